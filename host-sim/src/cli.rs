@@ -1,0 +1,31 @@
+//! The command line. One subcommand, one file in `commands`.
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+
+/// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
+///
+/// Without a subcommand it flies the flocking experiment (`host-sim flock`).
+#[derive(Debug, Parser)]
+#[command(version, about, long_about, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+impl Cli {
+    /// Runs what was asked for.
+    ///
+    /// # Errors
+    /// Whatever ended the command.
+    pub fn run(self) -> Result {
+        match self.command {
+            Some(command) => match command {},
+            None => Ok(()),
+        }
+    }
+}

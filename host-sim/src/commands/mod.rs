@@ -1,0 +1,1 @@
+//! The subcommands, one file each: `arguments` in, tables and files out.

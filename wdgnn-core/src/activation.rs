@@ -1,0 +1,84 @@
+//! The deep part's nonlinearity, a property of the trained model: it is stored in the weight file, never a cargo feature.
+
+use crate::math;
+
+/// A pointwise nonlinearity σ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Activation {
+    /// [`math::tanh`]: the fast one, within a few ulp.
+    Tanh,
+    /// [`math::tanh_libm`]: four times the cost, 2 ulp.
+    TanhLibm,
+    /// max(0, x).
+    Relu,
+}
+
+impl Activation {
+    /// Every activation, in the order of their codes.
+    pub const ALL: [Self; 3] = [Self::Tanh, Self::TanhLibm, Self::Relu];
+
+    /// The code in the weight file.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Tanh => 0,
+            Self::TanhLibm => 1,
+            Self::Relu => 2,
+        }
+    }
+
+    /// The activation with this code in the weight file.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|activation| activation.code() == code)
+    }
+
+    /// σ on every number. The choice is made once per vector, not once per number.
+    #[inline]
+    pub fn apply(self, numbers: &mut [f32]) {
+        match self {
+            Self::Tanh => numbers.iter_mut().for_each(|x| *x = math::tanh(*x)),
+            Self::TanhLibm => numbers.iter_mut().for_each(|x| *x = math::tanh_libm(*x)),
+            Self::Relu => numbers.iter_mut().for_each(|x| *x = if *x > 0.0 { *x } else { 0.0 }),
+        }
+    }
+
+    /// σ′ at the argument whose value is `output`: what training needs, without keeping the argument.
+    #[must_use]
+    #[inline]
+    pub fn slope(self, output: f32) -> f32 {
+        match self {
+            Self::Tanh | Self::TanhLibm => 1.0 - output * output,
+            Self::Relu => f32::from(u8::from(output > 0.0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_go_there_and_back() {
+        for activation in Activation::ALL {
+            assert_eq!(Activation::from_code(activation.code()), Some(activation));
+        }
+        assert_eq!(Activation::from_code(3), None);
+    }
+
+    #[test]
+    fn slopes_agree_with_finite_differences() {
+        for activation in Activation::ALL {
+            for x in [-2.0_f32, -0.3, 0.4, 1.7] {
+                // 2⁻⁷: the difference quotient's own error (x³/3 terms, 2·10⁻⁵) stays far below the bound.
+                let h = 0.007_812_5;
+                let mut values = [x - h, x, x + h];
+                activation.apply(&mut values);
+                let difference = (values[2] - values[0]) / (2.0 * h);
+                assert!((difference - activation.slope(values[1])).abs() < 1.0e-4, "{activation:?} at {x}");
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Speak and hear: the beacon that a node broadcasts once per exchange.
+//!
+//! A frame is a header, the sender's state, its taps and its wide parameters, in postcard with every integer at a fixed
+//! width: two frames of one model have the same length, and any language can read them with a table
+//! (`docs/wire-format.md`). postcard itself accepts trailing bytes and does not look into floats, so every check is made here.
+
+use postcard::{experimental::max_size::MaxSize, fixint::le};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    refusal::Refusal,
+    taps::Chains,
+    task::{NodeId, State},
+    tensor::Tensor,
+};
+
+/// The protocol's version, the first byte of every frame.
+pub const VERSION: u8 = 1;
+
+/// How a frame's content is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Profile {
+    /// Everything in `f32`, with the folded wide part C.
+    Exact = 0,
+    /// Everything in `f32`, with the unfolded wide part B: the paper's exchange to the letter.
+    ExactUnfolded = 1,
+}
+
+/// What a frame must be made of to be ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Link {
+    /// How the content is written.
+    pub profile: Profile,
+    /// The checksum of the weight file that the swarm flies.
+    pub model: u32,
+}
+
+/// One node's broadcast.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Beacon<S, C, W> {
+    /// Who speaks.
+    pub sender: NodeId,
+    /// How often the sender was started.
+    pub boot: u32,
+    /// The sender's count of beacons since it was started.
+    pub sequence: u32,
+    /// How many neighbours the sender has.
+    pub degree: u8,
+    /// The sender's state at this tick.
+    pub state: S,
+    /// The sender's taps as they stood one exchange earlier.
+    pub chains: C,
+    /// The sender's wide parameters.
+    pub wide: W,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Header {
+    version: u8,
+    profile: u8,
+    state_numbers: u8,
+    #[serde(with = "le")]
+    tap_numbers: u16,
+    #[serde(with = "le")]
+    wide_numbers: u16,
+    #[serde(with = "le")]
+    model: u32,
+    #[serde(with = "le")]
+    sender: NodeId,
+    #[serde(with = "le")]
+    boot: u32,
+    #[serde(with = "le")]
+    sequence: u32,
+    degree: u8,
+}
+
+/// Length of a frame's header in bytes.
+pub const HEADER_BYTES: usize = 22;
+
+#[derive(Serialize, Deserialize)]
+struct Content<S, C, W> {
+    state: S,
+    chains: C,
+    wide: W,
+}
+
+impl<S: State, C: Chains, W: Tensor + MaxSize + Serialize + for<'de> Deserialize<'de>> Beacon<S, C, W> {
+    /// The length of every such frame in bytes.
+    pub const BYTES: usize =
+        HEADER_BYTES + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE + W::POSTCARD_MAX_SIZE;
+
+    const STATE_NUMBERS: u8 = (S::POSTCARD_MAX_SIZE / 4) as u8;
+    const TAP_NUMBERS: u16 = (C::POSTCARD_MAX_SIZE / 4) as u16;
+    const WIDE_NUMBERS: u16 = (W::POSTCARD_MAX_SIZE / 4) as u16;
+
+    /// Writes the frame to the front of `buffer` and returns its length, or `None` when the buffer is shorter than
+    /// [`Beacon::BYTES`].
+    #[must_use]
+    pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
+        const {
+            assert!(
+                S::POSTCARD_MAX_SIZE < 1024
+                    && C::POSTCARD_MAX_SIZE < 1 << 18
+                    && W::POSTCARD_MAX_SIZE < 1 << 18
+            );
+        }
+        let header = Header {
+            version: VERSION,
+            profile: link.profile as u8,
+            state_numbers: Self::STATE_NUMBERS,
+            tap_numbers: Self::TAP_NUMBERS,
+            wide_numbers: Self::WIDE_NUMBERS,
+            model: link.model,
+            sender: self.sender,
+            boot: self.boot,
+            sequence: self.sequence,
+            degree: self.degree,
+        };
+        let content = Content { state: self.state, chains: self.chains, wide: self.wide };
+        let used = postcard::to_slice(&(header, content), buffer).ok()?;
+        Some(used.len())
+    }
+
+    /// Reads a frame.
+    ///
+    /// # Errors
+    /// The first [`Refusal`] that applies, in the order of its declaration.
+    pub fn decode(link: &Link, frame: &[u8]) -> Result<Self, Refusal> {
+        let (header, content): (Header, _) =
+            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
+        if header.version != VERSION {
+            return Err(Refusal::Version);
+        }
+        if header.profile != link.profile as u8 {
+            return Err(Refusal::Profile);
+        }
+        let dimensions = (header.state_numbers, header.tap_numbers, header.wide_numbers);
+        if dimensions != (Self::STATE_NUMBERS, Self::TAP_NUMBERS, Self::WIDE_NUMBERS) {
+            return Err(Refusal::Dimensions);
+        }
+        if frame.len() > Self::BYTES {
+            return Err(Refusal::Trailing);
+        }
+        if header.model != link.model {
+            // Told apart only once the length is right, so that a cut frame is always called cut.
+            return Err(if frame.len() < Self::BYTES { Refusal::Truncated } else { Refusal::Model });
+        }
+        let (content, _): (Content<S, C, W>, _) =
+            postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
+        if !(content.state.admissible() && content.chains.admissible() && content.wide.admissible()) {
+            return Err(Refusal::NotAdmissible);
+        }
+        Ok(Self {
+            sender: header.sender,
+            boot: header.boot,
+            sequence: header.sequence,
+            degree: header.degree,
+            state: content.state,
+            chains: content.chains,
+            wide: content.wide,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! The table of neighbours: fixed capacity, ascending id, freshness by tick.
+//!
+//! What it promises:
+//! * it never grows beyond `N`, whoever talks;
+//! * a neighbour that is in the table and keeps talking is never displaced: a newcomer takes a free slot or is refused, so a
+//!   flood of invented addresses cannot push real neighbours out;
+//! * a neighbour that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
+//! * of one sender, only ever newer frames count, by (boot, sequence).
+
+use heapless::Vec;
+
+use crate::{message::Beacon, refusal::Refusal, task::NodeId};
+
+/// A neighbour as the table keeps it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Neighbour<S, C, W> {
+    /// The tick in which it was last heard.
+    pub heard: u32,
+    /// What it said; the state is carried on while it is silent.
+    pub beacon: Beacon<S, C, W>,
+}
+
+/// Up to `N` neighbours.
+#[derive(Clone, Debug)]
+pub struct Neighbours<S, C, W, const N: usize> {
+    entries: Vec<Neighbour<S, C, W>, N>,
+}
+
+impl<S, C, W, const N: usize> Default for Neighbours<S, C, W, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
+    /// Nobody yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(N > 0 && N < 256, "a beacon tells its degree in one byte") };
+        Self { entries: Vec::new() }
+    }
+
+    /// The neighbours in ascending id.
+    pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W>> {
+        self.entries.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Takes in a beacon heard at `tick`.
+    ///
+    /// # Errors
+    /// [`Refusal::Old`] when it is not newer than the last one of that sender, [`Refusal::TableFull`] when its sender is new and
+    /// there is no room. The table is then as it was.
+    pub fn hear(&mut self, tick: u32, beacon: Beacon<S, C, W>) -> Result<(), Refusal> {
+        let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
+        match found {
+            Ok(index) => {
+                let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
+                if (beacon.boot, beacon.sequence) <= (entry.beacon.boot, entry.beacon.sequence) {
+                    return Err(Refusal::Old);
+                }
+                *entry = Neighbour { heard: tick, beacon };
+            }
+            Err(index) => {
+                self.entries.push(Neighbour { heard: tick, beacon }).map_err(|_| Refusal::TableFull)?;
+                if let Some(tail) = self.entries.get_mut(index..) {
+                    tail.rotate_right(1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks and carries on the state of those
+    /// that are held. Returns how many were forgotten.
+    pub fn settle(&mut self, tick: u32, hold: u32, carry_on: impl Fn(&S) -> S) -> usize {
+        let before = self.entries.len();
+        self.entries.retain_mut(|entry| {
+            let silent = tick.saturating_sub(entry.heard);
+            if silent > 0 && silent <= hold {
+                entry.beacon.state = carry_on(&entry.beacon.state);
+            }
+            silent <= hold
+        });
+        before - self.entries.len()
+    }
+
+    /// Whether this id is in the table.
+    #[must_use]
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.entries.binary_search_by_key(&id, |entry| entry.beacon.sender).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Table = Neighbours<f32, (), (), 16>;
+
+    fn beacon(sender: NodeId, sequence: u32) -> Beacon<f32, (), ()> {
+        Beacon { sender, boot: 0, sequence, degree: 0, state: 1.0, chains: (), wide: () }
+    }
+
+    fn ids(table: &Table) -> std::vec::Vec<NodeId> {
+        table.iter().map(|entry| entry.beacon.sender).collect()
+    }
+
+    extern crate std;
+
+    #[test]
+    fn neighbours_are_kept_in_ascending_id() {
+        let mut table = Table::new();
+        for id in [7, 3, 9, 1, 8] {
+            table.hear(0, beacon(id, 0)).unwrap();
+        }
+        assert_eq!(ids(&table), [1, 3, 7, 8, 9]);
+    }
+
+    #[test]
+    fn a_frame_that_is_not_newer_is_refused() {
+        let mut table = Table::new();
+        table.hear(0, beacon(5, 10)).unwrap();
+        assert_eq!(table.hear(1, beacon(5, 10)), Err(Refusal::Old));
+        assert_eq!(table.hear(1, beacon(5, 9)), Err(Refusal::Old));
+        assert_eq!(table.iter().next().unwrap().heard, 0);
+        table.hear(1, beacon(5, 11)).unwrap();
+        let rebooted = Beacon { boot: 1, ..beacon(5, 0) };
+        table.hear(1, rebooted).unwrap();
+        assert_eq!(table.hear(1, beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
+    }
+
+    #[test]
+    fn a_table_of_16_fed_by_200_ids_keeps_the_established_and_never_grows() {
+        let mut table = Table::new();
+        for id in 100..116 {
+            table.hear(0, beacon(id, 0)).unwrap();
+        }
+        table.settle(0, 0, |state| *state);
+        for tick in 1..50 {
+            // The flood comes first in every tick: established neighbours have not spoken yet.
+            for id in 0..200 {
+                let known = (100..116).contains(&id);
+                if !known {
+                    assert_eq!(table.hear(tick, beacon(id, tick)), Err(Refusal::TableFull));
+                }
+            }
+            for id in 100..116 {
+                table.hear(tick, beacon(id, tick)).unwrap();
+            }
+            assert_eq!(table.settle(tick, 0, |state| *state), 0);
+            assert_eq!(ids(&table), (100..116).collect::<std::vec::Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_silent_neighbour_is_held_carried_on_and_then_forgotten() {
+        let mut table = Table::new();
+        table.hear(10, beacon(5, 0)).unwrap();
+        for tick in 10..13 {
+            assert_eq!(table.settle(tick, 2, |state| state + 1.0), 0);
+            assert_eq!(table.iter().next().unwrap().beacon.state, 1.0 + (tick - 10) as f32);
+        }
+        assert_eq!(table.settle(13, 2, |state| *state), 1);
+        assert!(table.is_empty());
+    }
+
+    #[test]
+    fn a_slot_that_became_free_goes_to_a_newcomer() {
+        let mut table = Neighbours::<f32, (), (), 1>::new();
+        table.hear(0, beacon(1, 0)).unwrap();
+        assert_eq!(table.hear(1, beacon(2, 0)), Err(Refusal::TableFull));
+        table.settle(1, 0, |state| *state);
+        table.hear(2, beacon(2, 1)).unwrap();
+        assert!(table.contains(2));
+        assert!(!table.contains(1));
+    }
+}

@@ -1,0 +1,132 @@
+//! Why a frame is refused. Every reason is counted; none is an error that ends a tick.
+
+/// The reason for which a frame was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Refusal {
+    /// Shorter than a header.
+    TooShort,
+    /// Another version of the protocol.
+    Version,
+    /// Another link profile.
+    Profile,
+    /// Another number of state, tap or wide numbers.
+    Dimensions,
+    /// The frame ends before its content does.
+    Truncated,
+    /// Bytes behind the content.
+    Trailing,
+    /// The sender flies another model.
+    Model,
+    /// A NaN, an infinity, a subnormal or a number too large.
+    NotAdmissible,
+    /// The frame carries this node's own address.
+    Echo,
+    /// Not newer than what was last heard of this sender: a duplicate, a late frame, a replay.
+    Old,
+    /// A newcomer, and the table is full of neighbours that are still talking.
+    TableFull,
+    /// More frames in one tick than a node looks at.
+    Flood,
+}
+
+impl Refusal {
+    /// Every reason, in the order of their counters.
+    pub const ALL: [Self; 12] = [
+        Self::TooShort,
+        Self::Version,
+        Self::Profile,
+        Self::Dimensions,
+        Self::Truncated,
+        Self::Trailing,
+        Self::Model,
+        Self::NotAdmissible,
+        Self::Echo,
+        Self::Old,
+        Self::TableFull,
+        Self::Flood,
+    ];
+
+    /// A short name for tables and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooShort => "too-short",
+            Self::Version => "version",
+            Self::Profile => "profile",
+            Self::Dimensions => "dimensions",
+            Self::Truncated => "truncated",
+            Self::Trailing => "trailing",
+            Self::Model => "model",
+            Self::NotAdmissible => "not-admissible",
+            Self::Echo => "echo",
+            Self::Old => "old",
+            Self::TableFull => "table-full",
+            Self::Flood => "flood",
+        }
+    }
+}
+
+/// How often each reason occurred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Refusals([u32; Refusal::ALL.len()]);
+
+impl Refusals {
+    /// Counts one.
+    pub fn count(&mut self, refusal: Refusal) {
+        if let Some(counter) = self.0.get_mut(refusal as usize) {
+            *counter = counter.saturating_add(1);
+        }
+    }
+
+    /// How often for this reason.
+    #[must_use]
+    pub fn of(&self, refusal: Refusal) -> u32 {
+        self.0.get(refusal as usize).copied().unwrap_or_default()
+    }
+
+    /// How often in all.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Adds another count, such as a tick's to a flight's.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, count) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.saturating_add(count);
+        }
+    }
+
+    /// The reasons that occurred, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u32)> {
+        Refusal::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_own_counter_and_name() {
+        let mut refusals = Refusals::default();
+        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+            assert_eq!(refusal as usize, index);
+            for _ in 0..=index {
+                refusals.count(refusal);
+            }
+        }
+        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+            assert_eq!(refusals.of(refusal), index as u32 + 1);
+            assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
+        }
+        assert_eq!(refusals.total(), 78);
+        let mut twice = refusals;
+        twice.add(&refusals);
+        assert_eq!(twice.total(), 156);
+    }
+}

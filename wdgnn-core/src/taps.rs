@@ -1,0 +1,240 @@
+//! Aggregate: the delayed taps of a graph filter, `z_k(t) = s · Σ_j w_j · z_{k-1}^{(j)}(t-1)`.
+//!
+//! One [`Chain`] belongs to one filter. Its tap 0 is the node's own signal; tap k is what has come from nodes k hops away,
+//! one hop per exchange. A node with several layers has several chains ([`Chains`]), all carried by one beacon and
+//! aggregated in one go.
+//!
+//! The synchronous schedule (K rounds inside one step, for static graphs) is the same arithmetic: hold the signal and
+//! the graph still and exchange as often as the chains are long; after round k tap k is exact.
+
+use postcard::experimental::max_size::MaxSize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+
+use crate::tensor::{self, Tensor};
+
+/// How a node scales the sum over its neighbours: local knowledge only, so that every robot can compute it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Scale {
+    /// The plain (weighted) sum: `S` is the adjacency matrix, as the paper writes it.
+    Sum,
+    /// Divided by the number of neighbours: taps stay as large as the signal whatever the degree.
+    Mean,
+    /// Multiplied by a constant, such as one over the largest eigenvalue of a graph known beforehand.
+    Scaled(f32),
+}
+
+impl Scale {
+    /// Applies the scale to a sum over `count` neighbours. A sum over nobody stays zero.
+    #[inline]
+    fn apply(self, sums: &mut [f32], count: usize) {
+        match self {
+            Self::Sum => {}
+            Self::Mean => {
+                let count = count.max(1) as f32;
+                sums.iter_mut().for_each(|x| *x /= count);
+            }
+            Self::Scaled(factor) => sums.iter_mut().for_each(|x| *x *= factor),
+        }
+    }
+}
+
+/// The taps `[z_0 | z_1 | … | z_K]` of one filter at one node, `TAPS = K + 1`.
+///
+/// On the wire it is `z_0 … z_{K-1}` only: nobody ever needs a neighbour's last tap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Chain<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
+
+impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
+    /// How many numbers travel.
+    const SENT: usize = (TAPS - 1) * F;
+
+    fn sent(&self) -> &[f32] {
+        self.numbers().get(..Self::SENT).unwrap_or_default()
+    }
+}
+
+impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
+    const ZERO: Self = Self([[0.0; F]; TAPS]);
+
+    #[inline]
+    fn numbers(&self) -> &[f32] {
+        self.0.as_flattened()
+    }
+
+    #[inline]
+    fn numbers_mut(&mut self) -> &mut [f32] {
+        self.0.as_flattened_mut()
+    }
+}
+
+impl<const TAPS: usize, const F: usize> Serialize for Chain<TAPS, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        tensor::serialize_numbers(self.sent(), serializer)
+    }
+}
+
+impl<'de, const TAPS: usize, const F: usize> Deserialize<'de> for Chain<TAPS, F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut chain = Self::ZERO;
+        if let Some(sent) = chain.numbers_mut().get_mut(..Self::SENT) {
+            tensor::deserialize_numbers(sent, deserializer)?;
+        }
+        Ok(chain)
+    }
+}
+
+impl<const TAPS: usize, const F: usize> MaxSize for Chain<TAPS, F> {
+    const POSTCARD_MAX_SIZE: usize = 4 * Self::SENT;
+}
+
+/// All the chains of one node, first layer first.
+pub trait Chains: Copy + Serialize + DeserializeOwned + MaxSize {
+    /// Nothing heard yet.
+    const ZERO: Self;
+
+    /// Whether every number may enter the arithmetic.
+    fn admissible(&self) -> bool;
+
+    /// The largest magnitude among the taps: what a plausibility check looks at.
+    fn largest(&self) -> f32;
+
+    /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
+    fn add_shifted(&mut self, neighbour: &Self, weight: f32);
+
+    /// Ends the aggregation over `count` neighbours.
+    fn apply_scale(&mut self, scale: Scale, count: usize);
+}
+
+/// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
+/// left at zero for inference to fill in.
+#[inline]
+pub fn aggregate<'a, C: Chains + 'a>(neighbours: impl Iterator<Item = (&'a C, f32)>, scale: Scale) -> C {
+    let mut chains = C::ZERO;
+    let mut count = 0;
+    for (neighbour, weight) in neighbours {
+        chains.add_shifted(neighbour, weight);
+        count += 1;
+    }
+    chains.apply_scale(scale, count);
+    chains
+}
+
+/// A chain and the chains of the layers above it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Stacked<const TAPS: usize, const F: usize, Above> {
+    /// This layer's chain.
+    pub chain: Chain<TAPS, F>,
+    /// The chains of the layers above.
+    pub above: Above,
+}
+
+/// No further layer, no further chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct NoChain;
+
+impl Chains for NoChain {
+    const ZERO: Self = Self;
+
+    fn admissible(&self) -> bool {
+        true
+    }
+
+    fn largest(&self) -> f32 {
+        0.0
+    }
+
+    fn add_shifted(&mut self, _: &Self, _: f32) {}
+
+    fn apply_scale(&mut self, _: Scale, _: usize) {}
+}
+
+impl MaxSize for NoChain {
+    const POSTCARD_MAX_SIZE: usize = 0;
+}
+
+impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, F, Above> {
+    const ZERO: Self = Self { chain: Chain::ZERO, above: Above::ZERO };
+
+    fn admissible(&self) -> bool {
+        self.chain.admissible() && self.above.admissible()
+    }
+
+    fn largest(&self) -> f32 {
+        let own = self.chain.numbers().iter().fold(0.0, |largest: f32, x| largest.max(x.abs()));
+        own.max(self.above.largest())
+    }
+
+    #[inline]
+    fn add_shifted(&mut self, neighbour: &Self, weight: f32) {
+        // A shift by one tap is a shift by F numbers.
+        let taps = self.chain.numbers_mut().get_mut(F..).unwrap_or_default();
+        for (sum, x) in taps.iter_mut().zip(neighbour.chain.numbers()) {
+            *sum += weight * x;
+        }
+        self.above.add_shifted(&neighbour.above, weight);
+    }
+
+    #[inline]
+    fn apply_scale(&mut self, scale: Scale, count: usize) {
+        scale.apply(self.chain.numbers_mut().get_mut(F..).unwrap_or_default(), count);
+        self.above.apply_scale(scale, count);
+    }
+}
+
+impl<const TAPS: usize, const F: usize, Above: MaxSize> MaxSize for Stacked<TAPS, F, Above> {
+    const POSTCARD_MAX_SIZE: usize = Chain::<TAPS, F>::POSTCARD_MAX_SIZE + Above::POSTCARD_MAX_SIZE;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Taps = Stacked<3, 2, NoChain>;
+
+    fn taps(chain: [[f32; 2]; 3]) -> Taps {
+        Taps { chain: Chain(chain), above: NoChain }
+    }
+
+    #[test]
+    fn aggregation_by_hand() {
+        let a = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let b = taps([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]);
+        let neighbours = || [(&a, 1.0), (&b, 0.5)].into_iter();
+        assert_eq!(aggregate(neighbours(), Scale::Sum), taps([[0.0, 0.0], [6.0, 12.0], [18.0, 24.0]]));
+        assert_eq!(aggregate(neighbours(), Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
+        assert_eq!(
+            aggregate(neighbours(), Scale::Scaled(2.0)),
+            taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]])
+        );
+    }
+
+    #[test]
+    fn nobody_around_gives_zeros_under_every_scale() {
+        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0)] {
+            assert_eq!(aggregate::<Taps>(core::iter::empty(), scale), Taps::ZERO);
+        }
+    }
+
+    #[test]
+    fn the_last_tap_stays_at_home() {
+        let mine = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let mut buffer = [0; 64];
+        let sent = postcard::to_slice(&mine, &mut buffer).unwrap();
+        assert_eq!(sent.len(), 16);
+        assert_eq!(Taps::POSTCARD_MAX_SIZE, 16);
+        let heard: Taps = postcard::from_bytes(sent).unwrap();
+        assert_eq!(heard, taps([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]));
+    }
+
+    #[test]
+    fn the_largest_tap_is_found_in_any_chain() {
+        let two =
+            Stacked { chain: Chain([[1.0, -7.0]]), above: Stacked { chain: Chain([[3.0]]), above: NoChain } };
+        assert_eq!(two.largest(), 7.0);
+    }
+}

@@ -1,0 +1,100 @@
+//! What the network is for: features, loss and the meaning of a command, behind one trait.
+//!
+//! [`crate::flocking::Flocking`] is the first implementation. To bring another task, implement [`Task`]; the node does not change.
+
+use postcard::experimental::max_size::MaxSize;
+use serde::{Serialize, de::DeserializeOwned};
+
+/// A node's address in the swarm.
+pub type NodeId = u16;
+
+/// What a node tells its neighbours about itself, such as position and velocity. A fixed number of `f32` on the wire.
+pub trait State: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSize {
+    /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
+    fn admissible(&self) -> bool;
+}
+
+/// How long a node has been alone, in the terms of the safety gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Isolation {
+    /// Just now: keep doing what it did.
+    Hold,
+    /// For a while: slow down.
+    Slow,
+    /// For long: come to rest.
+    Stop,
+}
+
+/// A task: what a node observes, what it is told off for, what its output means.
+///
+/// Neighbours' states always come in ascending id, so that sums have one order.
+pub trait Task {
+    /// What a beacon says about its sender.
+    type State: State;
+    /// The network's input, `[f32; F]`.
+    type Features;
+    /// The network's output, `[f32; O]`.
+    type Output: Copy;
+
+    /// x(t): the input signal from the node's own state and its neighbours'.
+    fn observe<'a>(
+        &self,
+        own: &Self::State,
+        neighbours: impl Iterator<Item = &'a Self::State>,
+    ) -> Self::Features
+    where
+        Self::State: 'a;
+
+    /// The local loss J_i, if the node were to do `command` now.
+    fn loss<'a>(
+        &self,
+        own: &Self::State,
+        neighbours: impl Iterator<Item = &'a Self::State> + Clone,
+        command: &Self::Output,
+    ) -> f32
+    where
+        Self::State: 'a;
+
+    /// ∂J_i/∂u_i at the network's raw `output`; what it is where the command is clamped is `through_clamp`'s choice.
+    fn gradient<'a>(
+        &self,
+        own: &Self::State,
+        neighbours: impl Iterator<Item = &'a Self::State>,
+        output: &Self::Output,
+        through_clamp: bool,
+    ) -> Self::Output
+    where
+        Self::State: 'a;
+
+    /// The command that the network's raw output stands for: limited to what the robot can do.
+    fn command(&self, output: &Self::Output) -> Self::Output;
+
+    /// The weight of the edge from a neighbour; 1 unless the task knows better.
+    fn weight(&self, _neighbour: NodeId) -> f32 {
+        1.0
+    }
+
+    /// A neighbour's state one tick after it was last heard, if nothing is known but that; as it was, unless the task
+    /// knows better.
+    fn extrapolate(&self, state: &Self::State) -> Self::State {
+        *state
+    }
+
+    /// A last look at a command with the neighbours in view, such as keeping apart. Must stay within the limits of
+    /// [`Task::command`].
+    fn keep_safe<'a>(
+        &self,
+        _own: &Self::State,
+        _neighbours: impl Iterator<Item = &'a Self::State>,
+        command: Self::Output,
+    ) -> Self::Output
+    where
+        Self::State: 'a,
+    {
+        command
+    }
+
+    /// What to do without neighbours, or with an output that is no number.
+    fn fallback(&self, own: &Self::State, isolation: Isolation) -> Self::Output;
+}

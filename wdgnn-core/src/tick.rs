@@ -1,0 +1,225 @@
+//! The tick: a node's verbs against a robot's ports, in order. Firmware and simulator run this same list.
+//!
+//! Everybody speaks at the start of a tick, then everybody hears: one broadcast per robot per tick. Acting comes before
+//! learning, so learning never delays the motors.
+
+use postcard::experimental::max_size::MaxSize;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    node::{Agreement, Node},
+    ports::{Actuator, Ports, Radio, Sensor, Store},
+    refusal::{Refusal, Refusals},
+    safety::Verdict,
+    task::Task,
+    wide::Model,
+};
+
+/// The most frames that a node looks at in one tick, so that a tick stays within its time whatever the air carries. Four times
+/// the largest table.
+pub const MOST_FRAMES: u32 = 256;
+
+/// Ticks between two saves of the wide parameters: one second of flight. Flash wears out.
+pub const SAVE_EVERY: u32 = 100;
+
+/// Errors of the ports in a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct PortErrors {
+    /// No state, or one that is not admissible: the last one was carried on.
+    pub sensor: u32,
+    /// The beacon was not sent.
+    pub send: u32,
+    /// A frame was lost on its way from the radio.
+    pub receive: u32,
+    /// The command did not reach the motors.
+    pub actuator: u32,
+    /// Parameters could not be saved or loaded.
+    pub store: u32,
+}
+
+/// Everything that was counted in a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Report<O> {
+    /// The tick's number.
+    pub tick: u32,
+    /// Frames heard, refused ones included.
+    pub heard: u32,
+    /// Frames refused, by reason.
+    pub refused: Refusals,
+    /// Neighbours after hearing.
+    pub neighbours: u8,
+    /// Neighbours forgotten.
+    pub forgotten: u8,
+    /// The command that went to the motors.
+    pub command: O,
+    /// What the safety gate did to it.
+    pub verdict: Verdict,
+    /// What learning did.
+    pub agreement: Agreement,
+    /// Errors of the ports.
+    pub errors: PortErrors,
+}
+
+/// The first half of a tick: sense and speak.
+pub fn open<M, T, R, S, A, K, const N: usize>(
+    node: &mut Node<M, T, N>,
+    tick: u32,
+    ports: &mut Ports<'_, R, S, A, K>,
+    buffer: &mut [u8],
+) -> PortErrors
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    R: Radio,
+    S: Sensor<T::State>,
+{
+    let mut errors = PortErrors::default();
+    if !node.sense(tick, ports.sensor.sense().ok()) {
+        errors.sensor += 1;
+    }
+    let sent = node.speak(buffer).and_then(|length| buffer.get(..length));
+    if !sent.is_some_and(|frame| ports.radio.send(frame).is_ok()) {
+        errors.send += 1;
+    }
+    errors
+}
+
+/// The second half of a tick: hear, observe, aggregate, infer, guard, act, learn, agree.
+pub fn close<M, T, R, S, A, K, const N: usize>(
+    node: &mut Node<M, T, N>,
+    ports: &mut Ports<'_, R, S, A, K>,
+    buffer: &mut [u8],
+    mut errors: PortErrors,
+) -> Report<M::Output>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    R: Radio,
+    A: Actuator<M::Output>,
+    K: Store,
+{
+    let (heard, refused) = hear(node, ports.radio, buffer, &mut errors);
+    let forgotten = node.settle() as u8;
+    let features = node.observe();
+    node.aggregate();
+    node.infer(&features);
+    let (command, verdict) = node.guard();
+    if ports.actuator.act(&command).is_err() {
+        errors.actuator += 1;
+    }
+    node.learn();
+    let agreement = node.agree();
+    if node.tick() % SAVE_EVERY == SAVE_EVERY - 1 && save(node, ports.store, buffer).is_none() {
+        errors.store += 1;
+    }
+    let neighbours = node.neighbours().len() as u8;
+    Report { tick: node.tick(), heard, refused, neighbours, forgotten, command, verdict, agreement, errors }
+}
+
+/// A whole tick of one robot.
+///
+/// `buffer` holds one frame at a time: [`Node::FRAME_BYTES`] and a byte more, so that an oversize frame is seen as one.
+pub fn run<M, T, R, S, A, K, const N: usize>(
+    node: &mut Node<M, T, N>,
+    tick: u32,
+    ports: &mut Ports<'_, R, S, A, K>,
+    buffer: &mut [u8],
+) -> Report<M::Output>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    R: Radio,
+    S: Sensor<T::State>,
+    A: Actuator<M::Output>,
+    K: Store,
+{
+    let errors = open(node, tick, ports, buffer);
+    close(node, ports, buffer, errors)
+}
+
+fn hear<M, T, R, const N: usize>(
+    node: &mut Node<M, T, N>,
+    radio: &mut R,
+    buffer: &mut [u8],
+    errors: &mut PortErrors,
+) -> (u32, Refusals)
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    R: Radio,
+{
+    let (mut heard, mut refused) = (0, Refusals::default());
+    for _ in 0..MOST_FRAMES {
+        match radio.receive(buffer) {
+            Ok(None) => return (heard, refused),
+            Ok(Some(length)) => {
+                heard += 1;
+                // A frame longer than the buffer was cut, and is refused as what it is: too long.
+                let outcome = buffer.get(..length).map_or(Err(Refusal::Trailing), |frame| node.hear(frame));
+                if let Err(refusal) = outcome {
+                    refused.count(refusal);
+                }
+            }
+            Err(_) => errors.receive += 1,
+        }
+    }
+    refused.count(Refusal::Flood);
+    (heard, refused)
+}
+
+/// What a robot keeps over a restart.
+#[derive(Serialize, Deserialize, MaxSize)]
+struct Saved<W> {
+    #[serde(with = "postcard::fixint::le")]
+    model: u32,
+    #[serde(with = "postcard::fixint::le")]
+    boot: u32,
+    wide: W,
+}
+
+fn save<M, T, K, const N: usize>(node: &Node<M, T, N>, store: &mut K, buffer: &mut [u8]) -> Option<()>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let saved = Saved { model: node.link().model, boot: node.boot(), wide: *node.wide() };
+    let bytes = postcard::to_slice(&saved, buffer).ok()?;
+    store.save(bytes).ok()
+}
+
+/// After a start: takes up the wide parameters that were last saved, if they belong to this model, and counts the boot.
+/// Returns whether parameters were taken up. Call it once, before the first tick.
+///
+/// # Errors
+/// When the store could not be read or written. The node is then as it was: it flies from the offline parameters, and
+/// whether to fly at all is the caller's choice.
+pub fn resume<M, T, K, const N: usize>(
+    node: &mut Node<M, T, N>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Result<bool, StoreFailed>
+where
+    M: Model,
+    M::Wide: DeserializeOwned,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let length = store.load(buffer).map_err(|_| StoreFailed)?;
+    let bytes = length.and_then(|length| buffer.get(..length)).unwrap_or_default();
+    let saved = postcard::take_from_bytes::<Saved<M::Wide>>(bytes).ok().filter(|(_, rest)| rest.is_empty());
+    let mut resumed = false;
+    if let Some((saved, _)) = saved {
+        resumed = saved.model == node.link().model && node.set_wide(&saved.wide);
+        node.set_boot(saved.boot.saturating_add(1));
+    }
+    save(node, store, buffer).ok_or(StoreFailed)?;
+    Ok(resumed)
+}
+
+/// The store could not be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StoreFailed;
