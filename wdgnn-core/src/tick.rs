@@ -86,7 +86,17 @@ where
     errors
 }
 
-/// The second half of a tick: hear, observe, aggregate, infer, guard, act, learn, agree.
+/// What was heard in a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Hearing {
+    /// Frames heard, refused ones included.
+    pub heard: u32,
+    /// Frames refused, by reason.
+    pub refused: Refusals,
+}
+
+/// The second half of a tick: hear, conclude, and now and then save.
 pub fn close<M, T, R, S, A, K, const N: usize>(
     node: &mut Node<M, T, N>,
     ports: &mut Ports<'_, R, S, A, K>,
@@ -100,21 +110,40 @@ where
     A: Actuator<M::Output>,
     K: Store,
 {
-    let (heard, refused) = hear(node, ports.radio, buffer, &mut errors);
+    let hearing = hear(node, ports.radio, buffer, &mut errors);
+    let mut report = conclude(node, ports.actuator, &hearing, errors);
+    if node.tick() % SAVE_EVERY == SAVE_EVERY - 1 && save(node, ports.store, buffer).is_none() {
+        report.errors.store += 1;
+    }
+    report
+}
+
+/// Everything behind hearing: observe, aggregate, infer, guard, act, learn, agree.
+///
+/// A simulator whose air cannot harm a frame hands beacons over by [`Node::accept`] and goes on here.
+pub fn conclude<M, T, A, const N: usize>(
+    node: &mut Node<M, T, N>,
+    actuator: &mut A,
+    hearing: &Hearing,
+    mut errors: PortErrors,
+) -> Report<M::Output>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    A: Actuator<M::Output>,
+{
     let forgotten = node.settle() as u8;
     let features = node.observe();
     node.aggregate();
     node.infer(&features);
     let (command, verdict) = node.guard();
-    if ports.actuator.act(&command).is_err() {
+    if actuator.act(&command).is_err() {
         errors.actuator += 1;
     }
     node.learn();
     let agreement = node.agree();
-    if node.tick() % SAVE_EVERY == SAVE_EVERY - 1 && save(node, ports.store, buffer).is_none() {
-        errors.store += 1;
-    }
     let neighbours = node.neighbours().len() as u8;
+    let Hearing { heard, refused } = *hearing;
     Report { tick: node.tick(), heard, refused, neighbours, forgotten, command, verdict, agreement, errors }
 }
 
@@ -139,34 +168,35 @@ where
     close(node, ports, buffer, errors)
 }
 
-fn hear<M, T, R, const N: usize>(
+/// Hear: every frame of the listening window, up to [`MOST_FRAMES`].
+pub fn hear<M, T, R, const N: usize>(
     node: &mut Node<M, T, N>,
     radio: &mut R,
     buffer: &mut [u8],
     errors: &mut PortErrors,
-) -> (u32, Refusals)
+) -> Hearing
 where
     M: Model,
     T: Task<Features = M::Features, Output = M::Output>,
     R: Radio,
 {
-    let (mut heard, mut refused) = (0, Refusals::default());
+    let mut hearing = Hearing::default();
     for _ in 0..MOST_FRAMES {
         match radio.receive(buffer) {
-            Ok(None) => return (heard, refused),
+            Ok(None) => return hearing,
             Ok(Some(length)) => {
-                heard += 1;
+                hearing.heard += 1;
                 // A frame longer than the buffer was cut, and is refused as what it is: too long.
                 let outcome = buffer.get(..length).map_or(Err(Refusal::Trailing), |frame| node.hear(frame));
                 if let Err(refusal) = outcome {
-                    refused.count(refusal);
+                    hearing.refused.count(refusal);
                 }
             }
             Err(_) => errors.receive += 1,
         }
     }
-    refused.count(Refusal::Flood);
-    (heard, refused)
+    hearing.refused.count(Refusal::Flood);
+    hearing
 }
 
 /// What a robot keeps over a restart.
