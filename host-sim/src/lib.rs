@@ -5,4 +5,12 @@
 pub mod cli;
 pub mod commands;
 pub mod error;
+pub mod expert;
 pub mod files;
+pub mod flight;
+pub mod links;
+pub mod model;
+pub mod seeds;
+pub mod start;
+pub mod swarm;
+pub mod world;

@@ -22,6 +22,12 @@ pub const TASK: u16 = 1;
 /// No distance is taken shorter than this, whatever the configured floor: `d = 0` gives a finite number.
 const SHORTEST_METRES: f32 = 1.0e-3;
 
+/// Below this offset at the closest approach, two robots are taken to meet head-on.
+const HEAD_ON_METRES: f32 = 1.0e-4;
+
+/// The separation guard pushes as if it had at least this long: robots side by side part gently.
+const SHORTEST_PUSH_SECONDS: f32 = 0.05;
+
 /// In the `Slow` phase, a robot without neighbours loses its speed with this time constant.
 const SLOW_SECONDS: f32 = 1.0;
 
@@ -53,23 +59,27 @@ pub struct Flocking {
     pub period: f32,
     /// The largest acceleration per component, in m/s².
     pub limit: f32,
+    /// The separation guard: neighbours are kept from coming closer than this, in metres; 0 switches it off.
+    pub separation: f32,
+    /// How far ahead the separation guard looks, in seconds.
+    pub horizon: f32,
 }
 
 impl Flocking {
     /// The paper's robots: 10 ms, ±10 m/s², with the distance floor that training likes best.
-    pub const DEFAULT: Self = Self { floor: 0.3, period: 0.01, limit: 10.0 };
+    pub const DEFAULT: Self = Self { floor: 0.2, period: 0.01, limit: 10.0, separation: 0.13, horizon: 0.1 };
 
     /// The task with the constants of a weight file.
     #[must_use]
     pub fn from_settings(settings: &[f32; 8]) -> Self {
-        let &[floor, period, limit, ..] = settings;
-        Self { floor, period, limit }
+        let &[floor, period, limit, separation, horizon, ..] = settings;
+        Self { floor, period, limit, separation, horizon }
     }
 
     /// The constants as a weight file keeps them.
     #[must_use]
     pub fn settings(&self) -> [f32; 8] {
-        [self.floor, self.period, self.limit, 0.0, 0.0, 0.0, 0.0, 0.0]
+        [self.floor, self.period, self.limit, self.separation, self.horizon, 0.0, 0.0, 0.0]
     }
 
     /// `v' − v̄'` for this robot, and n = |N| + 1.
@@ -88,6 +98,38 @@ impl Flocking {
             n += 1.0;
         }
         ([next[0] - sum[0] / n, next[1] - sum[1] / n], n)
+    }
+
+    /// The acceleration that keeps two robots apart, if they fly on as they do: with m the offset at the closest approach
+    /// within the horizon, `(separation − |m|)/τ²` along m. Both robots do so, and `a·τ²` makes up what is missing.
+    fn push(&self, own: &Motion, other: &Motion) -> Option<[f32; 2]> {
+        let offset = [own.position[0] - other.position[0], own.position[1] - other.position[1]];
+        let drift = [own.velocity[0] - other.velocity[0], own.velocity[1] - other.velocity[1]];
+        let speed_squared = drift[0] * drift[0] + drift[1] * drift[1];
+        let approach = -(offset[0] * drift[0] + offset[1] * drift[1]);
+        // The time of the closest approach, between now and the horizon.
+        let time = if approach <= 0.0 {
+            0.0
+        } else if approach >= speed_squared * self.horizon {
+            self.horizon
+        } else {
+            approach / speed_squared
+        };
+        let miss = [offset[0] + time * drift[0], offset[1] + time * drift[1]];
+        let squared = miss[0] * miss[0] + miss[1] * miss[1];
+        if squared >= self.separation * self.separation {
+            return None;
+        }
+        let distance = math::sqrt(squared);
+        let (direction, length) = if distance > HEAD_ON_METRES {
+            (miss, distance)
+        } else {
+            // Head-on there is no side to give way to: both turn the same way round.
+            ([-drift[1], drift[0]], math::sqrt(speed_squared) + HEAD_ON_METRES)
+        };
+        let time = if time > SHORTEST_PUSH_SECONDS { time } else { SHORTEST_PUSH_SECONDS };
+        let strength = (self.separation - distance) / (time * time * length);
+        Some([strength * direction[0], strength * direction[1]])
     }
 
     fn next_velocity(&self, own: &Motion, command: &[f32; 2]) -> [f32; 2] {
@@ -162,6 +204,24 @@ impl Task for Flocking {
         output.map(|u| math::clamp(u, self.limit))
     }
 
+    /// The separation guard: adds a push away from every neighbour that would come too close within the horizon.
+    fn keep_safe<'a>(
+        &self,
+        own: &Motion,
+        neighbours: impl Iterator<Item = &'a Motion>,
+        command: [f32; 2],
+    ) -> [f32; 2] {
+        if self.separation <= 0.0 {
+            return command;
+        }
+        let mut safe = command;
+        for push in neighbours.filter_map(|other| self.push(own, other)) {
+            safe[0] += push[0];
+            safe[1] += push[1];
+        }
+        self.command(&safe)
+    }
+
     /// Constant velocity.
     fn extrapolate(&self, state: &Motion) -> Motion {
         let [x, y] = state.position;
@@ -182,7 +242,7 @@ impl Task for Flocking {
 mod tests {
     use super::*;
 
-    const TASK: Flocking = Flocking::DEFAULT;
+    const TASK: Flocking = Flocking { floor: 0.3, ..Flocking::DEFAULT };
 
     fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
         Motion { position: [x, y], velocity: [vx, vy] }
@@ -258,6 +318,36 @@ mod tests {
         assert_eq!(TASK.fallback(&own, Isolation::Hold), [0.0, 0.0]);
         assert_eq!(TASK.fallback(&own, Isolation::Slow), [-0.05, 4.0]);
         assert_eq!(TASK.fallback(&own, Isolation::Stop), [-5.0, 10.0]);
+    }
+
+    #[test]
+    fn the_guard_leaves_alone_who_does_not_meet() {
+        let own = motion(0.0, 0.0, 1.0, 0.0);
+        let far = motion(1.0, 0.0, 0.0, 0.0);
+        let parting = motion(-0.2, 0.0, 0.0, 0.0);
+        assert_eq!(TASK.keep_safe(&own, [far, parting].iter(), [1.0, 2.0]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_guard_pushes_apart_who_would_meet() {
+        // 0.2 m ahead and 0.1 m aside, closing at 4 m/s: passes at 0.1 m in 0.05 s. (0.13 − 0.1)/0.05² = 12, to the side.
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        let other = motion(0.2, -0.1, 0.0, 0.0);
+        let [x, y] = Flocking { limit: 100.0, ..TASK }.keep_safe(&own, [other].iter(), [1.0, 2.0]);
+        assert!((x - 1.0).abs() < 1.0e-3 && (y - 14.0).abs() < 1.0e-3, "{x} {y}");
+        assert_eq!(TASK.keep_safe(&own, [other].iter(), [1.0, 2.0]), [1.0, 10.0], "never beyond the limit");
+        let off = Flocking { separation: 0.0, ..TASK };
+        assert_eq!(off.keep_safe(&own, [other].iter(), [1.0, 2.0]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_guard_is_finite_head_on_and_on_the_same_spot() {
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        for other in [motion(0.2, 0.0, -4.0, 0.0), own, motion(0.0, 0.0, 1.0, 1.0)] {
+            let safe = TASK.keep_safe(&own, [other].iter(), [0.0, 0.0]);
+            assert!(safe.iter().all(|u| u.is_finite()), "{safe:?}");
+        }
+        assert!(TASK.keep_safe(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0, "it turns aside");
     }
 
     #[test]

@@ -284,6 +284,11 @@ where
         &self.state
     }
 
+    /// The network's raw output at this tick.
+    pub fn output(&self) -> &M::Output {
+        &self.output
+    }
+
     /// The taps z of all layers.
     pub fn chains(&self) -> &M::Chains {
         &self.chains

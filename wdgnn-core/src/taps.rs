@@ -91,7 +91,7 @@ impl<const TAPS: usize, const F: usize> MaxSize for Chain<TAPS, F> {
 }
 
 /// All the chains of one node, first layer first.
-pub trait Chains: Copy + Serialize + DeserializeOwned + MaxSize {
+pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSize {
     /// Nothing heard yet.
     const ZERO: Self;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Serialize
 use crate::math;
 
 /// A fixed number of `f32` in a fixed order.
-pub trait Tensor: Copy {
+pub trait Tensor: Copy + core::fmt::Debug {
     /// All zeros.
     const ZERO: Self;
 

@@ -1,0 +1,142 @@
+//! A swarm of `wdgnn-core` nodes, each stepped by the core's own tick.
+
+use rayon::prelude::*;
+use wdgnn_core::{
+    flocking::{Flocking, Motion},
+    node::{Behaviour, BeaconOf, Node},
+    ports::Actuator,
+    tensor::Tensor,
+    tick::{self, Hearing, PortErrors},
+    wide::Model,
+};
+
+use crate::flight::{Pilot, Scene};
+
+/// From this many robots on, one swarm's robots are spread over the threads.
+const PARALLEL_ROBOTS: usize = 128;
+
+/// Room for neighbours in a simulated robot. Degrees beyond it are rare; a robot then keeps those it knows.
+pub const NEIGHBOURS: usize = 64;
+
+/// Who trains the wide part in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Online {
+    /// Nobody.
+    Off,
+    /// Every robot for itself, agreeing with its neighbours.
+    Decentralised,
+    /// One centre that sees the whole swarm's variation (eq. `onlinelearning`), with this step size.
+    Centralised(f32),
+}
+
+/// N nodes of one model.
+#[derive(Debug)]
+pub struct Swarm<M: Model> {
+    nodes: Vec<Node<M, Flocking, NEIGHBOURS>>,
+    beacons: Vec<BeaconOf<M, Flocking>>,
+    online: Online,
+}
+
+impl<M> Swarm<M>
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
+{
+    /// A swarm of one model at its start.
+    #[must_use]
+    pub fn new(model: M, task: Flocking, checksum: u32, behaviour: Behaviour, online: Online, start: &[Motion]) -> Self {
+        let nodes = (0..).zip(start).map(|(id, motion)| Node::new(id, model, task, checksum, behaviour, *motion));
+        Self { nodes: nodes.collect(), beacons: Vec::with_capacity(start.len()), online }
+    }
+
+    /// The nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node<M, Flocking, NEIGHBOURS>] {
+        &self.nodes
+    }
+
+    /// One step of the centralised rule: the gradient of the whole swarm's variation after the coming tick.
+    fn learn_together(&mut self, step: f32, commands: &[[f32; 2]]) {
+        let Some(first) = self.nodes.first() else { return };
+        let period = first.task().period;
+        let next: Vec<[f32; 2]> = (self.nodes.iter().zip(commands))
+            .map(|(node, u)| [0, 1].map(|axis| node.state().velocity[axis] + period * u[axis]))
+            .collect();
+        let n = next.len() as f32;
+        let mean = [0, 1].map(|axis| next.iter().map(|v| v[axis]).sum::<f32>() / n);
+        let mut wide = *first.wide();
+        for ((node, next), command) in self.nodes.iter().zip(&next).zip(commands) {
+            let through = node.behaviour().learning.through_clamp;
+            let gradient = [0, 1].map(|axis| {
+                let free = through || node.output()[axis] == command[axis];
+                if free { 2.0 * period / n * (next[axis] - mean[axis]) } else { 0.0 }
+            });
+            node.model().descend(&mut wide, node.chains(), &node.model().gradient(&gradient), step);
+        }
+        for node in &mut self.nodes {
+            node.set_wide(&wide);
+        }
+    }
+}
+
+impl<M> Pilot for Swarm<M>
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy + Send + Sync,
+    M::Chains: Send + Sync,
+    M::Wide: Send + Sync,
+    M::Factor: Send + Sync,
+{
+    fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
+        self.beacons.clear();
+        for (node, motion) in self.nodes.iter_mut().zip(scene.motions) {
+            node.sense(scene.tick, Some(*motion));
+            self.beacons.push(node.beacon());
+        }
+        commands.clear();
+        commands.resize(self.nodes.len(), [0.0; 2]);
+        let beacons = &self.beacons;
+        let hear_and_act = |(robot, (node, command)): (usize, (&mut Node<M, Flocking, NEIGHBOURS>, &mut [f32; 2]))| {
+            let mut hearing = Hearing::default();
+            for &other in scene.links.of(robot) {
+                hearing.heard += 1;
+                if let Err(refusal) = node.accept(beacons[other as usize]) {
+                    hearing.refused.count(refusal);
+                }
+            }
+            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        };
+        if self.nodes.len() >= PARALLEL_ROBOTS {
+            self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
+        } else {
+            self.nodes.iter_mut().zip(commands.iter_mut()).enumerate().for_each(hear_and_act);
+        }
+        if let Online::Centralised(step) = self.online {
+            self.learn_together(step, commands);
+        }
+    }
+
+    fn disagreement(&self) -> Option<f64> {
+        let first = self.nodes.first()?;
+        let offline = f64::from(first.model().offline().norm());
+        if self.online == Online::Off || offline == 0.0 {
+            return None;
+        }
+        let mut mean = M::Wide::ZERO;
+        for node in &self.nodes {
+            mean.add_scaled(node.wide(), 1.0 / self.nodes.len() as f32);
+        }
+        let squares: f64 = self.nodes.iter().map(|node| f64::from(node.wide().distance(&mean)).powi(2)).sum();
+        Some((squares / self.nodes.len() as f64).sqrt() / offline)
+    }
+}
+
+/// A simulated robot's motors: they do what they are told.
+struct Motors<'a>(&'a mut [f32; 2]);
+
+impl Actuator<[f32; 2]> for Motors<'_> {
+    type Error = std::convert::Infallible;
+
+    fn act(&mut self, command: &[f32; 2]) -> Result<(), Self::Error> {
+        *self.0 = *command;
+        Ok(())
+    }
+}
