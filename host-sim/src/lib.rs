@@ -11,6 +11,8 @@ pub mod flight;
 pub mod links;
 pub mod model;
 pub mod seeds;
+pub mod shapes;
 pub mod start;
 pub mod swarm;
+pub mod train;
 pub mod world;

@@ -41,12 +41,20 @@ pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const 
 pub trait FirstChain<const TAPS: usize, const F: usize> {
     /// That chain.
     fn first(&self) -> &Chain<TAPS, F>;
+
+    /// That chain, to fill in: a trainer's samples.
+    fn first_mut(&mut self) -> &mut Chain<TAPS, F>;
 }
 
 impl<const TAPS: usize, const F: usize, Above: Chains> FirstChain<TAPS, F> for Stacked<TAPS, F, Above> {
     #[inline]
     fn first(&self) -> &Chain<TAPS, F> {
         &self.chain
+    }
+
+    #[inline]
+    fn first_mut(&mut self) -> &mut Chain<TAPS, F> {
+        &mut self.chain
     }
 }
 

@@ -112,16 +112,7 @@ where
 
     #[inline]
     fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
-        let deep = self.network.deep.infer(self.network.activation, features, chains);
-        let mut deep_output = [0.0; O];
-        accumulate(&mut deep_output, &deep, self.network.readout);
-        let mut wide_output = [0.0; O];
-        accumulate(&mut wide_output, chains.first().numbers(), wide.rows());
-        let mut output = self.constant;
-        for ((u, deep), wide) in output.iter_mut().zip(deep_output).zip(wide_output) {
-            *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
-        }
-        output
+        self.infer_with_hidden(wide, features, chains).0
     }
 
     #[inline]
@@ -134,6 +125,32 @@ where
     #[inline]
     fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<O>, step: f32) {
         descend(wide, chains.first().numbers(), factor, step);
+    }
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D>
+where
+    D: Deep<'w, F, G>,
+    D::Chains: FirstChain<TAPS, F>,
+{
+    /// [`Model::infer`], and the deep part's features with it: what a trainer needs to go backwards.
+    #[inline]
+    pub fn infer_with_hidden(
+        &self,
+        wide: &Filter<TAPS, F, O>,
+        features: &[f32; F],
+        chains: &mut D::Chains,
+    ) -> ([f32; O], [f32; G]) {
+        let deep = self.network.deep.infer(self.network.activation, features, chains);
+        let mut deep_output = [0.0; O];
+        accumulate(&mut deep_output, &deep, self.network.readout);
+        let mut wide_output = [0.0; O];
+        accumulate(&mut wide_output, chains.first().numbers(), wide.rows());
+        let mut output = self.constant;
+        for ((u, deep), wide) in output.iter_mut().zip(deep_output).zip(wide_output) {
+            *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
+        }
+        (output, deep)
     }
 }
 

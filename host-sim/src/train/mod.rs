@@ -1,0 +1,4 @@
+//! Training.
+pub mod backward;
+pub mod dataset;
+pub mod gradient;
