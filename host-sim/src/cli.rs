@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::error::Result;
+use crate::{commands, error::Result};
 
 /// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
 ///
@@ -15,7 +15,10 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Flock(commands::flock::FlockArguments),
+    Train(commands::train::TrainArguments),
+}
 
 impl Cli {
     /// Runs what was asked for.
@@ -24,8 +27,9 @@ impl Cli {
     /// Whatever ended the command.
     pub fn run(self) -> Result {
         match self.command {
-            Some(command) => match command {},
-            None => Ok(()),
+            Some(Command::Flock(arguments)) => arguments.run(),
+            Some(Command::Train(arguments)) => arguments.run(),
+            None => commands::flock::FlockArguments::default().run(),
         }
     }
 }

@@ -29,7 +29,8 @@ impl Expert {
             let mut u = [0, 1].map(|axis| n * (mean[axis] - f64::from(motion.velocity[axis])));
             for &other in close.of(robot) {
                 let other = &motions[other as usize];
-                let [dx, dy] = [0, 1].map(|axis| f64::from(motion.position[axis]) - f64::from(other.position[axis]));
+                let [dx, dy] =
+                    [0, 1].map(|axis| f64::from(motion.position[axis]) - f64::from(other.position[axis]));
                 // Robots on the same spot have no direction to part in: the floor keeps the force finite (and zero).
                 let squared = (dx * dx + dy * dy).max(1.0e-12);
                 let push = 2.0 * (1.0 / (squared * squared) + 1.0 / squared);
@@ -61,7 +62,9 @@ impl Pilot for Limit {
         let mean = world::mean_velocity(scene.motions);
         commands.clear();
         commands.extend(scene.motions.iter().map(|motion| {
-            [0, 1].map(|axis| math::clamp((mean[axis] as f32 - motion.velocity[axis]) / self.period, self.limit))
+            [0, 1].map(|axis| {
+                math::clamp((mean[axis] as f32 - motion.velocity[axis]) / self.period, self.limit)
+            })
         }));
     }
 }

@@ -36,3 +36,18 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result {
     draft.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }
+
+/// Finds out whether a file can be written, without touching it.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn probe(path: &Path) -> Result {
+    let failed = |source| Error::Write { path: PathBuf::from(path), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    if path.is_dir() {
+        return Err(failed(std::io::Error::other("it is a folder")));
+    }
+    tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    Ok(())
+}

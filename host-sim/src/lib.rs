@@ -4,15 +4,20 @@
 
 pub mod cli;
 pub mod commands;
+pub mod controllers;
 pub mod error;
+pub mod evaluate;
 pub mod expert;
 pub mod files;
 pub mod flight;
 pub mod links;
 pub mod model;
+pub mod models;
+pub mod progress;
 pub mod seeds;
 pub mod shapes;
 pub mod start;
 pub mod swarm;
+pub mod table;
 pub mod train;
 pub mod world;

@@ -101,7 +101,9 @@ mod tests {
             let links = Links::within(&motions, radius);
             for (robot, motion) in motions.iter().enumerate() {
                 let all: Vec<u32> = (0..200)
-                    .filter(|&other| other as usize != robot && distance(motion, &motions[other as usize]) <= radius)
+                    .filter(|&other| {
+                        other as usize != robot && distance(motion, &motions[other as usize]) <= radius
+                    })
                     .collect();
                 assert_eq!(links.of(robot), all, "robot {robot}, radius {radius}");
             }

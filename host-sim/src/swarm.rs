@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use wdgnn_core::{
     flocking::{Flocking, Motion},
-    node::{Behaviour, BeaconOf, Node},
+    node::{BeaconOf, Behaviour, Node},
     ports::Actuator,
     tensor::Tensor,
     tick::{self, Hearing, PortErrors},
@@ -43,8 +43,16 @@ where
 {
     /// A swarm of one model at its start.
     #[must_use]
-    pub fn new(model: M, task: Flocking, checksum: u32, behaviour: Behaviour, online: Online, start: &[Motion]) -> Self {
-        let nodes = (0..).zip(start).map(|(id, motion)| Node::new(id, model, task, checksum, behaviour, *motion));
+    pub fn new(
+        model: M,
+        task: Flocking,
+        checksum: u32,
+        behaviour: Behaviour,
+        online: Online,
+        start: &[Motion],
+    ) -> Self {
+        let nodes =
+            (0..).zip(start).map(|(id, motion)| Node::new(id, model, task, checksum, behaviour, *motion));
         Self { nodes: nodes.collect(), beacons: Vec::with_capacity(start.len()), online }
     }
 
@@ -94,16 +102,17 @@ where
         commands.clear();
         commands.resize(self.nodes.len(), [0.0; 2]);
         let beacons = &self.beacons;
-        let hear_and_act = |(robot, (node, command)): (usize, (&mut Node<M, Flocking, NEIGHBOURS>, &mut [f32; 2]))| {
-            let mut hearing = Hearing::default();
-            for &other in scene.links.of(robot) {
-                hearing.heard += 1;
-                if let Err(refusal) = node.accept(beacons[other as usize]) {
-                    hearing.refused.count(refusal);
+        let hear_and_act =
+            |(robot, (node, command)): (usize, (&mut Node<M, Flocking, NEIGHBOURS>, &mut [f32; 2]))| {
+                let mut hearing = Hearing::default();
+                for &other in scene.links.of(robot) {
+                    hearing.heard += 1;
+                    if let Err(refusal) = node.accept(beacons[other as usize]) {
+                        hearing.refused.count(refusal);
+                    }
                 }
-            }
-            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-        };
+                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+            };
         if self.nodes.len() >= PARALLEL_ROBOTS {
             self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
         } else {

@@ -347,7 +347,10 @@ mod tests {
             let safe = TASK.keep_safe(&own, [other].iter(), [0.0, 0.0]);
             assert!(safe.iter().all(|u| u.is_finite()), "{safe:?}");
         }
-        assert!(TASK.keep_safe(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0, "it turns aside");
+        assert!(
+            TASK.keep_safe(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0,
+            "it turns aside"
+        );
     }
 
     #[test]

@@ -1,1 +1,4 @@
-//! The subcommands, one file each: `arguments` in, tables and files out.
+//! The subcommands, one file each: arguments in, tables and files out.
+
+pub mod flock;
+pub mod train;

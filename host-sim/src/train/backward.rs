@@ -90,8 +90,14 @@ where
         gradients: &mut [f32],
     ) -> [f32; F] {
         let (own, above) = gradients.split_at_mut((TAPS * F + 1) * H);
-        let mut d =
-            self.above.backward::<false>(activation, &chains.above, output, d_output, &mut adjoint.above, above);
+        let mut d = self.above.backward::<false>(
+            activation,
+            &chains.above,
+            output,
+            d_output,
+            &mut adjoint.above,
+            above,
+        );
         let value = Above::input(&chains.above, output);
         for (d, value) in d.iter_mut().zip(value) {
             *d *= activation.slope(*value);

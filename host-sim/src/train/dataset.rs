@@ -24,6 +24,12 @@ pub struct Trajectory<const TAPS: usize> {
 }
 
 impl<const TAPS: usize> Trajectory<TAPS> {
+    /// Adds one robot's sample; robots come in order within a tick.
+    pub fn push(&mut self, chain: Chain<TAPS, FEATURES>, label: [f32; 2]) {
+        self.chains.push(chain);
+        self.labels.push(label);
+    }
+
     /// How many samples: robots times ticks.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -110,8 +116,9 @@ where
         let mut labels = Vec::with_capacity(commands.len());
         self.expert.commands(scene.motions, &mut labels);
         self.trajectory.robots = labels.len();
-        self.trajectory.chains.extend(self.swarm.nodes().iter().map(|node| *node.chains().first()));
-        self.trajectory.labels.extend_from_slice(&labels);
+        for (node, label) in self.swarm.nodes().iter().zip(&labels) {
+            self.trajectory.push(*node.chains().first(), *label);
+        }
         if self.keep_links {
             self.trajectory.links.push(scene.links.clone());
         }

@@ -75,7 +75,8 @@ pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
     loss: &Loss,
     gradient: &mut [f32],
 ) -> f32 {
-    let network = Net::<'_, S, TAPS, G>::over(weights, activation, scale).expect("as many numbers as the shape has");
+    let network =
+        Net::<'_, S, TAPS, G>::over(weights, activation, scale).expect("as many numbers as the shape has");
     let folded = Folded::new(network, Metric::Euclidean);
     let parts: Vec<Sums<TAPS, G>> = match batch {
         Batch::Samples(samples) => samples
@@ -305,4 +306,126 @@ fn first_only<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
     let mut chains: <S::Deep<'w> as wdgnn_core::deep::Deep<'w, FEATURES, G>>::Chains = Chains::ZERO;
     *chains.first_mut() = *chain;
     chains
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::{
+        links::Links,
+        seeds::{Purpose, generator},
+        shapes::{One, Three, Two},
+        train::dataset::Window,
+    };
+    use wdgnn_core::flocking::Motion;
+
+    const PLAIN: Loss = Loss { clamp: None, huber: f32::INFINITY };
+
+    fn weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(random: &mut ChaCha8Rng) -> Vec<f32> {
+        (0..numbers::<S, TAPS, G>()).map(|_| random.random_range(-0.6..0.6)).collect()
+    }
+
+    fn check<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+        batch: &Batch<'_, TAPS>,
+        scale: Scale,
+        random: &mut ChaCha8Rng,
+    ) {
+        let mut weights = weights::<S, TAPS, G>(random);
+        let mut analytic = vec![0.0; weights.len()];
+        let mut ignored = analytic.clone();
+        gradient::<S, TAPS, G>(&weights, Activation::TanhLibm, scale, batch, &PLAIN, &mut analytic);
+        let largest = analytic.iter().fold(0.0_f32, |largest, g| largest.max(g.abs()));
+        for index in (0..weights.len()).step_by(3).chain(0..3) {
+            // Central differences in f32: h = 2⁻⁶ balances the h²-term against rounding of a loss near 1 (1e-7/h).
+            let h = 0.015_625;
+            let kept = weights[index];
+            let mut loss_at = |value| {
+                weights[index] = value;
+                gradient::<S, TAPS, G>(&weights, Activation::TanhLibm, scale, batch, &PLAIN, &mut ignored)
+            };
+            let difference = (loss_at(kept + h) - loss_at(kept - h)) / (2.0 * h);
+            loss_at(kept);
+            let bound = 0.004 * largest + 0.01 * analytic[index].abs();
+            assert!(
+                (difference - analytic[index]).abs() < bound,
+                "weight {index}: {difference} {}",
+                analytic[index]
+            );
+        }
+    }
+
+    /// Robots that mill about, so that links come and go.
+    fn trajectory<const TAPS: usize>(random: &mut ChaCha8Rng) -> Trajectory<TAPS> {
+        let (robots, ticks) = (5, 7);
+        let mut trajectory = Trajectory::default();
+        trajectory.robots = robots;
+        for _ in 0..ticks {
+            let motions: Vec<Motion> = (0..robots)
+                .map(|_| Motion {
+                    position: [0, 1].map(|_| random.random_range(-1.0..1.0)),
+                    velocity: [0.0; 2],
+                })
+                .collect();
+            trajectory.links.push(Links::within(&motions, 1.0));
+            for _ in 0..robots {
+                let chain =
+                    Chain([[0.0; FEATURES]; TAPS].map(|tap| tap.map(|_| random.random_range(-1.0..1.0))));
+                trajectory.push(chain, [0, 1].map(|_| random.random_range(-1.0..1.0)));
+            }
+        }
+        trajectory
+    }
+
+    #[test]
+    fn gradients_of_one_layer_agree_with_finite_differences() {
+        let random = &mut generator(1, Purpose::Weights, 1);
+        let trajectory = trajectory::<4>(random);
+        let samples = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
+        check::<One, 4, 16>(&Batch::Samples(samples), Scale::Mean, random);
+    }
+
+    #[test]
+    fn gradients_through_delayed_exchanges_agree_with_finite_differences() {
+        let random = &mut generator(1, Purpose::Weights, 2);
+        for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3)] {
+            let trajectory = trajectory::<2>(random);
+            let window =
+                |warm_up, ticks| Batch::Windows(vec![Window { trajectory: &trajectory, warm_up, ticks }]);
+            check::<Two, 2, 16>(&window(2, 3..7), scale, random);
+            check::<Three, 2, 16>(&window(0, 0..7), scale, random);
+        }
+        let trajectory = self::trajectory::<4>(random);
+        let window = Window { trajectory: &trajectory, warm_up: 3, ticks: 4..7 };
+        check::<Two, 4, 16>(&Batch::Windows(vec![window]), Scale::Mean, random);
+    }
+
+    #[test]
+    fn a_window_of_one_layer_is_its_samples() {
+        let random = &mut generator(1, Purpose::Weights, 3);
+        let trajectory = trajectory::<4>(random);
+        let weights = weights::<One, 4, 16>(random);
+        let samples = Batch::Samples((0..trajectory.len()).map(|index| trajectory.sample(index)).collect());
+        let window = Batch::Windows(vec![Window { trajectory: &trajectory, warm_up: 0, ticks: 0..7 }]);
+        let of = |batch| {
+            let mut gradients = vec![0.0; weights.len()];
+            gradient::<One, 4, 16>(&weights, Activation::Tanh, Scale::Mean, batch, &PLAIN, &mut gradients);
+            gradients
+        };
+        for (a, b) in of(&samples).iter().zip(of(&window)) {
+            // The same sums, backwards in time.
+            assert!((a - b).abs() < 1.0e-5);
+        }
+    }
+
+    #[test]
+    fn the_loss_is_flat_where_both_are_clamped_and_linear_far_out() {
+        let loss = Loss { clamp: Some(10.0), huber: 5.0 };
+        assert_eq!(loss.of(99.0, 10.0), (0.0, 0.0));
+        assert_eq!(loss.of(2.0, 1.0), (1.0, 2.0));
+        assert_eq!(loss.of(99.0, 0.0), (5.0 * 15.0, 10.0));
+        assert_eq!(loss.of(-99.0, 0.0).1, -10.0);
+    }
 }

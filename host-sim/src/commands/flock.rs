@@ -1,0 +1,227 @@
+//! `host-sim flock`: the paper's Table 1, flown anew.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::{
+    controllers::{self, Controller, Fleet},
+    error::{Error, Result},
+    evaluate::{Outcome, Summary, evaluate},
+    files,
+    model::ModelFile,
+    models, progress,
+    start::Condition,
+    table,
+    train::recipe::RecipeName,
+};
+
+/// Fly held-out swarms under every controller and compare them (the paper's Table 1).
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
+                        --seed 7 --json\n  host-sim flock --model my.wdgnn --csv flock.csv"
+)]
+pub struct FlockArguments {
+    /// Which of the trained models to fly.
+    #[arg(long, value_enum, default_value = "ours")]
+    pub recipe: RecipeName,
+    /// Robots per swarm.
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
+    pub robots: usize,
+    /// Radio range in metres; the spacing at the start goes with it.
+    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, allow_negative_numbers = true)]
+    pub radius: f32,
+    /// Largest starting speed per axis in m/s.
+    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, allow_negative_numbers = true)]
+    pub speed: f32,
+    /// Held-out swarms to fly.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub swarms: usize,
+    /// Seed of the held-out swarms.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Online step size γ in place of the model's own.
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    pub step_size: Option<f32>,
+    /// A WD-GNN of your own in place of the one that comes with the program.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Write the table as comma-separated values.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Print JSON in place of the table.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    robots: usize,
+    radius: f32,
+    speed: f32,
+    swarms: usize,
+    seed: u64,
+    controllers: BTreeMap<&'static str, &'a Summary>,
+}
+
+impl Default for FlockArguments {
+    /// What the command line gives when nothing is said.
+    fn default() -> Self {
+        Self {
+            recipe: RecipeName::Ours,
+            robots: Condition::PAPER.robots,
+            radius: Condition::PAPER.radius,
+            speed: Condition::PAPER.speed,
+            swarms: 40,
+            seed: 1,
+            step_size: None,
+            model: None,
+            csv: None,
+            json: false,
+        }
+    }
+}
+
+impl FlockArguments {
+    fn condition(&self) -> Condition {
+        Condition { robots: self.robots, radius: self.radius, speed: self.speed, ..Condition::PAPER }
+    }
+
+    fn fleet(&self) -> Result<Fleet> {
+        let mut models = models::fleet(self.recipe)?;
+        if let Some(path) = &self.model {
+            models[0] = ModelFile::load(path)?;
+        }
+        models.iter().try_for_each(controllers::check)?;
+        if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
+            return Err(Error::usage("--step-size must be 0 or more"));
+        }
+        Ok(Fleet { models, step: self.step_size })
+    }
+
+    /// Flies and prints.
+    ///
+    /// # Errors
+    /// Options that cannot be, models that do not fit, files that cannot be written.
+    pub fn run(&self) -> Result {
+        let condition = self.condition();
+        condition.check()?;
+        if self.swarms == 0 {
+            return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
+        }
+        let fleet = self.fleet()?;
+        self.csv.as_deref().map(files::probe).transpose()?;
+        let bar = progress::bar((self.swarms * Controller::ALL.len()) as u64, "flying");
+        let outcomes =
+            evaluate(&fleet, &Controller::ALL, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        if let Some(path) = &self.csv {
+            files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;
+        }
+        if self.json {
+            self.print_json(&outcomes);
+        } else {
+            self.print_table(&outcomes);
+        }
+        Ok(())
+    }
+
+    fn print_json(&self, outcomes: &[Outcome]) {
+        let controllers =
+            outcomes.iter().map(|outcome| (outcome.controller.name(), &outcome.summary)).collect();
+        let Self { robots, radius, speed, swarms, seed, .. } = *self;
+        let output = Output { robots, radius, speed, swarms, seed, controllers };
+        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+    }
+
+    fn print_table(&self, outcomes: &[Outcome]) {
+        println!(
+            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, models: {}\n",
+            self.swarms,
+            self.robots,
+            self.radius,
+            self.speed,
+            self.seed,
+            self.model.as_ref().map_or(self.recipe.name().into(), |path| path.display().to_string()),
+        );
+        print!("{}", table::aligned(&rows(outcomes)));
+        println!(
+            "\ntotal, final: velocity variation in m²/s², mean ± standard deviation over swarms; close: pairs nearer \
+             than 0.1 m,\nin pair-ticks per swarm; disagreement: of the robots' wide parameters at the end, relative \
+             to the offline ones."
+        );
+    }
+}
+
+fn expert_total(outcomes: &[Outcome]) -> f64 {
+    let expert = outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
+    expert.map_or(f64::NAN, |expert| expert.summary.total.mean)
+}
+
+/// The table for people.
+#[must_use]
+pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+    let heading = [
+        "controller",
+        "total",
+        "/ expert",
+        "final",
+        "nearest",
+        "close",
+        "disagreement",
+        "paper: total",
+        "final",
+    ];
+    let expert = expert_total(outcomes);
+    let row = |outcome: &Outcome| {
+        let Summary { total, last, min_distance, close_pairs, disagreement } = &outcome.summary;
+        let paper = outcome.controller.paper();
+        let quoted = |index: usize, digits: usize| {
+            paper.map_or("–".into(), |paper| {
+                format!("{:.digits$} ± {:.digits$}", paper[index].0, paper[index].1)
+            })
+        };
+        vec![
+            outcome.controller.title().into(),
+            format!("{:.2} ± {:.2}", total.mean, total.std),
+            format!("{:.3}", total.mean / expert),
+            format!("{:.4} ± {:.4}", last.mean, last.std),
+            format!("{min_distance:.3} m"),
+            format!("{close_pairs:.2}"),
+            disagreement.map_or("–".into(), |value| format!("{value:.4}")),
+            quoted(0, 0),
+            quoted(1, 4),
+        ]
+    };
+    std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
+}
+
+/// The table for programs.
+#[must_use]
+pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+    let heading = [
+        "controller",
+        "total_mean",
+        "total_std",
+        "ratio_to_expert",
+        "final_mean",
+        "final_std",
+        "min_distance",
+        "close_pairs",
+        "disagreement",
+    ];
+    let expert = expert_total(outcomes);
+    let row = |outcome: &Outcome| {
+        let Summary { total, last, min_distance, close_pairs, disagreement } = &outcome.summary;
+        let numbers =
+            [total.mean, total.std, total.mean / expert, last.mean, last.std, *min_distance, *close_pairs];
+        let mut row = vec![outcome.controller.name().to_owned()];
+        row.extend(numbers.iter().map(f64::to_string));
+        row.push(disagreement.map_or(String::new(), |value| value.to_string()));
+        row
+    };
+    std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
+}

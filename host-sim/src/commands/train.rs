@@ -1,0 +1,165 @@
+//! `host-sim train`: a network from nothing.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool, atomic::Ordering},
+};
+
+use clap::Args;
+use indicatif::ProgressBar;
+
+use crate::{
+    error::{Error, Result},
+    files,
+    model::ModelFile,
+    progress,
+    shapes::{self, Dimensions},
+    train::{
+        checkpoint::{self, Checkpoint, RunName},
+        recipe::{Architecture, Recipe, RecipeName},
+        run::{Plan, Train, Watcher},
+    },
+};
+
+/// Train a network to imitate the expert.
+///
+/// Weights, data and batches all follow from the seed: the same command gives the same file, at any number of threads. (Across
+/// kinds of processors rounding may differ.) Ctrl-C ends after the epoch under way and leaves the best network so far
+/// in the output file; `--resume` goes on from there.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
+                        --seed 3\n  host-sim train --out two.wdgnn --layers 2 --taps 3 --features 16 --epochs 40\n  \
+                        host-sim train --out paper.wdgnn --recipe paper\n  host-sim flock --model my.wdgnn"
+)]
+pub struct TrainArguments {
+    /// Where to keep the network.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Which parts the network has.
+    #[arg(long, value_enum, default_value = "wd-gnn")]
+    pub architecture: Architecture,
+    /// How to train it.
+    #[arg(long, value_enum, default_value = "ours")]
+    pub recipe: RecipeName,
+    /// Flights in the data set [default: 400].
+    #[arg(long, value_name = "N")]
+    pub trajectories: Option<usize>,
+    /// Epochs [default: 100 for ours, 30 for paper].
+    #[arg(long, value_name = "N")]
+    pub epochs: Option<usize>,
+    /// Layers of the deep part.
+    #[arg(long, value_name = "L", default_value_t = 1)]
+    pub layers: usize,
+    /// Filter taps, K + 1.
+    #[arg(long, value_name = "TAPS", default_value_t = 4)]
+    pub taps: usize,
+    /// Features per layer.
+    #[arg(long, value_name = "G", default_value_t = 32)]
+    pub features: usize,
+    /// Seed of everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Go on with a training run that was interrupted.
+    #[arg(long)]
+    pub resume: bool,
+}
+
+impl TrainArguments {
+    fn plan(&self) -> Result<Plan> {
+        let mut recipe = Recipe::named(self.recipe);
+        recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
+        recipe.trajectories = self.trajectories.unwrap_or(recipe.trajectories);
+        if recipe.epochs == 0 || recipe.trajectories == 0 {
+            return Err(Error::usage("--epochs and --trajectories must be at least 1"));
+        }
+        recipe.refresh = recipe.refresh.min(recipe.trajectories);
+        let dimensions = Dimensions { layers: self.layers, taps: self.taps, hidden: self.features };
+        let name = RunName {
+            recipe: self.recipe,
+            architecture: self.architecture,
+            dimensions: [self.layers, self.taps, self.features],
+            lengths: [recipe.epochs, recipe.trajectories],
+            seed: self.seed,
+        };
+        Ok(Plan { name, recipe, dimensions })
+    }
+
+    /// Trains.
+    ///
+    /// # Errors
+    /// Options that cannot be, files that cannot be written, Ctrl-C.
+    pub fn run(&self) -> Result {
+        let stop = stop_on_interrupt()?;
+        let model = self.train(&stop)?;
+        let weights = model.weights();
+        println!(
+            "{}: {} of {} numbers, online step size {:.3}, checksum {:08x}",
+            self.out.display(),
+            self.architecture.name(),
+            weights.numbers.len(),
+            weights.header.learning.step,
+            weights.model
+        );
+        println!("fly it: host-sim flock --model {}", self.out.display());
+        Ok(())
+    }
+
+    /// Trains, writes the file, and returns it.
+    ///
+    /// # Errors
+    /// As [`TrainArguments::run`].
+    pub fn train(&self, stop: &AtomicBool) -> Result<ModelFile> {
+        let plan = self.plan()?;
+        let checkpoint = checkpoint::path(&self.out);
+        let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
+        let bar = progress::bar(plan.recipe.epochs as u64, "training");
+        let watcher = Bar { bar: &bar, arguments: self, checkpoint: &checkpoint };
+        // A place that cannot be written is found out now, not after training.
+        files::probe(&self.out)?;
+        let train = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop };
+        let model = shapes::visit(plan.dimensions, train)?;
+        bar.finish_and_clear();
+        let model = model?;
+        files::write(&self.out, model.as_bytes())?;
+        // Finished: nothing to resume.
+        let _ = std::fs::remove_file(&checkpoint);
+        Ok(model)
+    }
+}
+
+/// A flag that Ctrl-C sets.
+///
+/// # Errors
+/// [`Error::Failed`] when the system has no such signal.
+pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(stop)
+}
+
+struct Bar<'a> {
+    bar: &'a ProgressBar,
+    arguments: &'a TrainArguments,
+    checkpoint: &'a PathBuf,
+}
+
+impl Watcher for Bar<'_> {
+    fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>) {
+        self.bar.set_position(epoch as u64);
+        self.bar.set_message(match validation {
+            Some(cost) => format!("loss {loss:.3}, validation {cost:.2}"),
+            None => format!("loss {loss:.3}"),
+        });
+    }
+
+    fn best(&self, model: &ModelFile) -> Result {
+        files::write(&self.arguments.out, model.as_bytes())
+    }
+
+    fn checkpoint(&self, checkpoint: &Checkpoint) -> Result {
+        checkpoint.save(self.checkpoint)
+    }
+}

@@ -1,0 +1,129 @@
+//! Many swarms under many controllers, in parallel, and what comes out on average.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::{
+    controllers::{Controller, Fleet},
+    error::Result,
+    flight::{Flight, fly},
+    seeds::{Purpose, generator},
+    start::{Condition, start},
+};
+
+/// Mean and standard deviation over swarms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Sample standard deviation; 0 for a single value.
+    pub std: f64,
+}
+
+impl Spread {
+    /// Of these values.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, std: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 } }
+    }
+}
+
+/// What one controller did over all swarms.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Total velocity variation.
+    pub total: Spread,
+    /// Velocity variation at the end.
+    #[serde(rename = "final")]
+    pub last: Spread,
+    /// Smallest distance between two robots in any swarm, in metres.
+    pub min_distance: f64,
+    /// Pairs closer than 0.1 m, in pair-ticks per swarm.
+    pub close_pairs: f64,
+    /// Mean disagreement between the robots' parameters at the end; null where they do not learn.
+    pub disagreement: Option<f64>,
+}
+
+impl Summary {
+    /// Of these flights.
+    #[must_use]
+    pub fn of(flights: &[Flight]) -> Self {
+        let collect = |value: fn(&Flight) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
+        let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
+        Self {
+            total: Spread::of(&collect(Flight::total)),
+            last: Spread::of(&collect(Flight::last)),
+            min_distance: collect(|flight| f64::from(flight.min_distance))
+                .into_iter()
+                .fold(f64::INFINITY, f64::min),
+            close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs))).mean,
+            disagreement: disagreements.map(|values| Spread::of(&values).mean),
+        }
+    }
+}
+
+/// All flights of one controller.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Who flew.
+    pub controller: Controller,
+    /// One flight per swarm.
+    pub flights: Vec<Flight>,
+    /// What came out.
+    pub summary: Summary,
+}
+
+/// Flies `swarms` held-out swarms under each controller. `done` is called after every flight, from any thread.
+///
+/// # Errors
+/// Models that do not fit, conditions that cannot be.
+pub fn evaluate(
+    fleet: &Fleet,
+    controllers: &[Controller],
+    condition: &Condition,
+    swarms: usize,
+    seed: u64,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<Outcome>> {
+    let task = fleet.task()?;
+    let starts = (0..swarms)
+        .into_par_iter()
+        .map(|swarm| start(condition, &mut generator(seed, Purpose::Testing, swarm as u64)))
+        .collect::<Result<Vec<_>>>()?;
+    // Flattened, so that no thread waits for the last swarm of a controller.
+    let flights = (0..controllers.len() * swarms)
+        .into_par_iter()
+        .map(|job| {
+            let start = &starts[job % swarms];
+            let mut pilot = fleet.pilot(controllers[job / swarms], start)?;
+            let flight = fly(condition, start, task.period, pilot.as_mut(), &mut ());
+            done();
+            Ok(flight)
+        })
+        .collect::<Result<Vec<_>>>()?;
+    Ok(controllers
+        .iter()
+        .zip(flights.chunks(swarms))
+        .map(|(&controller, flights)| Outcome {
+            controller,
+            flights: flights.to_vec(),
+            summary: Summary::of(flights),
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_by_hand() {
+        let spread = Spread::of(&[1.0, 3.0]);
+        assert_eq!(spread.mean, 2.0);
+        assert!((spread.std - 2.0_f64.sqrt()).abs() < 1.0e-12);
+        assert_eq!(Spread::of(&[5.0]), Spread { mean: 5.0, std: 0.0 });
+    }
+}

@@ -1,0 +1,88 @@
+//! Checkpoints: a training run that was interrupted goes on as if it had not been, to the same last bit.
+//!
+//! Training flights are drawn from seeds, so they need not be kept: the weights that flew them are enough to fly them again.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    adam::Adam,
+    recipe::{Architecture, RecipeName},
+};
+use crate::{
+    error::{Error, Result},
+    files,
+};
+
+/// The state of a training run after an epoch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// What is being trained: a checkpoint of another run is refused.
+    pub run: RunName,
+    /// Epochs done.
+    pub epoch: usize,
+    /// The weights.
+    pub weights: Vec<f32>,
+    /// The optimiser.
+    pub adam: Adam,
+    /// The weights that flew the flights now in the data set, oldest epoch first.
+    pub flown: Vec<(usize, Vec<f32>)>,
+    /// The best weights so far and their validation cost.
+    pub best: Option<(f64, Vec<f32>)>,
+}
+
+/// What identifies a training run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunName {
+    /// The recipe.
+    pub recipe: RecipeName,
+    /// The architecture.
+    pub architecture: Architecture,
+    /// Layers, taps, features.
+    pub dimensions: [usize; 3],
+    /// Epochs and trajectories.
+    pub lengths: [usize; 2],
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Where the checkpoint of a run lies: beside its output.
+#[must_use]
+pub fn path(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".checkpoint");
+    name.into()
+}
+
+impl Checkpoint {
+    /// Writes it, all or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn save(&self, path: &Path) -> Result {
+        let mut bytes = Vec::new();
+        // A plain record of numbers: writing it to memory cannot fail.
+        bytes = postcard::to_extend(self, bytes).map_err(|error| Error::Failed(error.to_string()))?;
+        files::write(path, &bytes)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`Error::Read`] when there is none, [`Error::Usage`] when it is damaged or belongs to another run.
+    pub fn load(path: &Path, run: &RunName) -> Result<Self> {
+        let bytes = files::read(path)?;
+        let unusable = |what: &str| {
+            Error::usage(format!("{} {what}; train without --resume to start afresh", path.display()))
+        };
+        let checkpoint: Self = match postcard::take_from_bytes(&bytes) {
+            Ok((checkpoint, [])) => checkpoint,
+            _ => return Err(unusable("is no checkpoint, or a damaged one")),
+        };
+        if checkpoint.run != *run {
+            return Err(unusable("belongs to a training run with other options"));
+        }
+        Ok(checkpoint)
+    }
+}

@@ -1,0 +1,217 @@
+//! Recipes: everything about a training run that is a choice.
+
+use clap::ValueEnum;
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use wdgnn_core::{
+    activation::Activation,
+    flocking::{self, Flocking},
+    online::{Learning, Mixing},
+    taps::Scale,
+    weights::{Header, Schedule, TaskSettings},
+    wide::Metric,
+};
+
+use super::gradient::Loss;
+use crate::{
+    shapes::{Dimensions, FEATURES, OUTPUTS},
+    start::Condition,
+};
+
+/// Which parts a network has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Architecture {
+    /// Wide and deep.
+    WdGnn,
+    /// Deep only.
+    Gnn,
+    /// Wide only: a linear graph filter.
+    GraphFilter,
+}
+
+impl Architecture {
+    /// Every architecture.
+    pub const ALL: [Self; 3] = [Self::WdGnn, Self::Gnn, Self::GraphFilter];
+
+    /// α_D and α_W to start from. A part that is off stays at zero.
+    #[must_use]
+    pub fn combination(self) -> (f32, f32) {
+        match self {
+            Self::WdGnn => (1.0, 1.0),
+            Self::Gnn => (1.0, 0.0),
+            Self::GraphFilter => (0.0, 1.0),
+        }
+    }
+
+    /// The name on the command line and in file names.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WdGnn => "wd-gnn",
+            Self::Gnn => "gnn",
+            Self::GraphFilter => "graph-filter",
+        }
+    }
+}
+
+/// How to train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RecipeName {
+    /// Dataset aggregation over mixed conditions, clamped Huber loss, a separation guard: what measured best.
+    Ours,
+    /// The paper's recipe to the letter.
+    Paper,
+}
+
+impl RecipeName {
+    /// The name on the command line and in file names.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// Every choice of a training run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// Epochs.
+    pub epochs: usize,
+    /// Flights in the data set.
+    pub trajectories: usize,
+    /// Flights that the current controller adds in every epoch, the oldest leaving (dataset aggregation); 0 keeps to the
+    /// expert's flights (behaviour cloning).
+    pub refresh: usize,
+    /// Whether training flights vary range, speed and number of robots, or are all under the paper's condition.
+    pub mixed: bool,
+    /// Samples per step drawn at random, `batches` times per epoch; `None` takes 20 whole trajectories per step, each once
+    /// per epoch.
+    pub samples: Option<usize>,
+    /// Steps per epoch where samples are drawn.
+    pub batches: usize,
+    /// Adam's rate at the beginning.
+    pub rate: f32,
+    /// Its rate at the end, relative to that, reached by a cosine.
+    pub rate_end: f32,
+    /// The loss.
+    pub loss: Loss,
+    /// Epochs between validations.
+    pub validate_every: usize,
+    /// Flights per validation.
+    pub validations: usize,
+    /// Task constants.
+    pub task: Flocking,
+    /// Shift scale.
+    pub scale: Scale,
+}
+
+impl Recipe {
+    /// A recipe by name.
+    #[must_use]
+    pub fn named(name: RecipeName) -> Self {
+        match name {
+            RecipeName::Ours => Self {
+                epochs: 100,
+                trajectories: 400,
+                refresh: 20,
+                mixed: true,
+                samples: Some(2048),
+                batches: 100,
+                rate: 4.0e-3,
+                rate_end: 0.02,
+                loss: Loss { clamp: Some(10.0), huber: 5.0 },
+                validate_every: 10,
+                validations: 40,
+                task: Flocking { floor: 0.3, ..Flocking::DEFAULT },
+                scale: Scale::Mean,
+            },
+            RecipeName::Paper => Self {
+                epochs: 30,
+                trajectories: 400,
+                refresh: 0,
+                mixed: false,
+                samples: None,
+                batches: 0,
+                rate: 5.0e-4,
+                rate_end: 1.0,
+                loss: Loss { clamp: None, huber: f32::INFINITY },
+                validate_every: 1,
+                validations: 40,
+                task: Flocking { floor: 0.0, separation: 0.0, horizon: 0.0, ..Flocking::DEFAULT },
+                scale: Scale::Sum,
+            },
+        }
+    }
+
+    /// The condition of a training flight. Of the mixed ones a quarter each vary speed, range, number, and all three, so that
+    /// one network flies off the paper's condition too.
+    pub fn condition(&self, random: &mut ChaCha8Rng) -> Condition {
+        let mut condition = Condition::PAPER;
+        if self.mixed && random.random_bool(0.5) {
+            let varied = random.random_range(0..4);
+            if varied == 0 || varied == 3 {
+                condition.speed = random.random_range(1.0..6.0);
+            }
+            if varied == 1 || varied == 3 {
+                condition.radius = random.random_range(1.2..3.2);
+            }
+            if varied == 2 || varied == 3 {
+                condition.robots = random.random_range(20..=120);
+            }
+        }
+        condition
+    }
+
+    /// Adam's rate after this share of the training.
+    #[must_use]
+    pub fn rate_at(&self, progress: f32) -> f32 {
+        let cosine = 0.5 * (1.0 + libm::cosf(std::f32::consts::PI * progress));
+        self.rate * (self.rate_end + (1.0 - self.rate_end) * cosine)
+    }
+
+    /// The header of a weight file made by this recipe.
+    #[must_use]
+    pub fn header(&self, dimensions: Dimensions, learning: Learning) -> Header {
+        Header {
+            activation: Activation::Tanh,
+            schedule: Schedule::Delayed,
+            scale: self.scale,
+            features: FEATURES as u16,
+            hidden: dimensions.hidden as u16,
+            outputs: OUTPUTS as u16,
+            layers: dimensions.layers(),
+            task: TaskSettings { task: flocking::TASK, numbers: self.task.settings() },
+            learning,
+            exchange_divisor: 1,
+        }
+    }
+}
+
+/// The online rule that a model by this recipe flies with, given its α_W and its folded norm ‖C†‖.
+///
+/// Ours: in `α_W·C`, the part of the command that learning moves, the best step was 5 for every network tried, whatever its
+/// readout's metric; so γ = 5/α_W² with the Euclidean metric. A ball of radius 1 in the same measure keeps the swarm together
+/// off the training conditions.
+#[must_use]
+pub fn learning(name: RecipeName, alpha_wide: f32, offline_norm: f32) -> Learning {
+    const STEP: f32 = 5.0;
+    const BALL: f32 = 1.0;
+    let reach = (alpha_wide * offline_norm).abs();
+    match name {
+        RecipeName::Ours if reach > 0.0 => Learning {
+            step: STEP / (alpha_wide * alpha_wide),
+            ball: BALL / reach,
+            metric: Metric::Euclidean,
+            mixing: Mixing::Uniform,
+            through_clamp: true,
+            ..Learning::OFF
+        },
+        RecipeName::Ours => Learning::OFF,
+        RecipeName::Paper => Learning::paper(1.0),
+    }
+}
