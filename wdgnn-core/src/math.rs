@@ -8,12 +8,12 @@
 /// Its square still fits into an `f32`, so no distance or norm of admitted numbers overflows.
 pub const LARGEST: f32 = f32::from_bits((127 + 60) << 23);
 
-/// Largest error of [`tanh`] over every `f32`, in units in the last place (measured; see `benches` and
-/// `tests/tanh_every_float.rs`).
+/// Largest error of [`tanh`] over every `f32`, in units in the last place: 6.44, rounded up. Measured by
+/// `tests/tanh_every_float.rs`, which fails when this is too small or larger than it need be.
 pub const TANH_ULP: u32 = 7;
 
-/// Largest absolute error of [`tanh`] over every `f32` (measured likewise).
-pub const TANH_ABSOLUTE: f32 = 4.0e-7;
+/// Largest absolute error of [`tanh`] over every `f32` (measured likewise: 3.840·10⁻⁷).
+pub const TANH_ABSOLUTE: f32 = 3.85e-7;
 
 // tanh x ≈ x·P(x²)/Q(x²) on [0, TANH_ONE): a weighted least-squares (Lawson) fit of the relative error, 2.2·10⁻⁸ before
 // rounding. P(0) = Q(0) = 1 makes it exact for tiny arguments.
@@ -39,7 +39,7 @@ pub fn tanh(x: f32) -> f32 {
     clamp(x * p / q, 1.0)
 }
 
-/// Hyperbolic tangent by `libm`, about 2 ulp.
+/// Hyperbolic tangent by `libm`: 2.19 ulp, 8.42·10⁻⁸ absolute (measured likewise).
 #[must_use]
 #[inline]
 pub fn tanh_libm(x: f32) -> f32 {

@@ -1,0 +1,1 @@
+//! A small flock that flies the flocking task.

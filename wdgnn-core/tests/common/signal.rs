@@ -1,0 +1,76 @@
+//! The second implementation of [`Task`]: nodes of a graph that are given their features and the value they should have told.
+//!
+//! It is what movie rating looks like from a node, and it leaves a test free to choose every number of the network's input.
+
+use postcard::experimental::max_size::MaxSize;
+use serde::{Deserialize, Serialize};
+use wdgnn_core::{
+    task::{Isolation, NodeId, State, Task},
+    tensor::{Tensor, Vector},
+};
+
+/// A node's features, given from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, MaxSize)]
+pub struct Signal<const F: usize>(pub Vector<F>);
+
+impl<const F: usize> State for Signal<F> {
+    fn admissible(&self) -> bool {
+        self.0.admissible()
+    }
+}
+
+/// Say what you should: loss ½‖u − target‖², over edges with weights.
+#[derive(Clone, Debug)]
+pub struct Regression<const F: usize, const O: usize> {
+    /// What the node should say.
+    pub target: [f32; O],
+    /// Weights of the edges by neighbour; 1 beyond the end.
+    pub weights: Vec<f32>,
+}
+
+impl<const F: usize, const O: usize> Regression<F, O> {
+    pub fn new() -> Self {
+        Self { target: [0.0; O], weights: Vec::new() }
+    }
+}
+
+impl<const F: usize, const O: usize> Task for Regression<F, O> {
+    type State = Signal<F>;
+    type Features = [f32; F];
+    type Output = [f32; O];
+
+    fn observe<'a>(&self, own: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>) -> [f32; F] {
+        own.0.0
+    }
+
+    fn loss<'a>(
+        &self,
+        _: &Signal<F>,
+        _: impl Iterator<Item = &'a Signal<F>> + Clone,
+        command: &[f32; O],
+    ) -> f32 {
+        0.5 * command.iter().zip(self.target).map(|(u, y)| (u - y) * (u - y)).sum::<f32>()
+    }
+
+    fn gradient<'a>(
+        &self,
+        _: &Signal<F>,
+        _: impl Iterator<Item = &'a Signal<F>>,
+        output: &[f32; O],
+        _: bool,
+    ) -> [f32; O] {
+        core::array::from_fn(|o| output[o] - self.target[o])
+    }
+
+    fn command(&self, output: &[f32; O]) -> [f32; O] {
+        *output
+    }
+
+    fn weight(&self, neighbour: NodeId) -> f32 {
+        self.weights.get(usize::from(neighbour)).copied().unwrap_or(1.0)
+    }
+
+    fn fallback(&self, _: &Signal<F>, _: Isolation) -> [f32; O] {
+        [0.0; O]
+    }
+}
