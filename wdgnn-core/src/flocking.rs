@@ -87,7 +87,7 @@ impl Flocking {
         &self,
         own: &Motion,
         neighbours: impl Iterator<Item = &'a Motion>,
-        command: &[f32; 2],
+        command: [f32; 2],
     ) -> ([f32; 2], f32) {
         let next = self.next_velocity(own, command);
         let mut sum = next;
@@ -132,7 +132,7 @@ impl Flocking {
         Some([strength * direction[0], strength * direction[1]])
     }
 
-    fn next_velocity(&self, own: &Motion, command: &[f32; 2]) -> [f32; 2] {
+    fn next_velocity(&self, own: &Motion, command: [f32; 2]) -> [f32; 2] {
         [own.velocity[0] + self.period * command[0], own.velocity[1] + self.period * command[1]]
     }
 }
@@ -170,8 +170,8 @@ impl Task for Flocking {
         neighbours: impl Iterator<Item = &'a Motion> + Clone,
         command: &[f32; 2],
     ) -> f32 {
-        let next = self.next_velocity(own, command);
-        let (deviation, n) = self.deviation(own, neighbours.clone(), command);
+        let next = self.next_velocity(own, *command);
+        let (deviation, n) = self.deviation(own, neighbours.clone(), *command);
         let mean = [next[0] - deviation[0], next[1] - deviation[1]];
         let mut sum = deviation[0] * deviation[0] + deviation[1] * deviation[1];
         for neighbour in neighbours {
@@ -191,7 +191,7 @@ impl Task for Flocking {
         through_clamp: bool,
     ) -> [f32; 2] {
         let command = self.command(output);
-        let (deviation, n) = self.deviation(own, neighbours, &command);
+        let (deviation, n) = self.deviation(own, neighbours, command);
         let factor = 2.0 * self.period / n;
         core::array::from_fn(|axis| {
             let passes = through_clamp || output[axis] == command[axis];

@@ -14,6 +14,7 @@ pub mod node;
 pub mod online;
 pub mod ports;
 pub mod refusal;
+pub mod restart;
 pub mod safety;
 pub mod taps;
 pub mod task;

@@ -142,12 +142,14 @@ impl<S: State, C: Chains, W: Tensor + MaxSize + Serialize + for<'de> Deserialize
         if dimensions != (Self::STATE_NUMBERS, Self::TAP_NUMBERS, Self::WIDE_NUMBERS) {
             return Err(Refusal::Dimensions);
         }
+        if frame.len() < Self::BYTES {
+            return Err(Refusal::Truncated);
+        }
         if frame.len() > Self::BYTES {
             return Err(Refusal::Trailing);
         }
         if header.model != link.model {
-            // Told apart only once the length is right, so that a cut frame is always called cut.
-            return Err(if frame.len() < Self::BYTES { Refusal::Truncated } else { Refusal::Model });
+            return Err(Refusal::Model);
         }
         let (content, _): (Content<S, C, W>, _) =
             postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;

@@ -104,6 +104,15 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 }
 
+impl<'a, S, C, W, const N: usize> IntoIterator for &'a Neighbours<S, C, W, N> {
+    type Item = &'a Neighbour<S, C, W>;
+    type IntoIter = core::slice::Iter<'a, Neighbour<S, C, W>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

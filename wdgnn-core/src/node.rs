@@ -10,7 +10,7 @@ use crate::{
     refusal::Refusal,
     safety::{self, Patience, Verdict},
     taps,
-    task::{NodeId, Task},
+    task::{Isolation, NodeId, State, Task},
     tensor::Tensor,
     wide::Model,
 };
@@ -86,7 +86,7 @@ where
     pub fn new(id: NodeId, model: M, task: T, weights: u32, behaviour: Behaviour, state: T::State) -> Self {
         let profile = if M::FOLDED { Profile::Exact } else { Profile::ExactUnfolded };
         let wide = *model.offline();
-        let output = task.fallback(&state, crate::task::Isolation::Hold);
+        let output = task.fallback(&state, Isolation::Hold);
         Self {
             id,
             model,
@@ -111,16 +111,9 @@ where
     /// carried on.
     pub fn sense(&mut self, tick: u32, state: Option<T::State>) -> bool {
         self.tick = tick;
-        match state.filter(crate::task::State::admissible) {
-            Some(state) => {
-                self.state = state;
-                true
-            }
-            None => {
-                self.state = self.task.extrapolate(&self.state);
-                false
-            }
-        }
+        let sensed = state.filter(State::admissible);
+        self.state = sensed.unwrap_or_else(|| self.task.extrapolate(&self.state));
+        sensed.is_some()
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last tick.

@@ -33,9 +33,15 @@ impl Scale {
             Self::Sum => {}
             Self::Mean => {
                 let count = count.max(1) as f32;
-                sums.iter_mut().for_each(|x| *x /= count);
+                for x in sums {
+                    *x /= count;
+                }
             }
-            Self::Scaled(factor) => sums.iter_mut().for_each(|x| *x *= factor),
+            Self::Scaled(factor) => {
+                for x in sums {
+                    *x *= factor;
+                }
+            }
         }
     }
 }

@@ -3,17 +3,17 @@
 //! Everybody speaks at the start of a tick, then everybody hears: one broadcast per robot per tick. Acting comes before
 //! learning, so learning never delays the motors.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-
 use crate::{
     node::{Agreement, Node},
     ports::{Actuator, Ports, Radio, Sensor, Store},
     refusal::{Refusal, Refusals},
+    restart::save,
     safety::Verdict,
     task::Task,
     wide::Model,
 };
+
+pub use crate::restart::{StoreFailed, resume};
 
 /// The most frames that a node looks at in one tick, so that a tick stays within its time whatever the air carries. Four times
 /// the largest table.
@@ -80,7 +80,7 @@ where
         errors.sensor += 1;
     }
     let sent = node.speak(buffer).and_then(|length| buffer.get(..length));
-    if !sent.is_some_and(|frame| ports.radio.send(frame).is_ok()) {
+    if sent.is_none_or(|frame| ports.radio.send(frame).is_err()) {
         errors.send += 1;
     }
     errors
@@ -181,13 +181,18 @@ where
     R: Radio,
 {
     let mut hearing = Hearing::default();
-    for _ in 0..MOST_FRAMES {
+    // One more than is looked at: only a frame too many is a flood.
+    for turn in 0..=MOST_FRAMES {
         match radio.receive(buffer) {
-            Ok(None) => return hearing,
+            Ok(None) => break,
             Ok(Some(length)) => {
                 hearing.heard += 1;
-                // A frame longer than the buffer was cut, and is refused as what it is: too long.
-                let outcome = buffer.get(..length).map_or(Err(Refusal::Trailing), |frame| node.hear(frame));
+                let outcome = if turn == MOST_FRAMES {
+                    Err(Refusal::Flood)
+                } else {
+                    // A frame longer than the buffer was cut, and is refused as what it is: too long.
+                    buffer.get(..length).map_or(Err(Refusal::Trailing), |frame| node.hear(frame))
+                };
                 if let Err(refusal) = outcome {
                     hearing.refused.count(refusal);
                 }
@@ -195,61 +200,5 @@ where
             Err(_) => errors.receive += 1,
         }
     }
-    hearing.refused.count(Refusal::Flood);
     hearing
 }
-
-/// What a robot keeps over a restart.
-#[derive(Serialize, Deserialize, MaxSize)]
-struct Saved<W> {
-    #[serde(with = "postcard::fixint::le")]
-    model: u32,
-    #[serde(with = "postcard::fixint::le")]
-    boot: u32,
-    wide: W,
-}
-
-fn save<M, T, K, const N: usize>(node: &Node<M, T, N>, store: &mut K, buffer: &mut [u8]) -> Option<()>
-where
-    M: Model,
-    T: Task<Features = M::Features, Output = M::Output>,
-    K: Store,
-{
-    let saved = Saved { model: node.link().model, boot: node.boot(), wide: *node.wide() };
-    let bytes = postcard::to_slice(&saved, buffer).ok()?;
-    store.save(bytes).ok()
-}
-
-/// After a start: takes up the wide parameters that were last saved, if they belong to this model, and counts the boot.
-/// Returns whether parameters were taken up. Call it once, before the first tick.
-///
-/// # Errors
-/// When the store could not be read or written. The node is then as it was: it flies from the offline parameters, and
-/// whether to fly at all is the caller's choice.
-pub fn resume<M, T, K, const N: usize>(
-    node: &mut Node<M, T, N>,
-    store: &mut K,
-    buffer: &mut [u8],
-) -> Result<bool, StoreFailed>
-where
-    M: Model,
-    M::Wide: DeserializeOwned,
-    T: Task<Features = M::Features, Output = M::Output>,
-    K: Store,
-{
-    let length = store.load(buffer).map_err(|_| StoreFailed)?;
-    let bytes = length.and_then(|length| buffer.get(..length)).unwrap_or_default();
-    let saved = postcard::take_from_bytes::<Saved<M::Wide>>(bytes).ok().filter(|(_, rest)| rest.is_empty());
-    let mut resumed = false;
-    if let Some((saved, _)) = saved {
-        resumed = saved.model == node.link().model && node.set_wide(&saved.wide);
-        node.set_boot(saved.boot.saturating_add(1));
-    }
-    save(node, store, buffer).ok_or(StoreFailed)?;
-    Ok(resumed)
-}
-
-/// The store could not be read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct StoreFailed;

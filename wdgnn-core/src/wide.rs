@@ -272,7 +272,9 @@ fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D
     network: &Network<'_, F, TAPS, G, O, D>,
 ) -> [f32; O] {
     let mut hidden = *network.wide_bias;
-    hidden.iter_mut().for_each(|b| *b = network.alpha_wide * *b + network.beta);
+    for b in &mut hidden {
+        *b = network.alpha_wide * *b + network.beta;
+    }
     let mut constant = *network.readout_bias;
     accumulate(&mut constant, &hidden, network.readout);
     constant

@@ -131,14 +131,12 @@ impl Dense {
     }
 
     fn activate(&self, x: Number) -> Number {
-        match self.activation {
-            Activation::Relu => Number { value: x.value.max(0.0), ..x },
-            _ => {
-                let value = x.value.tanh();
-                // No slope is steeper than 1, and a unit in the last place is at most two roundings.
-                Number { value, error: x.error + f64::from(TANH_ULP) * 2.0 * ROUNDING * value.abs() }
-            }
+        if self.activation == Activation::Relu {
+            return Number { value: x.value.max(0.0), ..x };
         }
+        let value = x.value.tanh();
+        // No slope is steeper than 1, and a unit in the last place is at most two roundings.
+        Number { value, error: x.error + f64::from(TANH_ULP) * 2.0 * ROUNDING * value.abs() }
     }
 
     /// The outputs of all nodes. `shift(layer, X, k)` is the signal X of that layer after k shifts.

@@ -9,8 +9,8 @@ pub mod swarm;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Half the distance from 1 to the next `f32`: the largest relative error of one rounding.
-pub const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
+/// Half the distance from 1 to the next `f32`: the largest relative error of one rounding, 2⁻²⁴.
+pub const ROUNDING: f64 = 5.960_464_477_539_063e-8;
 
 pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -28,14 +28,9 @@ pub fn random_graph(rng: &mut ChaCha8Rng, nodes: usize, chance: f64) -> Vec<Vec<
 
 /// A ring with a few chords: connected and undirected.
 pub fn connected_graph(rng: &mut ChaCha8Rng, nodes: usize, chance: f64) -> Vec<Vec<bool>> {
-    let mut graph = vec![vec![false; nodes]; nodes];
-    for i in 0..nodes {
-        for j in 0..i {
-            let neighbours_on_the_ring = i - j == 1 || i - j == nodes - 1;
-            let linked = neighbours_on_the_ring || rng.random_bool(chance);
-            graph[i][j] = linked;
-            graph[j][i] = linked;
-        }
-    }
-    graph
+    let lower: Vec<Vec<bool>> = (0..nodes)
+        .map(|i| (0..i).map(|j| i - j == 1 || i - j == nodes - 1 || rng.random_bool(chance)).collect())
+        .collect();
+    let linked = |i: usize, j: usize| i != j && lower[i.max(j)][i.min(j)];
+    (0..nodes).map(|i| (0..nodes).map(|j| linked(i, j)).collect()).collect()
 }

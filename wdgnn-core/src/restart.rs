@@ -1,0 +1,90 @@
+//! What a robot keeps over a restart: how often it was started, and the wide parameters it has learned.
+//!
+//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the model and the boot
+//! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length.
+
+use postcard::fixint::le;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{node::Node, ports::Store, task::Task, weights::checksum, wide::Model};
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Head {
+    #[serde(with = "le")]
+    model: u32,
+    #[serde(with = "le")]
+    boot: u32,
+}
+
+/// The store could not be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StoreFailed;
+
+/// After a start: takes up the wide parameters that were last saved, if they are whole and belong to this model, and counts
+/// the boot. Returns whether parameters were taken up. Call it once, before the first tick.
+///
+/// A damaged head counts as none: the node starts from boot 0, and its neighbours refuse it until they have forgotten it.
+/// `buffer` needs [`Node::FRAME_BYTES`].
+///
+/// # Errors
+/// When the store could not be read (the node is then as it was) or the new boot count not written (what was read has been
+/// taken up). Whether to fly at all is the caller's choice.
+pub fn resume<M, T, K, const N: usize>(
+    node: &mut Node<M, T, N>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Result<bool, StoreFailed>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let length = store.load(buffer).map_err(|_| StoreFailed)?.unwrap_or_default();
+    // A record longer than the buffer was cut: its head is still good.
+    let record = buffer.get(..length).unwrap_or(buffer);
+    let mut resumed = false;
+    if let Some((head, body)) = unseal::<Head>(record) {
+        if head.model == node.link().model
+            && let Some((wide, [])) = unseal::<M::Wide>(body)
+        {
+            resumed = node.set_wide(&wide);
+        }
+        node.set_boot(head.boot.saturating_add(1));
+    }
+    save(node, store, buffer).ok_or(StoreFailed)?;
+    Ok(resumed)
+}
+
+/// Saves what the next start will want to know.
+pub(crate) fn save<M, T, K, const N: usize>(
+    node: &Node<M, T, N>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Option<()>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let head = Head { model: node.link().model, boot: node.boot() };
+    let length = seal(&head, buffer)?;
+    let length = length + seal(node.wide(), buffer.get_mut(length..)?)?;
+    store.save(buffer.get(..length)?).ok()
+}
+
+/// Writes `value` and its checksum to the front of `buffer` and returns their length.
+fn seal<V: Serialize>(value: &V, buffer: &mut [u8]) -> Option<usize> {
+    let written = postcard::to_slice(value, buffer).ok()?;
+    let (length, checksum) = (written.len(), checksum(written));
+    buffer.get_mut(length..)?.first_chunk_mut().map(|seal| *seal = checksum.to_le_bytes())?;
+    Some(length + 4)
+}
+
+/// Reads what [`seal`] wrote, and what is behind it.
+fn unseal<V: DeserializeOwned>(bytes: &[u8]) -> Option<(V, &[u8])> {
+    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
+    let sealed = bytes.get(..bytes.len() - rest.len())?;
+    let (seal, rest) = rest.split_first_chunk()?;
+    (checksum(sealed) == u32::from_le_bytes(*seal)).then_some((value, rest))
+}

@@ -1,0 +1,44 @@
+//! A flat list of numbers, read as tensors.
+
+/// Takes tensors from the front of a list of numbers, without copying.
+#[derive(Debug)]
+pub struct Reader<'w> {
+    rest: &'w [f32],
+}
+
+impl<'w> Reader<'w> {
+    /// Starts at the front of `numbers`.
+    #[must_use]
+    pub fn new(numbers: &'w [f32]) -> Self {
+        Self { rest: numbers }
+    }
+
+    /// Whether everything was taken.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn take(&mut self, count: usize) -> Option<&'w [f32]> {
+        let (taken, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    /// The next `N` numbers.
+    pub fn vector<const N: usize>(&mut self) -> Option<&'w [f32; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    /// The next `ROWS` rows.
+    pub fn matrix<const ROWS: usize, const COLUMNS: usize>(&mut self) -> Option<&'w [[f32; COLUMNS]; ROWS]> {
+        self.take(ROWS * COLUMNS)?.as_chunks().0.try_into().ok()
+    }
+
+    /// The next filter bank.
+    pub fn filter<const TAPS: usize, const IN: usize, const OUT: usize>(
+        &mut self,
+    ) -> Option<&'w [[[f32; OUT]; IN]; TAPS]> {
+        self.take(TAPS * IN * OUT)?.as_chunks().0.as_chunks().0.try_into().ok()
+    }
+}
