@@ -1,1 +1,99 @@
-//! A small flock that flies the flocking task.
+//! A small flock that flies the flocking task with a network made by hand: velocities are damped, the rest is random.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{
+    Network,
+    activation::Activation,
+    deep::{Layer, Top},
+    flocking::{Flocking, Motion},
+    node::{Behaviour, Node},
+    online::Learning,
+    taps::Scale,
+    wide::{Folded, Metric, Unfolded},
+};
+
+use super::{random_numbers, seeded};
+
+/// Hidden features: more than one block of 16, and a rest.
+pub const G: usize = 20;
+
+type Deep<'w> = Layer<'w, 4, 6, G, Top>;
+pub type Net<'w> = Network<'w, 6, 4, G, 2, Deep<'w>>;
+pub type FoldedNet<'w> = Folded<'w, 6, 4, G, 2, Deep<'w>>;
+pub type UnfoldedNet<'w> = Unfolded<'w, 6, 4, G, 2, Deep<'w>>;
+pub type Robot<'w> = Node<FoldedNet<'w>, Flocking, 16>;
+pub type UnfoldedRobot<'w> = Node<UnfoldedNet<'w>, Flocking, 16>;
+
+/// The name of the model in frames.
+pub const MODEL: u32 = 0x1234_5678;
+
+/// The task without its separation guard: commands are the network's, clamped.
+pub const TASK: Flocking = Flocking { separation: 0.0, ..Flocking::DEFAULT };
+
+/// Weights of a network that damps velocities: `C ≈ −0.5` from a velocity feature to its own axis.
+pub fn weights(seed: u64) -> Vec<f32> {
+    let mut rng = seeded(seed);
+    let mut numbers = random_numbers(&mut rng, Net::NUMBERS, 0.05);
+    numbers[..3].copy_from_slice(&[0.9, 1.1, 0.01]);
+    let readout_start = Net::NUMBERS - 2 - 2 * G;
+    let readout = random_numbers(&mut rng, 2 * G, 0.5);
+    numbers[readout_start..readout_start + 2 * G].copy_from_slice(&readout);
+    let wide_start = 3 + (4 * 6 + 1) * G;
+    for axis in 0..2 {
+        let squared: f32 = (0..G).map(|g| readout[2 * g + axis] * readout[2 * g + axis]).sum();
+        for g in 0..G {
+            numbers[wide_start + axis * G + g] -= 0.5 * readout[2 * g + axis] / squared;
+        }
+    }
+    numbers
+}
+
+pub fn network(weights: &[f32]) -> Net<'_> {
+    Net::over(weights, Activation::Tanh, Scale::Mean).unwrap()
+}
+
+pub fn robot(id: u16, network: Net<'_>, learning: Learning) -> Robot<'_> {
+    Node::new(id, Folded::new(network, learning.metric), TASK, MODEL, Behaviour::new(learning), REST)
+}
+
+pub fn unfolded_robot(id: u16, network: Net<'_>, learning: Learning) -> UnfoldedRobot<'_> {
+    Node::new(id, Unfolded::new(network), TASK, MODEL, Behaviour::new(learning), REST)
+}
+
+pub const REST: Motion = Motion { position: [0.0; 2], velocity: [0.0; 2] };
+
+/// An offline robot for tests of frames and ticks.
+pub fn quiet_robot(id: u16, weights: &[f32]) -> Robot<'_> {
+    robot(id, network(weights), Learning { metric: Metric::Paper, ..Learning::OFF })
+}
+
+/// Robots about 1 m apart, at up to 3 m/s per axis.
+pub fn start(rng: &mut ChaCha8Rng, robots: usize) -> Vec<Motion> {
+    let columns = robots.isqrt() + 1;
+    let motion = |robot: usize| Motion {
+        position: [
+            (robot % columns) as f32 + rng.random_range(-0.3..0.3),
+            (robot / columns) as f32 + rng.random_range(-0.3..0.3),
+        ],
+        velocity: [rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0)],
+    };
+    (0..robots).map(motion).collect()
+}
+
+/// Who is within `radius` of whom.
+pub fn links(motions: &[Motion], radius: f32) -> Vec<Vec<bool>> {
+    let near = |a: &Motion, b: &Motion| {
+        let (dx, dy) = (a.position[0] - b.position[0], a.position[1] - b.position[1]);
+        !core::ptr::eq(a, b) && dx * dx + dy * dy < radius * radius
+    };
+    motions.iter().map(|a| motions.iter().map(|b| near(a, b)).collect()).collect()
+}
+
+/// One control period of flight.
+pub fn fly(motion: &mut Motion, command: [f32; 2]) {
+    for (axis, u) in command.into_iter().enumerate() {
+        motion.velocity[axis] += TASK.period * u;
+        motion.position[axis] += TASK.period * motion.velocity[axis];
+    }
+}

@@ -1,16 +1,29 @@
 //! What the integration tests share: a second task, swarms that exchange real frames, and the equations over dense matrices.
 #![allow(dead_code, reason = "every test file takes what it needs")]
 
+pub mod board;
 pub mod dense;
 pub mod flock;
+pub mod golden;
 pub mod signal;
 pub mod swarm;
 
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Half the distance from 1 to the next `f32`: the largest relative error of one rounding, 2⁻²⁴.
 pub const ROUNDING: f64 = 5.960_464_477_539_063e-8;
+
+/// Property tests run the same cases every time.
+pub fn seeded_cases() -> ProptestConfig {
+    ProptestConfig {
+        cases: 512,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
 
 pub fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)

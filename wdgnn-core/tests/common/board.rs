@@ -1,0 +1,116 @@
+//! Ports that fail on demand and remember what was asked of them.
+
+use std::collections::VecDeque;
+
+use wdgnn_core::{
+    flocking::Motion,
+    ports::{Actuator, Ports, Radio, Sensor, Store},
+    tick::{self, Report},
+};
+
+use super::flock::{REST, Robot};
+
+/// A radio whose air is a list; an `Err` in it is a frame that was lost on its way.
+#[derive(Default)]
+pub struct Air {
+    pub sent: Vec<Vec<u8>>,
+    pub heard: VecDeque<Result<Vec<u8>, ()>>,
+    pub cannot_send: bool,
+}
+
+impl Radio for Air {
+    type Error = ();
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), ()> {
+        self.sent.push(frame.to_vec());
+        if self.cannot_send { Err(()) } else { Ok(()) }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
+        let Some(frame) = self.heard.pop_front() else { return Ok(None) };
+        let frame = frame?;
+        let fits = frame.len().min(buffer.len());
+        buffer[..fits].copy_from_slice(&frame[..fits]);
+        Ok(Some(frame.len()))
+    }
+}
+
+pub struct Eyes(pub Result<Motion, ()>);
+
+impl Sensor<Motion> for Eyes {
+    type Error = ();
+
+    fn sense(&mut self) -> Result<Motion, ()> {
+        self.0
+    }
+}
+
+#[derive(Default)]
+pub struct Motors {
+    pub commands: Vec<[f32; 2]>,
+    pub broken: bool,
+}
+
+impl Actuator<[f32; 2]> for Motors {
+    type Error = ();
+
+    fn act(&mut self, command: &[f32; 2]) -> Result<(), ()> {
+        self.commands.push(*command);
+        if self.broken { Err(()) } else { Ok(()) }
+    }
+}
+
+#[derive(Default)]
+pub struct Flash {
+    pub kept: Option<Vec<u8>>,
+    pub saves: u32,
+    pub cannot_load: bool,
+    pub cannot_save: bool,
+}
+
+impl Store for Flash {
+    type Error = ();
+
+    fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
+        if self.cannot_load {
+            return Err(());
+        }
+        let Some(kept) = &self.kept else { return Ok(None) };
+        let fits = kept.len().min(buffer.len());
+        buffer[..fits].copy_from_slice(&kept[..fits]);
+        Ok(Some(kept.len()))
+    }
+
+    fn save(&mut self, bytes: &[u8]) -> Result<(), ()> {
+        if self.cannot_save {
+            return Err(());
+        }
+        self.saves += 1;
+        self.kept = Some(bytes.to_vec());
+        Ok(())
+    }
+}
+
+/// A robot's ports.
+pub struct Board {
+    pub air: Air,
+    pub eyes: Eyes,
+    pub motors: Motors,
+    pub flash: Flash,
+}
+
+impl Board {
+    pub fn new() -> Self {
+        Self { air: Air::default(), eyes: Eyes(Ok(REST)), motors: Motors::default(), flash: Flash::default() }
+    }
+
+    pub fn run(&mut self, node: &mut Robot<'_>, tick: u32) -> Report<[f32; 2]> {
+        let mut ports = Ports {
+            radio: &mut self.air,
+            sensor: &mut self.eyes,
+            actuator: &mut self.motors,
+            store: &mut self.flash,
+        };
+        tick::run(node, tick, &mut ports, &mut [0; Robot::FRAME_BYTES + 1])
+    }
+}

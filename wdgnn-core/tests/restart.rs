@@ -1,0 +1,141 @@
+//! Over a restart: what was learned comes back, the boot is counted, and nothing damaged or foreign is taken up.
+
+mod common;
+
+use common::{
+    board::{Board, Flash},
+    flock::{MODEL, REST, Robot, TASK, UnfoldedRobot, network, quiet_robot, robot, unfolded_robot, weights},
+};
+use wdgnn_core::{
+    node::Behaviour,
+    online::Learning,
+    tensor::Tensor,
+    tick::{self, PortErrors, SAVE_EVERY, StoreFailed},
+    wide::{Folded, Metric, Model},
+};
+
+const BYTES: usize = Robot::FRAME_BYTES;
+
+/// A robot that has learned something: its parameters differ from the offline ones.
+fn learned(weights: &[f32]) -> Robot<'_> {
+    let mut node = robot(1, network(weights), Learning::paper(1.0));
+    let mut wide = *node.wide();
+    wide.add_scaled(&wide.clone(), 0.5);
+    assert!(node.set_wide(&wide));
+    node
+}
+
+/// The flash of a robot that has learned something and was on its third boot.
+fn flash_of_a_learned_robot(weights: &[f32]) -> Flash {
+    let (mut node, mut board) = (learned(weights), Board::new());
+    node.set_boot(3);
+    board.run(&mut node, SAVE_EVERY - 1);
+    board.flash
+}
+
+#[test]
+fn parameters_are_saved_once_per_hundred_ticks() {
+    let weights = weights(1);
+    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+    for tick in 0..3 * SAVE_EVERY {
+        board.run(&mut node, tick);
+        assert_eq!(board.flash.saves, (tick + 1) / SAVE_EVERY);
+    }
+}
+
+#[test]
+fn a_restarted_robot_goes_on_from_what_it_had_learned() {
+    let weights = weights(1);
+    let mut flash = flash_of_a_learned_robot(&weights);
+    let mut node = robot(1, network(&weights), Learning::paper(1.0));
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Ok(true));
+    assert_eq!(node.wide(), learned(&weights).wide());
+    assert_eq!(node.boot(), 4);
+    // The boot is counted at once: a robot that dies before its first save must not repeat itself.
+    let mut again = robot(1, network(&weights), Learning::paper(1.0));
+    assert_eq!(tick::resume(&mut again, &mut flash, &mut [0; BYTES]), Ok(true));
+    assert_eq!(again.boot(), 5);
+}
+
+#[test]
+fn neighbours_take_a_restarted_robot_for_newer() {
+    let weights = weights(1);
+    let mut listener = quiet_robot(2, &weights);
+    let (mut node, mut buffer) = (quiet_robot(1, &weights), [0; BYTES]);
+    let mut flash = Flash::default();
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut buffer), Ok(false));
+    for _ in 0..5 {
+        node.speak(&mut buffer).unwrap();
+        listener.hear(&buffer).unwrap();
+    }
+    let mut restarted = quiet_robot(1, &weights);
+    assert_eq!(tick::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
+    restarted.speak(&mut buffer).unwrap();
+    assert_eq!(listener.hear(&buffer), Ok(()));
+}
+
+#[test]
+fn the_parameters_of_another_model_are_refused_and_the_boot_still_counts() {
+    let weights = weights(1);
+    let mut flash = flash_of_a_learned_robot(&weights);
+    let model = Folded::new(network(&weights), Metric::Paper);
+    let mut other = Robot::new(1, model, TASK, MODEL + 1, Behaviour::new(Learning::OFF), REST);
+    assert_eq!(tick::resume(&mut other, &mut flash, &mut [0; BYTES]), Ok(false));
+    assert_eq!((other.wide(), other.boot()), (other.model().offline(), 4));
+}
+
+#[test]
+fn the_boot_counts_on_even_when_the_other_model_s_parameters_were_longer() {
+    let weights = weights(1);
+    // An unfolded robot saved G/O times as much as the folded one has room for.
+    let mut unfolded: UnfoldedRobot<'_> = unfolded_robot(1, network(&weights), Learning::OFF);
+    let mut flash = Flash::default();
+    let mut buffer = vec![0; UnfoldedRobot::FRAME_BYTES];
+    assert_eq!(tick::resume(&mut unfolded, &mut flash, &mut buffer), Ok(false));
+    let mut folded = quiet_robot(1, &weights);
+    assert_eq!(tick::resume(&mut folded, &mut flash, &mut [0; BYTES]), Ok(false));
+    assert_eq!((folded.wide(), folded.boot()), (folded.model().offline(), 1));
+}
+
+#[test]
+fn damaged_parameters_are_refused_bit_by_bit() {
+    let weights = weights(1);
+    let good = flash_of_a_learned_robot(&weights).kept.unwrap();
+    for offset in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[offset] ^= 1 << (offset % 8);
+        let mut flash = Flash { kept: Some(damaged), ..Flash::default() };
+        let mut node = quiet_robot(1, &weights);
+        assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Ok(false), "byte {offset}");
+        assert_eq!(node.wide(), node.model().offline());
+        // The head is twelve bytes: without it nobody knows how often the robot was started.
+        assert_eq!(node.boot(), if offset < 12 { 0 } else { 4 });
+    }
+}
+
+#[test]
+fn a_record_of_any_length_is_refused_without_harm() {
+    let weights = weights(1);
+    let good = flash_of_a_learned_robot(&weights).kept.unwrap();
+    let cut = (0..good.len()).map(|length| good[..length].to_vec());
+    let stretched = (1..40).map(|extra| [good.clone(), vec![0; extra]].concat());
+    for kept in cut.chain(stretched) {
+        let mut flash = Flash { kept: Some(kept), ..Flash::default() };
+        let mut node = quiet_robot(1, &weights);
+        assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Ok(false));
+        assert_eq!(node.wide(), node.model().offline());
+    }
+}
+
+#[test]
+fn a_store_that_fails_is_told_and_leaves_the_robot_fit_to_fly() {
+    let weights = weights(1);
+    let mut node = quiet_robot(1, &weights);
+    let mut flash = Flash { cannot_load: true, ..Flash::default() };
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Err(StoreFailed));
+    let mut flash = Flash { cannot_save: true, ..Flash::default() };
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Err(StoreFailed));
+    assert_eq!((node.wide(), node.boot()), (node.model().offline(), 0));
+    let report = Board::new().run(&mut node, 0);
+    assert_eq!(report.errors, PortErrors::default());
+}
