@@ -7,10 +7,12 @@ use wdgnn_core::{
     activation::Activation,
     deep::{Layer, Top},
     flocking::{Flocking, Motion},
-    node::{Behaviour, Node},
+    message::Beacon,
+    node::{BeaconOf, Behaviour, Node},
     online::Learning,
-    taps::Scale,
-    wide::{Folded, Metric, Unfolded},
+    taps::{Chain, NoChain, Scale, Stacked},
+    tensor::Tensor,
+    wide::{Folded, Metric, Model, Unfolded},
 };
 
 use super::{random_numbers, seeded};
@@ -79,6 +81,17 @@ pub fn start(rng: &mut ChaCha8Rng, robots: usize) -> Vec<Motion> {
         velocity: [rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0)],
     };
     (0..robots).map(motion).collect()
+}
+
+/// A beacon of a robot in mid-flight: random taps, offline parameters.
+pub fn random_beacon<M>(rng: &mut ChaCha8Rng, model: &M, sender: u16, state: Motion) -> BeaconOf<M, Flocking>
+where
+    M: Model<Chains = Stacked<4, 6, NoChain>>,
+{
+    let mut chain = Chain::ZERO;
+    chain.numbers_mut().copy_from_slice(&random_numbers(rng, 24, 2.0));
+    let chains = Stacked { chain, above: NoChain };
+    Beacon { sender, boot: 0, sequence: 0, degree: 3, state, chains, wide: *model.offline() }
 }
 
 /// Who is within `radius` of whom.
