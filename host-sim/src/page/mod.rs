@@ -1,0 +1,85 @@
+//! Pages to look at: one HTML file each, with its style, scripts and data inside, so that it opens anywhere and asks for nothing.
+
+pub mod charts;
+
+pub use charts::{Chart, ChartPage, Series, charts};
+
+use serde::Serialize;
+
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
+const SCRIPT: &str = include_str!("chart.js");
+
+/// A whole document. `style` and `script` come after those that all pages share; `data` is what the script finds under that name.
+fn document(title: &str, body: &str, style: &str, script: &str, data: &impl Serialize) -> String {
+    // `<` could end the script element; JSON has another way to write it.
+    let data = serde_json::to_string(data).expect("plain numbers and strings").replace('<', "\\u003c");
+    // The policy makes the promise of a page that asks for nothing one that the browser keeps.
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src \
+         'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" \
+         href=\"data:,\">\n<title>{}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n{body}<script>\n\"use \
+         strict\";\nconst data = {data};\n{SCRIPT}{script}</script>\n</body>\n</html>\n",
+        escaped(title)
+    )
+}
+
+/// Fills the `{{name}}`s of a template, in one pass, so that what is filled in is never read as a template.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("a template that closes its braces");
+        let (_, value) = values.iter().find(|(other, _)| *other == name).expect("a value for every name");
+        text += before;
+        text += value;
+        rest = after;
+    }
+    text + rest
+}
+
+/// Text for HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A table of cells; the first row is the heading. Nothing for no rows.
+fn table(rows: &[Vec<String>]) -> String {
+    let Some((heading, rows)) = rows.split_first() else { return String::new() };
+    let cells = |row: &[String], scope: &str, rest: (&str, &str)| -> String {
+        let first = (format!("<th scope=\"{scope}\">"), "</th>");
+        let tags = std::iter::once((first.0.as_str(), first.1)).chain(std::iter::repeat(rest));
+        row.iter().zip(tags).map(|(cell, (open, close))| [open, &escaped(cell), close].concat()).collect()
+    };
+    let heading = cells(heading, "col", ("<th scope=\"col\">", "</th>"));
+    let body: Vec<String> = rows.iter().map(|row| cells(row, "row", ("<td>", "</td>"))).collect();
+    format!(
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{heading}</tr></thead>\n\
+         <tbody>\n<tr>{}</tr>\n</tbody>\n</table></div>\n",
+        body.join("</tr>\n<tr>")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_is_not_read_as_a_template() {
+        assert_eq!(filled("a {{x}} b {{y}}", &[("x", "{{y}}"), ("y", "2")]), "a {{y}} b 2");
+    }
+
+    #[test]
+    fn data_cannot_end_the_script() {
+        let page = document("t", "", "", "", &"</script><b>");
+        assert!(page.contains(r#"const data = "\u003c/script>\u003cb>";"#));
+    }
+
+    #[test]
+    fn a_table_names_its_rows_and_escapes_its_cells() {
+        let rows = [["who", "total"], ["a < b", "1"]].map(|row| row.map(str::to_owned).to_vec());
+        let html = table(&rows);
+        assert!(html.contains("<th scope=\"row\">a &lt; b</th><td>1</td>"), "{html}");
+        assert_eq!(table(&[]), "");
+    }
+}
