@@ -17,6 +17,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Flock(commands::flock::FlockArguments),
+    Sweep(commands::sweep::SweepArguments),
+    Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
 }
 
@@ -28,6 +30,8 @@ impl Cli {
     pub fn run(self) -> Result {
         match self.command {
             Some(Command::Flock(arguments)) => arguments.run(),
+            Some(Command::Sweep(arguments)) => arguments.run(),
+            Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => arguments.run(),
             None => commands::flock::FlockArguments::default().run(),
         }

@@ -13,9 +13,10 @@ use crate::{
     expert::{Expert, Limit},
     flight::Pilot,
     model::ModelFile,
+    models,
     shapes::{self, Dimensions, Shape, Visitor},
     swarm::{Online, Swarm},
-    train::recipe::Architecture,
+    train::recipe::{Architecture, RecipeName},
 };
 
 /// A row of the table.
@@ -110,9 +111,26 @@ pub struct Fleet {
     pub models: [ModelFile; 3],
     /// Overrides the models' own online step size γ.
     pub step: Option<f32>,
+    /// The centralised rule's step size relative to γ.
+    pub centralised: f32,
 }
 
 impl Fleet {
+    /// The models that come with the program.
+    ///
+    /// The centre's gradient is a sum of which every robot's own is only about an eighth: its loss is a mean over itself and
+    /// its neighbours. The paper uses one γ for both; ours gives the centre its share.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Model`] when the program was built with damaged ones.
+    pub fn shipped(recipe: RecipeName) -> Result<Self> {
+        let centralised = match recipe {
+            RecipeName::Ours => 0.125,
+            RecipeName::Paper => 1.0,
+        };
+        Ok(Self { models: models::fleet(recipe)?, step: None, centralised })
+    }
+
     /// The task constants that everybody flies under: those of the WD-GNN's weight file.
     ///
     /// # Errors
@@ -139,7 +157,7 @@ impl Fleet {
         rule.step = self.step.unwrap_or(rule.step);
         let online = match controller {
             Controller::WdGnnOnline => Online::Decentralised,
-            Controller::WdGnnOnlineCentralised => Online::Centralised(rule.step),
+            Controller::WdGnnOnlineCentralised => Online::Centralised(rule.step * self.centralised),
             _ => Online::Off,
         };
         network_pilot(model, rule, online, start)

@@ -18,6 +18,8 @@ pub mod seeds;
 pub mod shapes;
 pub mod start;
 pub mod swarm;
+pub mod symmetric;
 pub mod table;
+pub mod theorem;
 pub mod train;
 pub mod world;

@@ -1,4 +1,6 @@
 //! The subcommands, one file each: arguments in, tables and files out.
 
 pub mod flock;
+pub mod sweep;
+pub mod theorem;
 pub mod train;

@@ -143,22 +143,25 @@ impl Recipe {
                 validate_every: 1,
                 validations: 40,
                 task: Flocking { floor: 0.0, separation: 0.0, horizon: 0.0, ..Flocking::DEFAULT },
-                scale: Scale::Sum,
+                // The paper writes S_ij = 1 but must have flown a normalised S: with plain sums this recipe gives 300 to 640,
+                // with means 88 to 94.
+                scale: Scale::Mean,
             },
         }
     }
 
-    /// The condition of a training flight. Of the mixed ones a quarter each vary speed, range, number, and all three, so that
-    /// one network flies off the paper's condition too.
+    /// The condition of a training flight. A quarter of the mixed ones each vary speed, range, number, and all three, so that
+    /// one network flies off the paper's condition too (without it, online learning at a range of 1 m costs 1.45 times
+    /// the expert instead of less than it).
     pub fn condition(&self, random: &mut ChaCha8Rng) -> Condition {
         let mut condition = Condition::PAPER;
-        if self.mixed && random.random_bool(0.5) {
+        if self.mixed {
             let varied = random.random_range(0..4);
             if varied == 0 || varied == 3 {
-                condition.speed = random.random_range(1.0..6.0);
+                condition.speed = random.random_range(1.0..7.0);
             }
             if varied == 1 || varied == 3 {
-                condition.radius = random.random_range(1.2..3.2);
+                condition.radius = random.random_range(1.0..3.2);
             }
             if varied == 2 || varied == 3 {
                 condition.robots = random.random_range(20..=120);

@@ -1,0 +1,205 @@
+//! Theorem 1 on real taps: gradient descent tracks the optimum of a problem that changes from tick to tick.
+//!
+//! At tick t of a flight, robot i has taps z_i, and its offline command misses the expert's by e_i. The problem in D = C − C† is
+//!
+//! `J_t(D) = 1/N · Σ_i ‖α_W Dᵀz_i − e_i‖² + ridge · ‖D‖²`,
+//!
+//! a quadratic with Hessian `H_t = 2α_W²/N · Σ z_i z_iᵀ + 2·ridge` for each output. The theorem wants strong convexity, which never
+//! holds in B (its rank is at most TAPS·F·O of TAPS·F·G) and holds in C only with the ridge. One gradient step per tick
+//! with step γ contracts by `m_t = max(|1 − γ C_s|, |1 − γ C_ℓ|)`, C_s and C_ℓ being H_t's largest and smallest eigenvalues, so
+//!
+//! `‖D_t − D*_t‖ ≤ Π m · ‖D_0 − D*_0‖ + (1 − m̂ᵗ)/(1 − m̂) · C_B`, with C_B the largest drift of the optimum in one tick.
+//!
+//! The decentralised rule (every robot averages with its neighbours and descends its own term) is held against the same
+//! bound; the paper leaves its proof open.
+
+use crate::{
+    links::Links,
+    symmetric::{Eigen, dot},
+};
+
+/// One tick of a flight, as the problem sees it.
+#[derive(Clone, Debug, Default)]
+pub struct Scene {
+    /// α_W·z of every robot.
+    pub taps: Vec<Vec<f64>>,
+    /// The expert's command minus the offline one, of every robot.
+    pub misses: Vec<[f64; 2]>,
+    /// Who hears whom.
+    pub links: Links,
+}
+
+/// What came out at a tick.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Row {
+    /// The tick.
+    pub tick: usize,
+    /// The bound.
+    pub bound: f64,
+    /// Distance of the centralised rule to the optimum.
+    pub centralised: f64,
+    /// Distance of the robots' mean to the optimum.
+    pub decentralised_mean: f64,
+    /// Distance of the furthest robot to the optimum.
+    pub decentralised_worst: f64,
+    /// How far the optimum moved since the tick before.
+    pub drift: f64,
+}
+
+type Parameters = [Vec<f64>; 2];
+
+/// Runs both rules over a flight.
+#[must_use]
+pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
+    let problems: Vec<(Eigen, Parameters)> = scenes.iter().map(|scene| problem(scene, ridge)).collect();
+    // Safe for every robot's own term, which is steeper than their mean: with a step fit for the mean only, single robots
+    // diverge.
+    let steepest = scenes.iter().flat_map(|scene| &scene.taps).map(|z| 2.0 * dot(z, z)).fold(0.0, f64::max);
+    let step = 1.0 / (steepest + 2.0 * ridge);
+    let optima: Vec<&Parameters> = problems.iter().map(|(_, optimum)| optimum).collect();
+    let drifts: Vec<f64> = optima.windows(2).map(|pair| distance(pair[0], pair[1])).collect();
+    let drift_bound = drifts.iter().copied().fold(0.0, f64::max);
+    let width = scenes.first().and_then(|scene| scene.taps.first()).map_or(0, Vec::len);
+    let robots = scenes.first().map_or(0, |scene| scene.taps.len());
+    let mut centre: Parameters = [vec![0.0; width], vec![0.0; width]];
+    let mut swarm = vec![centre.clone(); robots];
+    let begin = optima.first().map_or(0.0, |optimum| distance(&centre, optimum));
+    let (mut product, mut slowest) = (1.0, 0.0_f64);
+    let mut rows = Vec::with_capacity(scenes.len());
+    for (tick, scene) in scenes.iter().enumerate() {
+        let geometric =
+            if slowest < 1.0 { (1.0 - slowest.powi(tick as i32)) / (1.0 - slowest) } else { tick as f64 };
+        rows.push(Row {
+            tick,
+            bound: product * begin + geometric * drift_bound,
+            centralised: distance(&centre, optima[tick]),
+            decentralised_mean: distance(&mean(&swarm, width), optima[tick]),
+            decentralised_worst: swarm.iter().map(|own| distance(own, optima[tick])).fold(0.0, f64::max),
+            drift: tick.checked_sub(1).map_or(0.0, |before| drifts[before]),
+        });
+        let (low, high) = problems[tick].0.range();
+        let contraction = (1.0 - step * low).abs().max((1.0 - step * high).abs());
+        product *= contraction;
+        slowest = slowest.max(contraction);
+        centre = descend(&centre, &centre, scene, 0..robots, ridge, step);
+        swarm = (0..robots)
+            .map(|robot| {
+                descend(
+                    &average(&swarm, robot, &scene.links),
+                    &swarm[robot],
+                    scene,
+                    robot..robot + 1,
+                    ridge,
+                    step,
+                )
+            })
+            .collect();
+    }
+    rows
+}
+
+/// The Hessian's eigenvalues and the optimum.
+fn problem(scene: &Scene, ridge: f64) -> (Eigen, Parameters) {
+    let n = scene.taps.len() as f64;
+    let width = scene.taps.first().map_or(0, Vec::len);
+    let mut hessian = vec![vec![0.0; width]; width];
+    let mut right: Parameters = [vec![0.0; width], vec![0.0; width]];
+    for (z, miss) in scene.taps.iter().zip(&scene.misses) {
+        for (row, a) in hessian.iter_mut().zip(z) {
+            for (h, b) in row.iter_mut().zip(z) {
+                *h += 2.0 / n * a * b;
+            }
+        }
+        for (right, miss) in right.iter_mut().zip(miss) {
+            for (r, a) in right.iter_mut().zip(z) {
+                *r += 2.0 / n * a * miss;
+            }
+        }
+    }
+    for (index, row) in hessian.iter_mut().enumerate() {
+        row[index] += 2.0 * ridge;
+    }
+    let eigen = Eigen::of(&hessian);
+    let optimum = right.map(|right| eigen.solve(&right));
+    (eigen, optimum)
+}
+
+/// `from − step · ∇J(at)`, the gradient being the mean over the given robots' terms.
+fn descend(
+    from: &Parameters,
+    at: &Parameters,
+    scene: &Scene,
+    robots: std::ops::Range<usize>,
+    ridge: f64,
+    step: f64,
+) -> Parameters {
+    let mut next = from.clone();
+    let n = robots.len() as f64;
+    for output in 0..2 {
+        for (next, at) in next[output].iter_mut().zip(&at[output]) {
+            *next -= step * 2.0 * ridge * at;
+        }
+        for robot in robots.clone() {
+            let z = &scene.taps[robot];
+            let error = dot(z, &at[output]) - scene.misses[robot][output];
+            for (next, z) in next[output].iter_mut().zip(z) {
+                *next -= step * 2.0 / n * error * z;
+            }
+        }
+    }
+    next
+}
+
+/// A robot's parameters averaged with its neighbours'.
+fn average(swarm: &[Parameters], robot: usize, links: &Links) -> Parameters {
+    let mut group: Vec<&Parameters> = links.of(robot).iter().map(|&other| &swarm[other as usize]).collect();
+    group.push(&swarm[robot]);
+    let width = swarm[robot][0].len();
+    mean_of(&group, width)
+}
+
+fn mean(swarm: &[Parameters], width: usize) -> Parameters {
+    mean_of(&swarm.iter().collect::<Vec<_>>(), width)
+}
+
+fn mean_of(group: &[&Parameters], width: usize) -> Parameters {
+    [0, 1].map(|output| {
+        (0..width).map(|k| group.iter().map(|own| own[output][k]).sum::<f64>() / group.len() as f64).collect()
+    })
+}
+
+fn distance(a: &Parameters, b: &Parameters) -> f64 {
+    let squares = a.iter().zip(b).flat_map(|(a, b)| a.iter().zip(b)).map(|(a, b)| (a - b).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One robot, one tap: J_t(d) = (d − miss)² + ridge·d² per output.
+    fn still(miss: f64) -> Scene {
+        Scene { taps: vec![vec![1.0]], misses: vec![[miss, 0.0]], links: Links::within(&[origin()], 1.0) }
+    }
+
+    fn origin() -> wdgnn_core::flocking::Motion {
+        wdgnn_core::flocking::Motion { position: [0.0; 2], velocity: [0.0; 2] }
+    }
+
+    #[test]
+    fn a_problem_that_stands_still_is_solved_in_one_step_of_the_best_size() {
+        let rows = track(&vec![still(2.0); 5], 1.0);
+        // Optimum 2/(1 + 1) = 1; the step 1/H brings it there at once.
+        assert!((rows[0].centralised - 1.0).abs() < 1.0e-12);
+        assert!((rows[0].bound - 1.0).abs() < 1.0e-12);
+        assert!(rows[1].centralised < 1.0e-12 && rows[1].decentralised_worst < 1.0e-12);
+    }
+
+    #[test]
+    fn the_bound_holds_while_the_optimum_moves() {
+        let scenes: Vec<Scene> = (0..50).map(|tick| still(2.0 + f64::from(tick) * 0.1)).collect();
+        for row in track(&scenes, 0.5) {
+            assert!(row.centralised <= row.bound + 1.0e-12, "tick {}", row.tick);
+        }
+    }
+}
