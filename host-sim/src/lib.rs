@@ -13,6 +13,7 @@ pub mod flight;
 pub mod links;
 pub mod model;
 pub mod models;
+pub mod page;
 pub mod progress;
 pub mod seeds;
 pub mod shapes;
