@@ -40,10 +40,13 @@ fn spread(rows: &[Vec<f64>], centre: &[f64]) -> f64 {
     rows.iter().flat_map(|row| row.iter().zip(centre).map(|(x, c)| (x - c).abs())).fold(0.0, f64::max)
 }
 
-/// The parameters before and after `ROUNDS` exchanges on a connected graph, and the graph.
-fn agree(mixing: Mixing, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<Vec<bool>>) {
+fn graph(seed: u64) -> Vec<Vec<bool>> {
+    connected_graph(&mut seeded(seed + 100), NODES, 0.1)
+}
+
+/// The parameters before and after `ROUNDS` exchanges on a connected graph.
+fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
     let mut rng = seeded(seed);
-    let graph = connected_graph(&mut rng, NODES, 0.1);
     let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5);
     let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
@@ -52,7 +55,7 @@ fn agree(mixing: Mixing, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<Vec<bo
     let talker = |id| Talker::new(id, model, Regression::new(), 0, Behaviour::new(rule), signals[0]);
     let mut nodes: Vec<Talker<'_>> = (0..NODES as u16).map(talker).collect();
     // Degrees are told in beacons: one exchange before there is anything to agree on.
-    exchange(&mut nodes, 0, &signals, &graph);
+    exchange(&mut nodes, 0, &signals, graph);
     for node in &mut nodes {
         let mut wide = Filter::ZERO;
         wide.numbers_mut().copy_from_slice(&random_numbers(&mut rng, 4, RANGE));
@@ -60,9 +63,9 @@ fn agree(mixing: Mixing, seed: u64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<Vec<bo
     }
     let before = parameters(&nodes);
     for round in 1..=ROUNDS {
-        exchange(&mut nodes, round, &signals, &graph);
+        exchange(&mut nodes, round, &signals, graph);
     }
-    (before, parameters(&nodes), graph)
+    [before, parameters(&nodes)]
 }
 
 /// Each round adds at most a rounding per neighbour and one for the mean to numbers in ±1; mixing never enlarges an error.
@@ -71,7 +74,7 @@ const ROUNDED: f64 = ROUNDS as f64 * (NODES as f64 + 1.0) * ROUNDING;
 #[test]
 fn metropolis_weights_lead_to_the_mean_of_all() {
     for seed in 0..5 {
-        let (before, after, _) = agree(Mixing::Metropolis, seed);
+        let [before, after] = agree(Mixing::Metropolis, &graph(seed), seed);
         let start = mean(&before);
         assert!(spread(&before, &start) > 0.5, "there was something to agree on");
         assert!(spread(&after, &start) < ROUNDED, "{}", spread(&after, &start));
@@ -81,7 +84,8 @@ fn metropolis_weights_lead_to_the_mean_of_all() {
 #[test]
 fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
     for seed in 0..5 {
-        let (before, after, graph) = agree(Mixing::Uniform, seed);
+        let graph = graph(seed);
+        let [before, after] = agree(Mixing::Uniform, &graph, seed);
         assert!(spread(&after, &mean(&after)) < ROUNDED);
         // The stationary weights of averaging over oneself and one's neighbours are (degree + 1) / Σ (degree + 1).
         let weights: Vec<f64> =
@@ -96,6 +100,6 @@ fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
 
 #[test]
 fn alone_nobody_moves() {
-    let (before, after, _) = agree(Mixing::Alone, 0);
+    let [before, after] = agree(Mixing::Alone, &graph(0), 0);
     assert_eq!(before, after);
 }

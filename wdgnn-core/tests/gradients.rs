@@ -33,11 +33,11 @@ fn weights_around(output: [f32; 2]) -> Vec<f32> {
 /// A node in mid-flight, with three neighbours whose taps are full.
 fn node<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
 where
-    M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Clone,
+    M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
-    let mut node = Node::new(0, model.clone(), TASK, MODEL, Behaviour::new(learning), motions[0]);
+    let mut node = Node::new(0, model, TASK, MODEL, Behaviour::new(learning), motions[0]);
     for (id, motion) in motions.iter().enumerate().skip(1) {
         node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
     }
