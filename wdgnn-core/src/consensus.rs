@@ -7,6 +7,7 @@ use crate::{online::Mixing, tensor::Tensor};
 
 /// A neighbour's parameters and its own count of neighbours.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Opinion<'a, W> {
     /// The parameters.
     pub wide: &'a W,

@@ -34,10 +34,12 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
 
 /// The end of a stack: nothing more happens to its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Top;
 
 /// One layer and those above it.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
     /// Filter weights A, `[tap][input][output]`.
     pub filter: &'w [[[f32; H]; F]; TAPS],

@@ -39,6 +39,30 @@ pub struct Link {
 }
 
 /// One node's broadcast.
+///
+/// ```
+/// use wdgnn_core::{
+///     Beacon, Motion, Refusal,
+///     message::{Link, Profile},
+///     taps::{Chain, NoChain, Stacked},
+///     tensor::{Filter, Tensor},
+/// };
+///
+/// type Frame = Beacon<Motion, Stacked<2, 1, NoChain>, Filter<2, 1, 2>>;
+///
+/// let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };
+/// let chains = Stacked { chain: Chain([[0.5], [0.0]]), above: NoChain };
+/// let sent = Frame { sender: 7, boot: 0, sequence: 12, degree: 3, state, chains, wide: Filter::ZERO };
+///
+/// let link = Link { profile: Profile::Exact, model: 0xdead_beef };
+/// let mut frame = [0; Frame::BYTES];
+/// assert_eq!(sent.encode(&link, &mut frame), Some(Frame::BYTES));
+/// assert_eq!(Frame::decode(&link, &frame), Ok(sent));
+///
+/// let other_swarm = Link { model: 1, ..link };
+/// assert_eq!(Frame::decode(&other_swarm, &frame), Err(Refusal::Model));
+/// assert_eq!(Frame::decode(&link, &frame[..40]), Err(Refusal::Truncated));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Beacon<S, C, W> {

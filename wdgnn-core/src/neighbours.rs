@@ -22,7 +22,25 @@ pub struct Neighbour<S, C, W> {
 }
 
 /// Up to `N` neighbours.
+///
+/// ```
+/// use wdgnn_core::{Beacon, Neighbours, Refusal};
+///
+/// let beacon = |sender, sequence| Beacon { sender, boot: 0, sequence, degree: 0, state: 1.5, chains: (), wide: () };
+/// let mut table = Neighbours::<f32, (), (), 2>::new();
+/// table.hear(0, beacon(9, 0)).unwrap();
+/// table.hear(0, beacon(4, 0)).unwrap();
+/// assert_eq!(table.hear(0, beacon(5, 0)), Err(Refusal::TableFull));
+/// assert_eq!(table.hear(0, beacon(9, 0)), Err(Refusal::Old));
+/// assert!(table.iter().map(|neighbour| neighbour.beacon.sender).eq([4, 9]));
+///
+/// // In the next tick only 4 is heard. With nobody held, 9 is forgotten and its slot is free.
+/// table.hear(1, beacon(4, 1)).unwrap();
+/// assert_eq!(table.settle(1, 0, |state| *state), 1);
+/// table.hear(2, beacon(5, 1)).unwrap();
+/// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Neighbours<S, C, W, const N: usize> {
     entries: Vec<Neighbour<S, C, W>, N>,
 }

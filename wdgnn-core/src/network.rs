@@ -14,6 +14,7 @@ use crate::{
 ///
 /// The wide part shares the first layer's chain, so the first layer has `TAPS` taps too.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     /// The deep part's nonlinearity.
     pub activation: Activation,

@@ -51,6 +51,34 @@ pub struct Agreement {
 }
 
 /// One robot with model `M`, task `T` and room for `N` neighbours.
+///
+/// The verbs of a tick, in order: [`sense`](Self::sense), [`speak`](Self::speak), [`hear`](Self::hear) each frame,
+/// [`settle`](Self::settle), [`observe`](Self::observe), [`aggregate`](Self::aggregate), [`infer`](Self::infer),
+/// [`guard`](Self::guard), [`learn`](Self::learn), [`agree`](Self::agree). The [front page](crate) has two robots that call
+/// them; here is one that hears nobody:
+///
+/// ```
+/// use wdgnn_core::{
+///     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Refusal, Scale, Top,
+///     safety::Verdict, task::Isolation,
+/// };
+///
+/// type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
+/// let numbers = [0.1; Net::NUMBERS];
+/// let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
+/// let model = Folded::new(network, Metric::Paper);
+/// let flying = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
+/// let behaviour = Behaviour::new(Learning::OFF);
+/// let mut node = Node::<_, _, 16>::new(1, model, Flocking::DEFAULT, 0, behaviour, flying);
+///
+/// assert!(node.sense(0, Some(flying)));
+/// assert_eq!(node.hear(b"noise"), Err(Refusal::TooShort));
+/// node.settle();
+/// let features = node.observe();
+/// node.aggregate();
+/// node.infer(&features);
+/// assert_eq!(node.guard(), ([0.0, 0.0], Verdict::Alone(Isolation::Hold)));
+/// ```
 #[derive(Debug)]
 pub struct Node<M: Model, T: Task, const N: usize> {
     id: NodeId,

@@ -11,7 +11,8 @@ pub enum Mixing {
     Alone,
     /// The plain mean over the neighbours and itself: the paper's rule.
     Uniform,
-    /// `1 / (1 + max(degree_i, degree_j))` per neighbour: keeps the swarm's mean on any undirected graph.
+    /// `1 / (1 + max(degree_i, degree_j))` per neighbour: keeps the swarm's mean on any undirected graph that stands still.
+    /// (Degrees are told in beacons, so after a change of the graph they are right one exchange later.)
     Metropolis,
 }
 
@@ -37,6 +38,15 @@ impl Mixing {
 ///
 /// `wide(t+1) = Π[ mix(wide_i, wide_j) − γ_t (∇J_i + ridge · (wide_i − wide†)) ]`, where Π projects onto a ball around the
 /// offline value.
+///
+/// ```
+/// use wdgnn_core::{Learning, Mixing};
+///
+/// // The paper's rule, with a ridge and a step that has halved after 100 ticks.
+/// let rule = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(3.0) };
+/// assert_eq!(rule.mixing, Mixing::Uniform);
+/// assert_eq!(rule.step_at(100), 1.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learning {

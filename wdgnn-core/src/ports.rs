@@ -83,6 +83,7 @@ pub struct Ports<'a, R, S, A, K> {
 
 /// A store that keeps nothing: for robots without flash to spare, and for simulations.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoStore;
 
 impl Store for NoStore {

@@ -29,6 +29,68 @@ pub enum Isolation {
 /// A task: what a node observes, what it is told off for, what its output means.
 ///
 /// Neighbours' states always come in ascending id, so that sums have one order.
+///
+/// A task of your own, sensors that agree on a temperature:
+///
+/// ```
+/// use postcard::experimental::max_size::MaxSize;
+/// use serde::{Deserialize, Serialize};
+/// use wdgnn_core::{
+///     Task, math,
+///     task::{Isolation, State},
+/// };
+///
+/// #[derive(Clone, Copy, Debug, Serialize, Deserialize, MaxSize)]
+/// struct Celsius(f32);
+///
+/// impl State for Celsius {
+///     fn admissible(&self) -> bool {
+///         math::admissible(self.0)
+///     }
+/// }
+///
+/// struct Thermostat;
+///
+/// impl Task for Thermostat {
+///     type State = Celsius;
+///     type Features = [f32; 1];
+///     type Output = [f32; 1];
+///
+///     fn observe<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius>) -> [f32; 1] {
+///         [others.fold(0.0, |sum, other| sum + own.0 - other.0)]
+///     }
+///
+///     /// Half the squared distance to every neighbour, after heating by `command`.
+///     fn loss<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius> + Clone, command: &[f32; 1]) -> f32 {
+///         others.fold(0.0, |sum, other| {
+///             let distance = own.0 + command[0] - other.0;
+///             sum + 0.5 * distance * distance
+///         })
+///     }
+///
+///     fn gradient<'a>(
+///         &self,
+///         own: &Celsius,
+///         others: impl Iterator<Item = &'a Celsius>,
+///         output: &[f32; 1],
+///         _through_clamp: bool,
+///     ) -> [f32; 1] {
+///         [others.fold(0.0, |sum, other| sum + own.0 + output[0] - other.0)]
+///     }
+///
+///     fn command(&self, output: &[f32; 1]) -> [f32; 1] {
+///         [math::clamp(output[0], 5.0)]
+///     }
+///
+///     fn fallback(&self, _own: &Celsius, _isolation: Isolation) -> [f32; 1] {
+///         [0.0]
+///     }
+/// }
+///
+/// let others = [Celsius(18.0), Celsius(20.0)];
+/// assert_eq!(Thermostat.observe(&Celsius(21.0), others.iter()), [4.0]);
+/// assert_eq!(Thermostat.gradient(&Celsius(21.0), others.iter(), &[-2.0], false), [0.0], "19 degrees suit both");
+/// ```
 pub trait Task {
     /// What a beacon says about its sender.
     type State: State;

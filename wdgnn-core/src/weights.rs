@@ -38,7 +38,43 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
 pub struct Aligned<T: ?Sized>(pub T);
 
 /// An opened weight file: checked, not copied.
+///
+/// ```
+/// use wdgnn_core::{
+///     Activation, Layer, Learning, Network, Scale, Top, Weights, WeightsError,
+///     weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
+/// };
+///
+/// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, Top>>;
+/// type Narrow<'w> = Network<'w, 6, 4, 16, 2, Layer<'w, 4, 6, 16, Top>>;
+///
+/// let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
+/// layers[0] = LayerDimensions { taps: 4, features: 32 };
+/// let header = Header {
+///     activation: Activation::Tanh,
+///     schedule: Schedule::Delayed,
+///     scale: Scale::Mean,
+///     features: 6,
+///     hidden: 32,
+///     outputs: 2,
+///     layers,
+///     task: TaskSettings { task: 1, numbers: [0.0; 8] },
+///     learning: Learning::paper(1.0),
+///     exchange_divisor: 1,
+/// };
+/// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::NUMBERS + 4]);
+/// weights::write(&header, &[0.25; Net::NUMBERS], &mut file.0)?;
+///
+/// let opened = Weights::open(&file.0)?;
+/// let network = Net::from_weights(&opened)?;
+/// assert_eq!(network.alpha_wide, 0.25);
+/// // Another type than the file's is refused, and the difference named.
+/// let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 16, found: 32 };
+/// assert_eq!(Narrow::from_weights(&opened).err(), Some(mismatch));
+/// # Ok::<(), WeightsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Weights<'w> {
     /// What the file says about its network.
     pub header: Header,

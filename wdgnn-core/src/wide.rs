@@ -60,6 +60,7 @@ pub enum Metric {
 
 /// The network with `C = BR` in place of `B`.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     network: Network<'w, F, TAPS, G, O, D>,
     /// M, times α_W.
@@ -156,6 +157,7 @@ where
 
 /// The network with its wide part `B` as the paper has it.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Unfolded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     network: Network<'w, F, TAPS, G, O, D>,
     offline: Filter<TAPS, F, G>,

@@ -2,6 +2,7 @@
 
 /// Takes tensors from the front of a list of numbers, without copying.
 #[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reader<'w> {
     rest: &'w [f32],
 }
