@@ -67,7 +67,7 @@ pub struct Flocking {
 
 impl Flocking {
     /// The paper's robots: 10 ms, ±10 m/s², with the distance floor that training likes best.
-    pub const DEFAULT: Self = Self { floor: 0.2, period: 0.01, limit: 10.0, separation: 0.13, horizon: 0.1 };
+    pub const DEFAULT: Self = Self { floor: 0.3, period: 0.01, limit: 10.0, separation: 0.15, horizon: 0.1 };
 
     /// The task with the constants of a weight file.
     #[must_use]
@@ -242,7 +242,7 @@ impl Task for Flocking {
 mod tests {
     use super::*;
 
-    const TASK: Flocking = Flocking { floor: 0.3, ..Flocking::DEFAULT };
+    const TASK: Flocking = Flocking { separation: 0.13, ..Flocking::DEFAULT };
 
     fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
         Motion { position: [x, y], velocity: [vx, vy] }

@@ -45,7 +45,7 @@ pub struct TrainArguments {
     /// Flights in the data set [default: 400].
     #[arg(long, value_name = "N")]
     pub trajectories: Option<usize>,
-    /// Epochs [default: 100 for ours, 30 for paper].
+    /// Epochs [default: 120 for ours, 30 for paper].
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// Layers of the deep part.

@@ -116,7 +116,7 @@ impl Recipe {
     pub fn named(name: RecipeName) -> Self {
         match name {
             RecipeName::Ours => Self {
-                epochs: 100,
+                epochs: 120,
                 trajectories: 400,
                 refresh: 20,
                 mixed: true,
@@ -127,7 +127,7 @@ impl Recipe {
                 loss: Loss { clamp: Some(10.0), huber: 5.0 },
                 validate_every: 10,
                 validations: 40,
-                task: Flocking { floor: 0.3, ..Flocking::DEFAULT },
+                task: Flocking::DEFAULT,
                 scale: Scale::Mean,
             },
             RecipeName::Paper => Self {
@@ -152,19 +152,19 @@ impl Recipe {
 
     /// The condition of a training flight. A quarter of the mixed ones each vary speed, range, number, and all three, so that
     /// one network flies off the paper's condition too (without it, online learning at a range of 1 m costs 1.45 times
-    /// the expert instead of less than it).
+    /// the expert instead of less than it; with up to 250 robots rather than 120, the offline network gains 2 %).
     pub fn condition(&self, random: &mut ChaCha8Rng) -> Condition {
         let mut condition = Condition::PAPER;
         if self.mixed {
             let varied = random.random_range(0..4);
             if varied == 0 || varied == 3 {
-                condition.speed = random.random_range(1.0..7.0);
+                condition.speed = random.random_range(1.0..6.0);
             }
             if varied == 1 || varied == 3 {
                 condition.radius = random.random_range(1.0..3.2);
             }
             if varied == 2 || varied == 3 {
-                condition.robots = random.random_range(20..=120);
+                condition.robots = random.random_range(20..=250);
             }
         }
         condition
