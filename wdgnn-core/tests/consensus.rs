@@ -44,8 +44,8 @@ fn graph(seed: u64) -> Vec<Vec<bool>> {
     connected_graph(&mut seeded(seed + 100), NODES, 0.1)
 }
 
-/// The parameters before and after `ROUNDS` exchanges on a connected graph.
-fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
+/// The parameters before the first and after every exchange, one graph per exchange.
+fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<f64>>> {
     let mut rng = seeded(seed);
     let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5);
     let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
@@ -55,17 +55,70 @@ fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
     let talker = |id| Talker::new(id, model, Regression::new(), 0, Behaviour::new(rule), signals[0]);
     let mut nodes: Vec<Talker<'_>> = (0..NODES as u16).map(talker).collect();
     // Degrees are told in beacons: one exchange before there is anything to agree on.
-    exchange(&mut nodes, 0, &signals, graph);
+    exchange(&mut nodes, 0, &signals, &graphs[0]);
     for node in &mut nodes {
         let mut wide = Filter::ZERO;
         wide.numbers_mut().copy_from_slice(&random_numbers(&mut rng, 4, RANGE));
         assert!(node.set_wide(&wide));
     }
-    let before = parameters(&nodes);
-    for round in 1..=ROUNDS {
+    let mut history = vec![parameters(&nodes)];
+    for (round, graph) in (1..).zip(graphs) {
         exchange(&mut nodes, round, &signals, graph);
+        history.push(parameters(&nodes));
     }
-    [before, parameters(&nodes)]
+    history
+}
+
+/// The parameters before and after `ROUNDS` exchanges on a graph that stands still.
+fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
+    let graphs = vec![graph.to_vec(); ROUNDS as usize];
+    let mut history = history(mixing, &graphs, seed);
+    let after = history.pop().unwrap();
+    [history.swap_remove(0), after]
+}
+
+fn degrees(graph: &[Vec<bool>]) -> Vec<usize> {
+    graph.iter().map(|row| row.iter().filter(|linked| **linked).count()).collect()
+}
+
+/// The mixing matrix of an exchange on `graph`, when the beacons tell the degrees of the graph `before`.
+fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> Vec<Vec<f64>> {
+    let (degree, told) = (degrees(graph), degrees(before));
+    let row = |i: usize| {
+        let weight = |j: usize| match mixing {
+            _ if !graph[i][j] => 0.0,
+            Mixing::Uniform => 1.0 / (1 + degree[i]) as f64,
+            _ => 1.0 / (1 + told[i].max(told[j]).max(degree[i])) as f64,
+        };
+        let mut row: Vec<f64> = (0..graph.len()).map(weight).collect();
+        row[i] = 1.0 - row.iter().sum::<f64>();
+        assert!(row[i] > 0.0, "nobody gives up all of its own");
+        row
+    };
+    (0..graph.len()).map(row).collect()
+}
+
+#[test]
+fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() {
+    let graphs: Vec<_> = (0..20).map(graph).collect();
+    for mixing in [Mixing::Uniform, Mixing::Metropolis] {
+        let history = history(mixing, &graphs, 1);
+        for (round, graph) in graphs.iter().enumerate() {
+            let matrix = mixing_matrix(mixing, graph, &graphs[round.saturating_sub(1)]);
+            let (before, after) = (&history[round], &history[round + 1]);
+            for (row, after) in matrix.iter().zip(after) {
+                for (c, found) in after.iter().enumerate() {
+                    let expected: f64 = row.iter().zip(before).map(|(w, before)| w * before[c]).sum();
+                    // A weight, a difference and a sum per neighbour, of numbers in ±1.
+                    let bound = 3.0 * NODES as f64 * ROUNDING;
+                    assert!(
+                        (found - expected).abs() < bound,
+                        "{mixing:?}, round {round}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// Each round adds at most a rounding per neighbour and one for the mean to numbers in ±1; mixing never enlarges an error.
@@ -88,8 +141,7 @@ fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
         let [before, after] = agree(Mixing::Uniform, &graph, seed);
         assert!(spread(&after, &mean(&after)) < ROUNDED);
         // The stationary weights of averaging over oneself and one's neighbours are (degree + 1) / Σ (degree + 1).
-        let weights: Vec<f64> =
-            graph.iter().map(|row| 1.0 + row.iter().filter(|linked| **linked).count() as f64).collect();
+        let weights: Vec<f64> = degrees(&graph).iter().map(|degree| 1.0 + *degree as f64).collect();
         let total: f64 = weights.iter().sum();
         let weighted: Vec<f64> = (0..before[0].len())
             .map(|c| before.iter().zip(&weights).map(|(row, w)| w * row[c]).sum::<f64>() / total)
