@@ -11,7 +11,7 @@ use crate::{
     evaluate::{Outcome, Summary, evaluate},
     files,
     model::ModelFile,
-    progress,
+    page, progress,
     start::Condition,
     table,
     train::recipe::RecipeName,
@@ -19,6 +19,9 @@ use crate::{
 
 /// The held-out swarms that docs and README speak of.
 pub const SEED: u64 = 7;
+
+/// Where the page goes when nothing is said.
+const REPORT: &str = "target/wdgnn/flock.html";
 
 /// Fly held-out swarms under every controller and compare them (the paper's Table 1).
 #[derive(Args, Clone, Debug)]
@@ -54,6 +57,9 @@ pub struct FlockArguments {
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write the page with the replay here.
+    #[arg(long, value_name = "FILE", default_value = REPORT)]
+    pub report: PathBuf,
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
@@ -83,6 +89,7 @@ impl Default for FlockArguments {
             step_size: None,
             model: None,
             csv: None,
+            report: REPORT.into(),
             json: false,
         }
     }
@@ -118,6 +125,7 @@ impl FlockArguments {
         }
         let fleet = self.fleet()?;
         self.csv.as_deref().map(files::probe).transpose()?;
+        files::probe(&self.report)?;
         let bar = progress::bar((self.swarms * Controller::ALL.len()) as u64, "flying");
         let outcomes =
             evaluate(&fleet, &Controller::ALL, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
@@ -125,12 +133,48 @@ impl FlockArguments {
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;
         }
+        files::write(&self.report, self.page(&fleet, &outcomes)?.as_bytes())?;
         if self.json {
             self.print_json(&outcomes);
+            eprintln!("page: {}", self.report.display());
         } else {
             self.print_table(&outcomes);
+            println!("\npage: {}", self.report.display());
         }
         Ok(())
+    }
+
+    /// The page, with the first of the swarms flown once more for its replay.
+    fn page(&self, fleet: &Fleet, outcomes: &[Outcome]) -> Result<String> {
+        let condition = self.condition();
+        let replay = page::replay::record(fleet, &condition, self.seed)?;
+        let models: Vec<String> = (fleet.models.iter())
+            .map(|model| format!("{} (checksum {:08x})", model.path().display(), model.weights().model))
+            .collect();
+        Ok(page::flock(&page::FlockPage {
+            condition,
+            outcomes,
+            replay: &replay,
+            table: rows(outcomes),
+            command: self.command(),
+            models: models.join(", "),
+        }))
+    }
+
+    /// The command that does this again, whatever the defaults will be.
+    fn command(&self) -> String {
+        let Self { recipe, robots, radius, speed, swarms, seed, .. } = self;
+        let mut command = format!(
+            "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --swarms {swarms} --seed {seed}",
+            recipe.name()
+        );
+        if let Some(step) = self.step_size {
+            command.extend([" --step-size ", &step.to_string()]);
+        }
+        if let Some(path) = &self.model {
+            command.extend([" --model ", &path.display().to_string()]);
+        }
+        command
     }
 
     fn print_json(&self, outcomes: &[Outcome]) {

@@ -29,28 +29,24 @@ function brief(value) {
   return value.toFixed(digits);
 }
 
-// Steps of 1, 2 or 5 times a power of ten, about `count` of them.
-function linearTicks(low, high, count) {
+// A step of 1, 2 or 5 times a power of ten that goes about `count` times between two values.
+function stepBetween(low, high, count) {
   const rough = (high - low) / count;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = unit * ([1, 2, 5].find((factor) => factor * unit >= rough) ?? 10);
-  const ticks = [];
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index++) {
-    ticks.push({ value: index * step, label: (index * step).toFixed(digits) });
-  }
-  return { ticks, step };
+  return unit * ([1, 2, 5].find((factor) => factor * unit >= rough) ?? 10);
 }
 
-function linearScale(low, high, from, to, room) {
+// `outwards` widens the scale to whole steps.
+function linearScale(low, high, from, to, count, outwards) {
   if (low === high) [low, high] = [low - 0.5, high + 0.5];
   // From zero, where that costs little room.
   if (low > 0 && low < 0.3 * high) low = 0;
-  const { ticks, step } = linearTicks(low, high, room);
-  if (from > to) {
-    low = Math.floor(low / step + 1e-9) * step;
-    high = Math.ceil(high / step - 1e-9) * step;
-    return { at: (value) => from + ((value - low) / (high - low)) * (to - from), ticks: linearTicks(low, high, room).ticks };
+  const step = stepBetween(low, high, count);
+  if (outwards) [low, high] = [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const ticks = [];
+  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index++) {
+    ticks.push({ value: index * step, label: (index * step).toFixed(digits) });
   }
   return { at: (value) => from + ((value - low) / (high - low)) * (to - from), ticks };
 }
@@ -73,7 +69,7 @@ function logScale(low, high, from, to) {
       const labelled = factor === 1 ? exponent % every === 0 : decades < 2 && (factor === 2 || factor === 5);
       const plain = value >= 1e-3 && value < 1e5;
       const label = !labelled ? "" : plain ? String(Number(value.toPrecision(1))) : (factor > 1 ? factor + "·" : "") + power(exponent);
-      if (factor === 1 || labelled || decades < 6) ticks.push({ value, label, minor: factor > 1 });
+      if (factor === 1 || labelled) ticks.push({ value, label, minor: factor > 1 });
     }
   }
   return { at, ticks };
@@ -92,7 +88,6 @@ class LineChart {
     this.readout = element("div", { class: "readout", hidden: "", "aria-live": "polite" });
     this.figure = element("figure", { class: "chart" });
     if (spec.title) this.figure.append(element("h3", {}, spec.title));
-    if (spec.series.length > 1) this.figure.append(this.keys());
     this.figure.append(this.svg, this.readout);
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.figure);
@@ -113,21 +108,27 @@ class LineChart {
     return element("i", { class: "swatch" + dashed, style: this.colour(index) });
   }
 
-  keys() {
+  // One key for charts of the same series.
+  static key(charts) {
     const list = element("ul", { class: "keys", "aria-label": "Series" });
-    this.spec.series.forEach((series, index) => {
-      const button = element("button", { type: "button", "aria-pressed": "true" }, this.swatch(index), series.name);
+    charts[0].spec.series.forEach((series, index) => {
+      const button = element("button", { type: "button", "aria-pressed": "true" }, charts[0].swatch(index), series.name);
       button.addEventListener("click", () => {
-        this.hidden.has(index) ? this.hidden.delete(index) : this.hidden.add(index);
-        button.setAttribute("aria-pressed", String(!this.hidden.has(index)));
-        this.draw();
+        const shown = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", String(shown));
+        for (const chart of charts) chart.toggle(index, shown);
       });
       for (const [event, strong] of [["pointerenter", index], ["focus", index], ["pointerleave", null], ["blur", null]]) {
-        button.addEventListener(event, () => this.emphasise(strong));
+        button.addEventListener(event, () => charts.forEach((chart) => chart.emphasise(strong)));
       }
       list.append(element("li", {}, button));
     });
     return list;
+  }
+
+  toggle(index, shown) {
+    shown ? this.hidden.delete(index) : this.hidden.add(index);
+    this.draw();
   }
 
   emphasise(strong) {
@@ -151,10 +152,10 @@ class LineChart {
     if (this.spec.logY) ys = ys.filter((value) => value > 0 && value >= (this.spec.yFloor ?? 0));
     const [left, right, top, bottom] = [margin.left, width - margin.right, margin.top, height - margin.bottom];
     const range = (values) => (values.length ? [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))] : [0.1, 1]);
-    const x = linearScale(...range(xs), left, right, Math.max(3, Math.round((right - left) / 90)));
+    const x = linearScale(...range(xs), left, right, Math.max(3, Math.round((right - left) / 90)), false);
     let [low, high] = range(ys);
     if (this.spec.logY && this.spec.yFloor) low = Math.min(this.spec.yFloor, high);
-    const y = this.spec.logY ? logScale(low, high, bottom, top) : linearScale(low, high, bottom, top, Math.max(3, Math.round((bottom - top) / 60)));
+    const y = this.spec.logY ? logScale(low, high, bottom, top) : linearScale(low, high, bottom, top, Math.max(3, Math.round((bottom - top) / 45)), true);
     return { x, y, left, right, top, bottom };
   }
 

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
-use super::{document, escaped, filled, table};
+use super::{document, escaped, filled, five_digits, table};
 use crate::controllers::Controller;
 
 /// A page of charts.
@@ -78,7 +78,7 @@ impl Serialize for Series {
     }
 }
 
-/// Numbers of five digits: finer than a chart can show, and a third of the size.
+/// Points as a chart needs them.
 struct Pairs<'a>(&'a [(f64, f64)]);
 
 impl Serialize for Pairs<'_> {
@@ -89,10 +89,6 @@ impl Serialize for Pairs<'_> {
         }
         list.end()
     }
-}
-
-fn five_digits(value: f64) -> f64 {
-    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 /// The page as one HTML file.

@@ -1,8 +1,11 @@
 //! Pages to look at: one HTML file each, with its style, scripts and data inside, so that it opens anywhere and asks for nothing.
 
 pub mod charts;
+pub mod flock;
+pub mod replay;
 
 pub use charts::{Chart, ChartPage, Series, charts};
+pub use flock::{FlockPage, flock};
 
 use serde::Serialize;
 
@@ -36,6 +39,11 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
         rest = after;
     }
     text + rest
+}
+
+/// Numbers of five digits: finer than a picture can show, and a third of the size.
+fn five_digits(value: f64) -> f64 {
+    format!("{value:.4e}").parse().unwrap_or(value)
 }
 
 /// Text for HTML.

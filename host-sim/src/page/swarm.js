@@ -1,0 +1,160 @@
+// A recorded swarm: decoding it, and drawing it on a canvas.
+
+// Deviations from the mean velocity that the two ends of the colour scale stand for, in m/s. The scale is logarithmic.
+const DEVIATIONS = [0.05, 5];
+const SHADES = 48;
+// Width of the grid's squares in metres.
+const SQUARE = 1;
+const darkMode = matchMedia("(prefers-color-scheme: dark)");
+
+// Lightness, chroma and hue go one way each: ordered for every eye, and the largest deviation stands out most from the paper.
+function shade(share) {
+  const mix = (low, high) => low + (high - low) * share;
+  return darkMode.matches
+    ? `oklch(${mix(0.56, 0.93)} ${mix(0.13, 0.16)} ${mix(255, 455)})`
+    : `oklch(${mix(0.67, 0.33)} ${mix(0.12, 0.16)} ${mix(232, 375)})`;
+}
+
+// Velocities come as changes in mm/s; positions are their trapezoids (commands are constant over a tick).
+class Flight {
+  constructor(replay, recording) {
+    Object.assign(this, { replay, name: recording.name, title: recording.title, variation: recording.variation });
+    const size = 2 * replay.robots;
+    this.velocities = replay.ticks.map(() => new Float32Array(size));
+    this.positions = replay.ticks.map(() => new Float32Array(size));
+    replay.ticks.forEach((tick, frame) => {
+      const seconds = frame ? (tick - replay.ticks[frame - 1]) * replay.period : 0;
+      for (let at = 0; at < size; at++) {
+        const before = frame ? this.velocities[frame - 1][at] : 0;
+        const now = before + recording.velocity[frame * size + at] / 1000;
+        this.velocities[frame][at] = now;
+        this.positions[frame][at] = frame
+          ? this.positions[frame - 1][at] + (seconds * (before + now)) / 2
+          : replay.start[at] / 1000;
+      }
+    });
+    this.now = { position: new Float32Array(size), velocity: new Float32Array(size) };
+  }
+
+  // The swarm at a tick, which may lie between two.
+  at(tick) {
+    const { ticks, period } = this.replay;
+    let frame = ticks.findLastIndex((recorded) => recorded <= tick);
+    frame = Math.min(Math.max(frame, 0), Math.max(ticks.length - 2, 0));
+    const next = Math.min(frame + 1, ticks.length - 1);
+    const span = ticks[next] - ticks[frame];
+    const share = span ? Math.min((tick - ticks[frame]) / span, 1) : 0;
+    const { position, velocity } = this.now;
+    for (let at = 0; at < position.length; at++) {
+      const start = this.velocities[frame][at];
+      velocity[at] = start + share * (this.velocities[next][at] - start);
+      position[at] = this.positions[frame][at] + (share * span * period * (start + velocity[at])) / 2;
+    }
+    return this.now;
+  }
+
+  variationAt(tick) {
+    return this.variation[Math.min(Math.floor(tick + 1e-6), this.variation.length - 1)];
+  }
+
+  // The largest distance from the centre over the flight, in metres.
+  reach() {
+    return Math.max(...this.positions.map((position) => {
+      const [cx, cy] = mean(position);
+      let reach = 0;
+      for (let at = 0; at < position.length; at += 2) reach = Math.max(reach, Math.hypot(position[at] - cx, position[at + 1] - cy));
+      return reach;
+    }));
+  }
+}
+
+function mean(pairs) {
+  let [x, y] = [0, 0];
+  for (let at = 0; at < pairs.length; at += 2) {
+    x += pairs[at];
+    y += pairs[at + 1];
+  }
+  const count = pairs.length / 2;
+  return [x / count, y / count];
+}
+
+// What the drawings take from the style sheet; anew when light turns to dark.
+function inks() {
+  const style = getComputedStyle(document.documentElement);
+  const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
+  return { link: style.getPropertyValue("--soft"), grid: style.getPropertyValue("--faint"), shades };
+}
+
+// Draws the swarm at a tick; `reach` metres from the centre fit into the picture.
+function drawSwarm(canvas, flight, tick, reach, ink) {
+  const side = canvas.clientWidth;
+  if (!side) return;
+  const pixels = Math.round(side * Math.min(devicePixelRatio || 1, 2));
+  if (canvas.width !== pixels) canvas.width = canvas.height = pixels;
+  const context = canvas.getContext("2d");
+  const scale = side / 2 / reach;
+  const { position, velocity } = flight.at(tick);
+  const [cx, cy] = mean(position);
+  context.setTransform(pixels / side, 0, 0, pixels / side, 0, 0);
+  context.clearRect(0, 0, side, side);
+  const x = (at) => side / 2 + (position[at] - cx) * scale;
+  // Upwards is up.
+  const y = (at) => side / 2 - (position[at + 1] - cy) * scale;
+  drawGrid(context, side, scale, cx, cy, ink.grid);
+  drawLinks(context, position, flight.replay.radius, x, y, ink.link, side);
+  drawRobots(context, velocity, x, y, Math.min(Math.max(side / 31, 4), 10) * Math.min(1, Math.sqrt(60 / (velocity.length / 2))), ink.shades);
+}
+
+function drawGrid(context, side, scale, cx, cy, colour) {
+  const step = SQUARE * scale;
+  context.beginPath();
+  for (let at = (side / 2 - cx * scale) % step; at < side; at += step) {
+    context.moveTo(at, 0);
+    context.lineTo(at, side);
+  }
+  for (let at = (side / 2 + cy * scale) % step; at < side; at += step) {
+    context.moveTo(0, at);
+    context.lineTo(side, at);
+  }
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.stroke();
+}
+
+function drawLinks(context, position, radius, x, y, colour, side) {
+  context.beginPath();
+  for (let one = 0; one < position.length; one += 2) {
+    for (let other = one + 2; other < position.length; other += 2) {
+      const dx = position[one] - position[other];
+      const dy = position[one + 1] - position[other + 1];
+      if (dx * dx + dy * dy > radius * radius) continue;
+      context.moveTo(x(one), y(one));
+      context.lineTo(x(other), y(other));
+    }
+  }
+  context.strokeStyle = colour;
+  context.globalAlpha = 0.3;
+  context.lineWidth = Math.max(0.5, side / 500);
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function drawRobots(context, velocity, x, y, size, shades) {
+  const [vx, vy] = mean(velocity);
+  const width = Math.log(DEVIATIONS[1] / DEVIATIONS[0]);
+  for (let at = 0; at < velocity.length; at += 2) {
+    const deviation = Math.hypot(velocity[at] - vx, velocity[at + 1] - vy);
+    const share = Math.log(Math.max(deviation, 1e-9) / DEVIATIONS[0]) / width;
+    const heading = Math.atan2(-velocity[at + 1], velocity[at]);
+    const [cos, sin] = [Math.cos(heading) * size, Math.sin(heading) * size];
+    const [px, py] = [x(at), y(at)];
+    context.fillStyle = shades[Math.round(Math.min(Math.max(share, 0), 1) * (shades.length - 1))];
+    context.beginPath();
+    // A dart: tip, left, notch, right.
+    context.moveTo(px + cos, py + sin);
+    context.lineTo(px - 0.75 * cos + 0.62 * sin, py - 0.75 * sin - 0.62 * cos);
+    context.lineTo(px - 0.35 * cos, py - 0.35 * sin);
+    context.lineTo(px - 0.75 * cos - 0.62 * sin, py - 0.75 * sin + 0.62 * cos);
+    context.fill();
+  }
+}
