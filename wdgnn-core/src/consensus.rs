@@ -3,7 +3,7 @@
 //! Only parameters heard in this tick are mixed: mixing a held copy again and again pulls a node back to where its
 //! neighbour once was.
 
-use crate::{online::Mixing, tensor::Tensor};
+use crate::{codec::Span, math, online::Mixing, tensor::Tensor};
 
 /// A neighbour's parameters and its own count of neighbours.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub struct Opinion<'a, W> {
     pub wide: &'a W,
     /// How many neighbours the sender had when it spoke.
     pub degree: u8,
+    /// Which of the parameters were heard in this tick; the others do not count.
+    pub fresh: Span,
 }
 
 /// The mixture of a node's own parameters and its neighbours' (ascending id).
@@ -31,6 +33,9 @@ pub fn mix<'a, W: Tensor + 'a>(
     match mixing {
         Mixing::Alone => *own,
         Mixing::Uniform if clip > 0.0 => weighted(own, opinions, clip, |_| 1.0 / (count + 1) as f32),
+        Mixing::Uniform if opinions.clone().any(|opinion| opinion.fresh != Span::ALL) => {
+            uniform_parts(own, opinions)
+        }
         Mixing::Uniform => {
             let mut sum = *own;
             for opinion in opinions {
@@ -61,16 +66,45 @@ fn weighted<'a, W: Tensor + 'a>(
     for opinion in opinions {
         let mut weight = weight(opinion.degree);
         if clip > 0.0 {
-            let distance = opinion.wide.distance(own);
+            let distance = distance(opinion.wide, own, opinion.fresh);
             if distance > clip {
                 weight *= clip / distance;
             }
         }
-        for ((m, w), own) in mixed.numbers_mut().iter_mut().zip(opinion.wide.numbers()).zip(own.numbers()) {
+        let (mixed, fresh) =
+            (opinion.fresh.of_mut(mixed.numbers_mut()), opinion.fresh.of(opinion.wide.numbers()));
+        for ((m, w), own) in mixed.iter_mut().zip(fresh).zip(opinion.fresh.of(own.numbers())) {
             *m += weight * (w - own);
         }
     }
     mixed
+}
+
+/// The mean over those who said a number, number by number.
+fn uniform_parts<'a, W: Tensor + 'a>(own: &W, opinions: impl Iterator<Item = Opinion<'a, W>>) -> W {
+    let mut sum = *own;
+    let mut counts = W::ZERO;
+    for opinion in opinions {
+        let (sums, counts) =
+            (opinion.fresh.of_mut(sum.numbers_mut()), opinion.fresh.of_mut(counts.numbers_mut()));
+        for ((s, count), w) in sums.iter_mut().zip(counts).zip(opinion.fresh.of(opinion.wide.numbers())) {
+            *s += w;
+            *count += 1.0;
+        }
+    }
+    for (s, count) in sum.numbers_mut().iter_mut().zip(counts.numbers()) {
+        *s /= count + 1.0;
+    }
+    sum
+}
+
+/// The distance of two tensors in a run of their numbers.
+pub(crate) fn distance<W: Tensor>(a: &W, b: &W, run: Span) -> f32 {
+    let mut sum = 0.0;
+    for (a, b) in run.of(a.numbers()).iter().zip(run.of(b.numbers())) {
+        sum += (a - b) * (a - b);
+    }
+    math::sqrt(sum)
 }
 
 #[cfg(test)]
@@ -80,7 +114,8 @@ mod tests {
 
     fn mixed(mixing: Mixing, clip: f32) -> Vector<1> {
         let others = [(Vector([4.0]), 1), (Vector([8.0]), 3)];
-        let opinions = others.iter().map(|(wide, degree)| Opinion { wide, degree: *degree });
+        let opinions =
+            others.iter().map(|(wide, degree)| Opinion { wide, degree: *degree, fresh: Span::ALL });
         mix(mixing, &Vector([0.0]), 2, opinions, clip)
     }
 
@@ -104,6 +139,21 @@ mod tests {
     fn a_clipped_difference_has_the_clip_s_length() {
         // 2/3 each, whatever the neighbours say beyond it.
         assert!((mixed(Mixing::Uniform, 2.0).0[0] - 4.0 / 3.0).abs() < 1.0e-6);
+    }
+
+    #[test]
+    fn numbers_that_were_not_said_are_not_mixed() {
+        let own = Vector([0.0, 10.0, 20.0]);
+        let others = [(Vector([3.0, 99.0, 99.0]), 0, 1), (Vector([6.0, 4.0, 99.0]), 0, 2)];
+        let opinions = || {
+            others.iter().map(|(wide, from, to)| Opinion {
+                wide,
+                degree: 2,
+                fresh: Span { from: *from, to: *to },
+            })
+        };
+        assert_eq!(mix(Mixing::Uniform, &own, 2, opinions(), 0.0), Vector([3.0, 7.0, 20.0]));
+        assert_eq!(mix(Mixing::Metropolis, &own, 2, opinions(), 0.0), Vector([3.0, 8.0, 20.0]));
     }
 
     #[test]

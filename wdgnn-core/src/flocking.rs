@@ -28,6 +28,12 @@ const HEAD_ON_METRES: f32 = 1.0e-4;
 /// The separation guard pushes as if it had at least this long: robots side by side part gently.
 const SHORTEST_PUSH_SECONDS: f32 = 0.05;
 
+/// What a position may differ from what its velocity says: half precision's step at 16 m, and a sensor's noise.
+const SLACK_METRES: f32 = 0.03;
+
+/// What a velocity may differ from what an acceleration can do to it: half precision's step at 8 m/s, and a sensor's noise.
+const SLACK_METRES_PER_SECOND: f32 = 0.05;
+
 /// In the `Slow` phase, a robot without neighbours loses its speed with this time constant.
 const SLOW_SECONDS: f32 = 1.0;
 
@@ -204,6 +210,19 @@ impl Task for Flocking {
         output.map(|u| math::clamp(u, self.limit))
     }
 
+    /// A robot can change its velocity by no more than its largest acceleration in the time it was silent, and its position must
+    /// follow from its velocity.
+    fn plausible(&self, before: &Motion, after: &Motion, silent: u32) -> bool {
+        let expected = self.extrapolate(before);
+        let time = silent.max(1) as f32 * self.period;
+        let speed_change = self.limit * time + SLACK_METRES_PER_SECOND;
+        let shift = self.limit * time * time + SLACK_METRES;
+        (0..2).all(|axis| {
+            (after.velocity[axis] - expected.velocity[axis]).abs() <= speed_change
+                && (after.position[axis] - expected.position[axis]).abs() <= shift
+        })
+    }
+
     /// The separation guard: adds a push away from every neighbour that would come too close within the horizon.
     fn keep_safe<'a>(
         &self,
@@ -351,6 +370,20 @@ mod tests {
             TASK.keep_safe(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0,
             "it turns aside"
         );
+    }
+
+    #[test]
+    fn a_neighbour_is_believed_what_it_can_have_done_and_nothing_else() {
+        let before = motion(1.0, 1.0, 2.0, 0.0);
+        let honest = motion(1.0205, 1.0, 2.1, -0.1);
+        assert!(TASK.plausible(&before, &honest, 1));
+        assert!(!TASK.plausible(&before, &motion(1.0205, 1.0, 2.3, 0.0), 1), "faster than it can be");
+        assert!(
+            TASK.plausible(&before, &motion(1.0205, 1.0, 2.3, 0.0), 3),
+            "after three silent ticks it can"
+        );
+        assert!(!TASK.plausible(&before, &motion(1.1, 1.0, 2.0, 0.0), 1), "a jump");
+        assert!(!TASK.plausible(&before, &motion(1.02, 0.9, 2.0, 0.0), 1), "sideways");
     }
 
     #[test]

@@ -156,6 +156,8 @@
 #![warn(missing_docs)]
 
 pub mod activation;
+pub mod codec;
+pub mod compact;
 pub mod consensus;
 pub mod deep;
 pub mod flocking;
@@ -169,6 +171,7 @@ pub mod ports;
 pub mod refusal;
 pub mod restart;
 pub mod safety;
+pub mod seal;
 pub mod taps;
 pub mod task;
 pub mod tensor;

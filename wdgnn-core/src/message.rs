@@ -4,14 +4,14 @@
 //! width: two frames of one model have the same length, and any language can read them with a table
 //! (`docs/wire-format.md`). postcard itself accepts trailing bytes and does not look into floats, so every check is made here.
 
-use postcard::{experimental::max_size::MaxSize, fixint::le};
+use postcard::fixint::le;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    codec::{Identity, Share},
     refusal::Refusal,
     taps::Chains,
     task::{NodeId, State},
-    tensor::Tensor,
 };
 
 /// The protocol's version, the first byte of every frame.
@@ -26,6 +26,12 @@ pub enum Profile {
     Exact = 0,
     /// Everything in `f32`, with the unfolded wide part B: the paper's exchange to the letter.
     ExactUnfolded = 1,
+    /// [`crate::compact::Dot154`].
+    Dot154 = 2,
+    /// [`crate::compact::EspNow`].
+    EspNow = 3,
+    /// [`crate::compact::Esb32`].
+    Esb32 = 4,
 }
 
 /// What a frame must be made of to be ours.
@@ -82,8 +88,9 @@ pub struct Beacon<S, C, W> {
     pub wide: W,
 }
 
+/// What a frame says about itself.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     version: u8,
     profile: u8,
     state_numbers: u8,
@@ -105,6 +112,53 @@ struct Header {
 /// Length of a frame's header in bytes.
 pub const HEADER_BYTES: usize = 22;
 
+impl Header {
+    /// The beacon of this header with that content.
+    pub(crate) fn beacon<S, C, W>(&self, state: S, chains: C, wide: W) -> Beacon<S, C, W> {
+        let Self { sender, boot, sequence, degree, .. } = *self;
+        Beacon { sender, boot, sequence, degree, state, chains, wide }
+    }
+}
+
+/// Whose frame this is, if it is long enough to tell.
+pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
+    let (Header { sender, boot, sequence, .. }, _) = postcard::take_from_bytes(frame).ok()?;
+    Some(Identity { sender, boot, sequence })
+}
+
+/// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
+pub(crate) fn take_header<'a, S: State, C: Chains, W: Share>(
+    link: &Link,
+    frame: &'a [u8],
+) -> Result<(Header, &'a [u8]), Refusal> {
+    let (header, content): (Header, _) = postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
+    if header.version != VERSION {
+        return Err(Refusal::Version);
+    }
+    if header.profile != link.profile as u8 {
+        return Err(Refusal::Profile);
+    }
+    let dimensions = (header.state_numbers, header.tap_numbers, header.wide_numbers);
+    if dimensions != Beacon::<S, C, W>::DIMENSIONS {
+        return Err(Refusal::Dimensions);
+    }
+    Ok((header, content))
+}
+
+/// Checks that a frame is exactly so long.
+pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), Refusal> {
+    match frame.len() {
+        found if found < length => Err(Refusal::Truncated),
+        found if found > length => Err(Refusal::Trailing),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the sender flies the same model.
+pub(crate) fn check_model(link: &Link, header: &Header) -> Result<(), Refusal> {
+    if header.model == link.model { Ok(()) } else { Err(Refusal::Model) }
+}
+
 #[derive(Serialize, Deserialize)]
 struct Content<S, C, W> {
     state: S,
@@ -112,40 +166,45 @@ struct Content<S, C, W> {
     wide: W,
 }
 
-impl<S: State, C: Chains, W: Tensor + MaxSize + Serialize + for<'de> Deserialize<'de>> Beacon<S, C, W> {
+impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// The length of every such frame in bytes.
     pub const BYTES: usize =
         HEADER_BYTES + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE + W::POSTCARD_MAX_SIZE;
 
-    const STATE_NUMBERS: u8 = (S::POSTCARD_MAX_SIZE / 4) as u8;
-    const TAP_NUMBERS: u16 = (C::POSTCARD_MAX_SIZE / 4) as u16;
-    const WIDE_NUMBERS: u16 = (W::POSTCARD_MAX_SIZE / 4) as u16;
+    /// How many numbers the state, the taps and the wide parameters are.
+    const DIMENSIONS: (u8, u16, u16) = {
+        assert!(
+            S::POSTCARD_MAX_SIZE < 1024 && C::POSTCARD_MAX_SIZE < 1 << 18 && W::POSTCARD_MAX_SIZE < 1 << 18
+        );
+        (
+            (S::POSTCARD_MAX_SIZE / 4) as u8,
+            (C::POSTCARD_MAX_SIZE / 4) as u16,
+            (W::POSTCARD_MAX_SIZE / 4) as u16,
+        )
+    };
 
-    /// Writes the frame to the front of `buffer` and returns its length, or `None` when the buffer is shorter than
-    /// [`Beacon::BYTES`].
-    #[must_use]
-    pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
-        const {
-            assert!(
-                S::POSTCARD_MAX_SIZE < 1024
-                    && C::POSTCARD_MAX_SIZE < 1 << 18
-                    && W::POSTCARD_MAX_SIZE < 1 << 18
-            );
-        }
-        let header = Header {
+    pub(crate) fn header(&self, link: &Link) -> Header {
+        let (state_numbers, tap_numbers, wide_numbers) = Self::DIMENSIONS;
+        Header {
             version: VERSION,
             profile: link.profile as u8,
-            state_numbers: Self::STATE_NUMBERS,
-            tap_numbers: Self::TAP_NUMBERS,
-            wide_numbers: Self::WIDE_NUMBERS,
+            state_numbers,
+            tap_numbers,
+            wide_numbers,
             model: link.model,
             sender: self.sender,
             boot: self.boot,
             sequence: self.sequence,
             degree: self.degree,
-        };
+        }
+    }
+
+    /// Writes the frame to the front of `buffer` and returns its length, or `None` when the buffer is shorter than
+    /// [`Beacon::BYTES`].
+    #[must_use]
+    pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
         let content = Content { state: self.state, chains: self.chains, wide: self.wide };
-        let used = postcard::to_slice(&(header, content), buffer).ok()?;
+        let used = postcard::to_slice(&(self.header(link), content), buffer).ok()?;
         Some(used.len())
     }
 
@@ -154,40 +213,14 @@ impl<S: State, C: Chains, W: Tensor + MaxSize + Serialize + for<'de> Deserialize
     /// # Errors
     /// The first [`Refusal`] that applies, in the order of its declaration.
     pub fn decode(link: &Link, frame: &[u8]) -> Result<Self, Refusal> {
-        let (header, content): (Header, _) =
-            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
-        if header.version != VERSION {
-            return Err(Refusal::Version);
-        }
-        if header.profile != link.profile as u8 {
-            return Err(Refusal::Profile);
-        }
-        let dimensions = (header.state_numbers, header.tap_numbers, header.wide_numbers);
-        if dimensions != (Self::STATE_NUMBERS, Self::TAP_NUMBERS, Self::WIDE_NUMBERS) {
-            return Err(Refusal::Dimensions);
-        }
-        if frame.len() < Self::BYTES {
-            return Err(Refusal::Truncated);
-        }
-        if frame.len() > Self::BYTES {
-            return Err(Refusal::Trailing);
-        }
-        if header.model != link.model {
-            return Err(Refusal::Model);
-        }
+        let (header, content) = take_header::<S, C, W>(link, frame)?;
+        check_length(frame, Self::BYTES)?;
+        check_model(link, &header)?;
         let (content, _): (Content<S, C, W>, _) =
             postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
         if !(content.state.admissible() && content.chains.admissible() && content.wide.admissible()) {
             return Err(Refusal::NotAdmissible);
         }
-        Ok(Self {
-            sender: header.sender,
-            boot: header.boot,
-            sequence: header.sequence,
-            degree: header.degree,
-            state: content.state,
-            chains: content.chains,
-            wide: content.wide,
-        })
+        Ok(header.beacon(content.state, content.chains, content.wide))
     }
 }

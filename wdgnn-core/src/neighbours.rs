@@ -9,7 +9,13 @@
 
 use heapless::Vec;
 
-use crate::{message::Beacon, refusal::Refusal, task::NodeId};
+use crate::{
+    codec::{Parts, Share, Span},
+    message::Beacon,
+    refusal::Refusal,
+    taps::Chains,
+    task::NodeId,
+};
 
 /// A neighbour as the table keeps it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +23,10 @@ use crate::{message::Beacon, refusal::Refusal, task::NodeId};
 pub struct Neighbour<S, C, W> {
     /// The tick in which it was last heard.
     pub heard: u32,
+    /// How many frames in a row were plausible after the one before.
+    pub proven: u8,
+    /// Which of its wide parameters it said when it was last heard.
+    pub fresh: Span,
     /// What it said; the state is carried on while it is silent.
     pub beacon: Beacon<S, C, W>,
 }
@@ -89,16 +99,79 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 if (beacon.boot, beacon.sequence) <= (entry.beacon.boot, entry.beacon.sequence) {
                     return Err(Refusal::Old);
                 }
-                *entry = Neighbour { heard: tick, beacon };
+                *entry = Neighbour {
+                    heard: tick,
+                    proven: entry.proven.saturating_add(1),
+                    fresh: Span::ALL,
+                    beacon,
+                };
             }
             Err(index) => {
-                self.entries.push(Neighbour { heard: tick, beacon }).map_err(|_| Refusal::TableFull)?;
-                if let Some(tail) = self.entries.get_mut(index..) {
-                    tail.rotate_right(1);
-                }
+                self.admit(index, Neighbour { heard: tick, proven: 0, fresh: Span::ALL, beacon })?
             }
         }
         Ok(())
+    }
+
+    fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W>) -> Result<(), Refusal> {
+        self.entries.push(newcomer).map_err(|_| Refusal::TableFull)?;
+        if let Some(tail) = self.entries.get_mut(index..) {
+            tail.rotate_right(1);
+        }
+        Ok(())
+    }
+
+    /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `plausible` is asked whether
+    /// the new state can follow the one that was carried on, so many ticks after it was last heard.
+    ///
+    /// # Errors
+    /// As [`Neighbours::hear`]; [`Refusal::Implausible`] when the state contradicts the last one: the sender has then to prove
+    /// itself anew, starting from what it says now.
+    pub fn hear_parts(
+        &mut self,
+        tick: u32,
+        beacon: &Beacon<S, C, W>,
+        parts: Parts,
+        plausible: impl FnOnce(&S, &S, u32) -> bool,
+    ) -> Result<(), Refusal>
+    where
+        S: Copy,
+        C: Chains,
+        W: Share,
+    {
+        let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
+        let index = match found {
+            Ok(index) => index,
+            Err(index) => {
+                return self
+                    .admit(index, Neighbour { heard: tick, proven: 0, fresh: parts.wide, beacon: *beacon });
+            }
+        };
+        let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
+        let known = &mut entry.beacon;
+        if (beacon.boot, beacon.sequence) <= (known.boot, known.sequence) {
+            return Err(Refusal::Old);
+        }
+        // Several frames of one exchange say the same state.
+        let again = entry.heard == tick;
+        let silent = tick.saturating_sub(entry.heard);
+        let believed = again || plausible(&known.state, &beacon.state, silent);
+        (known.boot, known.sequence, known.degree) = (beacon.boot, beacon.sequence, beacon.degree);
+        known.state = beacon.state;
+        known.chains.copy_sent(&beacon.chains, parts.taps);
+        let heard = parts.wide.of(beacon.wide.numbers());
+        for (slot, number) in parts.wide.of_mut(known.wide.numbers_mut()).iter_mut().zip(heard) {
+            *slot = *number;
+        }
+        if !again {
+            entry.fresh = Span::NONE;
+            entry.proven = if believed { entry.proven.saturating_add(1) } else { 0 };
+        }
+        if parts.wide != Span::NONE {
+            entry.fresh = parts.wide;
+        }
+        entry.heard = tick;
+        if believed { Ok(()) } else { Err(Refusal::Implausible) }
     }
 
     /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks and carries on the state of those

@@ -3,13 +3,14 @@
 //! The verbs are called in the order in which they stand here; [`crate::tick`] does so against a robot's ports.
 
 use crate::{
+    codec::{Codec, Exact, Parts, Span},
     consensus::{self, Opinion},
-    message::{Beacon, Link, Profile},
+    message::{Beacon, Link},
     neighbours::{Neighbour, Neighbours},
     online::{self, Learning},
     refusal::Refusal,
     safety::{self, Patience, Verdict},
-    taps,
+    taps::{self, Chains as _},
     task::{Isolation, NodeId, State, Task},
     tensor::Tensor,
     wide::Model,
@@ -17,6 +18,9 @@ use crate::{
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
+
+/// A neighbour of a node with model `M` and task `T`.
+pub type NeighbourOf<M, T> = Neighbour<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
 
 /// How a node behaves, apart from its network and its task.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,13 +32,20 @@ pub struct Behaviour {
     pub patience: Patience,
     /// For how many ticks a silent neighbour is held.
     pub hold: u32,
+    /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick.
+    pub exchange: u32,
+    /// How many frames in a row a neighbour must be plausible for before it counts; 0 believes everybody, as the paper does.
+    pub probation: u8,
+    /// The largest tap that an honest neighbour can have; 0 believes any.
+    pub largest_tap: f32,
 }
 
 impl Behaviour {
-    /// The learning rule of a weight file, nobody held: a frame that is not heard is a missing edge.
+    /// The learning rule of a weight file, an exchange in every tick, nobody held and everybody believed: a frame that is not
+    /// heard is a missing edge.
     #[must_use]
     pub const fn new(learning: Learning) -> Self {
-        Self { learning, patience: Patience::DEFAULT, hold: 0 }
+        Self { learning, patience: Patience::DEFAULT, hold: 0, exchange: 1, probation: 0, largest_tap: 0.0 }
     }
 }
 
@@ -50,7 +61,7 @@ pub struct Agreement {
     pub reset: bool,
 }
 
-/// One robot with model `M`, task `T` and room for `N` neighbours.
+/// One robot with model `M`, task `T`, room for `N` neighbours, and the link profile `P`.
 ///
 /// The verbs of a tick, in order: [`sense`](Self::sense), [`speak`](Self::speak), [`hear`](Self::hear) each frame,
 /// [`settle`](Self::settle), [`observe`](Self::observe), [`aggregate`](Self::aggregate), [`infer`](Self::infer),
@@ -80,10 +91,11 @@ pub struct Agreement {
 /// assert_eq!(node.guard(), ([0.0, 0.0], Verdict::Alone(Isolation::Hold)));
 /// ```
 #[derive(Debug)]
-pub struct Node<M: Model, T: Task, const N: usize> {
+pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     id: NodeId,
     model: M,
     task: T,
+    codec: P,
     link: Link,
     behaviour: Behaviour,
     tick: u32,
@@ -93,7 +105,11 @@ pub struct Node<M: Model, T: Task, const N: usize> {
     alone: u32,
     state: T::State,
     chains: M::Chains,
+    /// The taps as they stood at the last exchange: what the next beacon tells.
+    told: M::Chains,
     wide: M::Wide,
+    /// The norm of the offline parameters.
+    reach: f32,
     factor: M::Factor,
     output: M::Output,
     neighbours: Neighbours<T::State, M::Chains, M::Wide, N>,
@@ -107,19 +123,40 @@ where
     /// The length of this node's frames in bytes.
     pub const FRAME_BYTES: usize = BeaconOf::<M, T>::BYTES;
 
-    /// A node that starts from the offline parameters at rest in `state`.
+    /// A node that starts from the offline parameters at rest in `state`, on the `exact` link profile.
     ///
     /// `weights` is the checksum of the weight file, by which nodes recognise each other.
     #[must_use]
     pub fn new(id: NodeId, model: M, task: T, weights: u32, behaviour: Behaviour, state: T::State) -> Self {
-        let profile = if M::FOLDED { Profile::Exact } else { Profile::ExactUnfolded };
+        Self::with_codec(id, model, task, weights, behaviour, state, Exact)
+    }
+}
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// A node that starts from the offline parameters at rest in `state`, on any link profile.
+    #[must_use]
+    pub fn with_codec(
+        id: NodeId,
+        model: M,
+        task: T,
+        weights: u32,
+        behaviour: Behaviour,
+        state: T::State,
+        codec: P,
+    ) -> Self {
         let wide = *model.offline();
         let output = task.fallback(&state, Isolation::Hold);
         Self {
             id,
             model,
             task,
-            link: Link { profile, model: weights },
+            codec,
+            link: Link { profile: P::profile(M::FOLDED), model: weights },
             behaviour,
             tick: 0,
             boot: 0,
@@ -128,11 +165,19 @@ where
             alone: 0,
             state,
             chains: taps::Chains::ZERO,
+            told: taps::Chains::ZERO,
             wide,
+            reach: wide.norm(),
             factor: Tensor::ZERO,
             output,
             neighbours: Neighbours::new(),
         }
+    }
+
+    /// The length of this node's longest frame in bytes: what a buffer must hold, and a byte more to see what is too long.
+    #[must_use]
+    pub fn frame_bytes() -> usize {
+        P::bytes::<T::State, M::Chains, M::Wide>()
     }
 
     /// Sense: takes over the robot's own state at `tick`. A state that is not admissible is refused, and the last one is
@@ -144,45 +189,90 @@ where
         sensed.is_some()
     }
 
-    /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last tick.
+    /// Whether neighbours exchange beacons in this tick.
+    #[must_use]
+    pub fn exchanges(&self) -> bool {
+        self.behaviour.exchange <= 1 || self.tick.is_multiple_of(self.behaviour.exchange)
+    }
+
+    /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
+    ///
+    /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
     pub fn beacon(&mut self) -> BeaconOf<M, T> {
+        self.sequence = self.sequence.max(self.tick.saturating_mul(P::FRAMES));
         let beacon = Beacon {
             sender: self.id,
             boot: self.boot,
             sequence: self.sequence,
             degree: self.degree,
             state: self.state,
-            chains: self.chains,
+            chains: self.told,
             wide: self.wide,
         };
-        self.sequence = self.sequence.wrapping_add(1);
+        self.sequence = self.sequence.saturating_add(1);
         beacon
     }
 
-    /// Speak: the beacon of this tick, written to `buffer`. `None` when it is shorter than [`Node::FRAME_BYTES`].
+    /// Speak: the beacon of this tick, written to `buffer`. `None` when it is shorter than [`Node::frame_bytes`].
     pub fn speak(&mut self, buffer: &mut [u8]) -> Option<usize> {
-        let link = self.link;
-        self.beacon().encode(&link, buffer)
+        self.speak_frame(0, buffer)
+    }
+
+    /// Speak: one of the frames of this tick's beacon, for profiles that have several.
+    pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
+        let beacon = self.beacon();
+        let exchange = self.tick / self.behaviour.exchange.max(1);
+        self.codec.encode(&self.link, &beacon, exchange, index, buffer)
     }
 
     /// Hear: takes in one frame.
     ///
     /// # Errors
-    /// Why it was refused; nothing has changed then.
+    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew.
     pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        let beacon = Beacon::decode(&self.link, frame)?;
-        self.accept(beacon)
+        let (beacon, parts) = self.codec.decode(&self.link, self.tick, frame)?;
+        self.accept_parts(&beacon, parts)
     }
 
     /// Hear: takes in a beacon that was decoded and checked already.
     ///
     /// # Errors
-    /// Why it was refused; nothing has changed then.
+    /// As [`Node::hear`].
     pub fn accept(&mut self, beacon: BeaconOf<M, T>) -> Result<(), Refusal> {
+        self.accept_parts(&beacon, Parts::ALL)
+    }
+
+    /// Hear: takes in parts of a beacon that was decoded and checked already.
+    ///
+    /// # Errors
+    /// As [`Node::hear`].
+    pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
         if beacon.sender == self.id {
             return Err(Refusal::Echo);
         }
-        self.neighbours.hear(self.tick, beacon)
+        if !self.believable(beacon, parts.wide) {
+            return Err(Refusal::Implausible);
+        }
+        if parts == Parts::ALL && self.behaviour.probation == 0 {
+            return self.neighbours.hear(self.tick, *beacon);
+        }
+        let task = &self.task;
+        let plausible = |before: &_, after: &_, silent| task.plausible(before, after, silent);
+        self.neighbours.hear_parts(self.tick, beacon, parts, plausible)
+    }
+
+    /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
+    fn believable(&self, beacon: &BeaconOf<M, T>, wide: Span) -> bool {
+        let Behaviour { learning, largest_tap, .. } = &self.behaviour;
+        if *largest_tap > 0.0 && beacon.chains.largest() > *largest_tap {
+            return false;
+        }
+        if learning.clip <= 0.0 || learning.ball <= 0.0 {
+            return true;
+        }
+        // Half precision may put a parameter on the ball's surface a little outside.
+        let radius = learning.ball * self.reach * 1.01;
+        consensus::distance(&beacon.wide, self.model.offline(), wide) <= radius
     }
 
     /// Ends hearing: forgets who was silent for too long. Returns how many.
@@ -190,39 +280,53 @@ where
         let task = &self.task;
         let forgotten =
             self.neighbours.settle(self.tick, self.behaviour.hold, |state| task.extrapolate(state));
-        self.alone = if self.neighbours.is_empty() { self.alone.saturating_add(1) } else { 0 };
+        self.alone = if self.trusted().next().is_none() { self.alone.saturating_add(1) } else { 0 };
         forgotten
+    }
+
+    /// The neighbours that count: all of them, or those that have proven themselves.
+    pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
+        let probation = self.behaviour.probation;
+        self.neighbours.iter().filter(move |neighbour| neighbour.proven >= probation)
+    }
+
+    fn states(&self) -> impl Iterator<Item = &T::State> + Clone {
+        self.trusted().map(|neighbour| &neighbour.beacon.state)
     }
 
     /// Observe: x(t).
     pub fn observe(&self) -> M::Features {
-        self.task.observe(&self.state, states(&self.neighbours))
+        self.task.observe(&self.state, self.states())
     }
 
-    /// Aggregate: taps 1…K of z(t) from the neighbours' z(t−1).
+    /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
-        let task = &self.task;
-        let heard = self.neighbours.iter().map(|n| (&n.beacon.chains, task.weight(n.beacon.sender)));
-        self.chains = taps::aggregate(heard, self.model.scale());
+        if self.exchanges() {
+            let heard = self.trusted().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
+            self.chains = taps::aggregate(heard, self.model.scale());
+        }
     }
 
     /// Infer: the network's raw output.
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
         self.output = self.model.infer(&self.wide, features, &mut self.chains);
+        if self.exchanges() {
+            self.told = self.chains;
+        }
         self.output
     }
 
     /// Guard: the command for the motors.
     pub fn guard(&self) -> (M::Output, Verdict) {
         let isolation = self.behaviour.patience.phase(self.alone);
-        safety::guard(&self.task, &self.state, states(&self.neighbours), &self.output, isolation)
+        safety::guard(&self.task, &self.state, self.states(), &self.output, isolation)
     }
 
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
         let through_clamp = self.behaviour.learning.through_clamp;
-        let gradient = self.task.gradient(&self.state, states(&self.neighbours), &self.output, through_clamp);
+        let gradient = self.task.gradient(&self.state, self.states(), &self.output, through_clamp);
         self.factor = self.model.gradient(&gradient);
         gradient
     }
@@ -231,11 +335,11 @@ where
     pub fn agree(&mut self) -> Agreement {
         let rule = &self.behaviour.learning;
         let offline = self.model.offline();
-        let fresh = self.neighbours.iter().filter(|n| n.heard == self.tick);
-        let opinions = fresh.map(|n| Opinion { wide: &n.beacon.wide, degree: n.beacon.degree });
-        let reach = if rule.ball > 0.0 || rule.clip > 0.0 { offline.norm() } else { 0.0 };
+        let fresh = self.trusted().filter(|n| n.heard == self.tick);
+        let opinions =
+            fresh.map(|n| Opinion { wide: &n.beacon.wide, degree: n.beacon.degree, fresh: n.fresh });
         let mut agreement = Agreement { mixed: opinions.clone().count() as u8, ..Agreement::default() };
-        let mut wide = consensus::mix(rule.mixing, &self.wide, self.degree, opinions, rule.clip * reach);
+        let mut wide = consensus::mix(rule.mixing, &self.wide, self.degree, opinions, rule.clip * self.reach);
         let step = rule.step_at(self.tick);
         if step > 0.0 {
             if rule.ridge > 0.0 {
@@ -244,14 +348,14 @@ where
             self.model.descend(&mut wide, &self.chains, &self.factor, step);
         }
         if rule.ball > 0.0 {
-            agreement.projected = online::project(&mut wide, offline, rule.ball * reach);
+            agreement.projected = online::project(&mut wide, offline, rule.ball * self.reach);
         }
         if !wide.admissible() {
             wide = *offline;
             agreement.reset = true;
         }
         self.wide = wide;
-        self.degree = self.neighbours.len() as u8;
+        self.degree = self.trusted().count() as u8;
         agreement
     }
 
@@ -322,7 +426,7 @@ where
 
     /// The local loss, if the robot were to do `command` now.
     pub fn loss(&self, command: &M::Output) -> f32 {
-        self.task.loss(&self.state, states(&self.neighbours), command)
+        self.task.loss(&self.state, self.states(), command)
     }
 
     /// The wide parameters.
@@ -344,8 +448,4 @@ where
         self.boot = boot;
         self.sequence = 0;
     }
-}
-
-fn states<S, C, W, const N: usize>(neighbours: &Neighbours<S, C, W, N>) -> impl Iterator<Item = &S> + Clone {
-    neighbours.iter().map(|neighbour| &neighbour.beacon.state)
 }

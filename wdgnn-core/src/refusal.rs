@@ -30,11 +30,21 @@ pub enum Refusal {
     TableFull,
     /// More frames in one tick than a node looks at.
     Flood,
+    /// The tag does not fit: made or changed by somebody without the key, or of another swarm. Both look the same.
+    Forged,
+    /// Sealed, but not newer than the last frame of this sender.
+    Replayed,
+    /// Sealed, but not of these ticks.
+    Untimely,
+    /// Sealed by one more sender than a node keeps count of.
+    TooManySenders,
+    /// The state contradicts what the sender said before, or taps or parameters are beyond what an honest robot can have.
+    Implausible,
 }
 
 impl Refusal {
     /// Every reason, in the order of their counters.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 17] = [
         Self::TooShort,
         Self::Version,
         Self::Profile,
@@ -47,6 +57,11 @@ impl Refusal {
         Self::Old,
         Self::TableFull,
         Self::Flood,
+        Self::Forged,
+        Self::Replayed,
+        Self::Untimely,
+        Self::TooManySenders,
+        Self::Implausible,
     ];
 
     /// A short name for tables and logs.
@@ -65,6 +80,11 @@ impl Refusal {
             Self::Old => "old",
             Self::TableFull => "table-full",
             Self::Flood => "flood",
+            Self::Forged => "forged",
+            Self::Replayed => "replayed",
+            Self::Untimely => "untimely",
+            Self::TooManySenders => "too-many-senders",
+            Self::Implausible => "implausible",
         }
     }
 }
@@ -124,9 +144,9 @@ mod tests {
             assert_eq!(refusals.of(refusal), index as u32 + 1);
             assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
         }
-        assert_eq!(refusals.total(), 78);
+        assert_eq!(refusals.total(), 153);
         let mut twice = refusals;
         twice.add(&refusals);
-        assert_eq!(twice.total(), 156);
+        assert_eq!(twice.total(), 306);
     }
 }

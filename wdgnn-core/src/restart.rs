@@ -6,7 +6,7 @@
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{node::Node, ports::Store, task::Task, weights::checksum, wide::Model};
+use crate::{codec::Codec, node::Node, ports::Store, task::Task, weights::checksum, wide::Model};
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Head {
@@ -25,13 +25,13 @@ pub struct StoreFailed;
 /// the boot. Returns whether parameters were taken up. Call it once, before the first tick.
 ///
 /// A damaged head counts as none: the node starts from boot 0, and its neighbours refuse it until they have forgotten it.
-/// `buffer` needs [`Node::FRAME_BYTES`].
+/// `buffer` needs [`Node::frame_bytes`].
 ///
 /// # Errors
 /// When the store could not be read (the node is then as it was) or the new boot count not written (what was read has been
 /// taken up). Whether to fly at all is the caller's choice.
-pub fn resume<M, T, K, const N: usize>(
-    node: &mut Node<M, T, N>,
+pub fn resume<M, T, K, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Result<bool, StoreFailed>
@@ -57,8 +57,8 @@ where
 }
 
 /// Saves what the next start will want to know.
-pub(crate) fn save<M, T, K, const N: usize>(
-    node: &Node<M, T, N>,
+pub(crate) fn save<M, T, K, const N: usize, P: Codec>(
+    node: &Node<M, T, N, P>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Option<()>

@@ -10,7 +10,10 @@
 use postcard::experimental::max_size::MaxSize;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 
-use crate::tensor::{self, Tensor};
+use crate::{
+    codec::Span,
+    tensor::{self, Tensor},
+};
 
 /// How a node scales the sum over its neighbours: local knowledge only, so that every robot can compute it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,6 +113,9 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbour: &Self, weight: f32);
 
+    /// Takes over a run of the numbers that travel, counted over all chains.
+    fn copy_sent(&mut self, from: &Self, span: Span);
+
     /// Ends the aggregation over `count` neighbours.
     fn apply_scale(&mut self, scale: Scale, count: usize);
 }
@@ -156,6 +162,8 @@ impl Chains for NoChain {
 
     fn add_shifted(&mut self, _: &Self, _: f32) {}
 
+    fn copy_sent(&mut self, _: &Self, _: Span) {}
+
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
@@ -183,6 +191,17 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
             *sum += weight * x;
         }
         self.above.add_shifted(&neighbour.above, weight);
+    }
+
+    fn copy_sent(&mut self, from: &Self, span: Span) {
+        let sent = Chain::<TAPS, F>::SENT;
+        let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
+        for (slot, number) in span.of_mut(slots).iter_mut().zip(span.of(from.chain.sent())) {
+            *slot = *number;
+        }
+        let below = sent as u16;
+        let rest = Span { from: span.from.saturating_sub(below), to: span.to.saturating_sub(below) };
+        self.above.copy_sent(&from.above, rest);
     }
 
     #[inline]

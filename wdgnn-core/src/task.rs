@@ -143,6 +143,12 @@ pub trait Task {
         *state
     }
 
+    /// Whether a neighbour whose state, carried on, is `before` can say `after` now, `silent` ticks after it was last heard. The
+    /// default believes everything.
+    fn plausible(&self, _before: &Self::State, _after: &Self::State, _silent: u32) -> bool {
+        true
+    }
+
     /// A last look at a command with the neighbours in view, such as keeping apart. Must stay within the limits of
     /// [`Task::command`].
     fn keep_safe<'a>(

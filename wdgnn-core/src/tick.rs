@@ -4,6 +4,7 @@
 //! learning, so learning never delays the motors.
 
 use crate::{
+    codec::Codec,
     node::{Agreement, Node},
     ports::{Actuator, Ports, Radio, Sensor, Store},
     refusal::{Refusal, Refusals},
@@ -63,8 +64,8 @@ pub struct Report<O> {
 }
 
 /// The first half of a tick: sense and speak.
-pub fn open<M, T, R, S, A, K, const N: usize>(
-    node: &mut Node<M, T, N>,
+pub fn open<M, T, R, S, A, K, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     tick: u32,
     ports: &mut Ports<'_, R, S, A, K>,
     buffer: &mut [u8],
@@ -97,8 +98,8 @@ pub struct Hearing {
 }
 
 /// The second half of a tick: hear, conclude, and now and then save.
-pub fn close<M, T, R, S, A, K, const N: usize>(
-    node: &mut Node<M, T, N>,
+pub fn close<M, T, R, S, A, K, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     ports: &mut Ports<'_, R, S, A, K>,
     buffer: &mut [u8],
     mut errors: PortErrors,
@@ -121,8 +122,8 @@ where
 /// Everything behind hearing: observe, aggregate, infer, guard, act, learn, agree.
 ///
 /// A simulator whose air cannot harm a frame hands beacons over by [`Node::accept`] and goes on here.
-pub fn conclude<M, T, A, const N: usize>(
-    node: &mut Node<M, T, N>,
+pub fn conclude<M, T, A, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     actuator: &mut A,
     hearing: &Hearing,
     mut errors: PortErrors,
@@ -149,9 +150,9 @@ where
 
 /// A whole tick of one robot.
 ///
-/// `buffer` holds one frame at a time: [`Node::FRAME_BYTES`] and a byte more, so that an oversize frame is seen as one.
-pub fn run<M, T, R, S, A, K, const N: usize>(
-    node: &mut Node<M, T, N>,
+/// `buffer` holds one frame at a time: [`Node::frame_bytes`] and a byte more, so that an oversize frame is seen as one.
+pub fn run<M, T, R, S, A, K, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     tick: u32,
     ports: &mut Ports<'_, R, S, A, K>,
     buffer: &mut [u8],
@@ -169,8 +170,8 @@ where
 }
 
 /// Hear: every frame of the listening window, up to [`MOST_FRAMES`].
-pub fn hear<M, T, R, const N: usize>(
-    node: &mut Node<M, T, N>,
+pub fn hear<M, T, R, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
     radio: &mut R,
     buffer: &mut [u8],
     errors: &mut PortErrors,

@@ -5,10 +5,8 @@
 //!   multiplying the paper's update `B ← mean(B) − γ α_W z (R g)ᵀ` by R gives one in C alone:
 //!   `C ← mean(C) − γ α_W z (M g)ᵀ` with `M = RᵀR`. Same commands, G/O times less radio, memory and arithmetic: what flies.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Serialize, de::DeserializeOwned};
-
 use crate::{
+    codec::Share,
     deep::Deep,
     network::{FirstChain, Network},
     taps::{Chains, Scale},
@@ -24,7 +22,7 @@ pub trait Model {
     /// The delayed taps of all layers.
     type Chains: Chains;
     /// The wide parameters that are learned in flight and shared with the neighbours.
-    type Wide: Tensor + Serialize + DeserializeOwned + MaxSize;
+    type Wide: Share;
     /// The right factor of a gradient: the gradient of the wide parameters is `z · factorᵀ`.
     type Factor: Tensor;
 

@@ -1,0 +1,166 @@
+//! Link profiles: how a beacon is put into frames for one kind of radio.
+//!
+//! A profile is chosen at compile time, as the type of a node's codec. All of them carry the same beacon; they differ in how many
+//! of its numbers go into one frame and how many bytes a number takes. Every frame is useful alone: nothing is put together
+//! again from several.
+
+use postcard::experimental::max_size::MaxSize;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    message::{self, Beacon, Link, Profile},
+    refusal::Refusal,
+    taps::Chains,
+    task::{NodeId, State},
+    tensor::Tensor,
+};
+
+/// A run of numbers, `from..to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Span {
+    /// The first.
+    pub from: u16,
+    /// One behind the last.
+    pub to: u16,
+}
+
+impl Span {
+    /// Every number, however many there are.
+    pub const ALL: Self = Self { from: 0, to: u16::MAX };
+    /// None.
+    pub const NONE: Self = Self { from: 0, to: 0 };
+
+    /// The numbers of a list that lie in this run.
+    #[must_use]
+    pub fn of<'a, T>(&self, list: &'a [T]) -> &'a [T] {
+        let to = list.len().min(self.to.into());
+        list.get(self.from.into()..to).unwrap_or_default()
+    }
+
+    /// The numbers of a list that lie in this run, to change.
+    #[must_use]
+    pub fn of_mut<'a, T>(&self, list: &'a mut [T]) -> &'a mut [T] {
+        let to = list.len().min(self.to.into());
+        list.get_mut(self.from.into()..to).unwrap_or_default()
+    }
+}
+
+/// Which of a beacon's numbers a frame carries. The state always goes along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Parts {
+    /// Which of the taps that travel.
+    pub taps: Span,
+    /// Which of the wide parameters.
+    pub wide: Span,
+}
+
+impl Parts {
+    /// Everything.
+    pub const ALL: Self = Self { taps: Span::ALL, wide: Span::ALL };
+}
+
+/// Who sent a frame, and which of its frames it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Identity {
+    /// The sender.
+    pub sender: NodeId,
+    /// How often it was started.
+    pub boot: u32,
+    /// Its count of frames: at least its tick times the frames per exchange.
+    pub sequence: u32,
+}
+
+/// Wide parameters that can travel.
+pub trait Share: Tensor + Serialize + DeserializeOwned + MaxSize {}
+
+impl<W: Tensor + Serialize + DeserializeOwned + MaxSize> Share for W {}
+
+/// A link profile.
+pub trait Codec {
+    /// Frames per exchange.
+    const FRAMES: u32;
+
+    /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
+    fn profile(folded: bool) -> Profile;
+
+    /// The length of the longest frame in bytes.
+    fn bytes<S: State, C: Chains, W: Share>() -> usize;
+
+    /// How many bytes at the front of a frame tell whose it is. They are never encrypted.
+    fn header_bytes() -> usize;
+
+    /// Whose frame this is, if it is long enough to tell.
+    fn identity(frame: &[u8]) -> Option<Identity>;
+
+    /// Writes frame `index` of exchange number `exchange` to the front of `buffer` and returns its length, or `None` when the
+    /// buffer is too short.
+    fn encode<S: State, C: Chains, W: Share>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, C, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize>;
+
+    /// Reads a frame heard at tick `now`.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    fn decode<S: State, C: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
+}
+
+/// The profile `exact`: everything in `f32`, in one frame. The paper's exchange, and the reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Exact;
+
+impl Codec for Exact {
+    const FRAMES: u32 = 1;
+
+    fn profile(folded: bool) -> Profile {
+        if folded { Profile::Exact } else { Profile::ExactUnfolded }
+    }
+
+    fn bytes<S: State, C: Chains, W: Share>() -> usize {
+        Beacon::<S, C, W>::BYTES
+    }
+
+    fn header_bytes() -> usize {
+        message::HEADER_BYTES
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        message::identity(frame)
+    }
+
+    #[inline]
+    fn encode<S: State, C: Chains, W: Share>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, C, W>,
+        _: u32,
+        _: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        beacon.encode(link, buffer)
+    }
+
+    #[inline]
+    fn decode<S: State, C: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        _: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
+        Beacon::decode(link, frame).map(|beacon| (beacon, Parts::ALL))
+    }
+}

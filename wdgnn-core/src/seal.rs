@@ -1,0 +1,169 @@
+//! Authentication: AES-128 in CCM mode around any profile, with one key per swarm.
+//!
+//! What a frame says about itself (its header) is authenticated, what it carries is encrypted too, and a tag follows. Nobody
+//! without the key can make a frame that is accepted, change one, or tell a wrong key from another swarm. A group key does not stop
+//! an insider: see `docs/radio.md` for what does.
+//!
+//! The nonce is sender ‖ boot ‖ sequence ‖ 0. A robot counts its boots in flash and its frames from there, so no nonce
+//! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, and whatever
+//! is not of these ticks: a recording is refused even by a robot that has just been restarted, as long as its clock goes on.
+
+use aes::Aes128;
+use ccm::{
+    Ccm,
+    aead::{
+        AeadInOut as _, KeyInit as _,
+        array::{Array, ArraySize},
+        consts::{U4, U8, U13},
+    },
+};
+use heapless::{LinearMap, Vec};
+
+use crate::{
+    codec::{Codec, Identity, Parts, Share},
+    compact::Esb32,
+    message::{Beacon, Link, Profile},
+    refusal::Refusal,
+    taps::Chains,
+    task::{NodeId, State},
+};
+
+/// A swarm's key. It is never printed and never logged.
+pub type Key = [u8; 16];
+
+/// The longest frame that can be sealed, tag included: the largest radio frame there is a profile for, twice over.
+const LONGEST: usize = 512;
+
+/// How many senders a receiver keeps count of. Further ones are refused: a full table never turns into trust.
+pub const SENDERS: usize = 64;
+
+/// How many ticks a sender's clock may differ from the receiver's: half a second, far beyond the guard time of a slot.
+pub const WINDOW_TICKS: u32 = 50;
+
+/// A profile with a tag of 8 bytes.
+pub type Sealed<C> = SealedWith<C, U8>;
+
+/// The nRF24's profile with a tag of 4 bytes, which is all that fits.
+pub type SealedEsb32 = SealedWith<Esb32, U4>;
+
+/// Any profile, authenticated, with a tag of `Tag` bytes.
+pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
+    inner: C,
+    cipher: Ccm<Aes128, Tag, U13>,
+    last: LinearMap<NodeId, (u32, u32), SENDERS>,
+}
+
+impl<C, Tag: ArraySize + ccm::TagSize> core::fmt::Debug for SealedWith<C, Tag> {
+    /// Tells nothing about the key.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
+    }
+}
+
+impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
+    /// Seals `inner`'s frames with a swarm's key.
+    #[must_use]
+    pub fn new(inner: C, key: &Key) -> Self {
+        Self { inner, cipher: Ccm::new(&Array::from(*key)), last: LinearMap::new() }
+    }
+
+    fn nonce(identity: &Identity) -> Array<u8, U13> {
+        let mut nonce = [0; 13];
+        let (sender, boot, sequence) =
+            (identity.sender.to_le_bytes(), identity.boot.to_le_bytes(), identity.sequence.to_le_bytes());
+        let bytes = sender.into_iter().chain(boot).chain(sequence);
+        for (slot, byte) in nonce.iter_mut().zip(bytes) {
+            *slot = byte;
+        }
+        Array::from(nonce)
+    }
+
+    /// What is authenticated but not encrypted: the model, which short headers do not carry, and the header.
+    fn associated(link: &Link, header: &[u8]) -> Vec<u8, 32> {
+        let mut associated = Vec::new();
+        // A header has at most 22 bytes.
+        let _ = associated.extend_from_slice(&link.model.to_le_bytes());
+        let _ = associated.extend_from_slice(header);
+        associated
+    }
+
+    /// Whether a frame is newer than the last of its sender, and of these ticks.
+    fn fresh(&self, identity: &Identity, now: u32) -> Result<(), Refusal> {
+        let now = now.saturating_mul(C::FRAMES);
+        if identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
+            return Err(Refusal::Untimely);
+        }
+        match self.last.get(&identity.sender) {
+            Some(last) if (identity.boot, identity.sequence) <= *last => Err(Refusal::Replayed),
+            None if self.last.len() == SENDERS => Err(Refusal::TooManySenders),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
+    const FRAMES: u32 = C::FRAMES;
+
+    fn profile(folded: bool) -> Profile {
+        C::profile(folded)
+    }
+
+    fn bytes<S: State, H: Chains, W: Share>() -> usize {
+        C::bytes::<S, H, W>() + Tag::USIZE
+    }
+
+    fn header_bytes() -> usize {
+        C::header_bytes()
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        C::identity(frame)
+    }
+
+    fn encode<S: State, H: Chains, W: Share>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, H, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
+        let identity = C::identity(buffer.get(..length)?)?;
+        let frame = buffer.get_mut(..length + Tag::USIZE)?;
+        let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
+        let (content, tag) = rest.split_at_mut_checked(rest.len() - Tag::USIZE)?;
+        let associated = Self::associated(link, header);
+        let made =
+            self.cipher.encrypt_inout_detached(&Self::nonce(&identity), &associated, content.into()).ok()?;
+        tag.copy_from_slice(&made);
+        Some(length + Tag::USIZE)
+    }
+
+    fn decode<S: State, H: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
+        let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
+        self.fresh(&identity, now)?;
+        let mut frame: Vec<u8, LONGEST> = Vec::from_slice(frame).map_err(|_| Refusal::Trailing)?;
+        let (header, rest) = frame.split_at_mut_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
+        let (content, tag) = rest
+            .len()
+            .checked_sub(Tag::USIZE)
+            .and_then(|at| rest.split_at_mut_checked(at))
+            .ok_or(Refusal::TooShort)?;
+        let associated = Self::associated(link, header);
+        let tag: &Array<u8, Tag> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
+        self.cipher
+            .decrypt_inout_detached(&Self::nonce(&identity), &associated, content.into(), tag)
+            .map_err(|_| Refusal::Forged)?;
+        let plain = frame.len() - Tag::USIZE;
+        let decoded = self.inner.decode(link, now, frame.get(..plain).unwrap_or_default())?;
+        // Only a frame that was good in every way counts as this sender's last; there is room, or it was not fresh.
+        let _ = self.last.insert(identity.sender, (identity.boot, identity.sequence));
+        Ok(decoded)
+    }
+}
