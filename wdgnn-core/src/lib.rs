@@ -170,6 +170,7 @@ pub mod online;
 pub mod ports;
 pub mod refusal;
 pub mod restart;
+pub mod robot;
 pub mod safety;
 pub mod seal;
 pub mod taps;
