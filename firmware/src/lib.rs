@@ -1,1 +1,13 @@
+//! A robot: `wdgnn-core` on a Cortex-M board.
+//!
+//! * [`board`] — what differs from chip to chip, one file each, chosen by a cargo feature. The only place for `unsafe`.
+//! * [`emulation`] — what an emulated robot and the simulator say to each other.
+//! * `bin/robot.rs` — the robot, top to bottom.
 
+#![no_std]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+#[cfg(target_os = "none")]
+pub mod board;
+pub mod emulation;
