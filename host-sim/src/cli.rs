@@ -17,6 +17,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Flock(commands::flock::FlockArguments),
+    Swarm(commands::swarm::SwarmArguments),
     Sweep(commands::sweep::SweepArguments),
     Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
@@ -30,6 +31,7 @@ impl Cli {
     pub fn run(self) -> Result {
         match self.command {
             Some(Command::Flock(arguments)) => arguments.run(),
+            Some(Command::Swarm(arguments)) => arguments.run(),
             Some(Command::Sweep(arguments)) => arguments.run(),
             Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => arguments.run(),

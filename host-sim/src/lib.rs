@@ -9,6 +9,7 @@ pub mod error;
 pub mod evaluate;
 pub mod expert;
 pub mod files;
+pub mod fleet;
 pub mod flight;
 pub mod links;
 pub mod model;

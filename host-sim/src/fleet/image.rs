@@ -1,0 +1,87 @@
+//! The firmware image that emulated robots run: built here, unless a built one is given.
+
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::error::{Error, Result};
+
+/// The emulator.
+pub const QEMU: &str = "qemu-system-arm";
+/// The emulated robot's processor: a Cortex-M4F.
+pub const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// How to get an image without this program.
+pub const BUILD: &str = "cargo build -p firmware --bin robot --release --target thumbv7em-none-eabihf";
+
+/// Makes sure that there is an emulator.
+///
+/// # Errors
+/// [`Error::Usage`] with the command that installs it.
+pub fn check_emulator() -> Result {
+    let version = Command::new(QEMU).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    match version {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(Error::usage(format!(
+            "{QEMU} is not there: `apt-get install qemu-system-arm` on Debian and Ubuntu, `brew install qemu` on macOS"
+        ))),
+    }
+}
+
+/// Builds the robot's image and returns where it is. `model` goes into it; without one, the model that comes with the
+/// program.
+///
+/// # Errors
+/// [`Error::Usage`] with the command that puts it right.
+pub fn build(model: Option<&Path>) -> Result<PathBuf> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    cargo.current_dir(workspace).args(BUILD.split(' ').skip(1));
+    cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
+    if let Some(model) = model {
+        cargo.env("WDGNN_MODEL", std::path::absolute(model).unwrap_or(model.into()));
+    }
+    let output = cargo.output().map_err(|error| cannot(&error))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("target may not be installed") {
+            return Err(Error::usage(format!(
+                "the Cortex-M target is not installed: `rustup target add {TARGET}`"
+            )));
+        }
+        return Err(Error::Failed(format!("the firmware does not build (`{BUILD}`):\n{said}")));
+    }
+    executable(&output.stdout)
+        .ok_or_else(|| Error::Failed(format!("`{BUILD}` made no image; give one with --image")))
+}
+
+fn cannot(error: &io::Error) -> Error {
+    Error::usage(format!(
+        "cargo cannot be started ({error}): build the image with `{BUILD}` and give it with --image"
+    ))
+}
+
+/// The path in cargo's message about what it built.
+fn executable(messages: &[u8]) -> Option<PathBuf> {
+    let mut lines = messages.rsplit(|byte| *byte == b'\n');
+    lines.find_map(|line| {
+        let message: serde_json::Value = serde_json::from_slice(line).ok()?;
+        message.get("executable")?.as_str().map(PathBuf::from)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_image_is_found_in_what_cargo_says() {
+        let said =
+            b"{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"reason\":\"compiler-artifact\",\
+                     \"executable\":\"/t/robot\"}\n{\"reason\":\"build-finished\",\"success\":true}\n";
+        assert_eq!(executable(said), Some(PathBuf::from("/t/robot")));
+        assert_eq!(executable(b"nothing"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! The patrol: sees to it that nobody waits for a robot for ever. A robot that says nothing for too long is switched off, which
+//! ends the wait.
+
+use std::{
+    process::Child,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// A robot answers within a millisecond; fifty that start at once on one slow core, within a few seconds.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+const ROUND: Duration = Duration::from_millis(200);
+
+/// A child process that more than one thread may end.
+pub type SharedChild = Arc<Mutex<Child>>;
+
+type Waiting = Arc<Mutex<Option<(Instant, SharedChild)>>>;
+
+/// Takes a lock, whoever had it before.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The patrol.
+#[derive(Debug)]
+pub struct Patrol {
+    waiting: Waiting,
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Patrol {
+    /// Sets out.
+    #[must_use]
+    pub fn new(patience: Duration) -> Self {
+        let waiting = Waiting::default();
+        let (stop, stopped) = mpsc::channel();
+        let watched = Arc::clone(&waiting);
+        let thread = thread::spawn(move || {
+            while stopped.recv_timeout(ROUND.min(patience)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                if let Some((since, child)) = &*lock(&watched)
+                    && since.elapsed() > patience
+                {
+                    // It may have ended by itself; then there is nothing to do.
+                    let _ = lock(child).kill();
+                }
+            }
+        });
+        Self { waiting, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Does `wait`, for no longer than the patrol's patience with `child`.
+    pub fn wait<T>(&self, child: &SharedChild, wait: impl FnOnce() -> T) -> T {
+        *lock(&self.waiting) = Some((Instant::now(), Arc::clone(child)));
+        let result = wait();
+        *lock(&self.waiting) = None;
+        result
+    }
+}
+
+impl Drop for Patrol {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{
+        io::Read as _,
+        process::{Command, Stdio},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_child_that_says_nothing_is_ended() {
+        let mut child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let child = Arc::new(Mutex::new(child));
+        let patrol = Patrol::new(Duration::from_millis(50));
+        let read = patrol.wait(&child, || output.read(&mut [0; 1]).unwrap());
+        assert_eq!(read, 0, "the pipe ended, because the child did");
+        assert!(!lock(&child).wait().unwrap().success());
+    }
+}

@@ -1,0 +1,82 @@
+//! What flies in the simulator is, bit for bit, what runs on the robot: whole swarms of emulated Cortex-M4F against the same
+//! swarms in this process.
+
+#![cfg(feature = "emulated")]
+
+use std::sync::atomic::AtomicBool;
+
+use host_sim::{
+    fleet::{
+        Fleet,
+        emulated::Emulated,
+        events::Events,
+        image,
+        mission::{self, Debriefing},
+        native::Native,
+    },
+    model::ModelFile,
+    models,
+    seeds::{Purpose, generator},
+    start::{Condition, start},
+    train::recipe::{Architecture, RecipeName},
+};
+use wdgnn_core::flocking::Flocking;
+
+fn model() -> ModelFile {
+    models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
+}
+
+fn fly(
+    fleet: &mut dyn Fleet,
+    robots: usize,
+    ticks: u32,
+    seed: u64,
+    events: &Events,
+) -> (Debriefing, Vec<String>) {
+    let condition = Condition { robots, ticks, ..Condition::PAPER };
+    let from = start(&condition, &mut generator(seed, Purpose::Testing, 0)).unwrap();
+    let mut stories = Vec::new();
+    let mut lost = |_: u32, story: &str| stories.push(story.to_owned());
+    let never = AtomicBool::new(false);
+    let flown =
+        mission::fly(fleet, &condition, &from, Flocking::DEFAULT.period, events, &never, &mut lost).unwrap();
+    (flown, stories)
+}
+
+fn fly_both(robots: usize, ticks: u32, seed: u64, events: &Events) -> [Debriefing; 2] {
+    let model = model();
+    assert!(model.weights().header.learning.step > 0.0, "online learning is on");
+    let image = image::build(None).unwrap();
+    let (native, _) = fly(&mut Native::new(&model, robots).unwrap(), robots, ticks, seed, events);
+    let mut fleet = Emulated::new(&image, &model, robots).unwrap();
+    let (emulated, stories) = fly(&mut fleet, robots, ticks, seed, events);
+    assert_eq!(stories, [""; 0], "nobody was lost");
+    [native, emulated]
+}
+
+#[test]
+fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
+    let mut digests = Vec::new();
+    for seed in [1, 2, 3] {
+        let [native, emulated] = fly_both(50, 200, seed, &Events::default());
+        assert_eq!(native.digest, emulated.digest, "seed {seed}");
+        assert_eq!(native.variation, emulated.variation);
+        assert!(native.last() < 0.05, "they flock: {}", native.last());
+        digests.push(native.digest);
+    }
+    digests.dedup();
+    assert_eq!(digests.len(), 3, "other starts, other digests");
+}
+
+#[test]
+fn kills_reboots_and_drops_do_the_same_to_both() {
+    let events = Events {
+        kills: vec!["3@50".parse().unwrap()],
+        reboots: vec!["7@80".parse().unwrap(), "7@130".parse().unwrap(), "0@101".parse().unwrap()],
+        drops: vec!["5@20-60".parse().unwrap()],
+    };
+    let [native, emulated] = fly_both(12, 150, 4, &events);
+    assert_eq!(native.digest, emulated.digest);
+    let [undisturbed, _] = fly_both(12, 150, 4, &Events::default());
+    assert_ne!(native.digest, undisturbed.digest, "the events happened");
+}
