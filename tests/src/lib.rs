@@ -1,3 +1,5 @@
 //! What the system tests share.
 
+#[cfg(feature = "browser")]
+pub mod browser;
 pub mod model;

@@ -1,0 +1,216 @@
+//! The pages, in a browser: they open without a complaint, ask for nothing, move, and fit a phone.
+
+#![cfg(feature = "browser")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use host_sim::page::{Chart, ChartPage, Series, charts};
+use serde_json::Value;
+use system_tests::browser::{Browser, View};
+
+const WIDE: View = View { width: 1280, dark: false, still: false };
+const PHONE: View = View { width: 360, dark: false, still: false };
+
+/// True where the page is wider than its window.
+const SIDEWAYS: &str = "document.documentElement.scrollWidth > innerWidth";
+
+/// True once the replay has drawn more than a few frames.
+const RUNNING: &str = "Number(document.documentElement.dataset.frame) > 20";
+
+/// A number for every canvas that differs when its picture does, and how many of its pixels are painted.
+const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) => {
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+    let [sum, painted] = [0, 0];
+    for (let at = 0; at < pixels.length; at++) {
+        sum = (sum * 31 + pixels[at]) % 1000003;
+        if (at % 4 === 3 && pixels[at] > 200) painted += 1;
+    }
+    return { sum, painted };
+})";
+
+/// The page that `host-sim flock` writes, made once for all tests.
+fn flock() -> &'static Path {
+    static PAGE: OnceLock<PathBuf> = OnceLock::new();
+    PAGE.get_or_init(|| {
+        let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flock.html");
+        let run = Command::new(env!("CARGO"))
+            .args(["run", "--quiet", "--package", "host-sim", "--", "flock", "--swarms", "4", "--report"])
+            .arg(&report)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let printed = String::from_utf8(run.stdout).unwrap();
+        assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
+        report
+    })
+}
+
+fn pictures(browser: &mut Browser) -> Vec<Value> {
+    let pictures = browser.evaluate(PICTURES);
+    pictures.as_array().unwrap().clone()
+}
+
+/// Fifty arrows of some twenty pixels each.
+fn shows_a_swarm(picture: &Value) -> bool {
+    picture["painted"].as_u64().unwrap() > 1000
+}
+
+#[test]
+fn the_replay_advances_and_every_canvas_shows_a_swarm() {
+    let mut browser = Browser::start();
+    browser.open(flock(), WIDE);
+    let before = pictures(&mut browser);
+    assert_eq!(before.len(), 7 + 3, "seven controllers, three moments");
+    assert!(before.iter().all(shows_a_swarm), "{before:?}");
+    // Pictures out of sight are not redrawn: a look at every one of them.
+    for canvas in 0..7 {
+        browser.evaluate(&format!(
+            "document.querySelectorAll('canvas')[{canvas}].scrollIntoView(); \
+             window.mark = Number(document.documentElement.dataset.frame)"
+        ));
+        browser.until("Number(document.documentElement.dataset.frame) > mark + 10");
+    }
+    let after = pictures(&mut browser);
+    assert!(after.iter().all(shows_a_swarm), "{after:?}");
+    for (index, (before, after)) in before.iter().zip(&after).enumerate() {
+        assert_eq!(
+            before["sum"] != after["sum"],
+            index < 7,
+            "the replay moves and the moments do not: {index}"
+        );
+    }
+    assert_eq!(browser.complaints(), Vec::<Value>::new());
+}
+
+#[test]
+fn the_page_asks_for_nothing_but_itself() {
+    let mut browser = Browser::start();
+    browser.open(flock(), WIDE);
+    browser.until(RUNNING);
+    let mut requests = browser.requests();
+    requests.retain(|url| !url.starts_with("data:"));
+    assert_eq!(requests, [format!("file://{}", flock().display())]);
+    assert!(flock().metadata().unwrap().len() < 2_000_000);
+}
+
+#[test]
+fn on_a_phone_nothing_sticks_out_in_light_or_dark() {
+    let mut browser = Browser::start();
+    for (dark, paper) in [(false, "rgb(251, 251, 249)"), (true, "rgb(17, 21, 27)")] {
+        browser.open(flock(), View { dark, ..PHONE });
+        browser.until(RUNNING);
+        assert_eq!(browser.evaluate(SIDEWAYS), false, "dark: {dark}");
+        assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), paper);
+        assert_eq!(browser.complaints(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn pictures_follow_when_light_turns_to_dark() {
+    let mut browser = Browser::start();
+    let still = View { still: true, ..WIDE };
+    browser.open(flock(), still);
+    let light = pictures(&mut browser);
+    browser.set(View { dark: true, ..still });
+    browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    let dark = pictures(&mut browser);
+    assert!(dark.iter().all(shows_a_swarm), "{dark:?}");
+    for (index, (light, dark)) in light.iter().zip(&dark).enumerate() {
+        assert_ne!(light["sum"], dark["sum"], "canvas {index}");
+    }
+}
+
+#[test]
+fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
+    let mut browser = Browser::start();
+    browser.open(flock(), View { still: true, ..WIDE });
+    let half_a_second = "new Promise((done) => setTimeout(() => done(clock.value), 500))";
+    assert_eq!(browser.evaluate(half_a_second), "0.00 s");
+    browser.press(" ", " ");
+    browser.until("clock.value > '0.05 s'");
+    assert_eq!(browser.evaluate("play.getAttribute('aria-label')"), "Pause");
+    browser.press(" ", " ");
+    assert_eq!(browser.evaluate("play.getAttribute('aria-label')"), "Play");
+}
+
+#[test]
+fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
+    let mut browser = Browser::start();
+    browser.open(flock(), WIDE);
+    browser.evaluate("scrub.value = 49; scrub.dispatchEvent(new Event('input'))");
+    assert_eq!(browser.evaluate("clock.value"), "0.49 s");
+    assert_eq!(browser.evaluate("scrub.getAttribute('aria-valuetext')"), "0.49 s");
+    browser.press("ArrowRight", "");
+    assert_eq!(browser.evaluate("clock.value"), "0.50 s");
+    browser.press("ArrowLeft", "");
+    // The replay's numbers are those of the moments: WD-GNN online is the fifth.
+    let replayed = browser.evaluate("document.querySelectorAll('.panels output')[4].value + ' m²/s²'");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.moments output')[1].value"), replayed);
+    browser.evaluate(
+        "const box = charts[0].svg.getBoundingClientRect(); \
+         charts[0].svg.dispatchEvent(new MouseEvent('click', {clientX: box.right, clientY: box.top + 50}))",
+    );
+    assert_eq!(browser.evaluate("clock.value"), "1.99 s");
+}
+
+#[test]
+fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
+    let mut browser = Browser::start();
+    browser.open(flock(), View { still: true, ..WIDE });
+    browser.evaluate("charts[0].svg.focus()");
+    browser.press("End", "");
+    assert_eq!(browser.evaluate("charts[0].readout.hidden"), false);
+    assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 7);
+    browser.evaluate("document.querySelector('.keys button').click()");
+    assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 6);
+    assert_eq!(browser.evaluate("charts[1].svg.querySelectorAll('.series path:not(.band)').length"), 6);
+}
+
+#[test]
+fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
+    let xs = [1.0, 1.5, 2.0, 3.0];
+    let series = |name: &str, scale: f64| Series {
+        name: name.into(),
+        points: xs.map(|x| (x, scale * x)).to_vec(),
+        band: Some(xs.map(|x| (0.9 * scale * x, 1.1 * scale * x)).to_vec()),
+        dashed: scale > 1.0,
+    };
+    let mut gap = series("GNN", 0.7);
+    gap.points[2].1 = f64::NAN;
+    let chart = |log_y| Chart {
+        title: "Total against radius".into(),
+        x_label: "radius in m".into(),
+        y_label: "total / expert".into(),
+        log_y,
+        series: vec![series("WD-GNN online", 1.0), series("something else", 2.0), gap.clone()],
+        ..Chart::default()
+    };
+    let page = ChartPage {
+        title: "Sweep".into(),
+        charts: vec![chart(false), chart(true), Chart::default()],
+        table: vec![vec!["a wide cell".into(); 12]; 3],
+        ..ChartPage::default()
+    };
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("charts.html");
+    fs::write(&file, charts(&page)).unwrap();
+    let mut browser = Browser::start();
+    for view in [WIDE, PHONE] {
+        browser.open(&file, view);
+        browser.until("document.querySelectorAll('.series path:not(.band)').length === 6");
+        // Two charts; one of their twelve points is a gap.
+        assert_eq!(browser.evaluate("document.querySelectorAll('.series circle').length"), 2 * 11);
+        assert_eq!(
+            browser.evaluate("/NaN|Infinity/.test(document.getElementById('charts').innerHTML)"),
+            false
+        );
+        assert_eq!(browser.evaluate(SIDEWAYS), false);
+        assert_eq!(browser.complaints(), Vec::<Value>::new());
+    }
+}
