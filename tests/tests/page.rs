@@ -168,6 +168,9 @@ fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
     browser.press("End", "");
     assert_eq!(browser.evaluate("charts[0].readout.hidden"), false);
     assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 7);
+    let inside = "[charts[0].readout, charts[0].svg].map((part) => part.getBoundingClientRect()) \
+                  .reduce((box, chart) => box.top >= chart.top && box.bottom <= chart.bottom)";
+    assert_eq!(browser.evaluate(inside), true);
     browser.evaluate("document.querySelector('.keys button').click()");
     assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 6);
     assert_eq!(browser.evaluate("charts[1].svg.querySelectorAll('.series path:not(.band)').length"), 6);

@@ -16,7 +16,7 @@ function power(exponent) {
   return "10" + (exponent < 0 ? "⁻" : "") + [...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[digit]).join("");
 }
 
-// Three significant digits, plain where that is short.
+// Three or four digits, plain where that is short.
 function brief(value) {
   if (value === null || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -25,8 +25,8 @@ function brief(value) {
     const exponent = Math.floor(Math.log10(size));
     return (value / 10 ** exponent).toFixed(1) + "·" + power(exponent);
   }
-  const digits = Math.max(0, 2 - Math.floor(Math.log10(size)));
-  return value.toFixed(digits);
+  const exponent = Math.floor(Math.log10(size));
+  return value.toFixed(exponent < -1 ? 2 - exponent : Math.max(0, Math.min(3, 3 - exponent)));
 }
 
 // A step of 1, 2 or 5 times a power of ten that goes about `count` times between two values.
@@ -272,7 +272,8 @@ class LineChart {
     const box = this.readout.getBoundingClientRect();
     const beside = px + 14 + box.width <= right ? px + 14 : px - 14 - box.width;
     this.readout.style.left = Math.max(0, beside) + "px";
-    this.readout.style.top = this.svg.offsetTop + top + 4 + "px";
+    const above = this.svg.getBoundingClientRect().top - this.figure.getBoundingClientRect().top;
+    this.readout.style.top = above + top + 4 + "px";
   }
 
   // Marks a moment, such as the replay's.

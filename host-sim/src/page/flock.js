@@ -135,6 +135,7 @@ new ResizeObserver(() => {
 
 const middle = Math.sqrt(DEVIATIONS[0] * DEVIATIONS[1]);
 find("ramp-ticks").append(...[`≤ ${DEVIATIONS[0]}`, `${middle}`, `≥ ${DEVIATIONS[1]}`].map((label) => element("span", {}, label)));
+find("square").textContent = square(reach);
 drawScale();
 show(true);
 showMoments();

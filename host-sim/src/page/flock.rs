@@ -56,7 +56,7 @@ pub fn flock(page: &FlockPage<'_>) -> String {
     let body = filled(
         include_str!("flock.html"),
         &[
-            ("robots", &robots.to_string()),
+            ("robots", &counted(robots, "robot")),
             ("radius", &radius.to_string()),
             ("speed", &speed.to_string()),
             ("swarms", &counted(swarms, "held-out swarm")),
@@ -103,6 +103,10 @@ fn finding(outcomes: &[Outcome]) -> String {
     else {
         return String::new();
     };
+    // A robot alone, or robots that start in agreement, have nothing to be compared by.
+    if expert.total.mean <= 0.0 {
+        return String::new();
+    }
     let ratio = |of: &Summary| of.total.mean / expert.total.mean;
     let published = |of: Controller| {
         let total = |controller: Controller| controller.paper().map_or(f64::NAN, |paper| paper[0].0);

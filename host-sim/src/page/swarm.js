@@ -3,8 +3,6 @@
 // Deviations from the mean velocity that the two ends of the colour scale stand for, in m/s. The scale is logarithmic.
 const DEVIATIONS = [0.05, 5];
 const SHADES = 48;
-// Width of the grid's squares in metres.
-const SQUARE = 1;
 const darkMode = matchMedia("(prefers-color-scheme: dark)");
 
 // Lightness, chroma and hue go one way each: ordered for every eye, and the largest deviation stands out most from the paper.
@@ -85,6 +83,11 @@ function inks() {
   return { link: style.getPropertyValue("--soft"), grid: style.getPropertyValue("--faint"), shades };
 }
 
+// Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
+function square(reach) {
+  return reach > 10 ? 5 : 1;
+}
+
 // Draws the swarm at a tick; `reach` metres from the centre fit into the picture.
 function drawSwarm(canvas, flight, tick, reach, ink) {
   const side = canvas.clientWidth;
@@ -100,13 +103,13 @@ function drawSwarm(canvas, flight, tick, reach, ink) {
   const x = (at) => side / 2 + (position[at] - cx) * scale;
   // Upwards is up.
   const y = (at) => side / 2 - (position[at + 1] - cy) * scale;
-  drawGrid(context, side, scale, cx, cy, ink.grid);
+  drawGrid(context, side, scale, square(reach), cx, cy, ink.grid);
   drawLinks(context, position, flight.replay.radius, x, y, ink.link, side);
   drawRobots(context, velocity, x, y, Math.min(Math.max(side / 31, 4), 10) * Math.min(1, Math.sqrt(60 / (velocity.length / 2))), ink.shades);
 }
 
-function drawGrid(context, side, scale, cx, cy, colour) {
-  const step = SQUARE * scale;
+function drawGrid(context, side, scale, metres, cx, cy, colour) {
+  const step = metres * scale;
   context.beginPath();
   for (let at = (side / 2 - cx * scale) % step; at < side; at += step) {
     context.moveTo(at, 0);
