@@ -13,17 +13,22 @@ if command -v rustup >/dev/null; then
   rustup component add rustfmt clippy >/dev/null
   rustup target add "$robot" "$smallest"
 fi
-if ! command -v qemu-system-arm >/dev/null; then
-  if command -v apt-get >/dev/null; then
-    as_root=()
-    if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-    "${as_root[@]}" apt-get update
-    "${as_root[@]}" apt-get install --yes --no-install-recommends qemu-system-arm
-  else
-    echo "test.sh: install QEMU for ARM (qemu-system-arm) and run this again; on macOS: brew install qemu" >&2
+# install PROGRAM PACKAGES HINT: Debian's packages, where the program is not there yet.
+install() {
+  if command -v "$1" >/dev/null; then return; fi
+  if ! command -v apt-get >/dev/null; then
+    echo "test.sh: install $1 and run this again; on macOS: $3" >&2
     exit 1
   fi
-fi
+  as_root=()
+  if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
+  "${as_root[@]}" apt-get update
+  # Packages are words.
+  # shellcheck disable=SC2086
+  "${as_root[@]}" apt-get install --yes --no-install-recommends $2
+}
+install qemu-system-arm qemu-system-arm "brew install qemu"
+install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
 qemu-system-arm --version | head -n 1
 cargo --version
 
@@ -37,7 +42,7 @@ for target in "$robot" "$smallest"; do
 done
 
 step "lints: host"
-cargo clippy --all-targets --features system-tests/emulated -- -D warnings
+cargo clippy --all-targets --features system-tests/emulated,system-tests/browser -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
 
 step "lints: boards"
@@ -46,8 +51,8 @@ cargo clippy -p firmware --release --target "$robot" -- -D warnings
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
-step "tests: host, and robots in the emulator"
+step "tests: host, robots in the emulator, pages in the browser"
 cargo test -p firmware --lib
-cargo test --features system-tests/emulated
+cargo test --features system-tests/emulated,system-tests/browser
 
 printf '\ntest.sh: all checks passed\n'
