@@ -35,8 +35,9 @@ pub fn tanh(x: f32) -> f32 {
     let y = x * x;
     let p = (((P[3] * y + P[2]) * y + P[1]) * y + P[0]) * y + 1.0;
     let q = (((Q[3] * y + Q[2]) * y + Q[1]) * y + Q[0]) * y + 1.0;
-    // The fit's last bits may pass 1 by one unit near the end of its range.
-    clamp(x * p / q, 1.0)
+    let tanh = x * p / q;
+    // The fit's last bits may pass 1 by one unit near the end of its range. (As integers: half the instructions of `clamp`.)
+    if tanh.to_bits() & 0x7fff_ffff > 1.0_f32.to_bits() { 1.0_f32.copysign(x) } else { tanh }
 }
 
 /// Hyperbolic tangent by `libm`: 2.19 ulp, 8.42·10⁻⁸ absolute (measured likewise).

@@ -4,6 +4,7 @@
 //! neighbours. Whoever flies another one writes another alias; nothing else changes.
 
 use crate::{
+    codec::{Codec, Exact},
     deep::{Layer, Top},
     flocking::{self, Flocking, Motion},
     network::Network,
@@ -30,12 +31,12 @@ pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
 pub type RobotNetwork<'w> = Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
 /// The robot's network, as flown.
 pub type RobotModel<'w> = Folded<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
-/// The robot.
-pub type Robot<'w> = Node<RobotModel<'w>, Flocking, NEIGHBOURS>;
+/// The robot, on the link profile `P`.
+pub type Robot<'w, P = Exact> = Node<RobotModel<'w>, Flocking, NEIGHBOURS, P>;
 /// The parameters that it learns in flight.
 pub type RobotWide<'w> = <RobotModel<'w> as Model>::Wide;
 
-/// The length of a robot's frames in bytes.
+/// The length of a robot's frames in bytes on the `exact` profile, the longest of all.
 pub const FRAME_BYTES: usize = Robot::FRAME_BYTES;
 /// The buffer that a tick needs: a frame and a byte more, so that an oversize frame is seen as one.
 pub const BUFFER_BYTES: usize = FRAME_BYTES + 1;
@@ -44,12 +45,17 @@ pub const BUFFER_BYTES: usize = FRAME_BYTES + 1;
 ///
 /// # Errors
 /// [`WeightsError::Mismatch`] naming the dimension or the task in which the file and [`Robot`] differ.
-pub fn robot<'w>(id: NodeId, weights: &Weights<'w>) -> Result<Robot<'w>, WeightsError> {
+pub fn robot<'w, P: Codec>(
+    id: NodeId,
+    weights: &Weights<'w>,
+    codec: P,
+) -> Result<Robot<'w, P>, WeightsError> {
     let task = Flocking::from_settings(weights.expect_task(flocking::TASK)?);
-    let learning = weights.header.learning;
-    let model = Folded::new(RobotNetwork::from_weights(weights)?, learning.metric);
+    let header = &weights.header;
+    let model = Folded::new(RobotNetwork::from_weights(weights)?, header.learning.metric);
+    let behaviour = Behaviour { exchange: header.exchange_divisor.into(), ..Behaviour::new(header.learning) };
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
-    Ok(Node::new(id, model, task, weights.model, Behaviour::new(learning), rest))
+    Ok(Node::with_codec(id, model, task, weights.model, behaviour, rest, codec))
 }
 
 #[cfg(test)]
@@ -88,7 +94,7 @@ mod tests {
     fn a_robot_takes_everything_from_its_weight_file() {
         let file = file(HIDDEN as u16, flocking::TASK);
         let weights = Weights::open(&file.0).unwrap();
-        let robot = robot(7, &weights).unwrap();
+        let robot = robot(7, &weights, Exact).unwrap();
         assert_eq!(robot.id(), 7);
         assert_eq!(robot.task(), &Flocking::DEFAULT);
         assert_eq!(robot.behaviour().learning, Learning::paper(1.0));
@@ -97,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_file_for_another_robot_is_refused_by_name() {
-        let mismatch = |file: &Aligned<[u8; BYTES]>| robot(0, &Weights::open(&file.0).unwrap()).err();
+        let mismatch = |file: &Aligned<[u8; BYTES]>| robot(0, &Weights::open(&file.0).unwrap(), Exact).err();
         assert_eq!(
             mismatch(&file(16, flocking::TASK)),
             Some(WeightsError::Mismatch { field: Field::Hidden, expected: 32, found: 16 })

@@ -4,6 +4,7 @@ use std::{collections::VecDeque, convert::Infallible};
 
 use firmware::emulation::Outcome;
 use wdgnn_core::{
+    codec::Exact,
     flocking::Motion,
     ports::{Actuator, Ports, Radio, Sensor, Store},
     restart,
@@ -82,7 +83,7 @@ impl<'w> NativeRobot<'w> {
         weights: &Weights<'w>,
         mut memory: Memory,
     ) -> std::result::Result<Self, wdgnn_core::weights::WeightsError> {
-        let mut node = robot::robot(id, weights)?;
+        let mut node = robot::robot(id, weights, Exact)?;
         // The memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
         let _resumed = restart::resume(&mut node, &mut memory, &mut [0; BUFFER_BYTES]);
         Ok(Self { node, errors: PortErrors::default(), air: Air::default(), memory })
