@@ -47,6 +47,10 @@ cargo clippy -p firmware --lib --tests -- -D warnings
 
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
+cargo clippy -p firmware --release --target "$robot" --no-default-features --features board-nrf52840 -- -D warnings
+
+step "the nRF52840's image links"
+cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps

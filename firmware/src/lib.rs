@@ -1,6 +1,7 @@
 //! A robot: `wdgnn-core` on a Cortex-M board.
 //!
 //! * [`board`] — what differs from chip to chip, one file each, chosen by a cargo feature. The only place for `unsafe`.
+//! * [`io`] — drivers for any chip: a drive, a companion computer, radios.
 //! * [`emulation`] — what an emulated robot and the simulator say to each other.
 //! * `bin/robot.rs` — the robot, top to bottom.
 
@@ -11,3 +12,4 @@
 #[cfg(target_os = "none")]
 pub mod board;
 pub mod emulation;
+pub mod io;

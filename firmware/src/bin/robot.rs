@@ -3,7 +3,7 @@
 #![no_std]
 #![no_main]
 
-use firmware::board::Board;
+use firmware::board::{Board, Link};
 use static_cell::StaticCell;
 use wdgnn_core::{
     ports::Clock as _,
@@ -15,7 +15,7 @@ use wdgnn_core::{
 
 /// The weight file, in flash as it is.
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
-static ROBOT: StaticCell<Robot<'static>> = StaticCell::new();
+static ROBOT: StaticCell<Robot<'static, Link>> = StaticCell::new();
 
 /// Ticks between two lines of the log: a second of flight.
 const LOG_EVERY: u32 = 100;
@@ -29,7 +29,7 @@ fn main() -> ! {
         Ok(weights) => weights,
         Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
     };
-    let robot = ROBOT.init_with(|| match robot::robot(board.id, &weights) {
+    let robot = ROBOT.init_with(|| match robot::robot(board.id, &weights, Link::default()) {
         Ok(robot) => robot,
         Err(error) => defmt::panic!("the model in this image is for another robot: {}", error),
     });

@@ -22,6 +22,7 @@ use semihosting::{
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
+    codec::Exact,
     flocking::Motion,
     ports::{Actuator, Clock, Ports, Radio, Sensor, Store},
     robot::{OUTPUTS, Robot},
@@ -30,6 +31,9 @@ use wdgnn_core::{
 };
 
 use crate::emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION};
+
+/// The link profile: the paper's exchange, bit for bit.
+pub type Link = Exact;
 
 /// The emulated robot's hardware.
 #[derive(Debug)]
@@ -68,6 +72,11 @@ impl Board {
         let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
         let air = Air { world, listening: false };
         Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
+    }
+
+    /// Ends QEMU, well or badly: for programs that need nothing else of the board.
+    pub fn end(well: bool) -> ! {
+        process::exit(i32::from(!well))
     }
 
     /// The robot's ports for a tick.

@@ -1,0 +1,185 @@
+//! How many instructions a tick takes, verb by verb, with eight neighbours: for QEMU with `-icount shift=10`, where every
+//! instruction takes 1,024 ns of emulated time and the 25 MHz `SysTick` tells it exactly.
+//!
+//! Instructions are not cycles: a real Cortex-M4F waits for flash, divides for 14 cycles, and branches for three.
+
+#![no_std]
+#![no_main]
+
+use core::{convert::Infallible, hint::black_box};
+
+use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
+use firmware::board::Board;
+use static_cell::StaticCell;
+use wdgnn_core::{
+    codec::Exact,
+    flocking::Motion,
+    message::Beacon,
+    ports::{Actuator, NoStore, Ports, Radio, Sensor},
+    robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot},
+    taps::{Chain, NoChain, Stacked},
+    tensor::Filter,
+    tick,
+    weights::{Aligned, Weights},
+};
+
+static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
+static ROBOT: StaticCell<Robot<'static>> = StaticCell::new();
+static FRAMES: StaticCell<[[u8; FRAME_BYTES]; NEIGHBOURS]> = StaticCell::new();
+
+const NEIGHBOURS: usize = 8;
+/// Emulated nanoseconds per instruction, and per count of the 25 MHz timer.
+const INSTRUCTION_NANOSECONDS: u32 = 1024;
+const COUNT_NANOSECONDS: u32 = 40;
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    let Some(mut peripherals) = Peripherals::take() else { Board::end(false) };
+    peripherals.SYST.set_clock_source(SystClkSource::Core);
+    peripherals.SYST.set_reload(0x00ff_ffff);
+    peripherals.SYST.clear_current();
+    peripherals.SYST.enable_counter();
+
+    let Ok(weights) = Weights::open(&MODEL.0) else { Board::end(false) };
+    let Ok(robot) = robot::robot(0, &weights, Exact) else { Board::end(false) };
+    let robot = ROBOT.init(robot);
+    let frames = FRAMES.init([[0; FRAME_BYTES]; NEIGHBOURS]);
+    let mut buffer = [0; BUFFER_BYTES];
+
+    // The first tick fills the table; from the second on, everybody is known: the usual case.
+    air(robot, frames, 0);
+    run(robot, 0, &mut Air::new(frames), &mut buffer);
+
+    air(robot, frames, 1);
+    let nothing = count(|| ());
+    let show = |verb: &str, counted: u32| defmt::println!("{=str} {=u32}", verb, counted - nothing);
+    robot.sense(1, Some(motion(0)));
+    show("speak", count(|| black_box(black_box(&mut *robot).speak(&mut buffer))));
+    show(
+        "hear",
+        count(|| {
+            for frame in frames.iter() {
+                black_box(black_box(&mut *robot).hear(black_box(frame)).is_ok());
+            }
+        }),
+    );
+    show("settle", count(|| black_box(black_box(&mut *robot).settle())));
+    let mut features = [0.0; robot::FEATURES];
+    show(
+        "observe and aggregate",
+        count(|| {
+            features = black_box(&*robot).observe();
+            robot.aggregate();
+        }),
+    );
+    show("infer", count(|| black_box(black_box(&mut *robot).infer(black_box(&features)))));
+    show("guard", count(|| black_box(black_box(&*robot).guard())));
+    show("learn", count(|| black_box(black_box(&mut *robot).learn())));
+    show("agree", count(|| black_box(black_box(&mut *robot).agree())));
+
+    air(robot, frames, 2);
+    let mut radio = Air::new(frames);
+    show("tick", count(|| run(robot, 2, &mut radio, &mut buffer)));
+    Board::end(robot.neighbours().len() == NEIGHBOURS)
+}
+
+fn run(robot: &mut Robot<'_>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
+    let mut ports = Ports { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
+    black_box(tick::run(black_box(robot), tick, &mut ports, buffer));
+}
+
+/// The instructions that `work` takes, and a constant few.
+#[inline]
+fn count<T>(work: impl FnOnce() -> T) -> u32 {
+    let before = SYST::get_current();
+    black_box(work());
+    let counts = before.wrapping_sub(SYST::get_current()) & 0x00ff_ffff;
+    (counts * COUNT_NANOSECONDS + INSTRUCTION_NANOSECONDS / 2) / INSTRUCTION_NANOSECONDS
+}
+
+/// Robot 0 in the origin, the others on a circle of 1 m around it: nobody needs the separation guard.
+fn motion(id: u16) -> Motion {
+    const CIRCLE: [[f32; 2]; NEIGHBOURS] = [
+        [1.0, 0.0],
+        [0.7, 0.7],
+        [0.0, 1.0],
+        [-0.7, 0.7],
+        [-1.0, 0.0],
+        [-0.7, -0.7],
+        [0.0, -1.0],
+        [0.7, -0.7],
+    ];
+    let place = usize::from(id).checked_sub(1).and_then(|place| CIRCLE.get(place)).copied();
+    let position = place.unwrap_or_default();
+    Motion { position, velocity: [0.5 + 0.1 * position[0], 0.1 * position[1] - 0.25] }
+}
+
+/// What the eight neighbours say at `tick`, in ascending id: numbers of an ordinary size, all different.
+fn air(robot: &Robot<'_>, frames: &mut [[u8; FRAME_BYTES]; NEIGHBOURS], tick: u32) {
+    for (sender, frame) in (1..).zip(frames) {
+        let mut number = f32::from(sender);
+        let mut next = || {
+            number = (number * 1.37 + 0.11) % 1.0;
+            number - 0.5
+        };
+        let mut chain = Chain([[0.0; robot::FEATURES]; robot::TAPS]);
+        chain.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
+        let mut wide = Filter([[[0.0; robot::OUTPUTS]; robot::FEATURES]; robot::TAPS]);
+        wide.0.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x = next());
+        let beacon = Beacon {
+            sender,
+            boot: 0,
+            sequence: tick,
+            degree: NEIGHBOURS as u8,
+            state: motion(sender),
+            chains: Stacked { chain, above: NoChain },
+            wide,
+        };
+        let _ = beacon.encode(robot.link(), frame);
+    }
+}
+
+/// A radio that hears the eight frames.
+struct Air<'a>(core::slice::Iter<'a, [u8; FRAME_BYTES]>);
+
+impl<'a> Air<'a> {
+    fn new(frames: &'a [[u8; FRAME_BYTES]; NEIGHBOURS]) -> Self {
+        Self(frames.iter())
+    }
+}
+
+impl Radio for Air<'_> {
+    type Error = Infallible;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
+        black_box(frame);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+        let Some(frame) = self.0.next() else { return Ok(None) };
+        if let Some(buffer) = buffer.get_mut(..FRAME_BYTES) {
+            buffer.copy_from_slice(frame);
+        }
+        Ok(Some(FRAME_BYTES))
+    }
+}
+
+struct Still;
+
+impl Sensor<Motion> for Still {
+    type Error = Infallible;
+
+    fn sense(&mut self) -> Result<Motion, Infallible> {
+        Ok(motion(0))
+    }
+}
+
+impl Actuator<[f32; robot::OUTPUTS]> for Still {
+    type Error = Infallible;
+
+    fn act(&mut self, command: &[f32; robot::OUTPUTS]) -> Result<(), Infallible> {
+        black_box(command);
+        Ok(())
+    }
+}
