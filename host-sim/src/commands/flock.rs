@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
+    commands::train::stop_on_interrupt,
     controllers::{self, Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
@@ -14,7 +15,10 @@ use crate::{
     page, progress,
     start::Condition,
     table,
-    train::recipe::RecipeName,
+    train::{
+        realisations,
+        recipe::{Architecture, Recipe, RecipeName},
+    },
 };
 
 /// The held-out swarms that docs and README speak of.
@@ -54,6 +58,9 @@ pub struct FlockArguments {
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
+    #[arg(long, value_name = "N", conflicts_with = "model")]
+    pub realisations: Option<usize>,
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -88,6 +95,7 @@ impl Default for FlockArguments {
             seed: SEED,
             step_size: None,
             model: None,
+            realisations: None,
             csv: None,
             report: REPORT.into(),
             json: false,
@@ -126,10 +134,13 @@ impl FlockArguments {
         let fleet = self.fleet()?;
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&self.report)?;
-        let bar = progress::bar((self.swarms * Controller::ALL.len()) as u64, "flying");
-        let outcomes =
-            evaluate(&fleet, &Controller::ALL, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
-        bar.finish_and_clear();
+        let (fleet, outcomes) = match self.realisations {
+            Some(count) => self.realise(count, &condition)?,
+            None => {
+                let outcomes = self.fly(&fleet, &condition, self.seed)?;
+                (fleet, outcomes)
+            }
+        };
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;
         }
@@ -142,6 +153,31 @@ impl FlockArguments {
             println!("\npage: {}", self.report.display());
         }
         Ok(())
+    }
+
+    fn fly(&self, fleet: &Fleet, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
+        let bar = progress::bar((self.swarms * Controller::ALL.len()) as u64, "flying");
+        let outcomes = evaluate(fleet, &Controller::ALL, condition, self.swarms, seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        Ok(outcomes)
+    }
+
+    /// Trains and flies realisations one after the other. The last one's networks are those of the page's replay.
+    fn realise(&self, count: usize, condition: &Condition) -> Result<(Fleet, Vec<Outcome>)> {
+        let stop = stop_on_interrupt()?;
+        let epochs = count * Architecture::ALL.len() * Recipe::named(self.recipe).epochs;
+        let bar = progress::bar(epochs as u64, "training");
+        let mut realised = Vec::with_capacity(count);
+        let mut flown = None;
+        for seed in (self.seed..).take(count) {
+            let mut fleet = realisations::fleet(self.recipe, seed, &bar, &stop)?;
+            fleet.step = self.step_size;
+            realised.push(evaluate(&fleet, &Controller::ALL, condition, self.swarms, seed, &|| {})?);
+            flown = Some(fleet);
+        }
+        bar.finish_and_clear();
+        let fleet = flown.ok_or_else(|| Error::usage("--realisations must be at least 1"))?;
+        Ok((fleet, realisations::together(&realised)))
     }
 
     /// The page, with the first of the swarms flown once more for its replay.
@@ -170,6 +206,9 @@ impl FlockArguments {
         );
         if let Some(step) = self.step_size {
             command.extend([" --step-size ", &step.to_string()]);
+        }
+        if let Some(count) = self.realisations {
+            command.extend([" --realisations ", &count.to_string()]);
         }
         if let Some(path) = &self.model {
             command.extend([" --model ", &path.display().to_string()]);

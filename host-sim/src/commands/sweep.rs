@@ -10,7 +10,9 @@ use crate::{
     controllers::{self, Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
-    files, progress,
+    files,
+    page::{self, Chart, ChartPage, Series},
+    progress,
     start::Condition,
     table,
     train::recipe::RecipeName,
@@ -92,6 +94,9 @@ pub struct SweepArguments {
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write the page with the figure here [default: target/wdgnn/sweep-PARAMETER.html].
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
@@ -100,6 +105,18 @@ pub struct SweepArguments {
 struct Point {
     value: f64,
     outcomes: Vec<Outcome>,
+}
+
+impl Point {
+    fn expert(&self) -> f64 {
+        let expert = self.outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
+        expert.map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+    }
+
+    /// A controller's total relative to the expert's.
+    fn ratio(&self, index: usize) -> f64 {
+        self.outcomes[index].summary.total.mean / self.expert()
+    }
 }
 
 #[derive(Serialize)]
@@ -132,6 +149,11 @@ impl SweepArguments {
         let fleet = Fleet::shipped(self.recipe)?;
         fleet.models.iter().try_for_each(controllers::check)?;
         self.csv.as_deref().map(files::probe).transpose()?;
+        let report = self
+            .report
+            .clone()
+            .unwrap_or_else(|| format!("target/wdgnn/sweep-{}.html", self.parameter.name()).into());
+        files::probe(&report)?;
         let bar = progress::bar((values.len() * self.swarms * Controller::ALL.len()) as u64, "flying");
         let points = values
             .iter()
@@ -147,8 +169,10 @@ impl SweepArguments {
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&self.rows(&points, flock::csv_rows)).as_bytes())?;
         }
+        files::write(&report, self.page(&points).as_bytes())?;
         if self.json {
             self.print_json(&points);
+            eprintln!("page: {}", report.display());
         } else {
             println!(
                 "{} swarms per {}, seed {}, models: {}\n",
@@ -162,8 +186,45 @@ impl SweepArguments {
                 "\nTotal velocity variation relative to the expert's under the same condition; the expert's own in m²/s².\n"
             );
             print!("{}", table::aligned(&self.rows(&points, flock::rows)));
+            println!("\npage: {}", report.display());
         }
         Ok(())
+    }
+
+    /// The paper's figure, and all numbers under it.
+    fn page(&self, points: &[Point]) -> String {
+        let series = |(index, controller): (usize, &Controller)| Series {
+            name: controller.title().to_owned(),
+            points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
+            band: None,
+            dashed: *controller == Controller::Limit,
+        };
+        let values: Vec<String> = points.iter().map(|point| point.value.to_string()).collect();
+        page::charts(&ChartPage {
+            title: format!("Flocking over {}", self.parameter.label()),
+            intro: format!(
+                "Total velocity variation relative to the expert's under the same condition: {} held-out swarms at every value.",
+                self.swarms
+            ),
+            charts: vec![Chart {
+                title: String::new(),
+                x_label: self.parameter.label().into(),
+                y_label: "total relative to the expert".into(),
+                log_y: self.recipe == RecipeName::Paper,
+                series: Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert).map(series).collect(),
+                ..Chart::default()
+            }],
+            table: self.rows(points, flock::rows),
+            note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
+            command: format!(
+                "host-sim sweep {} --values {} --recipe {} --swarms {} --seed {}",
+                self.parameter.name(),
+                values.join(","),
+                self.recipe.name(),
+                self.swarms,
+                self.seed
+            ),
+        })
     }
 
     /// Every value's table with the value in front, under one heading.
@@ -189,14 +250,8 @@ impl SweepArguments {
         let compared = || Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert);
         heading.extend(compared().map(|(_, controller)| controller.title().to_owned()));
         let row = |point: &Point| {
-            let total = |index: usize| point.outcomes[index].summary.total.mean;
-            let expert = point
-                .outcomes
-                .iter()
-                .position(|o| o.controller == Controller::Expert)
-                .map_or(f64::NAN, total);
-            let mut row = vec![point.value.to_string(), format!("{expert:.1}")];
-            row.extend(compared().map(|(index, _)| format!("{:.3}", total(index) / expert)));
+            let mut row = vec![point.value.to_string(), format!("{:.1}", point.expert())];
+            row.extend(compared().map(|(index, _)| format!("{:.3}", point.ratio(index))));
             row
         };
         std::iter::once(heading).chain(points.iter().map(row)).collect()

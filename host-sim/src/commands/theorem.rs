@@ -23,6 +23,7 @@ use crate::{
     flight::{self, Pilot},
     model::ModelFile,
     models,
+    page::{self, Chart, ChartPage, Series},
     seeds::{Purpose, generator},
     shapes::{self, Dimensions, FEATURES, OUTPUTS, Shape, Visitor},
     start::{Condition, start},
@@ -54,6 +55,9 @@ pub struct TheoremArguments {
     /// Write every tick as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write the page with the curves here.
+    #[arg(long, value_name = "FILE", default_value = "target/wdgnn/theorem.html")]
+    pub report: PathBuf,
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
@@ -76,6 +80,20 @@ struct Held {
     decentralised_worst: bool,
 }
 
+impl Held {
+    fn sentences(self) -> [String; 3] {
+        let say = |held| if held { "held at every tick" } else { "did NOT hold at every tick" };
+        [
+            format!("centralised: the bound {}", say(self.centralised)),
+            format!("decentralised, mean of the robots: the bound {}", say(self.decentralised_mean)),
+            format!(
+                "decentralised, furthest robot: the bound {} (the paper leaves this proof open)",
+                say(self.decentralised_worst)
+            ),
+        ]
+    }
+}
+
 impl TheoremArguments {
     /// Flies, tracks and prints.
     ///
@@ -95,6 +113,7 @@ impl TheoremArguments {
             None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
         };
         self.csv.as_deref().map(files::probe).transpose()?;
+        files::probe(&self.report)?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);
         let within = |value: fn(&Row) -> f64| rows.iter().all(|row| value(row) <= row.bound * (1.0 + 1.0e-9));
         let held = Held {
@@ -105,14 +124,52 @@ impl TheoremArguments {
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&cells(&rows, 1, f64::to_string)).as_bytes())?;
         }
+        files::write(&self.report, self.page(&rows, held).as_bytes())?;
         if self.json {
             let output =
                 Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows };
             println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+            eprintln!("page: {}", self.report.display());
         } else {
             self.print(&rows, held);
+            println!("\npage: {}", self.report.display());
         }
         if held.centralised { Ok(()) } else { Err(Error::Failed("Theorem 1's bound did not hold".into())) }
+    }
+
+    fn page(&self, rows: &[Row], held: Held) -> String {
+        let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
+            name: name.to_owned(),
+            points: rows.iter().map(|row| (row.tick as f64, value(row))).collect(),
+            band: None,
+            dashed,
+        };
+        page::charts(&ChartPage {
+            title: "Theorem 1: distance to a moving optimum".into(),
+            intro: format!(
+                "Online gradient descent on the taps of a real flight of {} robots, tracking the expert's commands with a ridge of {}.",
+                self.robots, self.ridge
+            ),
+            charts: vec![Chart {
+                x_label: "tick".into(),
+                y_label: "distance to the optimum".into(),
+                log_y: true,
+                series: vec![
+                    series("bound", |row| row.bound, true),
+                    series("centralised", |row| row.centralised, false),
+                    series("decentralised, mean", |row| row.decentralised_mean, false),
+                    series("decentralised, furthest robot", |row| row.decentralised_worst, false),
+                    series("drift of the optimum", |row| row.drift, true),
+                ],
+                ..Chart::default()
+            }],
+            table: cells(rows, PRINT_EVERY, |x| format!("{x:.4}")),
+            note: format!("{}.", held.sentences().join("; ")),
+            command: format!(
+                "host-sim theorem --ridge {} --robots {} --seed {}",
+                self.ridge, self.robots, self.seed
+            ),
+        })
     }
 
     fn print(&self, rows: &[Row], held: Held) {
@@ -121,13 +178,7 @@ impl TheoremArguments {
             self.robots, self.seed, self.ridge
         );
         print!("{}", table::aligned(&cells(rows, PRINT_EVERY, |x| format!("{x:.4}"))));
-        let say = |held| if held { "held at every tick" } else { "did NOT hold at every tick" };
-        println!("\ncentralised: the bound {}", say(held.centralised));
-        println!("decentralised, mean of the robots: the bound {}", say(held.decentralised_mean));
-        println!(
-            "decentralised, furthest robot: the bound {} (the paper leaves this proof open)",
-            say(held.decentralised_worst)
-        );
+        println!("\n{}", held.sentences().join("\n"));
         println!(
             "\nDistances of parameters in C = BR. Without the ridge the problem is not strongly convex, and in B it never is."
         );

@@ -15,7 +15,7 @@ use crate::{
     progress,
     shapes::{self, Dimensions},
     train::{
-        checkpoint::{self, Checkpoint, RunName},
+        checkpoint::{self, Checkpoint},
         recipe::{Architecture, Recipe, RecipeName},
         run::{Plan, Train, Watcher},
     },
@@ -75,14 +75,7 @@ impl TrainArguments {
         }
         recipe.refresh = recipe.refresh.min(recipe.trajectories);
         let dimensions = Dimensions { layers: self.layers, taps: self.taps, hidden: self.features };
-        let name = RunName {
-            recipe: self.recipe,
-            architecture: self.architecture,
-            dimensions: [self.layers, self.taps, self.features],
-            lengths: [recipe.epochs, recipe.trajectories],
-            seed: self.seed,
-        };
-        Ok(Plan { name, recipe, dimensions })
+        Ok(Plan::new(self.recipe, recipe, self.architecture, dimensions, self.seed))
     }
 
     /// Trains.

@@ -8,5 +8,6 @@ pub mod backward;
 pub mod checkpoint;
 pub mod dataset;
 pub mod gradient;
+pub mod realisations;
 pub mod recipe;
 pub mod run;

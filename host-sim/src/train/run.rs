@@ -22,7 +22,7 @@ use super::{
     checkpoint::{Checkpoint, RunName},
     dataset::{Apprentice, Batch, Trajectory, Window},
     gradient::{gradient, numbers},
-    recipe::{Architecture, Recipe, learning},
+    recipe::{Architecture, Recipe, RecipeName, learning},
 };
 use crate::{
     error::{Error, Result},
@@ -50,6 +50,27 @@ pub struct Plan {
     pub recipe: Recipe,
     /// Dimensions.
     pub dimensions: Dimensions,
+}
+
+impl Plan {
+    /// A plan with its name.
+    #[must_use]
+    pub fn new(
+        name: RecipeName,
+        recipe: Recipe,
+        architecture: Architecture,
+        dimensions: Dimensions,
+        seed: u64,
+    ) -> Self {
+        let name = RunName {
+            recipe: name,
+            architecture,
+            dimensions: [dimensions.layers, dimensions.taps, dimensions.hidden],
+            lengths: [recipe.epochs, recipe.trajectories],
+            seed,
+        };
+        Self { name, recipe, dimensions }
+    }
 }
 
 /// Whoever watches a training run.
