@@ -274,7 +274,7 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         vec![
             outcome.controller.title().into(),
             format!("{:.2} ± {:.2}", total.mean, total.std),
-            format!("{:.3}", total.mean / expert),
+            if expert > 0.0 { format!("{:.3}", total.mean / expert) } else { "–".into() },
             format!("{:.4} ± {:.4}", last.mean, last.std),
             format!("{min_distance:.3} m"),
             format!("{close_pairs:.2}"),
@@ -284,6 +284,16 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         ]
     };
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
+}
+
+/// The table for people without the paper's columns, which hold for the paper's condition only.
+#[must_use]
+pub fn measured(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+    let mut rows = rows(outcomes);
+    for row in &mut rows {
+        row.truncate(row.len() - 2);
+    }
+    rows
 }
 
 /// The table for programs.

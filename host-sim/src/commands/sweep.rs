@@ -185,7 +185,7 @@ impl SweepArguments {
             println!(
                 "\nTotal velocity variation relative to the expert's under the same condition; the expert's own in m²/s².\n"
             );
-            print!("{}", table::aligned(&self.rows(&points, flock::rows)));
+            print!("{}", table::aligned(&self.rows(&points, flock::measured)));
             println!("\npage: {}", report.display());
         }
         Ok(())
@@ -214,7 +214,7 @@ impl SweepArguments {
                 series: Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert).map(series).collect(),
                 ..Chart::default()
             }],
-            table: self.rows(points, flock::rows),
+            table: self.rows(points, flock::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
             command: format!(
                 "host-sim sweep {} --values {} --recipe {} --swarms {} --seed {}",

@@ -206,7 +206,7 @@ class LineChart {
     let pen = "M";
     let path = "";
     for (const point of series.points) {
-      const missing = point[1] === null;
+      const missing = point[1] === null || (this.spec.logY && point[1] <= 0);
       if (!missing) path += pen + place(point);
       pen = missing ? "M" : "L";
     }

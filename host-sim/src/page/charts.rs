@@ -32,7 +32,7 @@ pub struct Chart {
     pub x_label: String,
     /// Name and unit of the vertical axis.
     pub y_label: String,
-    /// Logarithmic vertical axis. What is not above zero then falls out of the chart's bottom.
+    /// Logarithmic vertical axis. What is not above zero then leaves a gap.
     pub log_y: bool,
     /// Lowest value of a logarithmic axis, where the smallest of the data would be too low.
     pub y_floor: Option<f64>,

@@ -51,20 +51,35 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A table of cells; the first row is the heading. Nothing for no rows.
+/// A table of cells; the first row is the heading, the first column names the rows. Nothing for no rows.
 fn table(rows: &[Vec<String>]) -> String {
     let Some((heading, rows)) = rows.split_first() else { return String::new() };
-    let cells = |row: &[String], scope: &str, rest: (&str, &str)| -> String {
-        let first = (format!("<th scope=\"{scope}\">"), "</th>");
-        let tags = std::iter::once((first.0.as_str(), first.1)).chain(std::iter::repeat(rest));
-        row.iter().zip(tags).map(|(cell, (open, close))| [open, &escaped(cell), close].concat()).collect()
+    // Numbers line up on the right, words on the left.
+    let words = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.clone().next().is_some() && cells.clone().all(|cell| cell.starts_with(char::is_alphabetic))
     };
-    let heading = cells(heading, "col", ("<th scope=\"col\">", "</th>"));
-    let body: Vec<String> = rows.iter().map(|row| cells(row, "row", ("<td>", "</td>"))).collect();
+    let cell = |tag: &str, scope: &str, column: usize, text: &String| {
+        let class = if words(column) { " class=\"text\"" } else { "" };
+        format!("<{tag}{scope}{class}>{}</{tag}>", escaped(text))
+    };
+    let heading: Vec<String> =
+        (0..).zip(heading).map(|(column, text)| cell("th", " scope=\"col\"", column, text)).collect();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let cells = (0..).zip(row).map(|(column, text)| match column {
+                0 => cell("th", " scope=\"row\"", column, text),
+                _ => cell("td", "", column, text),
+            });
+            cells.collect()
+        })
+        .collect();
     format!(
-        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{heading}</tr></thead>\n\
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{}</tr></thead>\n\
          <tbody>\n<tr>{}</tr>\n</tbody>\n</table></div>\n",
-        body.join("</tr>\n<tr>")
+        heading.concat(),
+        rows.join("</tr>\n<tr>")
     )
 }
 
@@ -84,10 +99,18 @@ mod tests {
     }
 
     #[test]
-    fn a_table_names_its_rows_and_escapes_its_cells() {
-        let rows = [["who", "total"], ["a < b", "1"]].map(|row| row.map(str::to_owned).to_vec());
+    fn a_table_names_its_rows_escapes_its_cells_and_knows_words_from_numbers() {
+        let rows =
+            [["radius", "who", "total"], ["2", "a < b", "1"]].map(|row| row.map(str::to_owned).to_vec());
         let html = table(&rows);
-        assert!(html.contains("<th scope=\"row\">a &lt; b</th><td>1</td>"), "{html}");
+        assert!(
+            html.contains("<th scope=\"col\" class=\"text\">who</th><th scope=\"col\">total</th>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<th scope=\"row\">2</th><td class=\"text\">a &lt; b</td><td>1</td>"),
+            "{html}"
+        );
         assert_eq!(table(&[]), "");
     }
 }
