@@ -21,6 +21,7 @@ enum Command {
     Sweep(commands::sweep::SweepArguments),
     Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
+    Movie(commands::movie::MovieArguments),
 }
 
 impl Cli {
@@ -35,6 +36,7 @@ impl Cli {
             Some(Command::Sweep(arguments)) => arguments.run(),
             Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => arguments.run(),
+            Some(Command::Movie(arguments)) => arguments.run(),
             None => commands::flock::FlockArguments::default().run(),
         }
     }

@@ -4,6 +4,8 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use wdgnn_core::weights::WeightsError;
 
+use crate::movie::error::DataError;
+
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,6 +37,9 @@ pub enum Error {
         /// Why.
         source: WeightsError,
     },
+    /// Ratings that are missing, damaged or too few.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
     Interrupted,
@@ -48,7 +53,9 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } => ExitCode::from(2),
+            Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } | Self::Data(_) => {
+                ExitCode::from(2)
+            }
             Self::Interrupted => ExitCode::from(130),
             Self::Failed(_) => ExitCode::from(1),
         }

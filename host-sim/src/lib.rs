@@ -14,6 +14,7 @@ pub mod flight;
 pub mod links;
 pub mod model;
 pub mod models;
+pub mod movie;
 pub mod page;
 pub mod progress;
 pub mod seeds;

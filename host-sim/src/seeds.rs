@@ -20,6 +20,8 @@ pub enum Purpose {
     Batches = 5,
     /// The air: losses, corruption, delays.
     Air = 6,
+    /// Who is held out of a movie's raters.
+    Raters = 20,
 }
 
 /// The generator for item `index` of `purpose` under the user's `seed`.

@@ -1,6 +1,7 @@
 //! The subcommands, one file each: arguments in, tables and files out.
 
 pub mod flock;
+pub mod movie;
 pub mod swarm;
 pub mod sweep;
 pub mod theorem;
