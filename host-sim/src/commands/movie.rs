@@ -14,7 +14,8 @@ use crate::{
         error::DataError,
         experiment::{self, Outcome, Settings},
         gradient::Loss,
-        graph::{Graph, Similarity},
+        graph::Similarity,
+        habits::Habits,
         recommend::{Recommendation, Recommender},
         rows::Row,
         signals::Signals,
@@ -65,9 +66,9 @@ pub struct MovieArguments {
     /// How many random splits into training and held-out users.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..))]
     splits: u32,
-    /// What makes movies neighbours.
-    #[arg(long, value_enum, default_value_t = Similarity::Pearson)]
-    similarity: Similarity,
+    /// What makes movies neighbours [default: pearson; with --recommend: shrunk].
+    #[arg(long, value_enum)]
+    similarity: Option<Similarity>,
     /// What a wrong prediction costs, in training and online.
     #[arg(long, value_enum, default_value_t = Loss::SmoothL1)]
     loss: Loss,
@@ -132,7 +133,7 @@ impl MovieArguments {
         let settings = Settings {
             train_on: signals.target(data, self.train_on, FEWEST_RATERS)?,
             test_on: signals.target(data, self.test_on, FEWEST_RATERS)?,
-            similarity: self.similarity,
+            similarity: self.similarity.unwrap_or(Similarity::Pearson),
             loss: self.loss,
             step: self.step_size,
             decentralised_step: self.decentralised_step_size.unwrap_or(self.step_size),
@@ -173,7 +174,7 @@ impl MovieArguments {
             self.splits,
             signals.users.len(),
             signals.movies.len(),
-            self.similarity,
+            settings.similarity,
             self.loss,
             self.step_size
         )
@@ -196,18 +197,19 @@ impl MovieArguments {
 
     fn recommend(&self, signals: &Signals, id: u32) -> Result {
         let user = signals.user(id)?;
+        let similarity = self.similarity.unwrap_or(Similarity::Shrunk);
         let everybody: Vec<usize> = (0..signals.users.len()).collect();
         let mut accuracy = None;
         let recommender = if let Some(path) = &self.model {
             let stored = weight_file::load(path)?;
-            let graph = Graph::build(signals, &everybody, self.similarity)?;
-            stored.on(graph).ok_or_else(|| {
+            let graph = Recommender::graph(signals, &everybody, similarity)?;
+            stored.on(graph, Habits::of(signals, &everybody)).ok_or_else(|| {
                 let why = "was trained with other data, --movies or --similarity; pass the same";
                 Error::usage(format!("{} {why}", path.display()))
             })?
         } else {
-            accuracy = Some(Recommender::measure(signals, self.similarity, self.loss, self.seed)?);
-            Recommender::train(signals, &everybody, self.similarity, self.loss, self.seed)?
+            accuracy = Some(Recommender::measure(signals, similarity, self.loss, self.seed)?);
+            Recommender::train(signals, &everybody, similarity, self.loss, self.seed)?
         };
         let list = recommender.recommend(signals, user, self.top.into())?;
         if let Some(path) = &self.out {
@@ -228,8 +230,9 @@ impl MovieArguments {
         print!("{}", recommendations_as_text(signals, &list));
         if let Some(accuracy) = accuracy {
             println!(
-                "\nOn users not trained on, such a network is off by {:.2} stars (root mean square); the mean rating by {:.2}.",
-                accuracy.network, accuracy.mean
+                "\nOn users not trained on, such a network is off by {:.3} stars (root mean square); a movie's mean and the \
+                 user's generosity alone by {:.3}.",
+                accuracy.network, accuracy.habits
             );
         }
         Ok(())
@@ -241,10 +244,19 @@ fn recommendations_as_text(signals: &Signals, list: &[Recommendation]) -> String
     let widest = list.iter().map(|movie| title(movie.node).chars().count()).max().unwrap_or_default();
     let mut text = String::new();
     for (rank, movie) in (1..).zip(list) {
-        let _ = writeln!(text, "{rank:>3}  {:<widest$}  {:.1} stars", title(movie.node), movie.rating);
+        let (rating, others) = (movie.rating, movie.others);
+        let _ = writeln!(
+            text,
+            "{rank:>3}  {:<widest$}  {rating:.1} stars (others: {others:.1})",
+            title(movie.node)
+        );
         for reason in &movie.reasons {
             let (share, given, rated) = (reason.share, stars(reason.stars), title(reason.node));
-            let _ = writeln!(text, "       {share:+.2} because you gave {given} to {rated}");
+            let others = reason.others;
+            let _ = writeln!(
+                text,
+                "       {share:+.2} because you gave {given} to {rated} (others: {others:.1})"
+            );
         }
     }
     text
@@ -264,11 +276,11 @@ fn recommendations_as_json(signals: &Signals, user: u32, list: &[Recommendation]
                 .iter()
                 .map(|reason| {
                     let (id, title) = movie(reason.node);
-                    json!({ "movie": id, "title": title, "stars": reason.stars, "share": reason.share })
+                    json!({ "movie": id, "title": title, "stars": reason.stars, "others": reason.others, "share": reason.share })
                 })
                 .collect();
             let (id, title) = movie(recommendation.node);
-            json!({ "movie": id, "title": title, "rating": recommendation.rating, "because": reasons })
+            json!({ "movie": id, "title": title, "rating": recommendation.rating, "others": recommendation.others, "because": reasons })
         })
         .collect();
     json!({ "user": user, "recommendations": recommendations })

@@ -17,6 +17,9 @@ pub const MOST_NEIGHBOURS: usize = 255;
 /// Two ratings' products and sums are exact in `f64`, so what is not above this is zero.
 const ZERO: f64 = 1.0e-9;
 
+/// Half of a correlation over this many common raters is believed (the best of 0, 30 and 100 for recommending).
+const DOUBT: f64 = 100.0;
+
 /// How alike two movies are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Similarity {
@@ -25,6 +28,8 @@ pub enum Similarity {
     /// What the public library of the paper's group computes in its place: the variance of one movie's ratings among the
     /// common raters over both movies' standard deviations among all of theirs, averaged over the two directions.
     Library,
+    /// Pearson correlation, trusted the less the fewer raters two movies have in common.
+    Shrunk,
 }
 
 /// A weighted graph without direction.
@@ -158,6 +163,10 @@ fn similarities(signals: &Signals, users: &[usize], similarity: Similarity) -> V
         for b in a + 1..count {
             let value = match similarity {
                 Similarity::Pearson => Sums::over(&raters[a], &columns[b]).pearson(),
+                Similarity::Shrunk => {
+                    let sums = Sums::over(&raters[a], &columns[b]);
+                    sums.pearson() * sums.count / (sums.count + DOUBT)
+                }
                 Similarity::Library if deviation[a] > ZERO && deviation[b] > ZERO => {
                     let there = Sums::over(&raters[a], &columns[b]).variance_a();
                     let back = Sums::over(&raters[b], &columns[a]).variance_a();
@@ -233,7 +242,7 @@ mod tests {
     fn every_movie_has_ten_neighbours_or_more_both_ways() {
         let signals = synthetic::signals(1);
         let users: Vec<usize> = (0..signals.users.len()).collect();
-        for similarity in [Similarity::Pearson, Similarity::Library] {
+        for similarity in [Similarity::Pearson, Similarity::Library, Similarity::Shrunk] {
             let graph = Graph::build(&signals, &users, similarity).unwrap();
             for (node, row) in graph.edges.iter().enumerate() {
                 assert!(row.len() >= NEAREST);

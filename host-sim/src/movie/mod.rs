@@ -14,13 +14,14 @@
 //! | predict | [`task`], [`nodes`] | 400 `wdgnn-core` nodes in K = 5 rounds → a rating |
 //! | keep learning | [`online`], [`streams`] | a rating after each prediction → a better wide part |
 //! | report | [`experiment`], [`rows`], [`statistics`], [`table`] | all of it over many splits → a table |
-//! | recommend | [`recommend`], [`weight_file`] | one user → the movies to watch next |
+//! | recommend | [`habits`], [`recommend`], [`weight_file`] | one user → the movies to watch next |
 
 pub mod data;
 pub mod error;
 pub mod experiment;
 pub mod gradient;
 pub mod graph;
+pub mod habits;
 pub mod lines;
 pub mod network;
 pub mod nodes;

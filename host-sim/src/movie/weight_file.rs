@@ -1,6 +1,6 @@
 //! The recommender's network as a weight file: task number 2, synchronous schedule.
 //!
-//! The graph is not in the file. It is rebuilt from the data, and its scale, one over its largest eigenvalue, must come out
+//! The graph and the habits are not in the file. They are rebuilt from the data, and the graph's scale, one over its largest eigenvalue, must come out
 //! the same to the bit.
 
 use std::path::Path;
@@ -17,6 +17,7 @@ use crate::{
     model::{self, ModelFile},
     movie::{
         graph::Graph,
+        habits::Habits,
         network::{HIDDEN, Numbers, RatingNetwork, TAPS},
         recommend::Recommender,
         task::TASK,
@@ -28,8 +29,6 @@ use crate::{
 pub struct Stored {
     /// The network's numbers.
     pub numbers: Numbers,
-    /// The mean rating that it was trained on.
-    pub mean: f32,
     scale: Scale,
 }
 
@@ -48,7 +47,7 @@ pub fn save(recommender: &Recommender) -> Result<Vec<u8>, WeightsError> {
         hidden: HIDDEN as u16,
         outputs: 1,
         layers,
-        task: TaskSettings { task: TASK, numbers: [recommender.mean, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0] },
+        task: TaskSettings { task: TASK, numbers: [0.0; 8] },
         learning: Learning::OFF,
         exchange_divisor: 1,
     };
@@ -62,10 +61,10 @@ pub fn save(recommender: &Recommender) -> Result<Vec<u8>, WeightsError> {
 pub fn load(path: &Path) -> error::Result<Stored> {
     let file = ModelFile::load(path).map_err(advise)?;
     let read = |weights: &Weights<'_>| {
-        let &[mean, ..] = weights.expect_task(TASK)?;
+        weights.expect_task(TASK)?;
         RatingNetwork::from_weights(weights)?;
         let numbers = weights.numbers.try_into().map_err(|_| WeightsError::NotWeights)?;
-        Ok(Stored { numbers, mean, scale: weights.header.scale })
+        Ok(Stored { numbers, scale: weights.header.scale })
     };
     read(&file.weights()).map_err(|source| advise(file.unusable(source)))
 }
@@ -86,9 +85,9 @@ fn advise(error: Error) -> Error {
 impl Stored {
     /// Puts the network on its graph; `None` when it was trained on another one.
     #[must_use]
-    pub fn on(self, graph: Graph) -> Option<Recommender> {
+    pub fn on(self, graph: Graph, habits: Habits) -> Option<Recommender> {
         let matches = self.scale == Scale::Scaled(graph.scale);
-        matches.then_some(Recommender { graph, numbers: self.numbers, mean: self.mean })
+        matches.then_some(Recommender { graph, numbers: self.numbers, habits })
     }
 }
 
@@ -111,10 +110,9 @@ mod tests {
             Recommender::train(&signals, &users, Similarity::Pearson, Loss::SmoothL1, 0).unwrap();
         let stored = loaded(&save(&recommender).unwrap()).unwrap();
         assert_eq!(stored.numbers, recommender.numbers);
-        assert_eq!(stored.mean, recommender.mean);
         let other = Graph { scale: recommender.graph.scale * 1.5, ..recommender.graph.clone() };
-        assert!(stored.clone().on(other).is_none());
-        let again = stored.on(recommender.graph.clone()).unwrap();
+        assert!(stored.clone().on(other, recommender.habits.clone()).is_none());
+        let again = stored.on(recommender.graph.clone(), recommender.habits.clone()).unwrap();
         let list = |recommender: &Recommender| recommender.recommend(&signals, 4, 5).unwrap();
         assert_eq!(list(&again), list(&recommender));
     }
@@ -122,7 +120,8 @@ mod tests {
     #[test]
     fn a_damaged_file_is_refused_with_what_to_do() {
         let graph = Graph { edges: vec![], scale: 0.5 };
-        let mut bytes = save(&Recommender { graph, numbers: [0.5; NUMBERS], mean: 3.5 }).unwrap();
+        let habits = Habits { others: vec![] };
+        let mut bytes = save(&Recommender { graph, numbers: [0.5; NUMBERS], habits }).unwrap();
         bytes[500] ^= 1;
         for bytes in [&bytes[..], b"something else"] {
             let error = loaded(bytes).unwrap_err().to_string();
