@@ -116,6 +116,23 @@ pub trait Codec {
         now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
+
+    /// [`Codec::decode`] into a beacon that is there already; what it holds after a refusal means nothing.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    #[inline]
+    fn read<S: State, C: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (decoded, parts) = self.decode(link, now, frame)?;
+        *beacon = decoded;
+        Ok(parts)
+    }
 }
 
 /// The profile `exact`: everything in `f32`, in one frame. The paper's exchange, and the reference.
@@ -162,5 +179,16 @@ impl Codec for Exact {
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
         Beacon::decode(link, frame).map(|beacon| (beacon, Parts::ALL))
+    }
+
+    #[inline]
+    fn read<S: State, C: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        _: u32,
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        beacon.read(link, frame).map(|()| Parts::ALL)
     }
 }

@@ -5,6 +5,9 @@
 
 use crate::{codec::Span, math, online::Mixing, tensor::Tensor};
 
+/// Numbers that a processor with 32 floating-point registers sums at a time, with some registers to spare.
+const BLOCK: usize = 24;
+
 /// A neighbour's parameters and its own count of neighbours.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -37,15 +40,20 @@ pub fn mix<'a, W: Tensor + 'a>(
             uniform_parts(own, opinions)
         }
         Mixing::Uniform => {
-            let mut sum = *own;
-            for opinion in opinions {
-                for (s, w) in sum.numbers_mut().iter_mut().zip(opinion.wide.numbers()) {
-                    *s += w;
-                }
+            let mut mixed = *own;
+            let (blocks, rest) = mixed.numbers_mut().as_chunks_mut::<BLOCK>();
+            for (index, block) in blocks.iter_mut().enumerate() {
+                let said = |opinion: Opinion<'a, W>| opinion.wide.numbers().as_chunks::<BLOCK>().0.get(index);
+                mean(block, opinions.clone().filter_map(said), count);
             }
-            let count = (count + 1) as f32;
-            sum.numbers_mut().iter_mut().for_each(|s| *s /= count);
-            sum
+            for opinion in opinions {
+                let numbers = opinion.wide.numbers().as_chunks::<BLOCK>().1;
+                rest.iter_mut().zip(numbers).for_each(|(s, w)| *s += w);
+            }
+            for s in rest {
+                *s /= (count + 1) as f32;
+            }
+            mixed
         }
         Mixing::Metropolis => {
             // Where a node hears more neighbours than it told them of, its own count keeps the weights' sum below 1.
@@ -53,6 +61,20 @@ pub fn mix<'a, W: Tensor + 'a>(
             weighted(own, opinions, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32)
         }
     }
+}
+
+/// The mean of one's own numbers and `count` others', a block at a time. Not inlined, so that a block's sums get the registers to
+/// themselves.
+#[inline(never)]
+fn mean<'a>(own: &mut [f32; BLOCK], others: impl Iterator<Item = &'a [f32; BLOCK]>, count: usize) {
+    let mut sums = *own;
+    for numbers in others {
+        for (s, w) in sums.iter_mut().zip(numbers) {
+            *s += w;
+        }
+    }
+    let count = (count + 1) as f32;
+    *own = sums.map(|s| s / count);
 }
 
 /// `own + Σ_j weight_j · (wide_j − own)`, with each difference clipped.

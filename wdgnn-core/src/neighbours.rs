@@ -38,16 +38,16 @@ pub struct Neighbour<S, C, W> {
 ///
 /// let beacon = |sender, sequence| Beacon { sender, boot: 0, sequence, degree: 0, state: 1.5, chains: (), wide: () };
 /// let mut table = Neighbours::<f32, (), (), 2>::new();
-/// table.hear(0, beacon(9, 0)).unwrap();
-/// table.hear(0, beacon(4, 0)).unwrap();
-/// assert_eq!(table.hear(0, beacon(5, 0)), Err(Refusal::TableFull));
-/// assert_eq!(table.hear(0, beacon(9, 0)), Err(Refusal::Old));
+/// table.hear(0, &beacon(9, 0)).unwrap();
+/// table.hear(0, &beacon(4, 0)).unwrap();
+/// assert_eq!(table.hear(0, &beacon(5, 0)), Err(Refusal::TableFull));
+/// assert_eq!(table.hear(0, &beacon(9, 0)), Err(Refusal::Old));
 /// assert!(table.iter().map(|neighbour| neighbour.beacon.sender).eq([4, 9]));
 ///
 /// // In the next tick only 4 is heard. With nobody held, 9 is forgotten and its slot is free.
-/// table.hear(1, beacon(4, 1)).unwrap();
+/// table.hear(1, &beacon(4, 1)).unwrap();
 /// assert_eq!(table.settle(1, 0, |state| *state), 1);
-/// table.hear(2, beacon(5, 1)).unwrap();
+/// table.hear(2, &beacon(5, 1)).unwrap();
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -91,7 +91,10 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     /// # Errors
     /// [`Refusal::Old`] when it is not newer than the last one of that sender, [`Refusal::TableFull`] when its sender is new and
     /// there is no room. The table is then as it was.
-    pub fn hear(&mut self, tick: u32, beacon: Beacon<S, C, W>) -> Result<(), Refusal> {
+    pub fn hear(&mut self, tick: u32, beacon: &Beacon<S, C, W>) -> Result<(), Refusal>
+    where
+        Beacon<S, C, W>: Copy,
+    {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         match found {
             Ok(index) => {
@@ -99,15 +102,13 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 if (beacon.boot, beacon.sequence) <= (entry.beacon.boot, entry.beacon.sequence) {
                     return Err(Refusal::Old);
                 }
-                *entry = Neighbour {
-                    heard: tick,
-                    proven: entry.proven.saturating_add(1),
-                    fresh: Span::ALL,
-                    beacon,
-                };
+                entry.heard = tick;
+                entry.proven = entry.proven.saturating_add(1);
+                entry.fresh = Span::ALL;
+                entry.beacon = *beacon;
             }
             Err(index) => {
-                self.admit(index, Neighbour { heard: tick, proven: 0, fresh: Span::ALL, beacon })?
+                self.admit(index, Neighbour { heard: tick, proven: 0, fresh: Span::ALL, beacon: *beacon })?;
             }
         }
         Ok(())
@@ -224,7 +225,7 @@ mod tests {
     fn neighbours_are_kept_in_ascending_id() {
         let mut table = Table::new();
         for id in [7, 3, 9, 1, 8] {
-            table.hear(0, beacon(id, 0)).unwrap();
+            table.hear(0, &beacon(id, 0)).unwrap();
         }
         assert_eq!(ids(&table), [1, 3, 7, 8, 9]);
     }
@@ -232,21 +233,21 @@ mod tests {
     #[test]
     fn a_frame_that_is_not_newer_is_refused() {
         let mut table = Table::new();
-        table.hear(0, beacon(5, 10)).unwrap();
-        assert_eq!(table.hear(1, beacon(5, 10)), Err(Refusal::Old));
-        assert_eq!(table.hear(1, beacon(5, 9)), Err(Refusal::Old));
+        table.hear(0, &beacon(5, 10)).unwrap();
+        assert_eq!(table.hear(1, &beacon(5, 10)), Err(Refusal::Old));
+        assert_eq!(table.hear(1, &beacon(5, 9)), Err(Refusal::Old));
         assert_eq!(table.iter().next().unwrap().heard, 0);
-        table.hear(1, beacon(5, 11)).unwrap();
+        table.hear(1, &beacon(5, 11)).unwrap();
         let rebooted = Beacon { boot: 1, ..beacon(5, 0) };
-        table.hear(1, rebooted).unwrap();
-        assert_eq!(table.hear(1, beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
+        table.hear(1, &rebooted).unwrap();
+        assert_eq!(table.hear(1, &beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
     }
 
     #[test]
     fn a_table_of_16_fed_by_200_ids_keeps_the_established_and_never_grows() {
         let mut table = Table::new();
         for id in 100..116 {
-            table.hear(0, beacon(id, 0)).unwrap();
+            table.hear(0, &beacon(id, 0)).unwrap();
         }
         table.settle(0, 0, |state| *state);
         for tick in 1..50 {
@@ -254,11 +255,11 @@ mod tests {
             for id in 0..200 {
                 let known = (100..116).contains(&id);
                 if !known {
-                    assert_eq!(table.hear(tick, beacon(id, tick)), Err(Refusal::TableFull));
+                    assert_eq!(table.hear(tick, &beacon(id, tick)), Err(Refusal::TableFull));
                 }
             }
             for id in 100..116 {
-                table.hear(tick, beacon(id, tick)).unwrap();
+                table.hear(tick, &beacon(id, tick)).unwrap();
             }
             assert_eq!(table.settle(tick, 0, |state| *state), 0);
             assert_eq!(ids(&table), (100..116).collect::<std::vec::Vec<_>>());
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn a_silent_neighbour_is_held_carried_on_and_then_forgotten() {
         let mut table = Table::new();
-        table.hear(10, beacon(5, 0)).unwrap();
+        table.hear(10, &beacon(5, 0)).unwrap();
         for tick in 10..13 {
             assert_eq!(table.settle(tick, 2, |state| state + 1.0), 0);
             assert_eq!(table.iter().next().unwrap().beacon.state, 1.0 + (tick - 10) as f32);
@@ -280,10 +281,10 @@ mod tests {
     #[test]
     fn a_slot_that_became_free_goes_to_a_newcomer() {
         let mut table = Neighbours::<f32, (), (), 1>::new();
-        table.hear(0, beacon(1, 0)).unwrap();
-        assert_eq!(table.hear(1, beacon(2, 0)), Err(Refusal::TableFull));
+        table.hear(0, &beacon(1, 0)).unwrap();
+        assert_eq!(table.hear(1, &beacon(2, 0)), Err(Refusal::TableFull));
         table.settle(1, 0, |state| *state);
-        table.hear(2, beacon(2, 1)).unwrap();
+        table.hear(2, &beacon(2, 1)).unwrap();
         assert!(table.contains(2));
         assert!(!table.contains(1));
     }

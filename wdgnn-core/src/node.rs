@@ -230,7 +230,8 @@ where
     /// # Errors
     /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew.
     pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        let (beacon, parts) = self.codec.decode(&self.link, self.tick, frame)?;
+        let mut beacon = Beacon::silent(self.state);
+        let parts = self.codec.read(&self.link, self.tick, frame, &mut beacon)?;
         self.accept_parts(&beacon, parts)
     }
 
@@ -254,7 +255,7 @@ where
             return Err(Refusal::Implausible);
         }
         if parts == Parts::ALL && self.behaviour.probation == 0 {
-            return self.neighbours.hear(self.tick, *beacon);
+            return self.neighbours.hear(self.tick, beacon);
         }
         let task = &self.task;
         let plausible = |before: &_, after: &_, silent| task.plausible(before, after, silent);

@@ -116,6 +116,10 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// Takes over a run of the numbers that travel, counted over all chains.
     fn copy_sent(&mut self, from: &Self, span: Span);
 
+    /// Fills the numbers that travel from their little-endian bytes, first chain first. Returns whether every one may enter the
+    /// arithmetic.
+    fn read_sent(&mut self, bytes: &[u8]) -> bool;
+
     /// Ends the aggregation over `count` neighbours.
     fn apply_scale(&mut self, scale: Scale, count: usize);
 }
@@ -164,6 +168,10 @@ impl Chains for NoChain {
 
     fn copy_sent(&mut self, _: &Self, _: Span) {}
 
+    fn read_sent(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
@@ -202,6 +210,13 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         let below = sent as u16;
         let rest = Span { from: span.from.saturating_sub(below), to: span.to.saturating_sub(below) };
         self.above.copy_sent(&from.above, rest);
+    }
+
+    #[inline]
+    fn read_sent(&mut self, bytes: &[u8]) -> bool {
+        let (own, above) = bytes.split_at_checked(4 * Chain::<TAPS, F>::SENT).unwrap_or_default();
+        let sent = self.chain.numbers_mut().get_mut(..Chain::<TAPS, F>::SENT).unwrap_or_default();
+        tensor::read_numbers(sent, own) & self.above.read_sent(above)
     }
 
     #[inline]

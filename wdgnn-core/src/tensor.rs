@@ -143,6 +143,21 @@ pub fn accumulate<const OUT: usize>(sums: &mut [f32; OUT], inputs: &[f32], rows:
     }
 }
 
+/// Fills `numbers` from their little-endian bytes, as far as those go: what [`deserialize_numbers`] does, for a whole tensor at a
+/// time. Returns whether every number may enter the arithmetic ([`math::admissible`]); one that may not is read as 0.
+#[inline]
+pub(crate) fn read_numbers(numbers: &mut [f32], bytes: &[u8]) -> bool {
+    let mut all = true;
+    for (number, bytes) in numbers.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        let said = f32::from_le_bytes(*bytes);
+        let admissible = math::admissible(said);
+        // Not a plain copy, which the compiler would hand to a memory copy that is slow on bytes between words.
+        *number = if admissible { said } else { 0.0 };
+        all &= admissible;
+    }
+    all
+}
+
 /// Writes numbers one after the other, without a length: the type fixes how many there are.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ use wdgnn_core::{
     codec::Exact,
     flocking::Motion,
     message::Beacon,
+    online::Learning,
     ports::{Actuator, NoStore, Ports, Radio, Sensor},
     robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot},
     taps::{Chain, NoChain, Stacked},
@@ -76,6 +77,9 @@ fn main() -> ! {
     show("guard", count(|| black_box(black_box(&*robot).guard())));
     show("learn", count(|| black_box(black_box(&mut *robot).learn())));
     show("agree", count(|| black_box(black_box(&mut *robot).agree())));
+    robot.behaviour_mut().learning = Learning::paper(1.0);
+    show("agree, by the paper's rule", count(|| black_box(black_box(&mut *robot).agree())));
+    robot.behaviour_mut().learning = weights.header.learning;
 
     air(robot, frames, 2);
     let mut radio = Air::new(frames);
