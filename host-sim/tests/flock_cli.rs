@@ -1,0 +1,143 @@
+//! The program as a person or a script uses it: flying.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+fn host_sim(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .expect("it starts")
+}
+
+fn refused(arguments: &[&str], sentence: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(said.contains(sentence), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed a result all the same");
+    assert_eq!(folder.path().read_dir().expect("readable").count(), 0, "{arguments:?} left something behind");
+}
+
+#[test]
+fn json_has_every_controller_and_follows_from_the_seed_at_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fly = |threads: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+            .current_dir(folder.path())
+            .env("RAYON_NUM_THREADS", threads)
+            .args(["flock", "--swarms", "3", "--seed", "7", "--json"])
+            .output()
+            .expect("it starts");
+        assert!(output.status.success());
+        output.stdout
+    };
+    let one = fly("1");
+    assert_eq!(one, fly("3"));
+    let json: serde_json::Value = serde_json::from_slice(&one).expect("JSON");
+    assert_eq!(json["robots"], 50);
+    assert_eq!(json["seed"], 7);
+    for name in
+        ["limit", "expert", "wd-gnn", "wd-gnn-online-centralised", "wd-gnn-online", "gnn", "graph-filter"]
+    {
+        let controller = &json["controllers"][name];
+        assert!(controller["total"]["mean"].as_f64().is_some_and(|mean| mean > 10.0), "{name}: {controller}");
+        assert!(controller["final"]["std"].is_number(), "{name}: {controller}");
+        assert!(controller["min_distance"].is_number() && controller["close_pairs"].is_number(), "{name}");
+    }
+    assert!(json["controllers"]["wd-gnn-online"]["disagreement"].is_number());
+    assert!(json["controllers"]["gnn"]["disagreement"].is_null());
+}
+
+#[test]
+fn the_shipped_networks_fly_as_well_as_the_documents_say() {
+    // 40 swarms under the paper's condition; the bounds are those that the README promises.
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["flock", "--seed", "3", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let of = |name: &str, field: &str| json["controllers"][name][field]["mean"].as_f64().expect("a number");
+    let expert = of("expert", "total");
+    assert!((48.0..55.0).contains(&expert), "the world is another one: expert {expert}");
+    assert!(of("limit", "total") < expert);
+    assert!(of("wd-gnn", "total") < 1.05 * expert);
+    assert!(of("wd-gnn-online", "total") < 1.01 * expert);
+    assert!(of("wd-gnn-online", "final") < 1.1 * of("expert", "final"));
+    assert!(of("graph-filter", "total") < 1.10 * expert);
+    let close = |name: &str| json["controllers"][name]["close_pairs"].as_f64().expect("a number");
+    assert!(close("wd-gnn-online") <= 1.5 * close("expert"));
+}
+
+#[test]
+fn impossible_options_are_refused_with_a_sentence() {
+    refused(&["flock", "--robots", "0"], "--robots 0 cannot be");
+    refused(&["flock", "--robots", "70000"], "65535");
+    refused(&["flock", "--radius", "-1"], "--radius -1 cannot be");
+    refused(&["flock", "--speed", "-1"], "--speed -1 cannot be");
+    refused(&["flock", "--swarms", "0"], "at least 1");
+    refused(&["flock", "--step-size", "-1"], "--step-size");
+    refused(&["sweep", "robots", "--values", "2.5"], "whole number");
+    refused(&["sweep", "radius", "--values", "0"], "--radius 0 cannot be");
+    refused(&["theorem", "--ridge", "0"], "more than 0");
+}
+
+#[test]
+fn an_unusable_model_is_refused_by_name() {
+    refused(&["flock", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = std::fs::read("../models/flocking-wd-gnn.wdgnn").expect("a model that comes with the program");
+    let mut damaged = good.clone();
+    damaged[500] ^= 1;
+    for (name, bytes, sentence) in [
+        ("damaged.wdgnn", &damaged[..], "checksum"),
+        ("cut.wdgnn", &good[..200], "bytes"),
+        ("none.wdgnn", b"hello, this is no model", "not a weight file"),
+    ] {
+        std::fs::write(folder.path().join(name), bytes).expect("written");
+        let output = host_sim(folder.path(), &["flock", "--swarms", "1", "--model", name]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(name) && said.contains(sentence), "{name}: {said}");
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_before_anything_is_flown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("taken")).expect("made");
+    for option in ["--csv", "--report"] {
+        let output = host_sim(folder.path(), &["flock", option, "taken"]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write taken"), "{option}");
+    }
+}
+
+#[test]
+fn csv_has_a_row_per_controller() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["flock", "--swarms", "2", "--robots", "10", "--csv", "out.csv"]);
+    assert!(output.status.success());
+    let csv = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
+    assert_eq!(csv.lines().count(), 8);
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(columns, [9; 8]);
+}
+
+#[test]
+fn theorem_1_holds_on_the_taps_of_a_flight() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["theorem", "--json"]);
+    assert!(output.status.success());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["held"]["centralised"], true);
+    assert_eq!(json["ticks"].as_array().map(Vec::len), Some(200));
+    for row in json["ticks"].as_array().expect("rows") {
+        assert!(
+            row["centralised"].as_f64() <= row["bound"].as_f64().map(|bound| bound * (1.0 + 1.0e-9)),
+            "{row}"
+        );
+    }
+}

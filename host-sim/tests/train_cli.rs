@@ -1,0 +1,96 @@
+//! The program as a person or a script uses it: training.
+
+use std::{path::Path, process::Command};
+
+const SHORT: [&str; 8] = ["train", "--epochs", "2", "--trajectories", "4", "--seed", "5", "--out"];
+
+fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .current_dir(folder)
+        .env("RAYON_NUM_THREADS", threads)
+        .args(SHORT)
+        .arg(out)
+        .args(more)
+        .output()
+        .expect("it starts")
+}
+
+#[test]
+fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for recipe in ["ours", "paper"] {
+        let bytes = |threads: &str| {
+            let output = train(folder.path(), threads, "out.wdgnn", &["--recipe", recipe]);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            std::fs::read(folder.path().join("out.wdgnn")).expect("written")
+        };
+        assert_eq!(bytes("1"), bytes("3"), "{recipe}");
+    }
+    assert!(!folder.path().join("out.wdgnn.checkpoint").exists(), "a finished run leaves nothing to resume");
+}
+
+#[test]
+fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kinds: [&[&str]; 3] = [
+        &["--architecture", "gnn"],
+        &["--architecture", "graph-filter"],
+        &["--layers", "2", "--taps", "2", "--features", "16"],
+    ];
+    for more in kinds {
+        let output = train(folder.path(), "2", "out.wdgnn", more);
+        assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let flown = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+            .current_dir(folder.path())
+            .args(["flock", "--swarms", "1", "--robots", "10", "--model", "out.wdgnn", "--json"])
+            .output()
+            .expect("it starts");
+        assert!(flown.status.success(), "{more:?}: {}", String::from_utf8_lossy(&flown.stderr));
+    }
+}
+
+#[test]
+fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |more: &[&str], sentence: &str| {
+        let output = train(folder.path(), "1", "out.wdgnn", more);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
+        assert!(said.contains(sentence), "{more:?}: {said}");
+        assert!(!folder.path().join("out.wdgnn").exists());
+    };
+    refused(&["--layers", "9"], "shapes.rs");
+    refused(&["--resume"], "cannot read out.wdgnn.checkpoint");
+    std::fs::write(folder.path().join("out.wdgnn.checkpoint"), b"not one").expect("written");
+    refused(&["--resume"], "train without --resume");
+}
+
+/// Ctrl-C, as a terminal sends it, then `--resume`: the same file as an undisturbed run.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let long = ["train", "--epochs", "20", "--trajectories", "4", "--seed", "5", "--out"];
+    let run = |out: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+        command.current_dir(folder.path()).args(long).arg(out).args(more);
+        command
+    };
+    let undisturbed = run("whole.wdgnn", &[]).output().expect("it starts");
+    assert!(undisturbed.status.success());
+    let mut child = run("parts.wdgnn", &[]).spawn().expect("it starts");
+    // The first checkpoint, after ten epochs, shows that it is well under way.
+    let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
+    while !checkpoint.exists() {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended without a checkpoint");
+        std::thread::yield_now();
+    }
+    let killed =
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(killed.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let resumed = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"));
+}
