@@ -82,18 +82,18 @@ pub fn start(condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Motio
 /// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length; then every radius is jittered by ±(r−0.1)/4
 /// and every angle by as much along the ring. What is left for the last ring keeps that spacing.
 fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion> {
-    let spacing = (condition.radius + CLOSEST_METRES) / 2.0;
+    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
     let jitter = (condition.radius - CLOSEST_METRES) / 4.0;
     let mut motions = Vec::with_capacity(condition.robots);
-    for ring in 1.. {
-        let radius = ring as f32 * spacing;
-        let room = (TAU * radius / spacing).floor() as usize;
+    for ring in 1_u16.. {
+        let ring_radius = f32::from(ring) * spacing;
+        let room = (TAU * ring_radius / spacing).floor() as usize;
         for place in 0..room {
             if motions.len() == condition.robots {
                 return motions;
             }
-            let radius = radius + uniform(random, jitter);
-            let angle = TAU * place as f32 / room as f32 + uniform(random, jitter) / (ring as f32 * spacing);
+            let radius = ring_radius + uniform(random, jitter);
+            let angle = TAU * place as f32 / room as f32 + uniform(random, jitter) / ring_radius;
             // libm, so that a seed starts the same swarm on every machine.
             let position = [radius * libm::cosf(angle), radius * libm::sinf(angle)];
             motions.push(Motion { position, velocity: [0.0; 2] });

@@ -101,7 +101,7 @@ mod tests {
     fn every_vector_is_an_eigenvector() {
         let n = 9;
         let matrix: Vec<Vec<f64>> = (0..n)
-            .map(|i| (0..n).map(|j| ((i * j + i + j) % 7) as f64 + f64::from(u8::from(i == j))).collect())
+            .map(|i| (0..n).map(|j| f64::from((i * j + i + j) % 7) + f64::from(u8::from(i == j))).collect())
             .collect();
         let eigen = Eigen::of(&matrix);
         for (value, vector) in eigen.values.iter().zip(&eigen.vectors) {

@@ -18,11 +18,8 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
         for (column, width) in widths.iter().enumerate() {
             let cell = row.get(column).map_or("", String::as_str);
             let padding = " ".repeat(width - cell.chars().count());
-            if column == 0 {
-                line += &format!("{cell}{padding}");
-            } else {
-                line += &format!("  {padding}{cell}");
-            }
+            let parts = if column == 0 { ["", cell, &padding] } else { ["  ", &padding, cell] };
+            line.extend(parts);
         }
         text += line.trim_end();
         text.push('\n');

@@ -68,7 +68,7 @@ pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
     let mut rows = Vec::with_capacity(scenes.len());
     for (tick, scene) in scenes.iter().enumerate() {
         let geometric =
-            if slowest < 1.0 { (1.0 - slowest.powi(tick as i32)) / (1.0 - slowest) } else { tick as f64 };
+            if slowest < 1.0 { (1.0 - slowest.powf(tick as f64)) / (1.0 - slowest) } else { tick as f64 };
         rows.push(Row {
             tick,
             bound: product * begin + geometric * drift_bound,

@@ -10,9 +10,10 @@ pub const CLOSE_METRES: f32 = 0.1;
 /// Moves every robot for one period under its acceleration (eq. `controlProcess`).
 pub fn step(motions: &mut [Motion], commands: &[[f32; 2]], period: f32) {
     for (motion, command) in motions.iter_mut().zip(commands) {
-        for axis in 0..2 {
-            motion.position[axis] += period * motion.velocity[axis] + 0.5 * period * period * command[axis];
-            motion.velocity[axis] += period * command[axis];
+        let Motion { position, velocity } = motion;
+        for ((position, velocity), command) in position.iter_mut().zip(velocity).zip(command) {
+            *position += period * *velocity + 0.5 * period * period * command;
+            *velocity += period * command;
         }
     }
 }

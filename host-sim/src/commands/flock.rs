@@ -134,12 +134,11 @@ impl FlockArguments {
         let fleet = self.fleet()?;
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&self.report)?;
-        let (fleet, outcomes) = match self.realisations {
-            Some(count) => self.realise(count, &condition)?,
-            None => {
-                let outcomes = self.fly(&fleet, &condition, self.seed)?;
-                (fleet, outcomes)
-            }
+        let (fleet, outcomes) = if let Some(count) = self.realisations {
+            self.realise(count, &condition)?
+        } else {
+            let outcomes = self.fly(&fleet, &condition, self.seed)?;
+            (fleet, outcomes)
         };
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;

@@ -107,7 +107,7 @@ impl TrainArguments {
         let checkpoint = checkpoint::path(&self.out);
         let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
         let bar = progress::bar(plan.recipe.epochs as u64, "training");
-        let watcher = Bar { bar: &bar, arguments: self, checkpoint: &checkpoint };
+        let watcher = OnScreen { bar: &bar, arguments: self, checkpoint: &checkpoint };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
         let train = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop };
@@ -133,13 +133,13 @@ pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-struct Bar<'a> {
+struct OnScreen<'a> {
     bar: &'a ProgressBar,
     arguments: &'a TrainArguments,
     checkpoint: &'a PathBuf,
 }
 
-impl Watcher for Bar<'_> {
+impl Watcher for OnScreen<'_> {
     fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>) {
         self.bar.set_position(epoch as u64);
         self.bar.set_message(match validation {

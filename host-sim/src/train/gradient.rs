@@ -67,6 +67,9 @@ struct Sums<const TAPS: usize, const G: usize> {
 }
 
 /// Writes the mean gradient over a batch to `gradient`, in the order of the weight file, and returns the mean loss.
+///
+/// # Panics
+/// When `weights` are not as many as the shape has.
 pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
     weights: &[f32],
     activation: Activation,
@@ -99,7 +102,9 @@ pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
             .collect(),
     };
     let mut all = Sums::new::<S>();
-    parts.iter().for_each(|part| all.add(part));
+    for part in &parts {
+        all.add(part);
+    }
     all.finish::<S>(&network, gradient);
     all.loss / all.count as f32
 }
@@ -253,7 +258,7 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
     }
 
     /// From sums to the mean gradient, in the order of the weight file: α_D, α_W, β, A…, B, b, R, ρ.
-    fn finish<'w, S: Shape<TAPS, G>>(&self, network: &Net<'w, S, TAPS, G>, gradient: &mut [f32]) {
+    fn finish<S: Shape<TAPS, G>>(&self, network: &Net<'_, S, TAPS, G>, gradient: &mut [f32]) {
         let (alphas, rest) = gradient.split_at_mut(3);
         let (deep, rest) = rest.split_at_mut(self.deep.len());
         let (wide, rest) = rest.split_at_mut(TAPS * FEATURES * G);
@@ -296,7 +301,9 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
             }
         }
         readout_bias.copy_from_slice(&self.output);
-        gradient.iter_mut().for_each(|g| *g *= mean);
+        for g in gradient {
+            *g *= mean;
+        }
     }
 }
 
@@ -391,13 +398,13 @@ mod tests {
     fn gradients_through_delayed_exchanges_agree_with_finite_differences() {
         let random = &mut generator(1, Purpose::Weights, 2);
         for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3)] {
-            let trajectory = trajectory::<2>(random);
+            let flight = trajectory::<2>(random);
             let window =
-                |warm_up, ticks| Batch::Windows(vec![Window { trajectory: &trajectory, warm_up, ticks }]);
+                |warm_up, ticks| Batch::Windows(vec![Window { trajectory: &flight, warm_up, ticks }]);
             check::<Two, 2, 16>(&window(2, 3..7), scale, random);
             check::<Three, 2, 16>(&window(0, 0..7), scale, random);
         }
-        let trajectory = self::trajectory::<4>(random);
+        let trajectory = trajectory::<4>(random);
         let window = Window { trajectory: &trajectory, warm_up: 3, ticks: 4..7 };
         check::<Two, 4, 16>(&Batch::Windows(vec![window]), Scale::Mean, random);
     }

@@ -149,7 +149,7 @@ impl<W: Watcher> Visitor for Train<'_, W> {
                 state.adam.step(&mut state.weights, &step_gradient, recipe.rate_at(progress));
             }
             state.epoch = epoch + 1;
-            let validates = state.epoch % recipe.validate_every == 0 || state.epoch == recipe.epochs;
+            let validates = state.epoch.is_multiple_of(recipe.validate_every) || state.epoch == recipe.epochs;
             let validation = validates.then(|| self.validate::<S, TAPS, G>(&state.weights)).transpose()?;
             if let Some(cost) = validation {
                 // A network that cannot be flown (NaN) is never better.
