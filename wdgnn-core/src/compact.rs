@@ -95,7 +95,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         let part = (exchange % Self::parts::<W>().max(1)) as u8;
         let mut writer = Writer { rest: buffer, used: 0 };
         let mut header = [0; HEADER_BYTES];
-        writer.put(postcard::to_slice(&beacon.header(link), &mut header).ok()?)?;
+        writer.put(postcard::to_slice(&beacon.header(*link), &mut header).ok()?)?;
         writer.put(&[part])?;
         writer.tensor::<S, 4>(&beacon.state, Span::ALL)?;
         writer.tensor::<C, 2>(&beacon.chains, Span::ALL)?;
@@ -109,14 +109,14 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let (header, content) = message::take_header::<S, C, W>(link, frame)?;
+        let (header, content) = message::take_header::<S, C, W>(*link, frame)?;
         let (&part, content) = content.split_first().ok_or(Refusal::Truncated)?;
         if u32::from(part) >= Self::parts::<W>() {
             return Err(Refusal::Dimensions);
         }
         let run = Self::run::<W>(part);
         check_length(frame, Self::length::<S, C>(run))?;
-        message::check_model(link, &header)?;
+        message::check_model(*link, &header)?;
         let mut reader = Reader { rest: content };
         let state: S = reader.tensor::<S, 4>(Span::ALL)?;
         let chains: C = reader.tensor::<C, 2>(Span::ALL)?;
@@ -245,6 +245,10 @@ impl Codec for Esb32 {
         let chains: C = reader.tensor::<C, 2>(parts.taps)?;
         let wide: W = reader.tensor::<W, 2>(parts.wide)?;
         if !(state.admissible() && chains.admissible() && wide.admissible()) {
+            return Err(Refusal::NotAdmissible);
+        }
+        // What fills up a piece is zero: one value, one frame.
+        if reader.rest.iter().any(|byte| *byte != 0) {
             return Err(Refusal::NotAdmissible);
         }
         let Identity { sender, boot, sequence } = identity;

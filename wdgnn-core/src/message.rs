@@ -128,10 +128,10 @@ pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
 }
 
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
-pub(crate) fn take_header<'a, S: State, C: Chains, W: Share>(
-    link: &Link,
-    frame: &'a [u8],
-) -> Result<(Header, &'a [u8]), Refusal> {
+pub(crate) fn take_header<S: State, C: Chains, W: Share>(
+    link: Link,
+    frame: &[u8],
+) -> Result<(Header, &[u8]), Refusal> {
     let (header, content): (Header, _) = postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
     if header.version != VERSION {
         return Err(Refusal::Version);
@@ -156,7 +156,7 @@ pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), Refusal> {
 }
 
 /// Checks that the sender flies the same model.
-pub(crate) fn check_model(link: &Link, header: &Header) -> Result<(), Refusal> {
+pub(crate) fn check_model(link: Link, header: &Header) -> Result<(), Refusal> {
     if header.model == link.model { Ok(()) } else { Err(Refusal::Model) }
 }
 
@@ -184,7 +184,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
         )
     };
 
-    pub(crate) fn header(&self, link: &Link) -> Header {
+    pub(crate) fn header(&self, link: Link) -> Header {
         let (state_numbers, tap_numbers, wide_numbers) = Self::DIMENSIONS;
         Header {
             version: VERSION,
@@ -205,7 +205,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     #[must_use]
     pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
         let content = Content { state: self.state, chains: self.chains, wide: self.wide };
-        let used = postcard::to_slice(&(self.header(link), content), buffer).ok()?;
+        let used = postcard::to_slice(&(self.header(*link), content), buffer).ok()?;
         Some(used.len())
     }
 
@@ -214,7 +214,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// # Errors
     /// The first [`Refusal`] that applies, in the order of its declaration.
     pub fn decode(link: &Link, frame: &[u8]) -> Result<Self, Refusal> {
-        let (_, content) = take_header::<S, C, W>(link, frame)?;
+        let (_, content) = take_header::<S, C, W>(*link, frame)?;
         let (state, _) = postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
         let mut beacon = Self::silent(state);
         beacon.read(link, frame).map(|()| beacon)
@@ -231,9 +231,9 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// hearing.
     #[inline]
     pub(crate) fn read(&mut self, link: &Link, frame: &[u8]) -> Result<(), Refusal> {
-        let (header, content) = take_header::<S, C, W>(link, frame)?;
+        let (header, content) = take_header::<S, C, W>(*link, frame)?;
         check_length(frame, Self::BYTES)?;
-        check_model(link, &header)?;
+        check_model(*link, &header)?;
         let (state, numbers) = postcard::take_from_bytes::<S>(content).map_err(|_| Refusal::Truncated)?;
         let (taps, wide) = numbers.split_at_checked(C::POSTCARD_MAX_SIZE).ok_or(Refusal::Truncated)?;
         (self.sender, self.boot, self.sequence) = (header.sender, header.boot, header.sequence);

@@ -27,6 +27,9 @@ pub struct Neighbour<S, C, W> {
     pub proven: u8,
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
+    /// Its state, carried on, and the tick in which it had last been heard, before anything was heard of it in this one: what
+    /// every frame of a tick is held against. Nothing while it is new.
+    pub earlier: Option<(S, u32)>,
     /// What it said; the state is carried on while it is silent.
     pub beacon: Beacon<S, C, W>,
 }
@@ -105,10 +108,12 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 entry.heard = tick;
                 entry.proven = entry.proven.saturating_add(1);
                 entry.fresh = Span::ALL;
+                entry.earlier = None;
                 entry.beacon = *beacon;
             }
             Err(index) => {
-                self.admit(index, Neighbour { heard: tick, proven: 0, fresh: Span::ALL, beacon: *beacon })?;
+                let (fresh, beacon) = (Span::ALL, *beacon);
+                self.admit(index, Neighbour { heard: tick, proven: 0, fresh, earlier: None, beacon })?;
             }
         }
         Ok(())
@@ -144,8 +149,8 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         let index = match found {
             Ok(index) => index,
             Err(index) => {
-                return self
-                    .admit(index, Neighbour { heard: tick, proven: 0, fresh: parts.wide, beacon: *beacon });
+                let (fresh, beacon) = (parts.wide, *beacon);
+                return self.admit(index, Neighbour { heard: tick, proven: 0, fresh, earlier: None, beacon });
             }
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
@@ -153,10 +158,14 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         if (beacon.boot, beacon.sequence) <= (known.boot, known.sequence) {
             return Err(Refusal::Old);
         }
-        // Several frames of one exchange say the same state.
         let again = entry.heard == tick;
-        let silent = tick.saturating_sub(entry.heard);
-        let believed = again || plausible(&known.state, &beacon.state, silent);
+        if !again {
+            entry.earlier = Some((known.state, entry.heard));
+        }
+        // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
+        let believed = entry
+            .earlier
+            .is_none_or(|(state, heard)| plausible(&state, &beacon.state, tick.saturating_sub(heard)));
         (known.boot, known.sequence, known.degree) = (beacon.boot, beacon.sequence, beacon.degree);
         known.state = beacon.state;
         known.chains.copy_sent(&beacon.chains, parts.taps);
@@ -166,7 +175,10 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         }
         if !again {
             entry.fresh = Span::NONE;
-            entry.proven = if believed { entry.proven.saturating_add(1) } else { 0 };
+            entry.proven = entry.proven.saturating_add(1);
+        }
+        if !believed {
+            entry.proven = 0;
         }
         if parts.wide != Span::NONE {
             entry.fresh = parts.wide;

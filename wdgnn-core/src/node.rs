@@ -228,7 +228,8 @@ where
     /// Hear: takes in one frame.
     ///
     /// # Errors
-    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew.
+    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
+    /// that a sealed frame that was good in itself is not heard again.
     pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
         let mut beacon = Beacon::silent(self.state);
         let parts = self.codec.read(&self.link, self.tick, frame, &mut beacon)?;

@@ -5,8 +5,9 @@
 //! an insider: see `docs/radio.md` for what does.
 //!
 //! The nonce is sender ‖ boot ‖ sequence ‖ 0. A robot counts its boots in flash and its frames from there, so no nonce
-//! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, and whatever
-//! is not of these ticks: a recording is refused even by a robot that has just been restarted, as long as its clock goes on.
+//! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, whatever is
+//! not of these ticks, and whatever was sent before it began to listen: a recording is refused even by a robot that has just
+//! been restarted, as long as its clock goes on.
 
 use aes::Aes128;
 use ccm::{
@@ -51,6 +52,8 @@ pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
     inner: C,
     cipher: Ccm<Aes128, Tag, U13>,
     last: LinearMap<NodeId, (u32, u32), SENDERS>,
+    /// The tick of the first frame that it looked at.
+    since: Option<u32>,
 }
 
 impl<C, Tag: ArraySize + ccm::TagSize> core::fmt::Debug for SealedWith<C, Tag> {
@@ -64,7 +67,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
     /// Seals `inner`'s frames with a swarm's key.
     #[must_use]
     pub fn new(inner: C, key: &Key) -> Self {
-        Self { inner, cipher: Ccm::new(&Array::from(*key)), last: LinearMap::new() }
+        Self { inner, cipher: Ccm::new(&Array::from(*key)), last: LinearMap::new(), since: None }
     }
 
     fn nonce(identity: &Identity) -> Array<u8, U13> {
@@ -79,7 +82,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
     }
 
     /// What is authenticated but not encrypted: the model, which short headers do not carry, and the header.
-    fn associated(link: &Link, header: &[u8]) -> Vec<u8, 32> {
+    fn associated(link: Link, header: &[u8]) -> Vec<u8, 32> {
         let mut associated = Vec::new();
         // A header has at most 22 bytes.
         let _ = associated.extend_from_slice(&link.model.to_le_bytes());
@@ -88,9 +91,10 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
     }
 
     /// Whether a frame is newer than the last of its sender, and of these ticks.
-    fn fresh(&self, identity: &Identity, now: u32) -> Result<(), Refusal> {
+    fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
+        let since = self.since.get_or_insert(now).saturating_mul(C::FRAMES);
         let now = now.saturating_mul(C::FRAMES);
-        if identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
+        if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
             return Err(Refusal::Untimely);
         }
         match self.last.get(&identity.sender) {
@@ -120,6 +124,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
         C::identity(frame)
     }
 
+    /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.
     fn encode<S: State, H: Chains, W: Share>(
         &self,
         link: &Link,
@@ -129,11 +134,15 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
         buffer: &mut [u8],
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
+        // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
+        if beacon.sequence == u32::MAX || length + Tag::USIZE > LONGEST {
+            return None;
+        }
         let identity = C::identity(buffer.get(..length)?)?;
         let frame = buffer.get_mut(..length + Tag::USIZE)?;
         let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
         let (content, tag) = rest.split_at_mut_checked(rest.len() - Tag::USIZE)?;
-        let associated = Self::associated(link, header);
+        let associated = Self::associated(*link, header);
         let made =
             self.cipher.encrypt_inout_detached(&Self::nonce(&identity), &associated, content.into()).ok()?;
         tag.copy_from_slice(&made);
@@ -155,7 +164,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
             .checked_sub(Tag::USIZE)
             .and_then(|at| rest.split_at_mut_checked(at))
             .ok_or(Refusal::TooShort)?;
-        let associated = Self::associated(link, header);
+        let associated = Self::associated(*link, header);
         let tag: &Array<u8, Tag> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
         self.cipher
             .decrypt_inout_detached(&Self::nonce(&identity), &associated, content.into(), tag)

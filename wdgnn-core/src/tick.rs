@@ -1,6 +1,6 @@
 //! The tick: a node's verbs against a robot's ports, in order. Firmware and simulator run this same list.
 //!
-//! Everybody speaks at the start of a tick, then everybody hears: one broadcast per robot per tick. Acting comes before
+//! Everybody speaks at the start of a tick in which neighbours exchange beacons, then everybody hears. Acting comes before
 //! learning, so learning never delays the motors.
 
 use crate::{
@@ -63,7 +63,7 @@ pub struct Report<O> {
     pub errors: PortErrors,
 }
 
-/// The first half of a tick: sense and speak.
+/// The first half of a tick: sense and, if it is time for an exchange, speak: all the frames that the profile has for one.
 pub fn open<M, T, R, S, A, K, const N: usize, P: Codec>(
     node: &mut Node<M, T, N, P>,
     tick: u32,
@@ -80,9 +80,12 @@ where
     if !node.sense(tick, ports.sensor.sense().ok()) {
         errors.sensor += 1;
     }
-    let sent = node.speak(buffer).and_then(|length| buffer.get(..length));
-    if sent.is_none_or(|frame| ports.radio.send(frame).is_err()) {
-        errors.send += 1;
+    let frames = if node.exchanges() { P::FRAMES } else { 0 };
+    for index in 0..frames {
+        let frame = node.speak_frame(index, buffer).and_then(|length| buffer.get(..length));
+        if frame.is_none_or(|frame| ports.radio.send(frame).is_err()) {
+            errors.send += 1;
+        }
     }
     errors
 }
