@@ -4,12 +4,15 @@ mod common;
 
 use common::{
     board::Flash,
+    document::{document, example},
     golden::{EXACT, EXACT_UNFOLDED, RECORD, WEIGHTS},
     signal::{Regression, Signal},
 };
 use wdgnn_core::{
     Network,
     activation::Activation,
+    codec::Codec,
+    compact::{Dot154, Esb32, EspNow},
     deep::{Layer, Top},
     flocking::{self, Motion},
     message::{Beacon, HEADER_BYTES, Link, Profile},
@@ -26,6 +29,9 @@ use wdgnn_core::{
 const MODEL: u32 = 0xdead_beef;
 
 type Taps = Stacked<2, 1, NoChain>;
+/// The dimensions for which the document tells lengths.
+type PaperTaps = Stacked<4, 6, NoChain>;
+type PaperWide = Filter<4, 6, 2>;
 
 fn beacon<W>(wide: W) -> Beacon<Motion, Taps, W> {
     Beacon {
@@ -137,25 +143,6 @@ fn a_restart_reads_this_record_and_writes_it_with_the_next_boot() {
     assert_eq!(saved[12..], RECORD[12..]);
 }
 
-fn document() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/wire-format.md")).unwrap()
-}
-
-/// The bytes of an example in the document. Its offsets are checked on the way.
-fn example(name: &str) -> Vec<u8> {
-    let document = document();
-    let (_, rest) = document.split_once(&format!("```hex {name}\n")).expect("the example is there");
-    let (block, _) = rest.split_once("```").unwrap();
-    let mut bytes = Vec::new();
-    for line in block.lines() {
-        let (offset, rest) = line.split_once(':').unwrap();
-        assert_eq!(usize::from_str_radix(offset, 16).unwrap(), bytes.len(), "{line}");
-        let (hex, _) = rest.split_once(';').unwrap_or((rest, ""));
-        bytes.extend(hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()));
-    }
-    bytes
-}
-
 #[test]
 fn the_document_s_examples_are_the_golden_bytes() {
     assert_eq!(example("beacon-exact"), EXACT);
@@ -206,8 +193,16 @@ fn the_document_names_every_refusal_in_order_and_every_length() {
     assert!(rows.is_sorted());
     assert!(document.contains(&format!("A header of {} bytes", weights::HEADER_BYTES)));
     assert!(document.contains(&format!("fewer than {HEADER_BYTES} bytes")));
-    let exact = Beacon::<Motion, Stacked<4, 6, NoChain>, Filter<4, 6, 2>>::BYTES;
-    let unfolded = Beacon::<Motion, Stacked<4, 6, NoChain>, Filter<4, 6, 32>>::BYTES;
-    assert!(document.contains(&format!("{exact} bytes `exact`")));
-    assert!(document.contains(&format!("{unfolded} bytes\n`exact-unfolded`")));
+    let exact = Beacon::<Motion, PaperTaps, PaperWide>::BYTES;
+    let unfolded = Beacon::<Motion, PaperTaps, Filter<4, 6, 32>>::BYTES;
+    let compact = [
+        Dot154::bytes::<Motion, PaperTaps, PaperWide>(),
+        EspNow::bytes::<Motion, PaperTaps, PaperWide>(),
+        Esb32::bytes::<Motion, PaperTaps, PaperWide>(),
+    ];
+    // Long lines are broken at spaces.
+    let text = document.split_whitespace().collect::<Vec<_>>().join(" ");
+    for length in [exact, unfolded].into_iter().chain(compact) {
+        assert!(text.contains(&format!("= {length} bytes")), "{length}");
+    }
 }

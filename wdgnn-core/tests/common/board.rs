@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use wdgnn_core::{
+    codec::Codec,
     flocking::Motion,
     ports::{Actuator, Ports, Radio, Sensor, Store},
     tick::{self, Report},
 };
 
-use super::flock::{REST, Robot};
+use super::flock::{REST, Robot, RobotOn};
 
 /// A radio whose air is a list; an `Err` in it is a frame that was lost on its way.
 #[derive(Default)]
@@ -104,7 +105,7 @@ impl Board {
         Self { air: Air::default(), eyes: Eyes(Ok(REST)), motors: Motors::default(), flash: Flash::default() }
     }
 
-    pub fn run(&mut self, node: &mut Robot<'_>, tick: u32) -> Report<[f32; 2]> {
+    pub fn run<P: Codec>(&mut self, node: &mut RobotOn<'_, P>, tick: u32) -> Report<[f32; 2]> {
         let mut ports = Ports {
             radio: &mut self.air,
             sensor: &mut self.eyes,

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Network,
     activation::Activation,
+    codec::Codec,
     deep::{Layer, Top},
     flocking::{Flocking, Motion},
     message::Beacon,
@@ -26,6 +27,9 @@ pub type FoldedNet<'w> = Folded<'w, 6, 4, G, 2, Deep<'w>>;
 pub type UnfoldedNet<'w> = Unfolded<'w, 6, 4, G, 2, Deep<'w>>;
 pub type Robot<'w> = Node<FoldedNet<'w>, Flocking, 16>;
 pub type UnfoldedRobot<'w> = Node<UnfoldedNet<'w>, Flocking, 16>;
+
+/// A robot on any link profile.
+pub type RobotOn<'w, P> = Node<FoldedNet<'w>, Flocking, 16, P>;
 
 /// The name of the model in frames.
 pub const MODEL: u32 = 0x1234_5678;
@@ -57,6 +61,34 @@ pub fn network(weights: &[f32]) -> Net<'_> {
 
 pub fn robot(id: u16, network: Net<'_>, learning: Learning) -> Robot<'_> {
     Node::new(id, Folded::new(network, learning.metric), TASK, MODEL, Behaviour::new(learning), REST)
+}
+
+/// A robot at rest on any link profile.
+pub fn robot_on<P: Codec>(id: u16, weights: &[f32], behaviour: Behaviour, codec: P) -> RobotOn<'_, P> {
+    let model = Folded::new(network(weights), behaviour.learning.metric);
+    Node::with_codec(id, model, TASK, MODEL, behaviour, REST, codec)
+}
+
+/// All frames of a robot's beacon.
+pub fn frames<P: Codec>(robot: &mut RobotOn<'_, P>) -> Vec<Vec<u8>> {
+    let frame = |index| {
+        let mut frame = vec![0; RobotOn::<P>::frame_bytes()];
+        let length = robot.speak_frame(index, &mut frame).expect("the buffer is long enough");
+        frame.truncate(length);
+        frame
+    };
+    (0..P::FRAMES).map(frame).collect()
+}
+
+/// The rest of a robot's tick, once it has heard.
+pub fn conclude<P: Codec>(robot: &mut RobotOn<'_, P>) {
+    robot.settle();
+    let features = robot.observe();
+    robot.aggregate();
+    robot.infer(&features);
+    robot.guard();
+    robot.learn();
+    robot.agree();
 }
 
 pub fn unfolded_robot(id: u16, network: Net<'_>, learning: Learning) -> UnfoldedRobot<'_> {

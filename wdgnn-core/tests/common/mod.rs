@@ -1,8 +1,10 @@
 //! What the integration tests share: a second task, swarms that exchange real frames, and the equations over dense matrices.
 #![allow(dead_code, reason = "every test file takes what it needs")]
 
+pub mod beacons;
 pub mod board;
 pub mod dense;
+pub mod document;
 pub mod flock;
 pub mod golden;
 pub mod signal;

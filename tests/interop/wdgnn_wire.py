@@ -1,0 +1,276 @@
+"""What robots send each other, read and written: `docs/wire-format.md` in Python, standard library only.
+
+It was written from that document and shares no code with the robots: where the two agree, the document is enough.
+"""
+
+import math
+import struct
+from dataclasses import dataclass, field
+
+from aes_ccm import Ccm
+
+VERSION = 1
+LARGEST = 2.0**60
+SMALLEST_NORMAL = 2.0**-126
+LARGEST_HALF = 65504.0
+LONGEST_SEALED = 512
+SENDERS = 64
+WINDOW_TICKS = 50
+
+# version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
+HEADER = struct.Struct("<BBBHHIHIIB")
+SHORT_HEADER_BYTES = 8
+SHORT_PIECE = 6
+
+
+class Refused(Exception):
+    """A frame that is not accepted, by the reason's name in the document."""
+
+
+@dataclass
+class Shape:
+    """How many numbers a swarm's beacon has."""
+
+    state: int
+    taps: int
+    wide: int
+
+
+@dataclass
+class Beacon:
+    """One robot's broadcast. What a frame does not carry is 0 here; the spans `(from, to)` say what it carries."""
+
+    sender: int
+    boot: int
+    sequence: int
+    degree: int
+    state: list
+    taps: list
+    wide: list
+    tap_span: tuple = (0, 0)
+    wide_span: tuple = (0, 0)
+
+
+def _singles(numbers):
+    return struct.pack(f"<{len(numbers)}f", *(0.0 if 0.0 < abs(x) < SMALLEST_NORMAL else x for x in numbers))
+
+
+def _halves(numbers):
+    return struct.pack(f"<{len(numbers)}e", *(max(-LARGEST_HALF, min(LARGEST_HALF, x)) for x in numbers))
+
+
+def _read(content, at, count, code):
+    numbers = list(struct.unpack_from(f"<{count}{code}", content, at))
+    for x in numbers:
+        if not math.isfinite(x) or abs(x) > LARGEST or 0.0 < abs(x) < SMALLEST_NORMAL:
+            raise Refused("not-admissible")
+    return numbers, at + count * struct.calcsize("<" + code)
+
+
+def _placed(numbers, span, count):
+    start, end = span
+    return [0.0] * start + numbers + [0.0] * (count - end)
+
+
+def _check_length(frame, length):
+    if len(frame) < length:
+        raise Refused("truncated")
+    if len(frame) > length:
+        raise Refused("trailing")
+
+
+class LongHeader:
+    """What the profiles `exact`, `exact-unfolded`, `dot154` and `espnow` share."""
+
+    frames = 1
+    header_bytes = HEADER.size
+
+    def identity(self, frame):
+        if len(frame) < HEADER.size:
+            raise Refused("too-short")
+        *_, sender, boot, sequence, _ = HEADER.unpack_from(frame)
+        return sender, boot, sequence
+
+    def _header(self, shape, model, beacon):
+        counts = (shape.state, shape.taps, shape.wide)
+        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
+        return HEADER.pack(VERSION, self.code, *counts, model, *identity)
+
+    def _open(self, shape, frame):
+        self.identity(frame)
+        version, code, *counts, model, sender, boot, sequence, degree = HEADER.unpack_from(frame)
+        if version != VERSION:
+            raise Refused("version")
+        if code != self.code:
+            raise Refused("profile")
+        if counts != [shape.state, shape.taps, shape.wide]:
+            raise Refused("dimensions")
+        return model, (sender, boot, sequence, degree)
+
+
+class Exact(LongHeader):
+    """Everything in f32."""
+
+    def __init__(self, code):
+        self.code = code
+
+    def encode(self, shape, model, beacon, exchange=0, index=0):
+        return self._header(shape, model, beacon) + _singles(beacon.state + beacon.taps + beacon.wide)
+
+    def decode(self, shape, model, frame):
+        found, identity = self._open(shape, frame)
+        _check_length(frame, HEADER.size + 4 * (shape.state + shape.taps + shape.wide))
+        if found != model:
+            raise Refused("model")
+        state, at = _read(frame, HEADER.size, shape.state, "f")
+        taps, at = _read(frame, at, shape.taps, "f")
+        wide, at = _read(frame, at, shape.wide, "f")
+        return Beacon(*identity, state, taps, wide, (0, shape.taps), (0, shape.wide))
+
+
+class Half(LongHeader):
+    """State in f32, taps and a run of wide parameters in half precision."""
+
+    def __init__(self, code, run):
+        self.code, self.run = code, run
+
+    def _span(self, shape, part):
+        run = min(self.run, shape.wide)
+        return part * run, min((part + 1) * run, shape.wide)
+
+    def _parts(self, shape):
+        return -(-shape.wide // min(self.run, shape.wide))
+
+    def encode(self, shape, model, beacon, exchange=0, index=0):
+        part = exchange % self._parts(shape)
+        start, end = self._span(shape, part)
+        content = _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
+        return self._header(shape, model, beacon) + bytes([part]) + content
+
+    def decode(self, shape, model, frame):
+        found, identity = self._open(shape, frame)
+        if len(frame) == HEADER.size:
+            raise Refused("truncated")
+        part = frame[HEADER.size]
+        if part >= self._parts(shape):
+            raise Refused("dimensions")
+        start, end = self._span(shape, part)
+        _check_length(frame, HEADER.size + 1 + 4 * shape.state + 2 * (shape.taps + end - start))
+        if found != model:
+            raise Refused("model")
+        state, at = _read(frame, HEADER.size + 1, shape.state, "f")
+        taps, at = _read(frame, at, shape.taps, "e")
+        wide, at = _read(frame, at, end - start, "e")
+        wide = _placed(wide, (start, end), shape.wide)
+        return Beacon(*identity, state, taps, wide, (0, shape.taps), (start, end))
+
+
+class Esb32:
+    """Frames of 28 bytes: the state and six numbers, in half precision."""
+
+    code = 4
+    frames = 4
+    header_bytes = SHORT_HEADER_BYTES
+
+    def identity(self, frame):
+        if len(frame) < SHORT_HEADER_BYTES:
+            raise Refused("too-short")
+        sender, boot = struct.unpack_from("<BH", frame, 1)
+        return sender, boot, int.from_bytes(frame[4:7], "little")
+
+    def _spans(self, shape, piece):
+        """The runs of taps and of wide parameters that a piece carries, or `None` when there is no such piece."""
+        tap_pieces = -(-shape.taps // SHORT_PIECE)
+        index, count = (piece, shape.taps) if piece < tap_pieces else (piece - tap_pieces, shape.wide)
+        span = index * SHORT_PIECE, min((index + 1) * SHORT_PIECE, count)
+        if span[0] >= count:
+            return None
+        return (span, (0, 0)) if piece < tap_pieces else ((0, 0), span)
+
+    def encode(self, shape, model, beacon, exchange=0, index=0):
+        tap_pieces, wide_pieces = -(-shape.taps // SHORT_PIECE), -(-shape.wide // SHORT_PIECE)
+        piece = index if index < tap_pieces else tap_pieces + exchange % wide_pieces
+        tap_span, wide_span = self._spans(shape, piece)
+        header = struct.pack("<BBH", VERSION | self.code << 4, beacon.sender, beacon.boot)
+        header += beacon.sequence.to_bytes(3, "little") + bytes([piece])
+        numbers = beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)]
+        numbers += [0.0] * (SHORT_PIECE - len(numbers))
+        return header + _halves(beacon.state) + _halves(numbers)
+
+    def decode(self, shape, model, frame):
+        sender, boot, sequence = self.identity(frame)
+        if frame[0] & 0x0F != VERSION:
+            raise Refused("version")
+        if frame[0] >> 4 != self.code:
+            raise Refused("profile")
+        spans = self._spans(shape, frame[7])
+        if spans is None:
+            raise Refused("dimensions")
+        _check_length(frame, SHORT_HEADER_BYTES + 2 * shape.state + 2 * SHORT_PIECE)
+        (tap_span, wide_span), at = spans, SHORT_HEADER_BYTES
+        state, at = _read(frame, at, shape.state, "e")
+        taps, at = _read(frame, at, tap_span[1] - tap_span[0], "e")
+        wide, at = _read(frame, at, wide_span[1] - wide_span[0], "e")
+        if any(frame[at:]):
+            raise Refused("not-admissible")
+        taps, wide = _placed(taps, tap_span, shape.taps), _placed(wide, wide_span, shape.wide)
+        return Beacon(sender, boot, sequence, 0, state, taps, wide, tap_span, wide_span)
+
+
+PROFILES = {
+    "exact": Exact(0),
+    "exact-unfolded": Exact(1),
+    "dot154": Half(2, 12),
+    "espnow": Half(3, 0xFFFF),
+    "esb32": Esb32(),
+}
+
+
+@dataclass
+class Sealed:
+    """A profile's frames, authenticated and encrypted with a swarm's key, and the memory of what was heard."""
+
+    profile: object
+    key: bytes
+    last: dict = field(default_factory=dict)
+    since: int | None = None
+
+    def __post_init__(self):
+        self.tag_bytes = 4 if isinstance(self.profile, Esb32) else 8
+        self.cipher = Ccm(self.key, self.tag_bytes)
+
+    def _around(self, model, frame):
+        """Nonce, associated data, and what follows the header."""
+        sender, boot, sequence = self.profile.identity(frame)
+        header, rest = frame[: self.profile.header_bytes], frame[self.profile.header_bytes :]
+        nonce = struct.pack("<HII", sender, boot, sequence) + bytes(3)
+        return nonce, struct.pack("<I", model) + header, rest
+
+    def encode(self, shape, model, beacon, exchange=0, index=0):
+        frame = self.profile.encode(shape, model, beacon, exchange, index)
+        nonce, associated, content = self._around(model, frame)
+        return frame[: self.profile.header_bytes] + self.cipher.seal(nonce, associated, content)
+
+    def decode(self, shape, model, frame, now):
+        sender, boot, sequence = self.profile.identity(frame)
+        frames = self.profile.frames
+        if self.since is None:
+            self.since = now
+        if sequence < self.since * frames or abs(sequence - now * frames) > WINDOW_TICKS * frames:
+            raise Refused("untimely")
+        if sender in self.last:
+            if (boot, sequence) <= self.last[sender]:
+                raise Refused("replayed")
+        elif len(self.last) == SENDERS:
+            raise Refused("too-many-senders")
+        if len(frame) > LONGEST_SEALED:
+            raise Refused("trailing")
+        nonce, associated, rest = self._around(model, frame)
+        if len(rest) < self.tag_bytes:
+            raise Refused("too-short")
+        content = self.cipher.open(nonce, associated, rest)
+        if content is None:
+            raise Refused("forged")
+        beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content)
+        self.last[sender] = (boot, sequence)
+        return beacon

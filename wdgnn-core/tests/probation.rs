@@ -1,0 +1,166 @@
+//! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
+
+mod common;
+
+use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
+use wdgnn_core::{
+    codec::Codec,
+    compact::{Dot154, Esb32},
+    flocking::Motion,
+    node::Behaviour,
+    online::Learning,
+    refusal::Refusal,
+    tensor::Tensor as _,
+};
+
+const DIVISOR: u32 = 5;
+const PROBATION: u8 = 3;
+
+fn behaviour() -> Behaviour {
+    Behaviour {
+        exchange: DIVISOR,
+        hold: 2 * DIVISOR,
+        probation: PROBATION,
+        largest_tap: 1000.0,
+        ..Behaviour::new(Learning::OFF)
+    }
+}
+
+/// Flies at 1 m/s along x.
+fn honest(tick: u32) -> Motion {
+    Motion { position: [1.0 + tick as f32 * 0.01, 1.0], velocity: [1.0, 0.0] }
+}
+
+/// Flies along x and says that it flies along y.
+fn contradiction(tick: u32) -> Motion {
+    Motion { velocity: [0.0, 3.0], ..honest(tick) }
+}
+
+/// One exchange and the ticks up to the next: what the listener said to each frame, and whether the speaker counts then.
+fn exchange<P: Codec>(
+    listener: &mut RobotOn<'_, P>,
+    speaker: &mut RobotOn<'_, P>,
+    number: u32,
+    says: fn(u32) -> Motion,
+) -> (Vec<Result<(), Refusal>>, bool) {
+    let mut outcomes = Vec::new();
+    for tick in number * DIVISOR..(number + 1) * DIVISOR {
+        listener.sense(tick, Some(REST));
+        speaker.sense(tick, Some(says(tick)));
+        if speaker.exchanges() {
+            outcomes = frames(speaker).iter().map(|frame| listener.hear(frame)).collect();
+        }
+        conclude(listener);
+    }
+    (outcomes, listener.trusted().count() == 1)
+}
+
+fn liar<P: Codec + Copy>(codec: P) {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), codec);
+    let mut speaker = robot_on(2, &weights, behaviour(), codec);
+    let frames = P::FRAMES as usize;
+    for number in 0..10 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
+        assert_eq!(outcomes, vec![Ok(()); frames]);
+        assert_eq!(counts, number >= PROBATION.into(), "exchange {number}");
+    }
+    // It lies: its velocity has jumped, and then its places do not follow from it.
+    for number in 10..20 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
+        assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
+        assert!(!counts, "from the first lie on, well within five exchanges");
+    }
+    // It is honest again: the first honest word contradicts the last lie, and then it has to prove itself.
+    for number in 20..30 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
+        assert_eq!(outcomes[0].is_err(), number == 20, "exchange {number}");
+        assert_eq!(counts, number >= 20 + u32::from(PROBATION), "exchange {number}");
+    }
+}
+
+#[test]
+fn a_liar_stops_counting_and_is_admitted_again_once_it_was_honest_for_a_while() {
+    liar(Dot154::default());
+}
+
+#[test]
+fn so_it_is_with_several_frames_per_exchange() {
+    liar(Esb32);
+}
+
+#[test]
+fn a_newcomer_that_lies_from_the_start_never_counts() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    for number in 0..30 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
+        assert_eq!(outcomes[0].is_err(), number > 0);
+        assert!(!counts);
+    }
+}
+
+#[test]
+fn many_small_lies_within_one_tick_do_not_add_up() {
+    let weights = weights(1);
+    let behaviour = Behaviour { exchange: 1, ..behaviour() };
+    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
+        speaker.sense(tick, Some(state));
+        listener.hear(&frames(speaker)[0])
+    };
+    for tick in 0..10 {
+        listener.sense(tick, Some(REST));
+        tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
+        conclude(&mut listener);
+    }
+    assert_eq!(listener.trusted().count(), 1);
+    // Steps of 2 cm each, of which one alone is within a sensor's noise.
+    listener.sense(10, Some(REST));
+    let outcomes: Vec<_> = (1..=20)
+        .map(|step: u8| {
+            let Motion { position: [x, y], velocity } = honest(10);
+            let moved = Motion { position: [x, y + 0.02 * f32::from(step)], velocity };
+            tell(&mut listener, &mut speaker, 10, moved)
+        })
+        .collect();
+    assert_eq!(outcomes[0], Ok(()));
+    assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
+    conclude(&mut listener);
+    assert_eq!(listener.trusted().count(), 0);
+}
+
+#[test]
+fn taps_that_no_robot_has_are_refused_and_change_nothing() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut beacon = speaker.beacon();
+    beacon.chains.chain.numbers_mut()[7] = -1001.0;
+    let before = format!("{listener:?}");
+    assert_eq!(listener.accept(beacon), Err(Refusal::Implausible));
+    assert_eq!(before, format!("{listener:?}"));
+    beacon.chains.chain.numbers_mut()[7] = -1000.0;
+    assert_eq!(listener.accept(beacon), Ok(()));
+}
+
+#[test]
+fn parameters_outside_the_ball_are_refused_where_there_is_one() {
+    let weights = weights(1);
+    let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
+    let behaviour = Behaviour { learning, ..behaviour() };
+    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let offline = *speaker.wide();
+    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, share: f32| {
+        let mut wide = offline;
+        wide.numbers_mut()[0] += share * offline.norm();
+        speaker.set_wide(&wide);
+        listener.hear(&frames(speaker)[0])
+    };
+    assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, 0.29), Ok(()));
+}

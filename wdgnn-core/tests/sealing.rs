@@ -1,0 +1,368 @@
+//! Sealed frames: golden bytes, and everything that an attacker without the key can do, refused.
+
+mod common;
+
+use common::{
+    beacons::{Example, decode, encode, example_beacon, link, random_beacon},
+    board::Board,
+    document::example,
+    flock::{REST, RobotOn, frames, robot_on, weights},
+    seeded,
+};
+use proptest::prelude::*;
+use wdgnn_core::{
+    codec::{Codec, Exact, Parts},
+    compact::{Dot154, Esb32, EspNow},
+    flocking::Motion,
+    message::{Beacon, Link, Profile},
+    node::Behaviour,
+    online::Learning,
+    refusal::Refusal,
+    seal::{Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
+    taps::{NoChain, Stacked},
+    tensor::Filter,
+    tick,
+};
+
+/// 00 01 02 … 0f.
+const KEY: Key = {
+    let mut key = [0; 16];
+    let mut index = 0;
+    while index < 16 {
+        key[index] = index as u8;
+        index += 1;
+    }
+    key
+};
+
+/// The document's smaller example.
+type Small = Beacon<Motion, Stacked<2, 1, NoChain>, Filter<2, 1, 2>>;
+
+const OTHER_KEY: Key = [0xa5; 16];
+
+fn dot154(key: &Key) -> Sealed<Dot154> {
+    Sealed::new(Dot154::default(), key)
+}
+
+fn esb32(key: &Key) -> SealedEsb32 {
+    SealedEsb32::new(Esb32, key)
+}
+
+/// Runs a check on every profile that can be sealed.
+macro_rules! on_every_profile {
+    ($check:ident) => {
+        $check(|key| Sealed::new(Exact, key));
+        $check(dot154);
+        $check(|key| Sealed::new(EspNow::default(), key));
+        $check(esb32);
+    };
+}
+
+#[test]
+fn sealed_frames_are_the_document_s_bytes_and_these_bytes_are_the_beacon() {
+    fn both_ways<P: Codec>(name: &str, mut codec: P, beacon: &Example) {
+        let golden = example(name);
+        let mut frame = vec![0; golden.len()];
+        assert_eq!(codec.encode(&link::<P>(), beacon, 5, 0, &mut frame), Some(golden.len()));
+        assert_eq!(frame, golden, "{name}");
+        for length in 0..golden.len() {
+            assert_eq!(codec.encode(&link::<P>(), beacon, 5, 0, &mut frame[..length]), None);
+        }
+        let now = beacon.sequence / P::FRAMES;
+        let (read, _): (Example, Parts) = codec.decode(&link::<P>(), now, &golden).unwrap();
+        assert_eq!((read.sender, read.state), (beacon.sender, beacon.state));
+        assert_eq!(read.chains.chain.0[0][..3], [1.5, -0.099_975_586, 0.0]);
+    }
+    let long = example_beacon(0x0102, 0x0102_0304);
+    both_ways("beacon-dot154-sealed", dot154(&KEY), &long);
+    both_ways("beacon-espnow-sealed", Sealed::new(EspNow::default(), &KEY), &long);
+    both_ways("beacon-esb32-taps-sealed", esb32(&KEY), &example_beacon(2, 0x02_0304));
+    // `exact` has the document's smaller example: sealed, its plain bytes are those of the golden sealed ones.
+    let link = link::<Exact>();
+    let plain = Small::decode(&link, &example("beacon-exact")).unwrap();
+    let golden = example("beacon-exact-sealed");
+    let mut codec = Sealed::new(Exact, &KEY);
+    assert_eq!(codec.decode(&link, 0x0102_0304, &golden), Ok((plain, Parts::ALL)));
+    let mut frame = vec![0; golden.len()];
+    assert_eq!(codec.encode(&link, &plain, 0, 0, &mut frame), Some(golden.len()));
+    assert_eq!(frame, golden);
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    fn flips<P: Codec>(sealed: fn(&Key) -> P) {
+        let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(21), 9, 400), 1, 0);
+        let now = 400 / P::FRAMES;
+        let mut receiver = sealed(&KEY);
+        assert_eq!(decode(&mut receiver, 0, &good), Err(Refusal::Untimely), "it listens from tick 0 on");
+        for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
+            let mut frame = good.clone();
+            frame[offset] ^= 1 << bit;
+            // A sequence far away is refused before its tag is looked at.
+            let refusal = decode(&mut receiver, now, &frame).unwrap_err();
+            assert!(matches!(refusal, Refusal::Forged | Refusal::Untimely), "bit {bit} of byte {offset}");
+            let sequence = P::identity(&frame).unwrap().sequence;
+            assert_eq!(refusal == Refusal::Untimely, sequence.abs_diff(400) > WINDOW_TICKS * P::FRAMES);
+        }
+        assert!(decode(&mut receiver, now, &good).is_ok(), "what was refused left no trace");
+    }
+    on_every_profile!(flips);
+}
+
+#[test]
+fn every_length_but_the_right_one_is_refused() {
+    fn lengths<P: Codec>(sealed: fn(&Key) -> P) {
+        let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(22), 9, 0), 1, 0);
+        let tag = if P::FRAMES > 1 { 4 } else { 8 };
+        let mut receiver = sealed(&KEY);
+        for length in (0..600).filter(|length| *length != good.len()) {
+            let mut frame = good.clone();
+            frame.resize(length, 0);
+            let reason = match length {
+                _ if length < P::header_bytes() + tag => Refusal::TooShort,
+                0..=512 => Refusal::Forged,
+                _ => Refusal::Trailing,
+            };
+            assert_eq!(decode(&mut receiver, 0, &frame), Err(reason), "{length} bytes");
+        }
+        assert!(decode(&mut receiver, 0, &good).is_ok());
+    }
+    on_every_profile!(lengths);
+}
+
+#[test]
+fn a_wrong_key_and_another_swarm_look_the_same() {
+    fn strangers<P: Codec>(sealed: fn(&Key) -> P) {
+        let beacon = random_beacon(&mut seeded(23), 9, 0);
+        let good = encode(&sealed(&KEY), &beacon, 1, 0);
+        assert_eq!(decode(&mut sealed(&OTHER_KEY), 0, &good), Err(Refusal::Forged));
+        // The same key, but another model: also where the header does not tell it.
+        let other = Link { model: 1, ..link::<P>() };
+        let mut frame = vec![0; good.len()];
+        let length = sealed(&KEY).encode(&other, &beacon, 1, 0, &mut frame);
+        assert_eq!(length, Some(good.len()));
+        assert_eq!(decode(&mut sealed(&KEY), 0, &frame), Err(Refusal::Forged));
+        // Not sealed at all.
+        let (header, content) = good.split_at(P::header_bytes());
+        let unsealed = [header, &vec![0; content.len()]].concat();
+        assert_eq!(decode(&mut sealed(&KEY), 0, &unsealed), Err(Refusal::Forged));
+    }
+    on_every_profile!(strangers);
+}
+
+#[test]
+fn a_frame_under_another_name_is_refused() {
+    let sealed = dot154(&KEY);
+    let of = |sender, sequence| encode(&sealed, &random_beacon(&mut seeded(24), sender, sequence), 1, 0);
+    let (one, other) = (of(9, 0), of(10, 0));
+    let swapped = [&one[..22], &other[22..]].concat();
+    assert_eq!(decode(&mut dot154(&KEY), 0, &swapped), Err(Refusal::Forged));
+    let later = [&of(9, 1)[..22], &one[22..]].concat();
+    assert_eq!(decode(&mut dot154(&KEY), 0, &later), Err(Refusal::Forged));
+}
+
+#[test]
+fn repetitions_late_frames_and_frames_of_an_earlier_boot_are_refused() {
+    fn replays<P: Codec>(sealed: fn(&Key) -> P) {
+        let sender = sealed(&KEY);
+        let frame = |boot, sequence| {
+            let beacon = random_beacon(&mut seeded(25), 9, sequence);
+            encode(&sender, &Beacon { boot, ..beacon }, 1, 0)
+        };
+        let mut receiver = sealed(&KEY);
+        assert!(decode(&mut receiver, 0, &frame(1, 10)).is_ok());
+        assert_eq!(decode(&mut receiver, 0, &frame(1, 10)), Err(Refusal::Replayed), "again");
+        assert_eq!(decode(&mut receiver, 0, &frame(1, 9)), Err(Refusal::Replayed), "late");
+        assert_eq!(decode(&mut receiver, 0, &frame(0, 11)), Err(Refusal::Replayed), "before the restart");
+        assert!(decode(&mut receiver, 0, &frame(1, 12)).is_ok(), "a frame was lost");
+        assert!(decode(&mut receiver, 0, &frame(2, 0)).is_ok(), "restarted");
+        assert_eq!(decode(&mut receiver, 0, &frame(1, 13)), Err(Refusal::Replayed));
+    }
+    on_every_profile!(replays);
+}
+
+#[test]
+fn a_recording_is_refused_also_by_a_robot_that_was_restarted() {
+    // Ten seconds at 100 ticks a second, played right afterwards to somebody who knows nobody yet.
+    let sealed = dot154(&KEY);
+    let mut rng = seeded(26);
+    let recording: Vec<_> =
+        (0..1000).map(|tick| encode(&sealed, &random_beacon(&mut rng, 9, tick), tick, 0)).collect();
+    let mut restarted = dot154(&KEY);
+    for frame in &recording {
+        assert_eq!(decode(&mut restarted, 1000, frame), Err(Refusal::Untimely));
+    }
+    let live = encode(&sealed, &random_beacon(&mut rng, 9, 1000), 1000, 0);
+    assert!(decode(&mut restarted, 1000, &live).is_ok());
+}
+
+#[test]
+fn a_frame_counts_only_within_the_window_of_its_tick() {
+    fn window<P: Codec>(sealed: fn(&Key) -> P) {
+        let frames = P::FRAMES;
+        let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(27), 9, 1000 * frames), 0, 0);
+        for (now, fits) in [
+            (1000 - WINDOW_TICKS - 1, false),
+            (1000 - WINDOW_TICKS, true),
+            (1000, true),
+            (1000 + WINDOW_TICKS, true),
+            (1000 + WINDOW_TICKS + 1, false),
+            (u32::MAX, false),
+        ] {
+            let mut receiver = sealed(&KEY);
+            // It has been listening for long.
+            assert!(decode(&mut receiver, 0, &good).is_err());
+            let refusal = decode(&mut receiver, now, &good).err();
+            assert_eq!(refusal, (!fits).then_some(Refusal::Untimely), "tick {now}");
+        }
+    }
+    on_every_profile!(window);
+}
+
+#[test]
+fn a_full_table_never_turns_into_trust() {
+    let sealed = dot154(&KEY);
+    let of = |sender: usize, sequence| {
+        encode(&sealed, &random_beacon(&mut seeded(28), sender as u16, sequence), 0, 0)
+    };
+    let mut receiver = dot154(&KEY);
+    // Whoever has no key takes no place.
+    for sender in 0..2 * SENDERS {
+        let mut forged = of(1000 + sender, 0);
+        forged[60] ^= 1;
+        assert_eq!(decode(&mut receiver, 0, &forged), Err(Refusal::Forged));
+    }
+    for sender in 0..SENDERS {
+        assert!(decode(&mut receiver, 0, &of(sender, 0)).is_ok());
+    }
+    for sender in SENDERS..2 * SENDERS {
+        assert_eq!(decode(&mut receiver, 0, &of(sender, 0)), Err(Refusal::TooManySenders));
+    }
+    for sender in 0..SENDERS {
+        assert!(decode(&mut receiver, 1, &of(sender, 1)).is_ok(), "who is in stays in");
+        assert_eq!(decode(&mut receiver, 1, &of(sender, 1)), Err(Refusal::Replayed));
+    }
+}
+
+/// Sender, boot and sequence: what a nonce is made of.
+fn nonces<P: Codec>(sent: &[Vec<u8>]) -> Vec<(u16, u32, u32)> {
+    let nonce = |frame: &Vec<u8>| P::identity(frame).map(|found| (found.sender, found.boot, found.sequence));
+    sent.iter().filter_map(nonce).collect()
+}
+
+#[test]
+fn no_nonce_is_used_twice_over_restarts_whatever_the_clock_does() {
+    fn restarts<P: Codec>(sealed: fn(&Key) -> P) {
+        let weights = weights(1);
+        let mut board = Board::new();
+        for begin in [0, 0, 5000, 3, u32::MAX / 2000] {
+            let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), sealed(&KEY));
+            tick::resume(&mut robot, &mut board.flash, &mut [0; 512]).unwrap();
+            for now in begin..begin + 30 {
+                board.run(&mut robot, now);
+            }
+            // A clock that stands still, or goes back.
+            for now in [begin, begin, begin + 5] {
+                board.run(&mut robot, now);
+            }
+        }
+        let mut used = nonces::<P>(&board.air.sent);
+        assert_eq!(used.len(), 5 * 33 * P::FRAMES as usize);
+        used.sort_unstable();
+        used.dedup();
+        assert_eq!(used.len(), 5 * 33 * P::FRAMES as usize);
+    }
+    restarts(dot154);
+    restarts(esb32);
+}
+
+#[test]
+fn a_count_that_has_come_to_its_end_seals_nothing_more() {
+    let weights = weights(1);
+    let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&KEY));
+    robot.sense(u32::MAX - 1, Some(REST));
+    let mut buffer = [0; 200];
+    assert_eq!(robot.speak(&mut buffer), Some(107));
+    assert_eq!(robot.speak(&mut buffer), None);
+    assert_eq!(robot.speak(&mut buffer), None);
+}
+
+#[test]
+fn a_frame_too_long_to_be_opened_is_not_sealed() {
+    type Unfolded = Beacon<Motion, NoChain, Filter<4, 6, 32>>;
+    let (state, wide) = (REST, Filter([[[0.0; 32]; 6]; 4]));
+    let beacon = Unfolded { sender: 1, boot: 0, sequence: 0, degree: 0, state, chains: NoChain, wide };
+    let link = Link { profile: Profile::ExactUnfolded, model: 0 };
+    assert_eq!(Sealed::new(Exact, &KEY).encode(&link, &beacon, 0, 0, &mut [0; 4096]), None);
+}
+
+#[test]
+fn nothing_that_is_printed_tells_the_key() {
+    let weights = weights(1);
+    let robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&OTHER_KEY));
+    for text in [format!("{:?}", dot154(&OTHER_KEY)), format!("{robot:?}"), format!("{robot:#?}")] {
+        let text = text.to_lowercase();
+        for way in ["a5", "165, 165", "key", "cipher", "round"] {
+            assert!(!text.contains(way), "{way} in {text}");
+        }
+    }
+    // Two keys, one text.
+    assert_eq!(format!("{:?}", dot154(&KEY)), format!("{:?}", dot154(&OTHER_KEY)));
+}
+
+#[test]
+fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
+    let weights = weights(1);
+    let robot = |id, key: &Key| robot_on(id, &weights, Behaviour::new(Learning::OFF), esb32(key));
+    let (mut one, mut other, mut stranger) = (robot(1, &KEY), robot(2, &KEY), robot(3, &OTHER_KEY));
+    for now in 0..20 {
+        for robot in [&mut one, &mut other, &mut stranger] {
+            robot.sense(now, Some(REST));
+        }
+        for frame in frames(&mut other) {
+            assert_eq!(frame.len(), 32);
+            assert_eq!(one.hear(&frame), Ok(()));
+            assert_eq!(one.hear(&frame), Err(Refusal::Replayed));
+            assert_eq!(stranger.hear(&frame), Err(Refusal::Forged));
+        }
+        for frame in frames(&mut stranger) {
+            assert_eq!(one.hear(&frame), Err(Refusal::Forged));
+        }
+        for robot in [&mut one, &mut other, &mut stranger] {
+            robot.settle();
+        }
+        assert!(one.neighbours().map(|heard| heard.beacon.sender).eq([2]));
+        assert_eq!(stranger.neighbours().count(), 0);
+    }
+    // Its own frame, sent back.
+    let own = frames(&mut one);
+    assert_eq!(one.hear(&own[0]), Err(Refusal::Echo));
+}
+
+proptest! {
+    #![proptest_config(common::seeded_cases())]
+
+    #[test]
+    fn noise_is_refused_and_changes_nothing(
+        noise in prop::collection::vec(any::<u8>(), 0..600),
+        kept in 0..40_usize,
+    ) {
+        fn refused<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P, noise: &[u8], kept: usize) {
+            let weights = weights(1);
+            let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), sealed(&KEY));
+            let mut other: RobotOn<'_, P> = robot_on(2, &weights, Behaviour::new(Learning::OFF), sealed(&KEY));
+            let good = frames(&mut other).remove(0);
+            // Noise alone, and behind an honest beginning.
+            for frame in [noise, &[&good[..kept.min(good.len())], noise].concat()] {
+                let before = format!("{robot:?}");
+                if frame != good {
+                    assert!(robot.hear(frame).is_err());
+                    assert_eq!(before, format!("{robot:?}"));
+                }
+            }
+            assert_eq!(robot.hear(&good), Ok(()));
+        }
+        refused(dot154, &noise, kept);
+        refused(esb32, &noise, kept);
+    }
+}
