@@ -1,7 +1,7 @@
 //! What an emulated robot and its world say to each other: fixed-size messages over two pipes, the same on both ends.
 //!
 //! The robot says [`Hello`] once. Then, every tick: the world says what the robot senses ([`Situation`]); the robot says its
-//! beacon ([`Frame`]); the world says what the robot hears (one [`Frame`] each, the last one marked); the robot says what it
+//! beacon (a [`Frame`], or that there is none in this tick); the world says what the robot hears (one [`Frame`] each, the last one marked); the robot says what it
 //! did ([`Outcome`]). Everybody speaks before anybody hears, so the world collects all beacons in between. Either end
 //! leaves by closing its pipe.
 //!

@@ -22,7 +22,7 @@ use semihosting::{
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
-    codec::Exact,
+    codec::{Codec as _, Exact},
     flocking::Motion,
     ports::{Actuator, Clock, Ports, Radio, Sensor, Store},
     robot::{OUTPUTS, Robot},
@@ -70,7 +70,7 @@ impl Board {
             fail("QEMU was started without pipes to and from a world")
         };
         let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
-        let air = Air { world, listening: false };
+        let air = Air { world, said: 0, listening: false };
         Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
@@ -123,7 +123,7 @@ fn number(line: &[u8]) -> Option<NodeId> {
 impl Clock for Board {
     /// The world says when; without a world the robot ends.
     fn next_tick(&mut self) -> u32 {
-        self.air.listening = true;
+        (self.air.said, self.air.listening) = (0, true);
         let situation: Situation = self.world.hear();
         self.world.situation.set(situation);
         situation.tick
@@ -177,6 +177,8 @@ fn stack_high_water() -> usize {
 #[derive(Debug)]
 pub struct Air {
     world: &'static World,
+    /// Frames said in this tick.
+    said: u32,
     listening: bool,
 }
 
@@ -184,13 +186,19 @@ impl Radio for Air {
     type Error = Infallible;
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
-        self.world.say(&Frame::of(frame, true));
+        self.said += 1;
+        self.world.say(&Frame::of(frame, self.said == Link::FRAMES));
         Ok(())
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
         if !self.listening {
             return Ok(None);
+        }
+        // The world waits until everybody has spoken, also for those who have nothing to say in this tick.
+        if self.said < Link::FRAMES {
+            self.said = Link::FRAMES;
+            self.world.say(&Frame::nothing());
         }
         let frame: Frame = self.world.hear();
         self.listening = frame.last == 0;

@@ -128,7 +128,7 @@ impl Fleet for Emulated {
             let Motion { position, velocity } = motions[robot];
             emulator.sense(&Situation { tick, sensed: 1, position, velocity })
         });
-        self.each(|_, emulator| emulator.speak())
+        self.each(|_, emulator| emulator.speak()).into_iter().map(Option::flatten).collect()
     }
 
     fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {

@@ -19,7 +19,7 @@ use crate::error::Result;
 
 /// Robots that fly together. A robot that is gone says nothing and does nothing; the others fly on.
 pub trait Fleet {
-    /// Everybody senses and speaks: one frame per robot, `None` from those that are gone.
+    /// Everybody senses and speaks: one frame per robot, `None` from those that are gone or do not speak in this tick.
     fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>>;
 
     /// Everybody hears, acts and learns: `heard` holds the frames that reach each robot, in order.

@@ -40,7 +40,7 @@ impl<'w> Native<'w> {
 impl Fleet for Native<'_> {
     fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>> {
         let robots = self.robots.iter_mut().zip(motions);
-        robots.map(|(robot, motion)| robot.as_mut().map(|robot| robot.speak(tick, *motion))).collect()
+        robots.map(|(robot, motion)| robot.as_mut().and_then(|robot| robot.speak(tick, *motion))).collect()
     }
 
     fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {
@@ -89,8 +89,8 @@ impl<'w> NativeRobot<'w> {
         Ok(Self { node, errors: PortErrors::default(), air: Air::default(), memory })
     }
 
-    /// The first half of a tick: the robot's frame.
-    pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<u8> {
+    /// The first half of a tick: the robot's frame, if it speaks in this tick.
+    pub fn speak(&mut self, tick: u32, motion: Motion) -> Option<Vec<u8>> {
         let mut ports = Ports {
             radio: &mut self.air,
             sensor: &mut Eyes(motion),
@@ -98,7 +98,7 @@ impl<'w> NativeRobot<'w> {
             store: &mut self.memory,
         };
         self.errors = tick::open(&mut self.node, tick, &mut ports, &mut [0; BUFFER_BYTES]);
-        std::mem::take(&mut self.air.said)
+        self.air.said.take()
     }
 
     /// The second half of a tick.
@@ -118,7 +118,7 @@ impl<'w> NativeRobot<'w> {
 
 #[derive(Debug, Default)]
 struct Air {
-    said: Vec<u8>,
+    said: Option<Vec<u8>>,
     heard: VecDeque<Vec<u8>>,
 }
 
@@ -126,7 +126,7 @@ impl Radio for Air {
     type Error = Infallible;
 
     fn send(&mut self, frame: &[u8]) -> std::result::Result<(), Infallible> {
-        self.said = frame.to_vec();
+        self.said = Some(frame.to_vec());
         Ok(())
     }
 

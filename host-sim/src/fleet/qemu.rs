@@ -71,9 +71,9 @@ impl Emulator {
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn speak(&mut self) -> io::Result<Vec<u8>> {
+    pub fn speak(&mut self) -> io::Result<Option<Vec<u8>>> {
         let frame: Frame = self.read()?;
-        Ok(frame.content().unwrap_or_default().to_vec())
+        Ok(frame.content().map(<[u8]>::to_vec))
     }
 
     /// Hands over what the robot hears in this tick.
