@@ -70,6 +70,10 @@ fn flights(robots: usize) {
             black_box(fly(&condition, &begin, 0.01, pilot.as_mut(), &mut ()));
         });
         let steps = robots as f64 * f64::from(condition.ticks) / time;
-        println!("flight of {robots} robots, {}, one thread: {:.0} thousand robot-steps/s", controller.title(), steps / 1e3);
+        println!(
+            "flight of {robots} robots, {}, one thread: {:.0} thousand robot-steps/s",
+            controller.title(),
+            steps / 1e3
+        );
     }
 }
