@@ -36,7 +36,7 @@ impl Activation {
     }
 
     /// σ on every number. The choice is made once per vector, not once per number.
-    #[inline]
+    #[inline(never)]
     pub fn apply(self, numbers: &mut [f32]) {
         match self {
             Self::Tanh => numbers.iter_mut().for_each(|x| *x = math::tanh(*x)),

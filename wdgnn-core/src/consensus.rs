@@ -3,10 +3,12 @@
 //! Only parameters heard in this tick are mixed: mixing a held copy again and again pulls a node back to where its
 //! neighbour once was.
 
-use crate::{codec::Span, math, online::Mixing, tensor::Tensor};
+use heapless::Vec;
 
-/// Numbers that a processor with 32 floating-point registers sums at a time, with some registers to spare.
-const BLOCK: usize = 24;
+use crate::{codec::Span, kernels, math, online::Mixing, tensor::Tensor};
+
+/// Neighbours that are added up at a time: as many as a robot has room for.
+const AT_ONCE: usize = 16;
 
 /// A neighbour's parameters and its own count of neighbours.
 #[derive(Clone, Copy, Debug)]
@@ -41,18 +43,17 @@ pub fn mix<'a, W: Tensor + 'a>(
         }
         Mixing::Uniform => {
             let mut mixed = *own;
-            let (blocks, rest) = mixed.numbers_mut().as_chunks_mut::<BLOCK>();
-            for (index, block) in blocks.iter_mut().enumerate() {
-                let said = |opinion: Opinion<'a, W>| opinion.wide.numbers().as_chunks::<BLOCK>().0.get(index);
-                mean(block, opinions.clone().filter_map(said), count);
-            }
+            let mut said: Vec<&[f32], AT_ONCE> = Vec::new();
             for opinion in opinions {
-                let numbers = opinion.wide.numbers().as_chunks::<BLOCK>().1;
-                rest.iter_mut().zip(numbers).for_each(|(s, w)| *s += w);
+                if said.is_full() {
+                    kernels::add_all(mixed.numbers_mut(), &said);
+                    said.clear();
+                }
+                // There is room, or it was just made.
+                let _ = said.push(opinion.wide.numbers());
             }
-            for s in rest {
-                *s /= (count + 1) as f32;
-            }
+            kernels::add_all(mixed.numbers_mut(), &said);
+            kernels::divide(mixed.numbers_mut(), (count + 1) as f32);
             mixed
         }
         Mixing::Metropolis => {
@@ -61,20 +62,6 @@ pub fn mix<'a, W: Tensor + 'a>(
             weighted(own, opinions, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32)
         }
     }
-}
-
-/// The mean of one's own numbers and `count` others', a block at a time. Not inlined, so that a block's sums get the registers to
-/// themselves.
-#[inline(never)]
-fn mean<'a>(own: &mut [f32; BLOCK], others: impl Iterator<Item = &'a [f32; BLOCK]>, count: usize) {
-    let mut sums = *own;
-    for numbers in others {
-        for (s, w) in sums.iter_mut().zip(numbers) {
-            *s += w;
-        }
-    }
-    let count = (count + 1) as f32;
-    *own = sums.map(|s| s / count);
 }
 
 /// `own + Σ_j weight_j · (wide_j − own)`, with each difference clipped.
@@ -122,11 +109,7 @@ fn uniform_parts<'a, W: Tensor + 'a>(own: &W, opinions: impl Iterator<Item = Opi
 
 /// The distance of two tensors in a run of their numbers.
 pub(crate) fn distance<W: Tensor>(a: &W, b: &W, run: Span) -> f32 {
-    let mut sum = 0.0;
-    for (a, b) in run.of(a.numbers()).iter().zip(run.of(b.numbers())) {
-        sum += (a - b) * (a - b);
-    }
-    math::sqrt(sum)
+    math::sqrt(kernels::squared_distance(run.of(a.numbers()), run.of(b.numbers())))
 }
 
 #[cfg(test)]

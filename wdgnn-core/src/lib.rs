@@ -161,6 +161,7 @@ pub mod compact;
 pub mod consensus;
 pub mod deep;
 pub mod flocking;
+mod kernels;
 pub mod math;
 pub mod message;
 pub mod neighbours;

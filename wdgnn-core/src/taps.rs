@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwn
 
 use crate::{
     codec::Span,
+    kernels,
     tensor::{self, Tensor},
 };
 
@@ -195,9 +196,7 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     fn add_shifted(&mut self, neighbour: &Self, weight: f32) {
         // A shift by one tap is a shift by F numbers.
         let taps = self.chain.numbers_mut().get_mut(F..).unwrap_or_default();
-        for (sum, x) in taps.iter_mut().zip(neighbour.chain.numbers()) {
-            *sum += weight * x;
-        }
+        kernels::add_scaled(taps, neighbour.chain.numbers(), weight);
         self.above.add_shifted(&neighbour.above, weight);
     }
 

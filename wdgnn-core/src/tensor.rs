@@ -6,7 +6,7 @@
 use postcard::experimental::max_size::MaxSize;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeTuple};
 
-use crate::math;
+use crate::{kernels, math};
 
 /// A fixed number of `f32` in a fixed order.
 pub trait Tensor: Copy + core::fmt::Debug {
@@ -21,7 +21,7 @@ pub trait Tensor: Copy + core::fmt::Debug {
 
     /// Whether every number may enter the arithmetic ([`math::admissible`]).
     fn admissible(&self) -> bool {
-        self.numbers().iter().all(|&x| math::admissible(x))
+        kernels::admissible(self.numbers())
     }
 
     /// Whether no number is a NaN or an infinity.
@@ -32,9 +32,7 @@ pub trait Tensor: Copy + core::fmt::Debug {
     /// Adds `weight · other`.
     #[inline]
     fn add_scaled(&mut self, other: &Self, weight: f32) {
-        for (a, b) in self.numbers_mut().iter_mut().zip(other.numbers()) {
-            *a += weight * b;
-        }
+        kernels::add_scaled(self.numbers_mut(), other.numbers(), weight);
     }
 
     /// Multiplies every number.
@@ -47,12 +45,7 @@ pub trait Tensor: Copy + core::fmt::Debug {
 
     /// Euclidean (Frobenius) distance to `other`.
     fn distance(&self, other: &Self) -> f32 {
-        let mut sum = 0.0;
-        for (a, b) in self.numbers().iter().zip(other.numbers()) {
-            let difference = a - b;
-            sum += difference * difference;
-        }
-        math::sqrt(sum)
+        math::sqrt(kernels::squared_distance(self.numbers(), other.numbers()))
     }
 
     /// Euclidean (Frobenius) norm.
@@ -119,26 +112,21 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAP
 
 /// Adds `inputsᵀ · rows` to `sums`: every filter bank and readout is this loop.
 ///
-/// The outputs are taken in blocks of 16, so that a block's sums stay in registers while its inputs go by. Each output is
-/// summed over the inputs in their order whatever the block size, so the bits do not depend on it.
+/// Each output is summed over the inputs in their order, whatever the blocks in which the outputs are taken.
 #[inline]
 pub fn accumulate<const OUT: usize>(sums: &mut [f32; OUT], inputs: &[f32], rows: &[[f32; OUT]]) {
-    const BLOCK: usize = 16;
-    let (blocks, rest) = sums.as_chunks_mut::<BLOCK>();
+    let (blocks, rest) = sums.as_chunks_mut();
     for (index, block) in blocks.iter_mut().enumerate() {
-        let mut partial = *block;
-        for (x, row) in inputs.iter().zip(rows) {
-            if let Some(weights) = row.as_chunks::<BLOCK>().0.get(index) {
-                for (sum, weight) in partial.iter_mut().zip(weights) {
-                    *sum += x * weight;
-                }
-            }
-        }
-        *block = partial;
+        kernels::accumulate_block(block, inputs, rows.as_flattened(), OUT, index);
     }
-    for (x, row) in inputs.iter().zip(rows) {
-        for (sum, weight) in rest.iter_mut().zip(row.as_chunks::<BLOCK>().1) {
-            *sum += x * weight;
+    let first = OUT - rest.len();
+    let (pairs, rest) = rest.as_chunks_mut();
+    for (index, pair) in pairs.iter_mut().enumerate() {
+        kernels::accumulate_pair(pair, inputs, rows.as_flattened(), OUT, first + 2 * index);
+    }
+    if let (Some(sum), Some(last)) = (rest.first_mut(), OUT.checked_sub(1)) {
+        for (x, row) in inputs.iter().zip(rows) {
+            *sum += x * row.get(last).copied().unwrap_or_default();
         }
     }
 }

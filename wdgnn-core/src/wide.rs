@@ -8,6 +8,7 @@
 use crate::{
     codec::Share,
     deep::Deep,
+    kernels,
     network::{FirstChain, Network},
     taps::{Chains, Scale},
     tensor::{Filter, Tensor, Vector, accumulate},
@@ -117,7 +118,11 @@ where
     #[inline]
     fn gradient(&self, output_gradient: &[f32; O]) -> Vector<O> {
         let mut factor = [0.0; O];
-        accumulate(&mut factor, output_gradient, &self.metric);
+        for (g, row) in output_gradient.iter().zip(&self.metric) {
+            for (f, m) in factor.iter_mut().zip(row) {
+                *f += g * m;
+            }
+        }
         Vector(factor)
     }
 
@@ -232,11 +237,7 @@ fn descend<const TAPS: usize, const F: usize, const W: usize>(
 ) {
     let mut stepped = *factor;
     stepped.scale(step);
-    for (row, z) in wide.rows_mut().iter_mut().zip(taps) {
-        for (w, f) in row.iter_mut().zip(stepped.0) {
-            *w -= z * f;
-        }
-    }
+    kernels::descend(wide.numbers_mut(), taps, &stepped.0);
 }
 
 /// α_W · M.
