@@ -161,10 +161,10 @@ pub(crate) fn check_model(link: Link, header: &Header) -> Result<(), Refusal> {
 }
 
 #[derive(Serialize)]
-struct Content<S, C, W> {
-    state: S,
-    chains: C,
-    wide: W,
+struct Content<'a, S, C, W> {
+    state: &'a S,
+    chains: &'a C,
+    wide: &'a W,
 }
 
 impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
@@ -204,7 +204,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// [`Beacon::BYTES`].
     #[must_use]
     pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
-        let content = Content { state: self.state, chains: self.chains, wide: self.wide };
+        let content = Content { state: &self.state, chains: &self.chains, wide: &self.wide };
         let used = postcard::to_slice(&(self.header(*link), content), buffer).ok()?;
         Some(used.len())
     }

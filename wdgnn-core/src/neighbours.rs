@@ -120,11 +120,11 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 
     fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W>) -> Result<(), Refusal> {
-        self.entries.push(newcomer).map_err(|_| Refusal::TableFull)?;
-        if let Some(tail) = self.entries.get_mut(index..) {
-            tail.rotate_right(1);
+        // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
+        if self.entries.is_full() || index > self.entries.len() {
+            return Err(Refusal::TableFull);
         }
-        Ok(())
+        self.entries.insert(index, newcomer).map_err(|_| Refusal::TableFull)
     }
 
     /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `plausible` is asked whether

@@ -219,6 +219,7 @@ where
     }
 
     /// Speak: one of the frames of this tick's beacon, for profiles that have several.
+    #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
         let beacon = self.beacon();
         let exchange = self.tick / self.behaviour.exchange.max(1);
@@ -230,6 +231,7 @@ where
     /// # Errors
     /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
     /// that a sealed frame that was good in itself is not heard again.
+    #[inline(never)] // its stack is given back before the next verb
     pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
         let mut beacon = Beacon::silent(self.state);
         let parts = self.codec.read(&self.link, self.tick, frame, &mut beacon)?;
@@ -310,6 +312,7 @@ where
     }
 
     /// Infer: the network's raw output.
+    #[inline(never)] // its stack is given back before the next verb
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
         self.output = self.model.infer(&self.wide, features, &mut self.chains);
         if self.exchanges() {
@@ -334,6 +337,7 @@ where
     }
 
     /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step.
+    #[inline(never)] // its stack is given back before the next verb
     pub fn agree(&mut self) -> Agreement {
         let rule = &self.behaviour.learning;
         let offline = self.model.offline();

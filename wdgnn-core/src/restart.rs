@@ -30,6 +30,7 @@ pub struct StoreFailed;
 /// # Errors
 /// When the store could not be read (the node is then as it was) or the new boot count not written (what was read has been
 /// taken up). Whether to fly at all is the caller's choice.
+#[inline(never)] // its stack is given back before the first tick
 pub fn resume<M, T, K, const N: usize, P: Codec>(
     node: &mut Node<M, T, N, P>,
     store: &mut K,
@@ -57,6 +58,7 @@ where
 }
 
 /// Saves what the next start will want to know.
+#[inline(never)] // likewise
 pub(crate) fn save<M, T, K, const N: usize, P: Codec>(
     node: &Node<M, T, N, P>,
     store: &mut K,
