@@ -95,20 +95,25 @@ impl Frame {
     /// The length that means that there is no frame.
     pub const NOTHING: u16 = u16::MAX;
 
+    /// The air was silent.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self { length: Self::NOTHING, last: 1, bytes: [0; FRAME_ROOM] }
+    }
+
     /// A message of `frame`.
     #[must_use]
     pub fn of(frame: &[u8], last: bool) -> Self {
-        let mut bytes = [0; FRAME_ROOM];
-        for (to, from) in bytes.iter_mut().zip(frame) {
-            *to = *from;
-        }
-        Self { length: frame.len().min(usize::from(Self::NOTHING) - 1) as u16, last: last.into(), bytes }
+        let mut message = Self::nothing();
+        message.fill(frame, last);
+        message
     }
 
-    /// The air was silent.
-    #[must_use]
-    pub fn nothing() -> Self {
-        Self { length: Self::NOTHING, last: 1, bytes: [0; FRAME_ROOM] }
+    /// Puts `frame` into this message.
+    pub fn fill(&mut self, frame: &[u8], last: bool) {
+        self.length = frame.len().min(usize::from(Self::NOTHING) - 1) as u16;
+        self.last = last.into();
+        self.bytes.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
     }
 
     /// The frame, as far as there is room for it; `None` when there is none.

@@ -9,12 +9,14 @@ use wdgnn_core::{
     ports::Clock as _,
     restart,
     robot::{self, BUFFER_BYTES, Robot},
+    task::NodeId,
     tick,
     weights::{Aligned, Weights},
 };
 
 /// The weight file, in flash as it is.
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
+static BOARD: StaticCell<Board> = StaticCell::new();
 static ROBOT: StaticCell<Robot<'static, Link>> = StaticCell::new();
 
 /// Ticks between two lines of the log: a second of flight.
@@ -22,23 +24,15 @@ const LOG_EVERY: u32 = 100;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let mut board = Board::init();
+    let board = BOARD.init_with(Board::init);
+    let robot = load(board.id);
     let mut buffer = [0; BUFFER_BYTES];
-
-    let weights = match Weights::open(&MODEL.0) {
-        Ok(weights) => weights,
-        Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
-    };
-    let robot = ROBOT.init_with(|| match robot::robot(board.id, &weights, Link::default()) {
-        Ok(robot) => robot,
-        Err(error) => defmt::panic!("the model in this image is for another robot: {}", error),
-    });
 
     let resumed = restart::resume(robot, board.store(), &mut buffer).unwrap_or(false);
     defmt::info!(
         "robot {=u16}, model {=u32:#010x}, boot {=u32}, {=str} parameters",
         board.id,
-        weights.model,
+        robot.link().model,
         robot.boot(),
         if resumed { "resumed" } else { "offline" }
     );
@@ -52,4 +46,17 @@ fn main() -> ! {
             defmt::info!("{}", report);
         }
     }
+}
+
+/// The robot with its network. Not inlined: what it needs of the stack, it gives back before the first tick.
+#[inline(never)]
+fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
+    let weights = match Weights::open(&MODEL.0) {
+        Ok(weights) => weights,
+        Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
+    };
+    ROBOT.init_with(|| match robot::robot(id, &weights, Link::default()) {
+        Ok(robot) => robot,
+        Err(error) => defmt::panic!("the model in this image is for another robot: {}", error),
+    })
 }

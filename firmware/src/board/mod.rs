@@ -3,7 +3,7 @@
 
 #[cfg(all(feature = "board-qemu", feature = "board-nrf52840"))]
 compile_error!("choose one board: add --no-default-features to --features board-nrf52840");
-#[cfg(not(any(feature = "board-qemu", feature = "board-nrf52840")))]
+#[cfg(not(any(feature = "board-qemu", feature = "board-nrf52840", feature = "panic-never")))]
 compile_error!("choose a board: --features board-qemu or --features board-nrf52840");
 
 #[cfg(feature = "board-qemu")]

@@ -70,7 +70,7 @@ impl Board {
             fail("QEMU was started without pipes to and from a world")
         };
         let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
-        let air = Air { world, said: 0, listening: false };
+        let air = Air { world, said: 0, listening: false, message: Frame::nothing() };
         Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
@@ -106,7 +106,8 @@ impl Board {
         });
     }
 
-    /// A tick is finished: tells the world what came of it.
+    /// A tick is finished: tells the world what came of it. Not inlined: its message is on the stack only while it is told.
+    #[inline(never)]
     pub fn finish(&mut self, robot: &Robot<'_>, report: &Report<[f32; OUTPUTS]>) {
         self.world.say(&Outcome::new(report, robot.wide()));
     }
@@ -124,18 +125,17 @@ impl Clock for Board {
     /// The world says when; without a world the robot ends.
     fn next_tick(&mut self) -> u32 {
         (self.air.said, self.air.listening) = (0, true);
-        let situation: Situation = self.world.hear();
+        let mut situation = Situation::zeroed();
+        self.world.hear(&mut situation);
         self.world.situation.set(situation);
         situation.tick
     }
 }
 
 impl World {
-    fn hear<M: Pod>(&self) -> M {
-        let mut message = M::zeroed();
-        match (&self.input).read_exact(bytemuck::bytes_of_mut(&mut message)) {
-            Ok(()) => message,
-            Err(_) => leave(),
+    fn hear<M: Pod>(&self, message: &mut M) {
+        if (&self.input).read_exact(bytemuck::bytes_of_mut(message)).is_err() {
+            leave();
         }
     }
 
@@ -180,6 +180,7 @@ pub struct Air {
     /// Frames said in this tick.
     said: u32,
     listening: bool,
+    message: Frame,
 }
 
 impl Radio for Air {
@@ -187,7 +188,8 @@ impl Radio for Air {
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
         self.said += 1;
-        self.world.say(&Frame::of(frame, self.said == Link::FRAMES));
+        self.message.fill(frame, self.said == Link::FRAMES);
+        self.world.say(&self.message);
         Ok(())
     }
 
@@ -198,15 +200,15 @@ impl Radio for Air {
         // The world waits until everybody has spoken, also for those who have nothing to say in this tick.
         if self.said < Link::FRAMES {
             self.said = Link::FRAMES;
-            self.world.say(&Frame::nothing());
+            self.message.length = Frame::NOTHING;
+            self.message.last = 1;
+            self.world.say(&self.message);
         }
-        let frame: Frame = self.world.hear();
-        self.listening = frame.last == 0;
-        Ok(frame.content().map(|content| {
-            for (to, from) in buffer.iter_mut().zip(content) {
-                *to = *from;
-            }
-            frame.length.into()
+        self.world.hear(&mut self.message);
+        self.listening = self.message.last == 0;
+        Ok(self.message.content().map(|content| {
+            buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
+            self.message.length.into()
         }))
     }
 }
@@ -263,6 +265,12 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     // Where, not what: the words would bring all of `core::fmt` into the image, 14 KB.
     let (file, line) = info.location().map_or(("", 0), |place| (place.file(), place.line()));
     defmt::error!("panic at {=str}:{=u32}", file, line);
+    process::exit(1)
+}
+
+/// `defmt::panic!` has said what there is to say.
+#[defmt::panic_handler]
+fn defmt_panic() -> ! {
     process::exit(1)
 }
 

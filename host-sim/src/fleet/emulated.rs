@@ -68,6 +68,12 @@ impl Emulated {
         self.decoder.lines(&files::read(&self.place(robot).join("log")).unwrap_or_default())
     }
 
+    /// The process that a robot's emulator runs in, while there is one.
+    #[must_use]
+    pub fn process(&self, robot: usize) -> Option<u32> {
+        self.robots[robot].as_ref().map(Emulator::process)
+    }
+
     /// Lets all robots end by themselves, which they do with a last line in their log.
     pub fn leave(&mut self) {
         for robot in 0..self.robots.len() {

@@ -109,6 +109,12 @@ impl Emulator {
         lock(child).wait()
     }
 
+    /// The emulator's process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        lock(&self.child).id()
+    }
+
     /// Where the robot keeps its log and what it stores.
     #[must_use]
     pub fn folder(&self) -> &Path {
