@@ -48,6 +48,7 @@ cargo clippy -p firmware --lib --tests -- -D warnings
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
 cargo clippy -p firmware --release --target "$robot" --no-default-features --features board-nrf52840 -- -D warnings
+cargo clippy -p firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
 
 step "the nRF52840's image links"
 cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840

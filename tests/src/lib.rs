@@ -2,4 +2,7 @@
 
 #[cfg(feature = "browser")]
 pub mod browser;
+pub mod cycles;
+pub mod golden;
+pub mod image;
 pub mod model;

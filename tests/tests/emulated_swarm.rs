@@ -3,14 +3,13 @@
 
 #![cfg(feature = "emulated")]
 
-use std::sync::atomic::AtomicBool;
+use std::{path::Path, process::Command, sync::atomic::AtomicBool};
 
 use host_sim::{
     fleet::{
         Fleet,
         emulated::Emulated,
         events::Events,
-        image,
         mission::{self, Debriefing},
         native::Native,
     },
@@ -20,6 +19,7 @@ use host_sim::{
     start::{Condition, start},
     train::recipe::{Architecture, RecipeName},
 };
+use system_tests::image;
 use wdgnn_core::flocking::Flocking;
 
 fn model() -> ModelFile {
@@ -46,7 +46,7 @@ fn fly(
 fn fly_both(robots: usize, ticks: u32, seed: u64, events: &Events) -> [Debriefing; 2] {
     let model = model();
     assert!(model.weights().header.learning.step > 0.0, "online learning is on");
-    let image = image::build(None).unwrap();
+    let image = image::build("robot", &[]).unwrap();
     let (native, _) = fly(&mut Native::new(&model, robots).unwrap(), robots, ticks, seed, events);
     let mut fleet = Emulated::new(&image, &model, robots).unwrap();
     let (emulated, stories) = fly(&mut fleet, robots, ticks, seed, events);
@@ -79,4 +79,33 @@ fn kills_reboots_and_drops_do_the_same_to_both() {
     assert_eq!(native.digest, emulated.digest);
     let [undisturbed, _] = fly_both(12, 150, 4, &Events::default());
     assert_ne!(native.digest, undisturbed.digest, "the events happened");
+}
+
+#[test]
+fn a_robot_that_dies_is_reported_and_the_others_fly_on() {
+    let (model, image) = (model(), image::build("robot", &[]).unwrap());
+    let mut fleet = Emulated::new(&image, &model, 4).unwrap();
+    let process = fleet.process(2).unwrap().to_string();
+    assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
+    let (flown, stories) = fly(&mut fleet, 4, 20, 1, &Events::default());
+    assert_eq!(stories.len(), 1);
+    assert!(
+        stories[0].starts_with("robot 2 is lost; the last it said: info  robot 2, model 0x"),
+        "{stories:?}"
+    );
+    assert!(fleet.process(2).is_none() && fleet.process(3).is_some());
+    let killed = Events { kills: vec!["2@0".parse().unwrap()], ..Events::default() };
+    let (native, _) = fly(&mut Native::new(&model, 4).unwrap(), 4, 20, 1, &killed);
+    assert_eq!(flown.digest, native.digest, "to the others it is as if it had been taken out");
+}
+
+#[test]
+fn no_emulator_outlives_its_fleet() {
+    let image = image::build("robot", &[]).unwrap();
+    let fleet = Emulated::new(&image, &model(), 3).unwrap();
+    let processes: Vec<u32> = (0..3).filter_map(|robot| fleet.process(robot)).collect();
+    let alive = |process: &u32| Path::new("/proc").join(process.to_string()).exists();
+    assert!(processes.len() == 3 && processes.iter().all(alive));
+    drop(fleet);
+    assert!(!processes.iter().any(alive));
 }

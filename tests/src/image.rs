@@ -1,0 +1,126 @@
+//! Firmware images: built as a user builds them, and looked into.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::{Mutex, PoisonError},
+};
+
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags};
+
+/// Cargo gives every board's program the same place: one at a time, and each is taken elsewhere at once.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+/// Builds one of the firmware's programs for the boards' processor. Returns where it is, or what cargo said.
+///
+/// # Errors
+/// What cargo said, when it does not build or link.
+///
+/// # Panics
+/// Without cargo.
+pub fn build(program: &str, options: &[&str]) -> Result<PathBuf, String> {
+    build_with_model(program, options, None)
+}
+
+/// [`build`] with another weight file in the image.
+///
+/// # Errors
+/// As [`build`].
+///
+/// # Panics
+/// As [`build`].
+pub fn build_with_model(program: &str, options: &[&str], model: Option<&Path>) -> Result<PathBuf, String> {
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let target = "thumbv7em-none-eabihf";
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.envs(model.map(|model| ("WDGNN_MODEL", model)));
+    let Output { status, stdout, stderr } = cargo
+        .current_dir(workspace)
+        .args(["build", "-p", "firmware", "--release", "--target", target, "--bin", program])
+        .arg("--message-format=json-render-diagnostics")
+        .args(options)
+        .output()
+        .expect("cargo");
+    let messages = String::from_utf8_lossy(&stdout);
+    let artifacts =
+        messages.lines().rev().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut executables = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    match executables.next() {
+        Some(path) if status.success() => {
+            let other = if model.is_some() { "-other-model" } else { "" };
+            let kept = path.with_file_name(format!("tested-{program}{}{other}", options.concat()));
+            // Moved into place: an emulator may be reading the last one.
+            let draft = kept.with_extension("draft");
+            fs::copy(path, &draft).and_then(|_| fs::rename(&draft, &kept)).expect("room for a copy");
+            Ok(kept)
+        }
+        _ => Err(String::from_utf8_lossy(&stderr).into_owned()),
+    }
+}
+
+/// What an image takes, in bytes, by kind of section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Code, and the table of interrupts.
+    pub text: u64,
+    /// Constants, the weight file among them.
+    pub rodata: u64,
+    /// Variables with a first value: they take flash and RAM.
+    pub data: u64,
+    /// Variables that start at zero, or with nothing in particular.
+    pub bss: u64,
+}
+
+impl Footprint {
+    /// Bytes of flash.
+    #[must_use]
+    pub fn flash(&self) -> u64 {
+        self.text + self.rodata + self.data
+    }
+
+    /// Bytes of RAM, without the stack.
+    #[must_use]
+    pub fn ram(&self) -> u64 {
+        self.data + self.bss
+    }
+}
+
+/// What an image takes.
+///
+/// # Panics
+/// When it is not an ELF file.
+#[must_use]
+pub fn footprint(image: &Path) -> Footprint {
+    let bytes = fs::read(image).expect("a built image");
+    let file = object::File::parse(&*bytes).expect("an ELF file");
+    let mut footprint = Footprint::default();
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+        if sh_flags & u64::from(object::elf::SHF_ALLOC) == 0 {
+            continue;
+        }
+        let sum = match section.name().unwrap_or_default() {
+            ".vector_table" | ".text" => &mut footprint.text,
+            ".data" => &mut footprint.data,
+            ".bss" | ".uninit" => &mut footprint.bss,
+            _ => &mut footprint.rodata,
+        };
+        *sum += section.size();
+    }
+    footprint
+}
+
+/// The names and addresses of everything that an image defines.
+///
+/// # Panics
+/// When it is not an ELF file.
+#[must_use]
+pub fn symbols(image: &Path) -> Vec<(String, u64)> {
+    let bytes = fs::read(image).expect("a built image");
+    let file = object::File::parse(&*bytes).expect("an ELF file");
+    // The lowest bit of a Thumb function's address is a mark.
+    let defined = file.symbols().filter(object::ObjectSymbol::is_definition);
+    defined.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.address() & !1))).collect()
+}

@@ -1,0 +1,76 @@
+//! Instructions per verb of a tick on the emulated Cortex-M4F, and modelled cycles beside them. Neither are cycles of hardware.
+
+#![cfg(feature = "emulated")]
+
+use std::{fs, path::Path, process::Command};
+
+use host_sim::fleet::log::Decoder;
+use system_tests::{cycles, golden, image};
+
+/// An instruction here and there comes with every change nearby.
+const TOLERANCE: f64 = 0.05;
+
+/// Runs the bench in `folder` and returns what it logged.
+fn run(bench: &Path, folder: &Path, options: &[&str]) -> Vec<(String, u64)> {
+    let status = Command::new("qemu-system-arm")
+        .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])
+        .args(["-semihosting-config", "enable=on,target=native"])
+        .args(options)
+        .arg("-kernel")
+        .arg(bench)
+        .current_dir(folder)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let lines = Decoder::new(bench).unwrap().lines(&fs::read(folder.join("log")).unwrap());
+    let number = |line: &String| {
+        let (name, value) = line.trim().rsplit_once(' ').unwrap();
+        (name.to_owned(), value.parse().unwrap())
+    };
+    lines.iter().map(number).collect()
+}
+
+#[test]
+fn every_verb_takes_as_many_instructions_as_it_did() {
+    let bench = image::build("bench", &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // Every instruction takes 1,024 ns of emulated time; without that, time is the host's, and noise.
+    let counted = run(&bench, folder.path(), &["-icount", "shift=10,sleep=off"]);
+    golden::compare(
+        "instructions.txt",
+        "instructions on an emulated Cortex-M4F: F = 6, K = 3, G = 32, eight neighbours\nhear: all eight frames; \
+         tick: everything, with eight frames decoded and one encoded",
+        &counted,
+        TOLERANCE,
+    );
+    let of = |verb: &str| counted.iter().find(|(name, _)| name == verb).unwrap().1;
+    assert!(of("tick") <= 40_000);
+    assert!(of("learn") <= 250);
+
+    // The same program again, every instruction of it written down.
+    fs::remove_file(folder.path().join("log")).unwrap();
+    let trace = ["-singlestep", "-d", "in_asm,exec,nochain", "-D", "trace"];
+    run(&bench, folder.path(), &trace);
+    let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
+    let symbols = image::symbols(&bench);
+    let (_, mark) = symbols.iter().find(|(name, _)| name.contains("bench_mark")).unwrap();
+    let sections = cycles::sections(&trace, *mark);
+    let [(empty, empty_cycles), sections @ ..] = &*sections else { panic!("no marks in the trace") };
+    assert_eq!(sections.len(), counted.len());
+    let mut modelled = Vec::new();
+    // Both ways of counting see the same instructions, up to the few around a measurement.
+    for ((verb, counted), (traced, cycles)) in counted.iter().zip(sections) {
+        assert!(
+            (traced - empty).abs_diff(*counted) <= 10,
+            "{verb}: {} traced, {counted} counted",
+            traced - empty
+        );
+        modelled.push((verb.clone(), cycles - empty_cycles));
+    }
+    golden::compare(
+        "cycles.txt",
+        "modelled Cortex-M4F cycles of the same, by ARM's tables, without wait states: no measurement",
+        &modelled,
+        TOLERANCE,
+    );
+}
