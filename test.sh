@@ -29,7 +29,9 @@ install() {
 }
 install qemu-system-arm qemu-system-arm "brew install qemu"
 install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
+install python3 python3 "brew install python"
 qemu-system-arm --version | head -n 1
+python3 --version
 cargo --version
 
 step "formatting"
@@ -42,7 +44,7 @@ for target in "$robot" "$smallest"; do
 done
 
 step "lints: host"
-cargo clippy --all-targets --features system-tests/emulated,system-tests/browser -- -D warnings
+cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
 
 step "lints: boards"
@@ -56,8 +58,8 @@ cargo build -p firmware --release --target "$robot" --no-default-features --feat
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
-step "tests: host, robots in the emulator, pages in the browser"
+step "tests: host, robots in the emulator, pages in the browser, frames in Python"
 cargo test -p firmware --lib
-cargo test --features system-tests/emulated,system-tests/browser
+cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop
 
 printf '\ntest.sh: all checks passed\n'

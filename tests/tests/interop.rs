@@ -1,0 +1,200 @@
+//! Robots and a program in another language, written from `docs/wire-format.md` alone, understand each other.
+
+#![cfg(feature = "interop")]
+
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+use host_sim::{
+    model::ModelFile,
+    models,
+    train::recipe::{Architecture, RecipeName},
+};
+use serde_json::Value;
+use wdgnn_core::{
+    codec::{Codec, Exact},
+    compact::{Dot154, Esb32, EspNow},
+    flocking::Motion,
+    refusal::Refusal,
+    robot::{self, BUFFER_BYTES, Robot},
+    seal::{Key, Sealed, SealedEsb32},
+};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
+const KEY: Key = *b"a swarm's secret";
+
+/// Runs a script of `tests/interop` and returns its lines.
+fn python(arguments: &[&str], input: &[String]) -> Vec<String> {
+    let mut child = Command::new("python3")
+        .args(arguments)
+        .current_dir(FOLDER)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("python3 is installed");
+    let mut lines = child.stdin.take().unwrap();
+    let input = input.join("\n");
+    let writer = std::thread::spawn(move || lines.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn model() -> ModelFile {
+    models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
+}
+
+/// What Python is told of a profile: its name, the model, and the key if it is sealed.
+struct Profile {
+    name: &'static str,
+    model: String,
+    key: Option<String>,
+}
+
+impl Profile {
+    fn new(name: &'static str, sealed: bool) -> Self {
+        let model = format!("{:08x}", model().weights().model);
+        Self { name, model, key: sealed.then(|| hex(&KEY)) }
+    }
+
+    fn run(&self, way: &str, lines: &[String]) -> Vec<String> {
+        let arguments = ["robot_wire.py", way, self.name, &self.model];
+        let arguments: Vec<&str> = arguments.into_iter().chain(self.key.as_deref()).collect();
+        let answers = python(&arguments, lines);
+        assert_eq!(answers.len(), lines.len());
+        answers
+    }
+
+    fn decode(&self, frames: &[(u32, Vec<u8>)]) -> Vec<Value> {
+        let lines: Vec<_> = frames.iter().map(|(tick, frame)| format!("{tick} {}", hex(frame))).collect();
+        self.run("decode", &lines).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn encode(&self, beacons: &[Value]) -> Vec<Vec<u8>> {
+        let lines: Vec<_> = beacons.iter().map(Value::to_string).collect();
+        self.run("encode", &lines).iter().map(|line| bytes(line)).collect()
+    }
+}
+
+fn motion(tick: u32) -> Motion {
+    // Numbers that half precision holds as they are.
+    let time = f32::from(tick as u8) * 0.125;
+    Motion { position: [1.0 + time, -2.0], velocity: [0.5, time] }
+}
+
+/// What a beacon in JSON says about a motion.
+fn told(beacon: &Value) -> [f32; 4] {
+    let state = beacon["state"].as_array().unwrap_or_else(|| panic!("{beacon}"));
+    [0, 1, 2, 3].map(|index| state[index].as_f64().unwrap() as f32)
+}
+
+fn numbers(motion: Motion) -> [f32; 4] {
+    let Motion { position: [x, y], velocity: [v, w] } = motion;
+    [x, y, v, w]
+}
+
+#[test]
+fn python_reads_writes_and_refuses_every_golden_frame() {
+    python(&["test_wire.py"], &[]);
+}
+
+fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
+    let model = model();
+    let weights = model.weights();
+    let mut speaker: Robot<'_, P> = robot::robot(7, &weights, codec()).unwrap();
+    let mut sent = Vec::new();
+    for tick in 0..6 {
+        speaker.sense(tick, Some(motion(tick)));
+        for index in 0..P::FRAMES {
+            let mut buffer = [0; BUFFER_BYTES + 16];
+            let length = speaker.speak_frame(index, &mut buffer).unwrap();
+            sent.push((tick, buffer[..length].to_vec()));
+        }
+    }
+    let mut beacons = profile.decode(&sent);
+    for ((tick, _), beacon) in sent.iter().zip(&mut beacons) {
+        assert_eq!(beacon["sender"], 7);
+        assert_eq!(told(beacon), numbers(motion(*tick)), "{}", profile.name);
+        // Somebody else says the same, in Python.
+        beacon["sender"] = 9.into();
+        beacon["exchange"] = (*tick).into();
+        beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(P::FRAMES)).into();
+    }
+    let mut listener: Robot<'_, P> = robot::robot(1, &weights, codec()).unwrap();
+    for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
+        listener.sense(*tick, Some(motion(0)));
+        let mut changed = frame.clone();
+        *changed.last_mut().unwrap() ^= 0x80;
+        if profile.key.is_some() {
+            assert_eq!(listener.hear(&changed), Err(Refusal::Forged));
+        }
+        assert_eq!(listener.hear(frame), Ok(()), "{}", profile.name);
+        assert_eq!(listener.hear(original), Ok(()));
+        let heard: Vec<_> = listener.neighbours().map(|heard| (heard.beacon.sender, heard.beacon)).collect();
+        let [(7, original), (9, copy)] = heard[..] else { panic!("{heard:?}") };
+        assert_eq!(original, wdgnn_core::Beacon { sender: 7, ..copy }, "bit for bit");
+    }
+}
+
+#[test]
+fn robots_and_python_understand_each_other_on_every_profile() {
+    speaks_and_hears(&Profile::new("exact", false), || Exact);
+    speaks_and_hears(&Profile::new("dot154", false), Dot154::default);
+    speaks_and_hears(&Profile::new("espnow", false), EspNow::default);
+    speaks_and_hears(&Profile::new("esb32", false), || Esb32);
+}
+
+#[test]
+fn robots_and_python_understand_each_other_sealed() {
+    speaks_and_hears(&Profile::new("exact", true), || Sealed::new(Exact, &KEY));
+    speaks_and_hears(&Profile::new("dot154", true), || Sealed::new(Dot154::default(), &KEY));
+    speaks_and_hears(&Profile::new("espnow", true), || Sealed::new(EspNow::default(), &KEY));
+    speaks_and_hears(&Profile::new("esb32", true), || SealedEsb32::new(Esb32, &KEY));
+}
+
+#[cfg(feature = "emulated")]
+#[test]
+fn emulated_robots_and_python_understand_each_other() {
+    use host_sim::fleet::{Fleet as _, emulated::Emulated, image};
+
+    let model = model();
+    let image = image::build(None).unwrap();
+    let mut fleet = Emulated::new(&image, &model, 2).unwrap();
+    let profile = Profile::new("exact", false);
+    for tick in 0..5 {
+        let motions = [motion(tick), motion(tick + 1)];
+        let said = fleet.speak(tick, &motions);
+        let said: Vec<_> =
+            said.into_iter().map(|frame| (tick, frame.expect("an emulated robot speaks"))).collect();
+        let mut beacons = profile.decode(&said);
+        for (robot, beacon) in beacons.iter_mut().enumerate() {
+            assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
+            assert_eq!(told(beacon), numbers(motions[robot]));
+            beacon["sender"] = (77 + robot).into();
+        }
+        let written = profile.encode(&beacons);
+        let mut foreign = written[0].clone();
+        foreign[7] ^= 1;
+        let heard: Vec<&[u8]> = written.iter().map(Vec::as_slice).chain([foreign.as_slice()]).collect();
+        for outcome in fleet.hear(&[heard.clone(), heard]) {
+            let outcome = outcome.expect("an emulated robot does something");
+            assert_eq!((outcome.heard, outcome.neighbours), (3, 2), "both that Python wrote are neighbours");
+            let refused = Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0);
+            assert_eq!(refused.collect::<Vec<_>>(), [(Refusal::Model, 1)]);
+        }
+    }
+}
