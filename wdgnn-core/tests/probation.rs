@@ -4,7 +4,7 @@ mod common;
 
 use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
 use wdgnn_core::{
-    codec::Codec,
+    codec::{Codec, Exact},
     compact::{Dot154, Esb32},
     flocking::Motion,
     node::Behaviour,
@@ -99,6 +99,24 @@ fn a_newcomer_that_lies_from_the_start_never_counts() {
         assert_eq!(outcomes[0].is_err(), number > 0);
         assert!(!counts);
     }
+}
+
+#[test]
+fn without_probation_everybody_is_believed_on_every_profile() {
+    fn believed<P: Codec + Copy>(codec: P) {
+        let weights = weights(1);
+        let behaviour = Behaviour { probation: 0, ..behaviour() };
+        let mut listener = robot_on(1, &weights, behaviour, codec);
+        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        for number in 0..5 {
+            let says = if number % 2 == 0 { honest } else { contradiction };
+            let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
+            assert_eq!((outcomes, counts), (vec![Ok(()); P::FRAMES as usize], true));
+        }
+    }
+    believed(Exact);
+    believed(Dot154::default());
+    believed(Esb32);
 }
 
 #[test]
