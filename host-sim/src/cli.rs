@@ -18,6 +18,7 @@ pub struct Cli {
 enum Command {
     Flock(commands::flock::FlockArguments),
     Swarm(commands::swarm::SwarmArguments),
+    Sniff(commands::sniff::SniffArguments),
     Sweep(commands::sweep::SweepArguments),
     Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
@@ -33,6 +34,7 @@ impl Cli {
         match self.command {
             Some(Command::Flock(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => arguments.run(),
+            Some(Command::Sniff(arguments)) => arguments.run(),
             Some(Command::Sweep(arguments)) => arguments.run(),
             Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => arguments.run(),

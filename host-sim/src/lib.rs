@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod cli;
 pub mod commands;
 pub mod controllers;
@@ -11,14 +12,17 @@ pub mod expert;
 pub mod files;
 pub mod fleet;
 pub mod flight;
+pub mod key;
 pub mod links;
 pub mod model;
 pub mod models;
 pub mod movie;
 pub mod page;
+pub mod pcap;
 pub mod progress;
 pub mod seeds;
 pub mod shapes;
+pub mod sniff;
 pub mod start;
 pub mod swarm;
 pub mod symmetric;

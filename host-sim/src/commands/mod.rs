@@ -2,6 +2,7 @@
 
 pub mod flock;
 pub mod movie;
+pub mod sniff;
 pub mod swarm;
 pub mod sweep;
 pub mod theorem;

@@ -16,11 +16,13 @@ use wdgnn_core::flocking::Flocking;
 use crate::{
     error::{Error, Result},
     fleet::{
+        Fleet,
         emulated::Emulated,
         events::{Events, Moment, Span},
         image,
         mission::{self, Debriefing},
         native::Native,
+        recorded::Recorded,
     },
     model::ModelFile,
     models,
@@ -81,6 +83,9 @@ pub struct SwarmArguments {
     /// A firmware image in place of one that is built now.
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
+    /// Write every frame that is said to a capture, for Wireshark and `host-sim sniff`.
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
@@ -166,7 +171,7 @@ impl SwarmArguments {
 
     fn fly(
         &self,
-        fleet: &mut dyn crate::fleet::Fleet,
+        fleet: &mut dyn Fleet,
         model: &ModelFile,
         condition: &Condition,
         events: &Events,
@@ -180,7 +185,18 @@ impl SwarmArguments {
         let began = Instant::now();
         let mut lost =
             |tick: u32, story: &str| eprintln!("host-sim: tick {tick}: {story}; the others fly on");
-        let debriefing = mission::fly(fleet, condition, &from, period, events, &interrupted, &mut lost)?;
+        let mut fly = |fleet: &mut dyn Fleet| {
+            mission::fly(fleet, condition, &from, period, events, &interrupted, &mut lost)
+        };
+        let debriefing = match &self.capture {
+            None => fly(fleet)?,
+            Some(path) => {
+                let mut recorded = Recorded::new(fleet, period, path)?;
+                let debriefing = fly(&mut recorded)?;
+                recorded.finish()?;
+                debriefing
+            }
+        };
         Ok((debriefing, began.elapsed().as_secs_f64()))
     }
 

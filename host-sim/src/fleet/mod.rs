@@ -11,6 +11,7 @@ pub mod mission;
 pub mod native;
 pub mod patrol;
 pub mod qemu;
+pub mod recorded;
 
 use firmware::emulation::Outcome;
 use wdgnn_core::flocking::Motion;

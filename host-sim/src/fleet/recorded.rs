@@ -1,0 +1,65 @@
+//! A fleet whose every word is written to a capture.
+
+use firmware::emulation::Outcome;
+use wdgnn_core::{flocking::Motion, robot::FRAME_BYTES};
+
+use super::Fleet;
+use crate::{capture::Capture, error::Result};
+
+/// A fleet that is listened to.
+#[allow(missing_debug_implementations, reason = "fleets are told apart by what they do")]
+pub struct Recorded<'a> {
+    fleet: &'a mut dyn Fleet,
+    /// Control period in seconds.
+    period: f32,
+    capture: Capture,
+    written: Result,
+}
+
+impl<'a> Recorded<'a> {
+    /// Listens to `fleet`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Write`].
+    pub fn new(fleet: &'a mut dyn Fleet, period: f32, path: &std::path::Path) -> Result<Self> {
+        Ok(Self { fleet, period, capture: Capture::create(path, FRAME_BYTES)?, written: Ok(()) })
+    }
+
+    /// Ends the capture.
+    ///
+    /// # Errors
+    /// The first [`crate::error::Error::Write`] that there was.
+    pub fn finish(self) -> Result {
+        self.written?;
+        self.capture.finish()
+    }
+}
+
+impl Fleet for Recorded<'_> {
+    fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>> {
+        let said = self.fleet.speak(tick, motions);
+        let microseconds = (f64::from(self.period) * f64::from(tick) * 1.0e6).round() as u64;
+        for (robot, frame) in (0..).zip(&said) {
+            if let (Some(frame), Ok(())) = (frame, &self.written) {
+                self.written = self.capture.frame(microseconds, robot, frame);
+            }
+        }
+        said
+    }
+
+    fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {
+        self.fleet.hear(heard)
+    }
+
+    fn kill(&mut self, robot: usize) {
+        self.fleet.kill(robot);
+    }
+
+    fn reboot(&mut self, robot: usize) -> Result {
+        self.fleet.reboot(robot)
+    }
+
+    fn casualties(&mut self) -> Vec<String> {
+        self.fleet.casualties()
+    }
+}
