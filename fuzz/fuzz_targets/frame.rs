@@ -1,0 +1,37 @@
+//! A plain frame of any profile: never a panic, and what is read is written to the same bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::{
+    Motion,
+    codec::{Codec, Exact, Span},
+    compact::{Dot154, Esb32, EspNow},
+    message::Link,
+    taps::{NoChain, Stacked},
+    tensor::Filter,
+};
+
+type Taps = Stacked<4, 6, NoChain>;
+type Wide = Filter<4, 6, 2>;
+
+/// The model of the golden frames.
+const MODEL: u32 = 0xdead_beef;
+
+fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
+    let link = Link { profile: P::profile(true), model: MODEL };
+    let Ok((beacon, parts)) = codec.decode::<Motion, Taps, Wide>(&link, 0, frame) else { return };
+    let (exchange, index) = match parts.wide {
+        Span::NONE => (0, u32::from(parts.taps.from / run)),
+        wide => (u32::from(wide.from / run), P::FRAMES - 1),
+    };
+    let mut again = [0; 512];
+    let length = codec.encode(&link, &beacon, exchange, index, &mut again);
+    assert_eq!(length.map(|length| &again[..length]), Some(frame));
+}
+
+fuzz_target!(|frame: &[u8]| {
+    read(Exact, frame, 48);
+    read(Dot154::default(), frame, 12);
+    read(EspNow::default(), frame, 48);
+    read(Esb32, frame, 6);
+});

@@ -1,0 +1,36 @@
+//! A sealed frame of any profile: never a panic; what is accepted was sealed with the key, and is accepted once.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::{
+    Motion, Refusal,
+    codec::{Codec, Exact},
+    compact::{Dot154, Esb32, EspNow},
+    message::Link,
+    seal::{Key, Sealed, SealedEsb32},
+    taps::{NoChain, Stacked},
+    tensor::Filter,
+};
+
+type Taps = Stacked<4, 6, NoChain>;
+type Wide = Filter<4, 6, 2>;
+
+/// Model and key of the golden frames.
+const MODEL: u32 = 0xdead_beef;
+const KEY: Key = *b"a swarm's secret";
+
+fn read<P: Codec>(mut codec: P, frame: &[u8]) {
+    let link = Link { profile: P::profile(true), model: MODEL };
+    let now = P::identity(frame).map_or(0, |identity| identity.sequence / P::FRAMES);
+    if codec.decode::<Motion, Taps, Wide>(&link, now, frame).is_ok() {
+        let again = codec.decode::<Motion, Taps, Wide>(&link, now, frame);
+        assert_eq!(again.err(), Some(Refusal::Replayed));
+    }
+}
+
+fuzz_target!(|frame: &[u8]| {
+    read(Sealed::new(Exact, &KEY), frame);
+    read(Sealed::new(Dot154::default(), &KEY), frame);
+    read(Sealed::new(EspNow::default(), &KEY), frame);
+    read(SealedEsb32::new(Esb32, &KEY), frame);
+});
