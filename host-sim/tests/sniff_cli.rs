@@ -90,7 +90,7 @@ fn a_capture_of_sealed_frames_is_read_with_the_key_and_the_model() {
     // Without the key, and with a wrong one.
     let table = host_sim(&["sniff", &path], b"");
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
-    assert!(table.contains("5 frames, 5 refused (5 trailing)") && table.contains("Give --key"), "{table}");
+    assert!(table.contains("5 frames, 5 refused") && table.contains("Give --key"), "{table}");
     let wrong = write(folder.path(), "wrong", b"0123456789abcdef");
     let refused = lines(&host_sim(&["sniff", &path, "--key", &wrong, "--json"], b""));
     assert_eq!(refused.last().expect("counts")["refused"], serde_json::json!({"forged": 5}));

@@ -220,10 +220,8 @@ impl Session {
             "\n{frames} frames, {} refused{reasons}; {foreign} packets of others or damaged, {skipped} bytes skipped",
             refused.total()
         );
-        if !with_key && *frames > 0 && u64::from(refused.of(Refusal::Trailing)) == *frames {
-            println!(
-                "Every frame is longer than its profile: sealed ones are, by their tag. Give --key FILE to open them."
-            );
+        if !with_key && *frames > 0 && u64::from(refused.total()) == *frames {
+            println!("Not one could be read: so it is with sealed frames. Give --key FILE to open them.");
         }
     }
 }
