@@ -2,7 +2,7 @@
 //!
 //! What a frame says about itself (its header) is authenticated, what it carries is encrypted too, and a tag follows. Nobody
 //! without the key can make a frame that is accepted, change one, or tell a wrong key from another swarm. A group key does not stop
-//! an insider: see `docs/radio.md` for what does.
+//! an insider: plausibility (`Behaviour::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
 //!
 //! The nonce is sender ‖ boot ‖ sequence ‖ 0. A robot counts its boots in flash and its frames from there, so no nonce
 //! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, whatever is
