@@ -51,12 +51,17 @@ class Beacon:
     wide_span: tuple = (0, 0)
 
 
+def _flushed(numbers):
+    return [0.0 if abs(x) < SMALLEST_NORMAL else x for x in numbers]
+
+
 def _singles(numbers):
-    return struct.pack(f"<{len(numbers)}f", *(0.0 if 0.0 < abs(x) < SMALLEST_NORMAL else x for x in numbers))
+    return struct.pack(f"<{len(numbers)}f", *_flushed(numbers))
 
 
 def _halves(numbers):
-    return struct.pack(f"<{len(numbers)}e", *(max(-LARGEST_HALF, min(LARGEST_HALF, x)) for x in numbers))
+    limited = (max(-LARGEST_HALF, min(LARGEST_HALF, x)) for x in _flushed(numbers))
+    return struct.pack(f"<{len(numbers)}e", *limited)
 
 
 def _read(content, at, count, code):

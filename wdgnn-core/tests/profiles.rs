@@ -217,6 +217,22 @@ fn parts_and_pieces_that_do_not_exist_are_refused() {
 }
 
 #[test]
+fn a_negative_zero_is_read_as_zero_and_written_as_one() {
+    let mut sent = random_beacon(&mut seeded(18), 9, 0);
+    sent.state.velocity[1] = -0.0;
+    for (frame, zero) in [
+        (encode(&Dot154::default(), &sent, 0, 0), HEADER_BYTES + 1 + 12..HEADER_BYTES + 1 + 16),
+        (encode(&Esb32, &sent, 0, 0), 14..16),
+    ] {
+        assert!(frame[zero].iter().all(|byte| *byte == 0));
+    }
+    let mut frame = encode(&Esb32, &sent, 0, 0);
+    frame[15] = 0x80;
+    let (read, _) = decode(&mut Esb32, 0, &frame).unwrap();
+    assert_eq!(read.state.velocity[1], 0.0);
+}
+
+#[test]
 fn a_half_that_is_no_number_is_refused_wherever_it_is() {
     fn halves<P: Codec>(mut codec: P, first: usize) {
         let good = encode(&codec, &random_beacon(&mut seeded(16), 9, 0), 1, 0);
