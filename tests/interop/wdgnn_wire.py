@@ -16,6 +16,7 @@ LARGEST_HALF = 65504.0
 LONGEST_SEALED = 512
 SENDERS = 64
 WINDOW_TICKS = 50
+GUARD_TICKS = 2
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
 HEADER = struct.Struct("<BBBHHIHIIB")
@@ -260,7 +261,7 @@ class Sealed:
         sender, boot, sequence = self.profile.identity(frame)
         frames = self.profile.frames
         if self.since is None:
-            self.since = now
+            self.since = max(0, now - GUARD_TICKS)
         if sequence < self.since * frames or abs(sequence - now * frames) > WINDOW_TICKS * frames:
             raise Refused("untimely")
         if sender in self.last:

@@ -25,13 +25,27 @@ pub struct Neighbour<S, C, W> {
     pub heard: u32,
     /// How many frames in a row were plausible after the one before.
     pub proven: u8,
+    /// It has contradicted itself.
+    pub doubted: bool,
+    /// Its owner takes it into account: see [`Neighbours::judge`].
+    pub counts: bool,
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
-    /// Its state, carried on, and the tick in which it had last been heard, before anything was heard of it in this one: what
-    /// every frame of a tick is held against. Nothing while it is new.
+    /// The state that follows from everything that it said, carried on while it is silent: what its next word is held
+    /// against.
+    pub track: S,
+    /// Its track, and the tick in which it had last been heard, before anything was heard of it in this one: what every frame
+    /// of a tick is held against. Nothing while it is new.
     pub earlier: Option<(S, u32)>,
     /// What it said; the state is carried on while it is silent.
     pub beacon: Beacon<S, C, W>,
+}
+
+impl<S: Copy, C, W> Neighbour<S, C, W> {
+    fn newcomer(heard: u32, fresh: Span, beacon: Beacon<S, C, W>) -> Self {
+        let track = beacon.state;
+        Self { heard, proven: 0, doubted: false, counts: false, fresh, track, earlier: None, beacon }
+    }
 }
 
 /// Up to `N` neighbours.
@@ -96,6 +110,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     /// there is no room. The table is then as it was.
     pub fn hear(&mut self, tick: u32, beacon: &Beacon<S, C, W>) -> Result<(), Refusal>
     where
+        S: Copy,
         Beacon<S, C, W>: Copy,
     {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
@@ -108,13 +123,11 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 entry.heard = tick;
                 entry.proven = entry.proven.saturating_add(1);
                 entry.fresh = Span::ALL;
+                entry.track = beacon.state;
                 entry.earlier = None;
                 entry.beacon = *beacon;
             }
-            Err(index) => {
-                let (fresh, beacon) = (Span::ALL, *beacon);
-                self.admit(index, Neighbour { heard: tick, proven: 0, fresh, earlier: None, beacon })?;
-            }
+            Err(index) => self.admit(index, Neighbour::newcomer(tick, Span::ALL, *beacon))?,
         }
         Ok(())
     }
@@ -127,8 +140,8 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         self.entries.insert(index, newcomer).map_err(|_| Refusal::TableFull)
     }
 
-    /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `plausible` is asked whether
-    /// the new state can follow the one that was carried on, so many ticks after it was last heard.
+    /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `follow` holds
+    /// the new state against the sender's track, so many ticks after it was last heard, and returns the track from here on.
     ///
     /// # Errors
     /// As [`Neighbours::hear`]; [`Refusal::Implausible`] when the state contradicts the last one: the sender has then to prove
@@ -138,7 +151,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         tick: u32,
         beacon: &Beacon<S, C, W>,
         parts: Parts,
-        plausible: impl FnOnce(&S, &S, u32) -> bool,
+        follow: impl FnOnce(&S, &S, u32) -> Option<S>,
     ) -> Result<(), Refusal>
     where
         S: Copy,
@@ -148,10 +161,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         let index = match found {
             Ok(index) => index,
-            Err(index) => {
-                let (fresh, beacon) = (parts.wide, *beacon);
-                return self.admit(index, Neighbour { heard: tick, proven: 0, fresh, earlier: None, beacon });
-            }
+            Err(index) => return self.admit(index, Neighbour::newcomer(tick, parts.wide, *beacon)),
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
         let known = &mut entry.beacon;
@@ -160,12 +170,15 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         }
         let again = entry.heard == tick;
         if !again {
-            entry.earlier = Some((known.state, entry.heard));
+            entry.earlier = Some((entry.track, entry.heard));
         }
         // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
-        let believed = entry
-            .earlier
-            .is_none_or(|(state, heard)| plausible(&state, &beacon.state, tick.saturating_sub(heard)));
+        let followed = match &entry.earlier {
+            Some((track, heard)) => follow(track, &beacon.state, tick.saturating_sub(*heard)),
+            None => Some(beacon.state),
+        };
+        let believed = followed.is_some();
+        entry.track = followed.unwrap_or(beacon.state);
         (known.boot, known.sequence, known.degree) = (beacon.boot, beacon.sequence, beacon.degree);
         known.state = beacon.state;
         known.chains.copy_sent(&beacon.chains, parts.taps);
@@ -179,6 +192,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         }
         if !believed {
             entry.proven = 0;
+            entry.doubted = true;
         }
         if parts.wide != Span::NONE {
             entry.fresh = parts.wide;
@@ -195,10 +209,18 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
             let silent = tick.saturating_sub(entry.heard);
             if silent > 0 && silent <= hold {
                 entry.beacon.state = carry_on(&entry.beacon.state);
+                entry.track = carry_on(&entry.track);
             }
             silent <= hold
         });
         before - self.entries.len()
+    }
+
+    /// Decides who counts. Until then, a newcomer does not.
+    pub fn judge(&mut self, counts: impl Fn(&Neighbour<S, C, W>) -> bool) {
+        for entry in &mut self.entries {
+            entry.counts = counts(entry);
+        }
     }
 
     /// Whether this id is in the table.

@@ -35,6 +35,8 @@ pub struct Behaviour {
     /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick.
     pub exchange: u32,
     /// How many frames in a row a neighbour must be plausible for before it counts; 0 believes everybody, as the paper does.
+    /// After its start, a node takes newcomers at their word for as long as it holds somebody silent, and then as long as nobody
+    /// has proven itself: at first, everybody is new.
     pub probation: u8,
     /// The largest tap that an honest neighbour can have; 0 believes any.
     pub largest_tap: f32,
@@ -47,7 +49,64 @@ impl Behaviour {
     pub const fn new(learning: Learning) -> Self {
         Self { learning, patience: Patience::DEFAULT, hold: 0, exchange: 1, probation: 0, largest_tap: 0.0 }
     }
+
+    /// The same with an exchange in every so many-th tick. Between exchanges nobody is heard, so silent neighbours are held: over
+    /// as many lost exchanges as fit into 15 ticks, and at least until the next one.
+    ///
+    /// ```
+    /// # use wdgnn_core::{Behaviour, Learning};
+    /// let behaviour = Behaviour::new(Learning::OFF);
+    /// assert_eq!(behaviour.every(5).hold, 14);
+    /// assert_eq!(behaviour.every(2).hold, 13);
+    /// assert_eq!(behaviour.every(1).hold, 0);
+    /// ```
+    #[must_use]
+    pub const fn every(self, exchange: u32) -> Self {
+        if exchange <= 1 {
+            return Self { exchange: 1, hold: 0, ..self };
+        }
+        let held = if exchange > HELD_TICKS { 1 } else { HELD_TICKS / exchange };
+        Self { exchange, hold: held.saturating_mul(exchange).saturating_sub(1), ..self }
+    }
+
+    /// The same on an air that cannot be trusted:
+    ///
+    /// * `hold`: at least 19 ticks, so that losses cost little and whoever is gone is forgotten within 20;
+    /// * `probation`: who contradicted itself, or is new to a robot that knows somebody, counts from its next frame on, if that
+    ///   bears it out;
+    /// * `largest_tap`: [`LARGEST_TAP`];
+    /// * `clip`: no neighbour moves a robot's parameters by more than 2 % of the offline norm per tick between exchanges;
+    /// * `ball`: parameters stay within 30 % of the offline ones, or nearer where the learning rule says so.
+    ///
+    /// A rule that does not learn has nothing to guard and stays as it is.
+    #[must_use]
+    pub fn robust(self) -> Self {
+        let mut learning = self.learning;
+        if learning.step > 0.0 {
+            let ball = if learning.ball > 0.0 { learning.ball } else { ROBUST_BALL };
+            learning.ball = ball.min(ROBUST_BALL);
+            learning.clip = ROBUST_CLIP * self.exchange as f32;
+        }
+        Self { learning, hold: self.hold.max(ROBUST_HOLD), probation: 1, largest_tap: LARGEST_TAP, ..self }
+    }
+
+    /// The same with plain averaging and everybody believed, as in the paper: nothing is clipped, and parameters go anywhere.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        let learning = Learning { clip: 0.0, ball: 0.0, ..self.learning };
+        Self { learning, probation: 0, largest_tap: 0.0, ..self }
+    }
 }
+
+/// For about how many ticks silent neighbours are held where exchanges are rare: 0.15 s at 100 ticks a second.
+const HELD_TICKS: u32 = 15;
+/// The same on an air that loses frames.
+const ROBUST_HOLD: u32 = 19;
+/// See [`Behaviour::robust`]; both held against a fifth of liars in every flight.
+const ROBUST_CLIP: f32 = 0.02;
+const ROBUST_BALL: f32 = 0.3;
+/// The largest tap that an honest flocking robot can have: in flights under the paper's condition none reached 50.
+pub const LARGEST_TAP: f32 = 100.0;
 
 /// What learning did in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +162,8 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     sequence: u32,
     degree: u8,
     alone: u32,
+    /// The first tick.
+    began: Option<u32>,
     state: T::State,
     chains: M::Chains,
     /// The taps as they stood at the last exchange: what the next beacon tells.
@@ -163,6 +224,7 @@ where
             sequence: 0,
             degree: 0,
             alone: 0,
+            began: None,
             state,
             chains: taps::Chains::ZERO,
             told: taps::Chains::ZERO,
@@ -184,6 +246,7 @@ where
     /// carried on.
     pub fn sense(&mut self, tick: u32, state: Option<T::State>) -> bool {
         self.tick = tick;
+        self.began.get_or_insert(tick);
         let sensed = state.filter(State::admissible);
         self.state = sensed.unwrap_or_else(|| self.task.extrapolate(&self.state));
         sensed.is_some()
@@ -261,8 +324,10 @@ where
             return self.neighbours.hear(self.tick, beacon);
         }
         let (task, everybody) = (&self.task, self.behaviour.probation == 0);
-        let plausible = |before: &_, after: &_, silent| everybody || task.plausible(before, after, silent);
-        self.neighbours.hear_parts(self.tick, beacon, parts, plausible)
+        let follow = |track: &_, said: &T::State, silent| {
+            if everybody { Some(*said) } else { task.follow(track, said, silent) }
+        };
+        self.neighbours.hear_parts(self.tick, beacon, parts, follow)
     }
 
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
@@ -279,19 +344,23 @@ where
         consensus::distance(&beacon.wide, self.model.offline(), wide) <= radius
     }
 
-    /// Ends hearing: forgets who was silent for too long. Returns how many.
+    /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.
     pub fn settle(&mut self) -> usize {
         let task = &self.task;
         let forgotten =
             self.neighbours.settle(self.tick, self.behaviour.hold, |state| task.extrapolate(state));
+        let Behaviour { hold, probation, .. } = self.behaviour;
+        let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
+        let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
+        self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
         self.alone = if self.trusted().next().is_none() { self.alone.saturating_add(1) } else { 0 };
         forgotten
     }
 
-    /// The neighbours that count: all of them, or those that have proven themselves.
+    /// The neighbours that count, from [`settle`](Self::settle) on: all of them, or those that have proven themselves. To a node
+    /// that is new, also those that have not contradicted themselves.
     pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
-        let probation = self.behaviour.probation;
-        self.neighbours.iter().filter(move |neighbour| neighbour.proven >= probation)
+        self.neighbours.iter().filter(|neighbour| neighbour.counts)
     }
 
     fn states(&self) -> impl Iterator<Item = &T::State> + Clone {

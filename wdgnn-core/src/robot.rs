@@ -53,7 +53,7 @@ pub fn robot<'w, P: Codec>(
     let task = Flocking::from_settings(weights.expect_task(flocking::TASK)?);
     let header = &weights.header;
     let model = Folded::new(RobotNetwork::from_weights(weights)?, header.learning.metric);
-    let behaviour = Behaviour { exchange: header.exchange_divisor.into(), ..Behaviour::new(header.learning) };
+    let behaviour = Behaviour::new(header.learning).every(header.exchange_divisor.into());
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     Ok(Node::with_codec(id, model, task, weights.model, behaviour, rest, codec))
 }

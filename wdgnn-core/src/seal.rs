@@ -41,6 +41,9 @@ pub const SENDERS: usize = 64;
 /// How many ticks a sender's clock may differ from the receiver's: half a second, far beyond the guard time of a slot.
 pub const WINDOW_TICKS: u32 = 50;
 
+/// How many ticks the clocks of one swarm may differ. Only what is older was surely sent before a receiver began to listen.
+pub const GUARD_TICKS: u32 = 2;
+
 /// A profile with a tag of 8 bytes.
 pub type Sealed<C> = SealedWith<C, U8>;
 
@@ -52,7 +55,7 @@ pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
     inner: C,
     cipher: Ccm<Aes128, Tag, U13>,
     last: LinearMap<NodeId, (u32, u32), SENDERS>,
-    /// The tick of the first frame that it looked at.
+    /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
 }
 
@@ -92,7 +95,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
 
     /// Whether a frame is newer than the last of its sender, and of these ticks.
     fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
-        let since = self.since.get_or_insert(now).saturating_mul(C::FRAMES);
+        let since = self.since.get_or_insert(now.saturating_sub(GUARD_TICKS)).saturating_mul(C::FRAMES);
         let now = now.saturating_mul(C::FRAMES);
         if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
             return Err(Refusal::Untimely);

@@ -143,10 +143,11 @@ pub trait Task {
         *state
     }
 
-    /// Whether a neighbour whose state, carried on, is `before` can say `after` now, `silent` ticks after it was last heard. The
-    /// default believes everything.
-    fn plausible(&self, _before: &Self::State, _after: &Self::State, _silent: u32) -> bool {
-        true
+    /// Holds what a neighbour says against its track, the state that follows from everything that it said before, carried on;
+    /// it was last heard `silent` ticks ago. Returns its track from here on, or `None` when it contradicts itself. The default
+    /// believes everything.
+    fn follow(&self, _track: &Self::State, said: &Self::State, _silent: u32) -> Option<Self::State> {
+        Some(*said)
     }
 
     /// A last look at a command with the neighbours in view, such as keeping apart. Must stay within the limits of

@@ -63,7 +63,7 @@ fn liar<P: Codec + Copy>(codec: P) {
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
         assert_eq!(outcomes, vec![Ok(()); frames]);
-        assert_eq!(counts, number >= PROBATION.into(), "exchange {number}");
+        assert!(counts, "to a robot that is new, everybody is, and counts");
     }
     // It lies: its velocity has jumped, and then its places do not follow from it.
     for number in 10..20 {
@@ -90,14 +90,38 @@ fn so_it_is_with_several_frames_per_exchange() {
 }
 
 #[test]
-fn a_newcomer_that_lies_from_the_start_never_counts() {
+fn a_newcomer_that_lies_from_the_start_counts_until_its_second_word() {
     let weights = weights(1);
     let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
     let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes[0].is_err(), number > 0);
-        assert!(!counts);
+        assert_eq!(counts, number == 0);
+    }
+}
+
+#[test]
+fn once_somebody_has_proven_itself_newcomers_have_to() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut friend = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut newcomer = robot_on(3, &weights, behaviour(), Dot154::default());
+    for number in 0..20 {
+        for tick in number * DIVISOR..(number + 1) * DIVISOR {
+            listener.sense(tick, Some(REST));
+            friend.sense(tick, Some(honest(tick)));
+            newcomer.sense(tick, Some(honest(tick)));
+            if friend.exchanges() {
+                listener.hear(&frames(&mut friend)[0]).unwrap();
+                if number >= 10 {
+                    listener.hear(&frames(&mut newcomer)[0]).unwrap();
+                }
+            }
+            conclude(&mut listener);
+        }
+        let counts = if number >= 10 + u32::from(PROBATION) { 2 } else { 1 };
+        assert_eq!(listener.trusted().count(), counts, "exchange {number}");
     }
 }
 

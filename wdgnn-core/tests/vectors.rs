@@ -15,7 +15,7 @@ use wdgnn_core::{
     flocking::Motion,
     message::Link,
     refusal::Refusal,
-    seal::{Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
+    seal::{GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
     tensor::Tensor as _,
 };
 
@@ -183,7 +183,7 @@ impl<P: Codec> Vectors<P> {
         self.bad("too old", &began, &old, Refusal::Untimely);
         let early = self.encode(&of(NOW + WINDOW_TICKS + 1), 0, 0);
         self.bad("too early", &began, &early, Refusal::Untimely);
-        let before = self.encode(&of(NOW - 1), 0, 0);
+        let before = self.encode(&of(NOW - GUARD_TICKS - 1), 0, 0);
         self.bad("sent before anybody listened", &none, &before, Refusal::Untimely);
         if P::FRAMES > 1 {
             let of = |sender: u16| self.encode(&Full { sender, ..Self::beacon(0) }, 0, 0);
