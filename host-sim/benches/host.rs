@@ -66,7 +66,7 @@ fn flights(robots: usize) {
     let fleet = Fleet::shipped(RecipeName::Ours).expect("the shipped models");
     for controller in [Controller::Expert, Controller::WdGnn, Controller::WdGnnOnline] {
         let time = seconds(|| {
-            let mut pilot = fleet.pilot(controller, &begin).expect("a pilot");
+            let mut pilot = fleet.pilot(controller, &begin, 0).expect("a pilot");
             black_box(fly(&condition, &begin, 0.01, pilot.as_mut(), &mut ()));
         });
         let steps = robots as f64 * f64::from(condition.ticks) / time;

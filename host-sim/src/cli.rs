@@ -16,6 +16,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
     Swarm(commands::swarm::SwarmArguments),
     Sniff(commands::sniff::SniffArguments),
@@ -32,6 +33,7 @@ impl Cli {
     /// Whatever ended the command.
     pub fn run(self) -> Result {
         match self.command {
+            Some(Command::Faults(arguments)) => arguments.run(),
             Some(Command::Flock(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => arguments.run(),
             Some(Command::Sniff(arguments)) => arguments.run(),

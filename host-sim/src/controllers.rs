@@ -3,18 +3,24 @@
 use wdgnn_core::{
     Network,
     flocking::{self, Flocking, Motion},
-    node::Behaviour,
     online::Learning,
     wide::Folded,
 };
 
 use crate::{
-    error::Result,
+    air::{
+        self,
+        options::{Faults, Trust},
+        robot::Blueprint,
+        swarm::AirSwarm,
+    },
+    error::{Error, Result},
     expert::{Expert, Limit},
     flight::Pilot,
     model::ModelFile,
     models,
-    shapes::{self, Dimensions, Shape, Visitor},
+    profiles::{self, LinkCodec, LinkVisitor, Profile},
+    shapes::{Dimensions, FEATURES, OUTPUTS, Shape},
     swarm::{Online, Swarm},
     train::recipe::{Architecture, RecipeName},
 };
@@ -107,12 +113,16 @@ impl Controller {
 /// The networks that are flown, and how.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// One model per architecture, in the order of [`Architecture::ALL`].
-    pub models: [ModelFile; 3],
+    /// The link profile.
+    pub profile: Profile,
+    /// One model per architecture, in the order of [`Architecture::ALL`]; those at the end may be missing.
+    pub models: Vec<ModelFile>,
     /// Overrides the models' own online step size γ.
     pub step: Option<f32>,
     /// The centralised rule's step size relative to γ.
     pub centralised: f32,
+    /// Fly through the air byte by byte, sealed, with these faults.
+    pub faults: Option<Faults>,
 }
 
 impl Fleet {
@@ -128,7 +138,51 @@ impl Fleet {
             RecipeName::Ours => 0.125,
             RecipeName::Paper => 1.0,
         };
-        Ok(Self { models: models::fleet(recipe)?, step: None, centralised })
+        let models = models::fleet(recipe)?.into();
+        Ok(Self { profile: Profile::Exact, models, step: None, centralised, faults: None })
+    }
+
+    /// The WD-GNN that comes with the program for a link profile: nothing else was trained for small radios.
+    ///
+    /// # Errors
+    /// As [`Fleet::shipped`].
+    pub fn of_profile(profile: Profile) -> Result<Self> {
+        match profile {
+            Profile::Exact => Self::shipped(RecipeName::Ours),
+            _ => Ok(Self {
+                profile,
+                models: vec![models::of_profile(profile)?],
+                ..Self::shipped(RecipeName::Ours)?
+            }),
+        }
+    }
+
+    /// The controllers that this fleet has models for. A centre that sees everything has no part in an air with faults.
+    #[must_use]
+    pub fn controllers(&self) -> Vec<Controller> {
+        let there = |controller: &Controller| {
+            (controller.architecture().is_none() || self.model(*controller).is_some())
+                && !(self.faults.is_some() && *controller == Controller::WdGnnOnlineCentralised)
+        };
+        Controller::ALL.into_iter().filter(there).collect()
+    }
+
+    /// The model that a controller flies, if it flies one, and if there is one.
+    fn model(&self, controller: Controller) -> Option<&ModelFile> {
+        let architecture = controller.architecture()?;
+        let index = Architecture::ALL.iter().position(|&other| other == architecture)?;
+        self.models.get(index)
+    }
+
+    /// Models must be usable flocking networks for this profile before anything is flown.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Model`] or [`crate::error::Error::Usage`].
+    pub fn check(&self) -> Result {
+        self.models.iter().try_for_each(|model| {
+            self.profile.check(model)?;
+            self.network(model, Learning::OFF, Online::Off, &[], 0).map(drop)
+        })
     }
 
     /// The task constants that everybody flies under: those of the WD-GNN's weight file.
@@ -139,20 +193,30 @@ impl Fleet {
         task(&self.models[0])
     }
 
-    /// A pilot for a swarm at its start.
+    /// A pilot for swarm number `swarm` at its start.
     ///
     /// # Errors
     /// [`crate::error::Error::Model`] when a model does not fit.
-    pub fn pilot<'a>(&'a self, controller: Controller, start: &[Motion]) -> Result<Box<dyn Pilot + 'a>> {
+    pub fn pilot<'a>(
+        &'a self,
+        controller: Controller,
+        start: &[Motion],
+        swarm: u64,
+    ) -> Result<Box<dyn Pilot + 'a>> {
         let task = self.task()?;
-        let Some(architecture) = controller.architecture() else {
-            return Ok(match controller {
-                Controller::Limit => Box::new(Limit { limit: task.limit, period: task.period }),
-                _ => Box::new(Expert { limit: task.limit }),
-            });
-        };
-        let index = Architecture::ALL.iter().position(|&other| other == architecture).unwrap_or_default();
-        let model = &self.models[index];
+        match controller {
+            Controller::Limit => {
+                return Ok(Box::new(Limit { limit: task.limit, period: task.period }));
+            }
+            Controller::Expert => return Ok(Box::new(Expert { limit: task.limit })),
+            _ => {}
+        }
+        let model = self.model(controller).ok_or_else(|| {
+            let (controller, profile) = (controller.title(), self.profile.name());
+            Error::usage(format!(
+                "there is no {controller} for --profile {profile}: train one with `host-sim train`"
+            ))
+        })?;
         let mut rule = model.weights().header.learning;
         rule.step = self.step.unwrap_or(rule.step);
         let online = match controller {
@@ -160,7 +224,25 @@ impl Fleet {
             Controller::WdGnnOnlineCentralised => Online::Centralised(rule.step * self.centralised),
             _ => Online::Off,
         };
-        network_pilot(model, rule, online, start)
+        self.network(model, rule, online, start, swarm)
+    }
+
+    fn network<'a>(
+        &'a self,
+        model: &'a ModelFile,
+        rule: Learning,
+        online: Online,
+        start: &[Motion],
+        swarm: u64,
+    ) -> Result<Box<dyn Pilot + 'a>> {
+        let dimensions = Dimensions::of(&model.weights().header);
+        let plan = MakePilot { model, profile: self.profile, task: task(model)?, rule, online, start };
+        match &self.faults {
+            None => profiles::visit(self.profile, dimensions, plan)?,
+            Some(faults) => {
+                profiles::visit_compact(self.profile, dimensions, MakeAirPilot { plan, faults, swarm })?
+            }
+        }
     }
 }
 
@@ -174,51 +256,65 @@ pub fn task(model: &ModelFile) -> Result<Flocking> {
     Ok(Flocking::from_settings(settings))
 }
 
-/// A swarm that flies a weight file under an online rule.
-///
-/// # Errors
-/// [`crate::error::Error::Model`] when it does not fit, [`crate::error::Error::Usage`] when this build has no such shape.
-pub fn network_pilot<'a>(
-    model: &'a ModelFile,
-    rule: Learning,
-    online: Online,
-    start: &[Motion],
-) -> Result<Box<dyn Pilot + 'a>> {
-    let task = task(model)?;
-    let dimensions = Dimensions::of(&model.weights().header);
-    shapes::visit(dimensions, MakePilot { model, task, rule, online, start })?
-}
-
 struct MakePilot<'a, 'b> {
     model: &'a ModelFile,
+    profile: Profile,
     task: Flocking,
     rule: Learning,
     online: Online,
     start: &'b [Motion],
 }
 
-impl<'a> Visitor for MakePilot<'a, '_> {
-    type Output = Result<Box<dyn Pilot + 'a>>;
-
-    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(self) -> Self::Output {
-        let weights = self.model.weights();
-        let network: Network<'a, { shapes::FEATURES }, TAPS, G, { shapes::OUTPUTS }, S::Deep<'a>> =
-            Network::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
+impl<'a> MakePilot<'a, '_> {
+    /// The network, and the rule by which every robot learns.
+    fn network<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+        &self,
+    ) -> Result<(Folded<'a, FEATURES, TAPS, G, OUTPUTS, S::Deep<'a>>, Learning)> {
+        let network =
+            Network::from_weights(&self.model.weights()).map_err(|source| self.model.unusable(source))?;
         let learning = if self.online == Online::Decentralised {
             self.rule
         } else {
             Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF }
         };
-        let folded = Folded::new(network, self.rule.metric);
-        let behaviour = Behaviour::new(learning);
-        Ok(Box::new(Swarm::new(folded, self.task, weights.model, behaviour, self.online, self.start)))
+        Ok((Folded::new(network, self.rule.metric), learning))
     }
 }
 
-/// A model must be a usable flocking network before anything is flown.
-///
-/// # Errors
-/// [`crate::error::Error::Model`] or [`crate::error::Error::Usage`].
-pub fn check(model: &ModelFile) -> Result<()> {
-    network_pilot(model, Learning::OFF, Online::Off, &[]).map(drop)
+impl<'a> LinkVisitor for MakePilot<'a, '_> {
+    type Output = Result<Box<dyn Pilot + 'a>>;
+
+    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output {
+        let (network, learning) = self.network::<S, TAPS, G>()?;
+        let behaviour = self.profile.behaviour(learning);
+        let checksum = self.model.weights().model;
+        let swarm = Swarm::<_, P>::new(network, self.task, checksum, behaviour, self.online, self.start);
+        Ok(Box::new(swarm))
+    }
+}
+
+/// A swarm behind radios with faults.
+struct MakeAirPilot<'a, 'b> {
+    plan: MakePilot<'a, 'b>,
+    faults: &'b Faults,
+    swarm: u64,
+}
+
+impl<'a> LinkVisitor for MakeAirPilot<'a, '_> {
+    type Output = Result<Box<dyn Pilot + 'a>>;
+
+    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output {
+        let Self { plan, faults, swarm } = self;
+        let (model, learning) = plan.network::<S, TAPS, G>()?;
+        let behaviour = plan.profile.behaviour(learning);
+        let behaviour = match faults.trust {
+            Trust::Robust => behaviour.robust(),
+            Trust::AsTrained => behaviour,
+            Trust::Plain => behaviour.plain(),
+        };
+        let checksum = plan.model.weights().model;
+        let blueprint = Blueprint { model, task: plan.task, checksum, behaviour, key: air::swarm::KEY };
+        let learns = plan.online != Online::Off;
+        Ok(Box::new(AirSwarm::<_, P>::new(blueprint, faults, swarm, learns, plan.start)))
+    }
 }

@@ -97,8 +97,9 @@ pub fn evaluate(
     let flights = (0..controllers.len() * swarms)
         .into_par_iter()
         .map(|job| {
-            let start = &starts[job % swarms];
-            let mut pilot = fleet.pilot(controllers[job / swarms], start)?;
+            let swarm = job % swarms;
+            let start = &starts[swarm];
+            let mut pilot = fleet.pilot(controllers[job / swarms], start, swarm as u64)?;
             let flight = fly(condition, start, task.period, pilot.as_mut(), &mut ());
             done();
             Ok(flight)

@@ -2,7 +2,7 @@
 
 use wdgnn_core::flocking::Motion;
 
-use crate::{links::Links, start::Condition, world};
+use crate::{air::tally::Tally, links::Links, start::Condition, world};
 
 /// What a pilot sees at a tick.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,11 @@ pub trait Pilot {
 
     /// How far the robots' parameters are apart, relative to the offline parameters, where there are any.
     fn disagreement(&self) -> Option<f64> {
+        None
+    }
+
+    /// What was counted on the air, where there is one.
+    fn tally(&self) -> Option<Tally> {
         None
     }
 }
@@ -47,6 +52,8 @@ pub struct Flight {
     pub close_pairs: u32,
     /// How far the robots' parameters were apart at the end.
     pub disagreement: Option<f64>,
+    /// What was counted on the air, where there was one.
+    pub tally: Option<Tally>,
 }
 
 impl Flight {
@@ -78,6 +85,7 @@ pub fn fly(
         min_distance: f32::INFINITY,
         close_pairs: 0,
         disagreement: None,
+        tally: None,
     };
     for tick in 0..condition.ticks {
         let links = Links::within(&motions, condition.radius);
@@ -91,5 +99,6 @@ pub fn fly(
         world::step(&mut motions, &commands, period);
     }
     flight.disagreement = pilot.disagreement();
+    flight.tally = pilot.tally();
     flight
 }

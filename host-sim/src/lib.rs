@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod air;
 pub mod capture;
 pub mod cli;
 pub mod commands;
@@ -9,6 +10,7 @@ pub mod controllers;
 pub mod error;
 pub mod evaluate;
 pub mod expert;
+pub mod faults;
 pub mod files;
 pub mod fleet;
 pub mod flight;
@@ -19,6 +21,7 @@ pub mod models;
 pub mod movie;
 pub mod page;
 pub mod pcap;
+pub mod profiles;
 pub mod progress;
 pub mod seeds;
 pub mod shapes;

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::{
     error::Result,
     model::ModelFile,
+    profiles::Profile,
     train::recipe::{Architecture, RecipeName},
 };
 
@@ -46,4 +47,21 @@ pub fn shipped(recipe: RecipeName, architecture: Architecture) -> Result<ModelFi
 pub fn fleet(recipe: RecipeName) -> Result<[ModelFile; 3]> {
     let [wd_gnn, gnn, graph_filter] = Architecture::ALL.map(|architecture| shipped(recipe, architecture));
     Ok([wd_gnn?, gnn?, graph_filter?])
+}
+
+/// The WD-GNN that comes with the program for a link profile. 20 exchanges a second are the same network on either radio.
+///
+/// # Errors
+/// As [`shipped`].
+pub fn of_profile(profile: Profile) -> Result<ModelFile> {
+    let (name, bytes): (_, &[u8]) = match profile {
+        Profile::Exact => return shipped(RecipeName::Ours, Architecture::WdGnn),
+        Profile::Dot154 | Profile::Esb32 => {
+            ("models/flocking-dot154.wdgnn", include_bytes!("../../models/flocking-dot154.wdgnn"))
+        }
+        Profile::Espnow => {
+            ("models/flocking-espnow.wdgnn", include_bytes!("../../models/flocking-espnow.wdgnn"))
+        }
+    };
+    ModelFile::from_bytes(Path::new(name), bytes)
 }

@@ -98,17 +98,21 @@ pub trait Visitor {
 }
 
 macro_rules! shapes {
-    ($(($layers:literal, $shape:ident, $taps:literal, $hidden:literal)),+ $(,)?) => {
-        /// Calls `visitor` with the shape of these dimensions.
+    (
+        $(#[$comment:meta])* $visit:ident: $where:literal,
+        $(($layers:literal, $shape:ident, $taps:literal, $hidden:literal)),+ $(,)?
+    ) => {
+        $(#[$comment])*
         ///
         /// # Errors
         /// [`Error::Usage`] naming the shapes there are.
-        pub fn visit<V: Visitor>(dimensions: Dimensions, visitor: V) -> Result<V::Output> {
+        pub fn $visit<V: Visitor>(dimensions: Dimensions, visitor: V) -> Result<V::Output> {
             match (dimensions.layers, dimensions.taps, dimensions.hidden) {
                 $(($layers, $taps, $hidden) => Ok(visitor.visit::<$shape, $taps, $hidden>()),)+
                 (layers, taps, hidden) => Err(Error::usage(format!(
-                    "no network of {layers} layers, {taps} taps and {hidden} features in this build; there are \
+                    "no network of {layers} layers, {taps} taps and {hidden} features {}; there are \
                      (layers, taps, features): {}; more are a line each in host-sim/src/shapes.rs",
+                    $where,
                     [$(stringify!(($layers, $taps, $hidden))),+].join(" ")
                 ))),
             }
@@ -117,6 +121,8 @@ macro_rules! shapes {
 }
 
 shapes! {
+    /// Calls `visitor` with the shape of these dimensions.
+    visit: "in this build",
     (1, One, 1, 32),
     (1, One, 2, 32),
     (1, One, 3, 32),
@@ -130,4 +136,13 @@ shapes! {
     (2, Two, 4, 32),
     (3, Three, 2, 16),
     (3, Three, 4, 16),
+}
+
+shapes! {
+    /// Calls `visitor` with the shape of these dimensions, if its beacons fit the frames of every small radio: one layer, and no
+    /// more than four taps.
+    visit_compact: "fits the frames of small radios",
+    (1, One, 3, 32),
+    (1, One, 4, 16),
+    (1, One, 4, 32),
 }

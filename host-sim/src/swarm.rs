@@ -1,7 +1,13 @@
-//! A swarm of `wdgnn-core` nodes, each stepped by the core's own tick.
+//! A swarm of `wdgnn-core` nodes, each stepped by the core's own tick, through an air that harms nothing.
+//!
+//! What a robot says is encoded and decoded once, as its link profile does, and the result is handed to everybody in range. In the
+//! profile `exact` that changes no bit, so it is left out. [`crate::air`] has the air that loses and harms frames.
+
+use std::any::TypeId;
 
 use rayon::prelude::*;
 use wdgnn_core::{
+    codec::{Exact, Parts},
     flocking::{Flocking, Motion},
     node::{BeaconOf, Behaviour, Node},
     ports::Actuator,
@@ -10,13 +16,19 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use crate::flight::{Pilot, Scene};
+use crate::{
+    flight::{Pilot, Scene},
+    profiles::LinkCodec,
+};
 
 /// From this many robots on, one swarm's robots are spread over the threads.
 const PARALLEL_ROBOTS: usize = 128;
 
 /// Room for neighbours in a simulated robot. Degrees beyond it are rare; a robot then keeps those it knows.
 pub const NEIGHBOURS: usize = 64;
+
+/// Room for any profile's frame.
+pub const LONGEST_FRAME: usize = 512;
 
 /// Who trains the wide part in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,17 +41,25 @@ pub enum Online {
     Centralised(f32),
 }
 
-/// N nodes of one model.
+/// A node of a swarm.
+pub type SwarmNode<M, P> = Node<M, Flocking, NEIGHBOURS, P>;
+
+/// What one frame says.
+type Said<M> = Option<(BeaconOf<M, Flocking>, Parts)>;
+
+/// N nodes of one model on one link profile.
 #[derive(Debug)]
-pub struct Swarm<M: Model> {
-    nodes: Vec<Node<M, Flocking, NEIGHBOURS>>,
-    beacons: Vec<BeaconOf<M, Flocking>>,
+pub struct Swarm<M: Model, P = Exact> {
+    nodes: Vec<SwarmNode<M, P>>,
+    /// The frames of an exchange, each robot's in a row; none between exchanges.
+    said: Vec<Said<M>>,
     online: Online,
 }
 
-impl<M> Swarm<M>
+impl<M, P> Swarm<M, P>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
+    P: LinkCodec,
 {
     /// A swarm of one model at its start.
     #[must_use]
@@ -51,15 +71,30 @@ where
         online: Online,
         start: &[Motion],
     ) -> Self {
-        let nodes =
-            (0..).zip(start).map(|(id, motion)| Node::new(id, model, task, checksum, behaviour, *motion));
-        Self { nodes: nodes.collect(), beacons: Vec::with_capacity(start.len()), online }
+        let node = |(id, motion): (u16, &Motion)| {
+            Node::with_codec(id, model, task, checksum, behaviour, *motion, P::default())
+        };
+        let nodes = (0..).zip(start).map(node).collect();
+        Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
     }
 
     /// The nodes.
     #[must_use]
-    pub fn nodes(&self) -> &[Node<M, Flocking, NEIGHBOURS>] {
+    pub fn nodes(&self) -> &[SwarmNode<M, P>] {
         &self.nodes
+    }
+
+    /// What everybody in range takes from one robot's frames.
+    fn speak(node: &mut SwarmNode<M, P>, said: &mut Vec<Said<M>>) {
+        if TypeId::of::<P>() == TypeId::of::<Exact>() {
+            said.push(Some((node.beacon(), Parts::ALL)));
+            return;
+        }
+        for index in 0..P::FRAMES {
+            let mut buffer = [0; LONGEST_FRAME];
+            let frame = node.speak_frame(index, &mut buffer).and_then(|length| buffer.get(..length));
+            said.push(frame.and_then(|frame| P::default().decode(node.link(), node.tick(), frame).ok()));
+        }
     }
 
     /// One step of the centralised rule: the gradient of the whole swarm's variation after the coming tick.
@@ -86,33 +121,39 @@ where
     }
 }
 
-impl<M> Pilot for Swarm<M>
+impl<M, P> Pilot for Swarm<M, P>
 where
+    P: LinkCodec,
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy + Send + Sync,
     M::Chains: Send + Sync,
     M::Wide: Send + Sync,
     M::Factor: Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
-        self.beacons.clear();
+        self.said.clear();
         for (node, motion) in self.nodes.iter_mut().zip(scene.motions) {
             node.sense(scene.tick, Some(*motion));
-            self.beacons.push(node.beacon());
+            if node.exchanges() {
+                Self::speak(node, &mut self.said);
+            }
         }
         commands.clear();
         commands.resize(self.nodes.len(), [0.0; 2]);
-        let beacons = &self.beacons;
-        let hear_and_act =
-            |(robot, (node, command)): (usize, (&mut Node<M, Flocking, NEIGHBOURS>, &mut [f32; 2]))| {
-                let mut hearing = Hearing::default();
-                for &other in scene.links.of(robot) {
+        let said = &self.said;
+        let frames = P::FRAMES as usize;
+        let hear_and_act = |(robot, (node, command)): (usize, (&mut SwarmNode<M, P>, &mut [f32; 2]))| {
+            let mut hearing = Hearing::default();
+            for &other in scene.links.of(robot) {
+                let from = other as usize * frames;
+                for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten() {
                     hearing.heard += 1;
-                    if let Err(refusal) = node.accept(beacons[other as usize]) {
+                    if let Err(refusal) = node.accept_parts(beacon, *parts) {
                         hearing.refused.count(refusal);
                     }
                 }
-                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-            };
+            }
+            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        };
         if self.nodes.len() >= PARALLEL_ROBOTS {
             self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
         } else {

@@ -1,6 +1,7 @@
 //! Tables that line up.
 
-/// Rows of cells; the first row is the heading. The first column is aligned to the left, the others to the right.
+/// Rows of cells; the first row is the heading. The first column and columns of words are aligned to the left, numbers to the
+/// right.
 #[must_use]
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
@@ -12,14 +13,15 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
             .unwrap_or_default()
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
+    let lefts: Vec<bool> = (0..columns).map(|column| column == 0 || has_words(rows, column)).collect();
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
         let mut line = String::new();
         for (column, width) in widths.iter().enumerate() {
             let cell = row.get(column).map_or("", String::as_str);
             let padding = " ".repeat(width - cell.chars().count());
-            let parts = if column == 0 { ["", cell, &padding] } else { ["  ", &padding, cell] };
-            line.extend(parts);
+            line.push_str(if column == 0 { "" } else { "  " });
+            line.extend(if lefts[column] { [cell, &padding] } else { [&padding, cell] });
         }
         text += line.trim_end();
         text.push('\n');
@@ -29,6 +31,12 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
         }
     }
     text
+}
+
+/// Whether a cell below the heading begins with two letters: a word, and no unit.
+fn has_words(rows: &[Vec<String>], column: usize) -> bool {
+    let word = |cell: &String| cell.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2;
+    rows.iter().skip(1).filter_map(|row| row.get(column)).any(word)
 }
 
 /// Rows of cells as comma-separated values.
@@ -60,6 +68,13 @@ mod tests {
             aligned(&rows()),
             "a          total\n────────────────\nlong name      1\nb, c          23\n"
         );
+    }
+
+    #[test]
+    fn words_begin_at_the_left_and_numbers_end_at_the_right() {
+        let rows = [["a", "what", "n"], ["b", "good", "10"], ["c", "–", "9"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&rows), "a  what   n\n───────────\nb  good  10\nc  –      9\n");
     }
 
     #[test]

@@ -6,13 +6,16 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
+    air::{options::FaultArguments, tally::Tally},
     commands::train::stop_on_interrupt,
-    controllers::{self, Controller, Fleet},
+    controllers::{Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
     files,
     model::ModelFile,
-    page, progress,
+    page,
+    profiles::Profile,
+    progress,
     start::Condition,
     table,
     train::{
@@ -31,12 +34,16 @@ const REPORT: &str = "target/wdgnn/flock.html";
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
-                        --seed 7 --json\n  host-sim flock --model my.wdgnn --csv flock.csv"
+                        --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
+                        host-sim flock --model my.wdgnn --csv flock.csv"
 )]
 pub struct FlockArguments {
     /// Which of the trained models to fly.
     #[arg(long, value_enum, default_value = "ours")]
     pub recipe: RecipeName,
+    /// The link profile: how much of a beacon goes on the air, and how often.
+    #[arg(long, value_enum, default_value = "exact")]
+    pub profile: Profile,
     /// Robots per swarm.
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
     pub robots: usize,
@@ -70,6 +77,9 @@ pub struct FlockArguments {
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
+    /// What goes wrong on the air.
+    #[command(flatten)]
+    pub faults: FaultArguments,
 }
 
 /// The JSON output.
@@ -88,6 +98,7 @@ impl Default for FlockArguments {
     fn default() -> Self {
         Self {
             recipe: RecipeName::Ours,
+            profile: Profile::Exact,
             robots: Condition::PAPER.robots,
             radius: Condition::PAPER.radius,
             speed: Condition::PAPER.speed,
@@ -99,6 +110,7 @@ impl Default for FlockArguments {
             csv: None,
             report: REPORT.into(),
             json: false,
+            faults: FaultArguments::default(),
         }
     }
 }
@@ -109,11 +121,21 @@ impl FlockArguments {
     }
 
     fn fleet(&self) -> Result<Fleet> {
-        let mut fleet = Fleet::shipped(self.recipe)?;
+        let mut fleet = match (self.profile, self.recipe) {
+            (Profile::Exact, recipe) => Fleet::shipped(recipe)?,
+            (profile, RecipeName::Ours) => Fleet::of_profile(profile)?,
+            (profile, RecipeName::Paper) => {
+                return Err(Error::usage(format!(
+                    "the paper has no models for --profile {}: leave --recipe out",
+                    profile.name()
+                )));
+            }
+        };
         if let Some(path) = &self.model {
             fleet.models[0] = ModelFile::load(path)?;
         }
-        fleet.models.iter().try_for_each(controllers::check)?;
+        fleet.faults = self.faults.faults(self.robots, self.seed)?;
+        fleet.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));
         }
@@ -131,7 +153,13 @@ impl FlockArguments {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
+        self.profile.check_robots(self.robots)?;
         let fleet = self.fleet()?;
+        if self.realisations.is_some() && (self.profile != Profile::Exact || fleet.faults.is_some()) {
+            return Err(Error::usage(
+                "--realisations are the paper's experiment: leave --profile and faults of the air out",
+            ));
+        }
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&self.report)?;
         let (fleet, outcomes) = if let Some(count) = self.realisations {
@@ -155,8 +183,9 @@ impl FlockArguments {
     }
 
     fn fly(&self, fleet: &Fleet, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
-        let bar = progress::bar((self.swarms * Controller::ALL.len()) as u64, "flying");
-        let outcomes = evaluate(fleet, &Controller::ALL, condition, self.swarms, seed, &|| bar.inc(1))?;
+        let controllers = fleet.controllers();
+        let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
+        let outcomes = evaluate(fleet, &controllers, condition, self.swarms, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
     }
@@ -203,6 +232,9 @@ impl FlockArguments {
             "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --swarms {swarms} --seed {seed}",
             recipe.name()
         );
+        if self.profile != Profile::Exact {
+            command.extend([" --profile ", self.profile.name()]);
+        }
         if let Some(step) = self.step_size {
             command.extend([" --step-size ", &step.to_string()]);
         }
@@ -225,20 +257,36 @@ impl FlockArguments {
 
     fn print_table(&self, outcomes: &[Outcome]) {
         println!(
-            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, models: {}\n",
+            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, profile {}, models: {}\n",
             self.swarms,
             self.robots,
             self.radius,
             self.speed,
             self.seed,
+            self.profile.name(),
             self.model.as_ref().map_or(self.recipe.name().into(), |path| path.display().to_string()),
         );
         print!("{}", table::aligned(&rows(outcomes)));
+        print_refusals(outcomes);
         println!(
             "\ntotal, final: velocity variation in m²/s², mean ± standard deviation over swarms; close: pairs nearer \
              than 0.1 m,\nin pair-ticks per swarm; disagreement: of the robots' wide parameters at the end, relative \
              to the offline ones."
         );
+    }
+}
+
+/// What the robots refused on an air with faults, by reason.
+fn print_refusals(outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        let mut sum = Tally::default();
+        outcome.flights.iter().filter_map(|flight| flight.tally.as_ref()).for_each(|tally| sum.add(tally));
+        if sum.heard > 0 {
+            let reasons: Vec<String> =
+                sum.refused.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
+            let reasons = if reasons.is_empty() { "none".into() } else { reasons.join(", ") };
+            println!("{}: {} frames heard, refused: {reasons}", outcome.controller.title(), sum.heard);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     commands::flock,
-    controllers::{self, Controller, Fleet},
+    controllers::{Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
     files,
@@ -147,7 +147,7 @@ impl SweepArguments {
         let conditions: Vec<Condition> =
             values.iter().map(|&value| self.parameter.condition(value)).collect::<Result<_>>()?;
         let fleet = Fleet::shipped(self.recipe)?;
-        fleet.models.iter().try_for_each(controllers::check)?;
+        fleet.check()?;
         self.csv.as_deref().map(files::probe).transpose()?;
         let report = self
             .report

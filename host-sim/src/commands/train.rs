@@ -12,6 +12,7 @@ use crate::{
     error::{Error, Result},
     files,
     model::ModelFile,
+    profiles::{self, Profile},
     progress,
     shapes::{self, Dimensions},
     train::{
@@ -30,7 +31,8 @@ use crate::{
 #[command(
     after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
                         --seed 3\n  host-sim train --out two.wdgnn --layers 2 --taps 3 --features 16 --epochs 40\n  \
-                        host-sim train --out paper.wdgnn --recipe paper\n  host-sim flock --model my.wdgnn"
+                        host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
+                        host-sim flock --model my.wdgnn"
 )]
 pub struct TrainArguments {
     /// Where to keep the network.
@@ -42,6 +44,9 @@ pub struct TrainArguments {
     /// How to train it.
     #[arg(long, value_enum, default_value = "ours")]
     pub recipe: RecipeName,
+    /// The link profile whose exchange rate it is trained for; other than exact, one layer of at most four taps.
+    #[arg(long, value_enum, default_value = "exact")]
+    pub profile: Profile,
     /// Flights in the data set [default: 400].
     #[arg(long, value_name = "N")]
     pub trajectories: Option<usize>,
@@ -74,7 +79,9 @@ impl TrainArguments {
             return Err(Error::usage("--epochs and --trajectories must be at least 1"));
         }
         recipe.refresh = recipe.refresh.min(recipe.trajectories);
+        recipe.profile = self.profile;
         let dimensions = Dimensions { layers: self.layers, taps: self.taps, hidden: self.features };
+        profiles::check_shape(self.profile, dimensions)?;
         Ok(Plan::new(self.recipe, recipe, self.architecture, dimensions, self.seed))
     }
 
@@ -94,7 +101,11 @@ impl TrainArguments {
             weights.header.learning.step,
             weights.model
         );
-        println!("fly it: host-sim flock --model {}", self.out.display());
+        let profile = match self.profile {
+            Profile::Exact => String::new(),
+            profile => format!(" --profile {}", profile.name()),
+        };
+        println!("fly it: host-sim flock --model {}{profile}", self.out.display());
         Ok(())
     }
 

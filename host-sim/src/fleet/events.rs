@@ -47,7 +47,7 @@ impl FromStr for Span {
 }
 
 /// Everything that is done to robots in a flight.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Events {
     /// Taken out of the sky.
     pub kills: Vec<Moment>,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use wdgnn_core::flocking::Motion;
 
 use crate::{
-    controllers::{Controller, Fleet},
+    controllers::Fleet,
     error::Result,
     flight::{Observer, Scene, fly},
     seeds::{Purpose, generator},
@@ -97,11 +97,12 @@ pub fn record(fleet: &Fleet, condition: &Condition, seed: u64) -> Result<Replay>
     let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
     let robots = start.len().min(ROBOTS);
     let ticks = ticks(condition.ticks, robots);
-    let flights = Controller::ALL
+    let flights = fleet
+        .controllers()
         .into_par_iter()
         .map(|controller| {
             let mut recorder = Recorder { ticks: &ticks, before: vec![0; 2 * robots], changes: Vec::new() };
-            let mut pilot = fleet.pilot(controller, &start)?;
+            let mut pilot = fleet.pilot(controller, &start, 0)?;
             let flight = fly(condition, &start, period, pilot.as_mut(), &mut recorder);
             Ok(Recording {
                 name: controller.name(),

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     files,
+    profiles::Profile,
 };
 
 /// The state of a training run after an epoch.
@@ -39,6 +40,8 @@ pub struct RunName {
     pub recipe: RecipeName,
     /// The architecture.
     pub architecture: Architecture,
+    /// The link profile.
+    pub profile: Profile,
     /// Layers, taps, features.
     pub dimensions: [usize; 3],
     /// Epochs and trajectories.

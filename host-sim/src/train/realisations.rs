@@ -28,7 +28,7 @@ pub fn fleet(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBool
         let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop };
         shapes::visit(plan.dimensions, train)?
     });
-    Ok(Fleet { models: [wd_gnn?, gnn?, graph_filter?], ..Fleet::shipped(recipe)? })
+    Ok(Fleet { models: vec![wd_gnn?, gnn?, graph_filter?], ..Fleet::shipped(recipe)? })
 }
 
 /// Only the bar moves; nothing is kept on disk.

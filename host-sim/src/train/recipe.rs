@@ -15,6 +15,7 @@ use wdgnn_core::{
 
 use super::gradient::Loss;
 use crate::{
+    profiles::Profile,
     shapes::{Dimensions, FEATURES, OUTPUTS},
     start::Condition,
 };
@@ -108,10 +109,12 @@ pub struct Recipe {
     pub task: Flocking,
     /// Shift scale.
     pub scale: Scale,
+    /// The link profile whose exchange rate the network is trained for.
+    pub profile: Profile,
 }
 
 impl Recipe {
-    /// A recipe by name.
+    /// A recipe by name, with an exchange in every tick.
     #[must_use]
     pub fn named(name: RecipeName) -> Self {
         match name {
@@ -129,6 +132,7 @@ impl Recipe {
                 validations: 40,
                 task: Flocking::DEFAULT,
                 scale: Scale::Mean,
+                profile: Profile::Exact,
             },
             RecipeName::Paper => Self {
                 epochs: 30,
@@ -146,6 +150,7 @@ impl Recipe {
                 // The paper writes S_ij = 1 but must have flown a normalised S: with plain sums this recipe gives 300 to 640,
                 // with means 88 to 94.
                 scale: Scale::Mean,
+                profile: Profile::Exact,
             },
         }
     }
@@ -190,7 +195,7 @@ impl Recipe {
             layers: dimensions.layers(),
             task: TaskSettings { task: flocking::TASK, numbers: self.task.settings() },
             learning,
-            exchange_divisor: 1,
+            exchange_divisor: self.profile.exchange() as u16,
         }
     }
 }

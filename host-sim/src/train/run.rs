@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use wdgnn_core::{
     Network,
     activation::Activation,
-    node::Behaviour,
     online::Learning,
     tensor::Tensor as _,
     wide::{Folded, Metric, Model as _},
@@ -65,6 +64,7 @@ impl Plan {
         let name = RunName {
             recipe: name,
             architecture,
+            profile: recipe.profile,
             dimensions: [dimensions.layers, dimensions.taps, dimensions.hidden],
             lengths: [recipe.epochs, recipe.trajectories],
             seed,
@@ -200,7 +200,8 @@ impl<W: Watcher> Train<'_, W> {
                     generator(name.seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
                 let condition = recipe.condition(&mut random);
                 let begin = start(&condition, &mut random)?;
-                let behaviour = Behaviour::new(Learning::OFF);
+                // The profile's exchange, in full precision: half precision is noise far below what a network can tell.
+                let behaviour = recipe.profile.behaviour(Learning::OFF);
                 let mut apprentice = Apprentice {
                     swarm: Swarm::new(model, recipe.task, 0, behaviour, Online::Off, &begin),
                     expert: Expert { limit: recipe.task.limit },
@@ -223,8 +224,8 @@ impl<W: Watcher> Train<'_, W> {
             .map(|index| {
                 let mut random = generator(name.seed, Purpose::Validation, index as u64);
                 let begin = start(&Condition::PAPER, &mut random)?;
-                let behaviour = Behaviour::new(Learning::OFF);
-                let mut swarm = Swarm::new(model, recipe.task, 0, behaviour, Online::Off, &begin);
+                let behaviour = recipe.profile.behaviour(Learning::OFF);
+                let mut swarm: Swarm<_> = Swarm::new(model, recipe.task, 0, behaviour, Online::Off, &begin);
                 Ok(fly(&Condition::PAPER, &begin, recipe.task.period, &mut swarm, &mut ()).total())
             })
             .collect::<Result<_>>()?;

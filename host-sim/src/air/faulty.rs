@@ -1,0 +1,220 @@
+//! A radio with faults: wraps any other and loses, harms, doubles and delays what it hears.
+
+use std::collections::VecDeque;
+
+use rand::{Rng as _, RngExt as _};
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{codec::Identity, ports::Radio};
+
+use super::{
+    loss::{Channels, Loss},
+    mailbox::deliver,
+};
+
+/// What happens to frames. All chances are per frame and receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioFaults {
+    /// Frames that do not arrive.
+    pub loss: Loss,
+    /// Chance that a frame arrives with anything from one bit to all of it changed.
+    pub corrupt: f64,
+    /// Chance that a frame arrives twice.
+    pub duplicate: f64,
+    /// Chance that a frame arrives late.
+    pub delay: f64,
+    /// By how many listening windows at most.
+    pub latest: u32,
+}
+
+impl RadioFaults {
+    /// Nothing happens.
+    pub const NONE: Self = Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0 };
+}
+
+/// A radio with faults. A listening window ends when the radio inside has nothing more to say.
+#[derive(Clone, Debug)]
+pub struct Faulty<R> {
+    inner: R,
+    faults: RadioFaults,
+    sender: fn(&[u8]) -> Option<Identity>,
+    random: ChaCha8Rng,
+    channels: Channels,
+    window: u32,
+    /// Frames heard a second time.
+    again: VecDeque<Vec<u8>>,
+    /// Frames to come with the window in which they do, in the order in which they were sent.
+    late: Vec<(u32, Vec<u8>)>,
+}
+
+impl<R: Radio> Faulty<R> {
+    /// Wraps a radio. `sender` reads whose frame it is, so that every link has its own bursts of losses.
+    pub fn new(
+        inner: R,
+        faults: RadioFaults,
+        sender: fn(&[u8]) -> Option<Identity>,
+        random: ChaCha8Rng,
+    ) -> Self {
+        let channels = Channels::default();
+        Self { inner, faults, sender, random, channels, window: 0, again: VecDeque::new(), late: Vec::new() }
+    }
+
+    /// The radio inside.
+    pub fn inner(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
+    fn happens(&mut self, chance: f64) -> bool {
+        chance > 0.0 && self.random.random_bool(chance.min(1.0))
+    }
+
+    /// A frame whose time has come: behind those that are in time.
+    fn overdue(&mut self) -> Option<Vec<u8>> {
+        let due = self.late.iter().position(|(window, _)| *window <= self.window)?;
+        Some(self.late.remove(due).1)
+    }
+
+    /// Changes a frame of which `length` bytes were heard, and returns how many there are then.
+    fn corrupt(&mut self, frame: &mut [u8]) -> usize {
+        match self.random.random_range(0..4) {
+            _ if frame.is_empty() => {}
+            0 => {
+                let bit = self.random.random_range(0..8 * frame.len());
+                frame[bit / 8] ^= 1 << (bit % 8);
+            }
+            1 => {
+                let from = self.random.random_range(0..frame.len());
+                let to = self.random.random_range(from..frame.len());
+                // Never a change by nothing.
+                frame[from..=to].iter_mut().for_each(|byte| *byte ^= 0xff);
+            }
+            2 => self.random.fill_bytes(frame),
+            _ => return self.random.random_range(0..frame.len()),
+        }
+        frame.len()
+    }
+}
+
+impl<R: Radio> Radio for Faulty<R> {
+    type Error = R::Error;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
+        self.inner.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error> {
+        if let Some(frame) = self.again.pop_front() {
+            return Ok(Some(deliver(&frame, buffer)));
+        }
+        loop {
+            let Some(length) = self.inner.receive(buffer)? else {
+                if let Some(frame) = self.overdue() {
+                    return Ok(Some(deliver(&frame, buffer)));
+                }
+                self.window += 1;
+                return Ok(None);
+            };
+            let Some(frame) = buffer.get_mut(..length) else { return Ok(Some(length)) };
+            let sender = (self.sender)(frame).map_or(0, |identity| identity.sender);
+            let loss = self.faults.loss;
+            if self.channels.lose(&loss, sender, &mut self.random) {
+                continue;
+            }
+            if self.happens(self.faults.delay) {
+                let windows = self.random.random_range(1..=self.faults.latest.max(1));
+                self.late.push((self.window + windows, frame.to_vec()));
+                continue;
+            }
+            if self.happens(self.faults.duplicate) {
+                self.again.push_back(frame.to_vec());
+            }
+            if self.happens(self.faults.corrupt) {
+                return Ok(Some(self.corrupt(frame)));
+            }
+            return Ok(Some(length));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        air::mailbox::Mailbox,
+        seeds::{Purpose, generator},
+    };
+
+    /// What arrives of `windows` listening windows, in each of which one frame is said: its window's number, eight times.
+    fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
+        let random = generator(4, Purpose::Air, 0);
+        let mut radio = Faulty::new(Mailbox::default(), faults, |_| None, random);
+        (0..windows)
+            .map(|window| {
+                radio.inner().put([window; 8].into());
+                let mut buffer = [0; 16];
+                std::iter::from_fn(|| {
+                    let length = radio.receive(&mut buffer).unwrap()?;
+                    Some(buffer[..length].to_vec())
+                })
+                .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn without_faults_everything_arrives_in_its_window() {
+        for (window, frames) in heard(RadioFaults::NONE, 100).iter().enumerate() {
+            assert_eq!(frames, &[[window as u8; 8]]);
+        }
+    }
+
+    #[test]
+    fn lost_frames_do_not_arrive() {
+        let faults = RadioFaults { loss: Loss { chance: 0.3, burst: 1.0 }, ..RadioFaults::NONE };
+        let arrived = heard(faults, 250).iter().filter(|frames| !frames.is_empty()).count();
+        assert!((155..195).contains(&arrived), "{arrived} of 250");
+    }
+
+    #[test]
+    fn doubled_frames_arrive_twice_and_unchanged() {
+        let frames = heard(RadioFaults { duplicate: 0.5, ..RadioFaults::NONE }, 200);
+        assert!(frames.iter().all(|window| window.iter().all(|frame| *frame == window[0])));
+        let twice = frames.iter().filter(|window| window.len() == 2).count();
+        assert!((80..120).contains(&twice), "{twice} of 200");
+        assert!(frames.iter().all(|window| (1..=2).contains(&window.len())));
+    }
+
+    #[test]
+    fn late_frames_arrive_within_the_latest_window_and_none_is_lost() {
+        let frames = heard(RadioFaults { delay: 0.5, latest: 3, ..RadioFaults::NONE }, 200);
+        let delays: Vec<usize> = (0..)
+            .zip(&frames)
+            .flat_map(|(window, frames)| frames.iter().map(move |frame| window - usize::from(frame[0])))
+            .collect();
+        assert!(delays.iter().all(|delay| *delay <= 3));
+        assert!(delays.iter().filter(|delay| **delay > 0).count() > 70);
+        assert!(delays.len() >= 197, "all but those still on their way: {}", delays.len());
+    }
+
+    #[test]
+    fn harmed_frames_are_never_what_was_said() {
+        let frames = heard(RadioFaults { corrupt: 1.0, ..RadioFaults::NONE }, 250);
+        assert!((0..).zip(&frames).all(|(window, frames)| frames[0] != [window; 8]));
+        assert!(frames.iter().any(|frames| frames[0].len() < 8), "some are cut");
+        let one_bit = |window: u8, frame: &[u8]| {
+            frame.iter().map(|byte| (byte ^ window).count_ones()).sum::<u32>() == 1 && frame.len() == 8
+        };
+        assert!((0..).zip(&frames).any(|(window, frames)| one_bit(window, &frames[0])));
+    }
+
+    #[test]
+    fn the_same_seed_does_the_same() {
+        let faults = RadioFaults {
+            loss: Loss { chance: 0.2, burst: 4.0 },
+            corrupt: 0.1,
+            duplicate: 0.2,
+            delay: 0.2,
+            latest: 5,
+        };
+        assert_eq!(heard(faults, 200), heard(faults, 200));
+    }
+}

@@ -1,0 +1,205 @@
+//! An insider: a robot with the swarm's key that lies. What it says is changed before it is sealed.
+
+use serde::{Serialize, de::DeserializeOwned};
+use wdgnn_core::{
+    Beacon,
+    codec::{Codec, Identity, Parts, Share},
+    message::{Link, Profile},
+    refusal::Refusal,
+    taps::Chains,
+    task::State,
+};
+
+/// What a liar says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lie {
+    /// A velocity that is off by so much per axis, at its true position.
+    Velocity([f32; 2]),
+    /// A position that jumps by up to this many metres from exchange to exchange.
+    Jumps(f32),
+    /// All taps of this size.
+    Taps(f32),
+    /// Wide parameters this many times as large.
+    ParametersScaled(f32),
+    /// These wide parameters, whatever it has learned: all such liars say the same.
+    Parameters(Vec<f32>),
+    /// This number in place of one of those that the frame carries, as no honest encoder would write it.
+    Number {
+        /// Which of them.
+        place: usize,
+        /// The number.
+        number: f32,
+    },
+}
+
+/// Any profile, spoken by a liar, or by an honest robot when there is no lie.
+#[derive(Clone, Debug)]
+pub struct Insider<C> {
+    /// The profile.
+    pub codec: C,
+    /// The lie.
+    pub lie: Option<Lie>,
+}
+
+impl<C: Codec> Codec for Insider<C> {
+    const FRAMES: u32 = C::FRAMES;
+
+    fn profile(folded: bool) -> Profile {
+        C::profile(folded)
+    }
+
+    fn bytes<S: State, H: Chains, W: Share>() -> usize {
+        C::bytes::<S, H, W>()
+    }
+
+    fn header_bytes() -> usize {
+        C::header_bytes()
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        C::identity(frame)
+    }
+
+    fn encode<S: State, H: Chains, W: Share>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, H, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        let told = self.lie.as_ref().map_or(*beacon, |lie| lie.tell(beacon, exchange));
+        let length = self.codec.encode(link, &told, exchange, index, buffer)?;
+        if let Some(Lie::Number { place, number }) = self.lie {
+            let at = C::header_bytes() + 4 * place;
+            buffer.get_mut(at..at + 4)?.copy_from_slice(&number.to_le_bytes());
+        }
+        Some(length)
+    }
+
+    fn decode<S: State, H: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
+        self.codec.decode(link, now, frame)
+    }
+}
+
+impl Lie {
+    fn tell<S: State, H: Chains, W: Share>(
+        &self,
+        beacon: &Beacon<S, H, W>,
+        exchange: u32,
+    ) -> Beacon<S, H, W> {
+        let mut told = *beacon;
+        match self {
+            // A state is a position and a velocity, of two axes each.
+            Self::Velocity(offset) => {
+                change(&mut told.state, |index, x| x + if index < 2 { 0.0 } else { offset[index % 2] });
+            }
+            Self::Jumps(reach) => change(&mut told.state, |index, x| {
+                x + if index < 2 { reach * anything(beacon.sender, exchange, index) } else { 0.0 }
+            }),
+            Self::Taps(size) => change(&mut told.chains, |_, _| *size),
+            Self::ParametersScaled(factor) => {
+                told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
+            }
+            Self::Parameters(numbers) => {
+                told.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(x, lie)| *x = *lie);
+            }
+            // Changed behind the encoder.
+            Self::Number { .. } => {}
+        }
+        told
+    }
+}
+
+/// Changes the numbers of anything that travels, each by its place.
+fn change<T: Serialize + DeserializeOwned>(value: &mut T, change: impl Fn(usize, f32) -> f32) {
+    let Ok(mut bytes) = postcard::to_extend(value, Vec::new()) else { return };
+    for (index, number) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        *number = change(index, f32::from_le_bytes(*number)).to_le_bytes();
+    }
+    if let Ok(changed) = postcard::from_bytes(&bytes) {
+        *value = changed;
+    }
+}
+
+/// Something between −1 and 1 that nobody expects (the finaliser of `splitmix64`).
+fn anything(sender: u16, exchange: u32, index: usize) -> f32 {
+    let mut x = (u64::from(sender) << 40 | u64::from(exchange) << 8 | index as u64).wrapping_add(1);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 40) as f32 / (1 << 23) as f32 - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::{
+        codec::Exact,
+        flocking::Motion,
+        taps::{Chain, NoChain, Stacked},
+        tensor::{Filter, Tensor as _},
+    };
+
+    use super::*;
+
+    type Said = Beacon<Motion, Stacked<2, 2, NoChain>, Filter<2, 1, 2>>;
+
+    const LINK: Link = Link { profile: Profile::Exact, model: 1 };
+
+    fn truth() -> Said {
+        let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };
+        let chains = Stacked { chain: Chain([[0.5, -0.5], [0.0; 2]]), above: NoChain };
+        let mut wide = Filter::ZERO;
+        wide.numbers_mut().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
+        Said { sender: 7, boot: 0, sequence: 12, degree: 3, state, chains, wide }
+    }
+
+    fn told(lie: Option<Lie>, exchange: u32) -> Said {
+        let mut insider = Insider { codec: Exact, lie };
+        let mut frame = [0; 256];
+        let length = insider.encode(&LINK, &truth(), exchange, 0, &mut frame).unwrap();
+        insider.decode(&LINK, 0, &frame[..length]).unwrap().0
+    }
+
+    #[test]
+    fn who_does_not_lie_says_the_truth() {
+        assert_eq!(told(None, 0), truth());
+    }
+
+    #[test]
+    fn a_lie_changes_what_it_is_about_and_nothing_else() {
+        let mut expected = truth();
+        expected.state.velocity = [8.0, -1.0];
+        assert_eq!(told(Some(Lie::Velocity([5.0, -5.0])), 0), expected);
+
+        let mut expected = truth();
+        expected.chains.chain.0[0] = [100.0, 100.0];
+        assert_eq!(told(Some(Lie::Taps(100.0)), 0), expected);
+
+        let mut expected = truth();
+        expected.wide.numbers_mut().copy_from_slice(&[-1.0, -2.0, -3.0, -4.0]);
+        assert_eq!(told(Some(Lie::ParametersScaled(-1.0)), 0), expected);
+        assert_eq!(told(Some(Lie::Parameters(vec![-1.0, -2.0, -3.0, -4.0])), 0), expected);
+    }
+
+    #[test]
+    fn any_number_can_be_written_into_a_frame() {
+        let insider = Insider { codec: Exact, lie: Some(Lie::Number { place: 1, number: f32::NAN }) };
+        let mut frame = [0; 256];
+        insider.encode(&LINK, &truth(), 0, 0, &mut frame).unwrap();
+        assert_eq!(frame[Exact::header_bytes() + 4..][..4], f32::NAN.to_le_bytes());
+        assert_eq!(frame[Exact::header_bytes()..][..4], 1.0_f32.to_le_bytes());
+    }
+
+    #[test]
+    fn a_jumping_position_is_another_one_in_every_exchange() {
+        let [first, second] = [0, 1].map(|exchange| told(Some(Lie::Jumps(2.0)), exchange).state);
+        assert_ne!(first.position, second.position);
+        assert!(first.position.iter().zip([1.0, 2.0]).all(|(said, is)| (said - is).abs() <= 2.0));
+        assert_eq!(first.velocity, [3.0, 4.0]);
+    }
+}

@@ -1,0 +1,66 @@
+//! The radio of a simulated robot: what it says is taken from it, what it hears is put into it.
+
+use std::{collections::VecDeque, convert::Infallible, sync::Arc};
+
+use wdgnn_core::ports::Radio;
+
+/// A frame on the air. Everybody in range hears the same bytes.
+pub type Frame = Arc<[u8]>;
+
+/// A simulated robot's radio.
+#[derive(Clone, Debug, Default)]
+pub struct Mailbox {
+    said: Vec<Frame>,
+    heard: VecDeque<Frame>,
+}
+
+impl Mailbox {
+    /// What the robot has said since this was last asked.
+    pub fn take_said(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// Lets the robot hear a frame.
+    pub fn put(&mut self, frame: Frame) {
+        self.heard.push_back(frame);
+    }
+
+    /// Ends the listening window: what was not listened to is gone.
+    pub fn clear(&mut self) {
+        self.heard.clear();
+    }
+}
+
+impl Radio for Mailbox {
+    type Error = Infallible;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
+        self.said.push(frame.into());
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+        Ok(self.heard.pop_front().map(|frame| deliver(&frame, buffer)))
+    }
+}
+
+/// Copies as much of a frame as fits, and returns how long it is.
+pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> usize {
+    buffer.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+    frame.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_longer_than_the_buffer_is_cut_and_tells_its_length() {
+        let mut mailbox = Mailbox::default();
+        mailbox.put([1, 2, 3].into());
+        let mut buffer = [0; 2];
+        assert_eq!(mailbox.receive(&mut buffer), Ok(Some(3)));
+        assert_eq!(buffer, [1, 2]);
+        assert_eq!(mailbox.receive(&mut buffer), Ok(None));
+    }
+}

@@ -1,0 +1,16 @@
+//! The air between robots, byte by byte, and everything that can go wrong in it.
+//!
+//! A robot's radio is a stack of [`Radio`](wdgnn_core::ports::Radio)s: a [`mailbox`] that the simulated air fills, what happens to
+//! frames on the way ([`faulty`]), and somebody who plays back what was said before ([`replaying`]). Any other radio can take the
+//! mailbox's place. [`insider`]s hold the swarm's key and lie before they seal. [`swarm`] flies robots behind such radios by the
+//! core's own tick, does to them what [`options`] say, and counts in a [`tally`].
+
+pub mod faulty;
+pub mod insider;
+pub mod loss;
+pub mod mailbox;
+pub mod options;
+pub mod replaying;
+pub mod robot;
+pub mod swarm;
+pub mod tally;

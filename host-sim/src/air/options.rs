@@ -1,0 +1,292 @@
+//! What goes wrong in a flight, and how to say so on the command line.
+
+use std::{ops::Range, str::FromStr};
+
+use clap::Args;
+
+use super::{faulty::RadioFaults, loss::Loss};
+use crate::{
+    error::{Error, Result},
+    fleet::events::{Events, Moment},
+};
+
+/// What goes wrong on a robot's radio: for any radio, simulated or emulated robots.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Faults of the air")]
+pub struct RadioArguments {
+    /// Share of frames that is lost, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub drop_chance: f64,
+    /// Mean length of a burst of lost frames on a link; 1 for losses that know nothing of each other.
+    #[arg(long, value_name = "FRAMES", default_value_t = 1.0)]
+    pub burst: f64,
+    /// Share of frames in which anything from one bit to all of it is changed, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub corrupt_chance: f64,
+    /// Share of frames that arrive twice, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub duplicate_chance: f64,
+    /// Share of frames that arrive late, and by how many ticks at most, such as 0.2:5.
+    #[arg(long, value_name = "SHARE:TICKS")]
+    pub delay: Option<Delay>,
+    /// Record what every robot hears and play it back over and over from this tick on.
+    #[arg(long, value_name = "TICK")]
+    pub replay: Option<u32>,
+}
+
+impl Default for RadioArguments {
+    /// Nothing.
+    fn default() -> Self {
+        let (drop_chance, corrupt_chance, duplicate_chance) = (0.0, 0.0, 0.0);
+        Self { drop_chance, burst: 1.0, corrupt_chance, duplicate_chance, delay: None, replay: None }
+    }
+}
+
+impl RadioArguments {
+    /// What was asked for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the option that cannot be.
+    pub fn faults(&self) -> Result<RadioFaults> {
+        let share = |option: &str, share: f64| {
+            if (0.0..=1.0).contains(&share) {
+                Ok(share)
+            } else {
+                Err(Error::usage(format!("--{option} {share} cannot be: give a share between 0 and 1")))
+            }
+        };
+        if !(self.burst.is_finite() && self.burst >= 1.0) {
+            return Err(Error::usage(format!("--burst {} cannot be: give 1 frame or more", self.burst)));
+        }
+        let Delay { share: delay, ticks: latest } = self.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
+        Ok(RadioFaults {
+            loss: Loss { chance: share("drop-chance", self.drop_chance)?, burst: self.burst },
+            corrupt: share("corrupt-chance", self.corrupt_chance)?,
+            duplicate: share("duplicate-chance", self.duplicate_chance)?,
+            delay,
+            latest,
+        })
+    }
+}
+
+/// Everything that can go wrong in a simulated flight.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Faults of the air")]
+pub struct FaultArguments {
+    #[command(flatten)]
+    radio: RadioArguments,
+    /// Let everybody hear so many frames per exchange that are sealed with a wrong key.
+    #[arg(long, value_name = "FRAMES", default_value_t = 0)]
+    forge: u32,
+    /// Take a robot out of the sky, such as 3@50: robot 3 before tick 50.
+    #[arg(long, value_name = "ROBOT@TICK")]
+    kill: Vec<Moment>,
+    /// Switch a robot off and on again, such as 7@80.
+    #[arg(long, value_name = "ROBOT@TICK")]
+    reboot: Vec<Moment>,
+    /// Robots' clocks differ by up to so many ticks either way.
+    #[arg(long, value_name = "TICKS", default_value_t = 0)]
+    skew: u32,
+    /// Nothing passes between two halves of the swarm, such as 50-150: from tick 50 up to tick 150.
+    #[arg(long, value_name = "FROM-TO")]
+    partition: Option<Partition>,
+    /// Robots with the swarm's key that lie, about what, and which share of the swarm: STATE:0.1 or PARAMETERS:0.2; or
+    /// SUBTLE:0.1, about their velocity and taps by just as much as is believed.
+    #[arg(long, value_name = "STATE|PARAMETERS:SHARE")]
+    liars: Option<Liars>,
+    /// Fly with plain averaging and believe everybody, as the paper does.
+    #[arg(long)]
+    plain: bool,
+}
+
+impl FaultArguments {
+    /// What was asked for, or `None` when nothing was.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the option that cannot be.
+    pub fn faults(&self, robots: usize, seed: u64) -> Result<Option<Faults>> {
+        let faults = Faults {
+            radio: self.radio.faults()?,
+            replay: self.radio.replay,
+            forge: self.forge,
+            events: Events { kills: self.kill.clone(), reboots: self.reboot.clone(), drops: Vec::new() },
+            skew: self.skew,
+            partition: self.partition.clone().map(|Partition(ticks)| ticks),
+            liars: self.liars,
+            trust: if self.plain { Trust::Plain } else { Trust::Robust },
+            seed,
+        };
+        if let Some(robot) = faults.events.largest().filter(|robot| *robot >= robots) {
+            return Err(Error::usage(format!(
+                "there is no robot {robot}: {robots} robots count from 0 to {}",
+                robots - 1
+            )));
+        }
+        Ok((faults != Faults { seed, ..Faults::default() }).then_some(faults))
+    }
+}
+
+/// Whom robots believe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Whoever bears itself out, and nobody too much: [`Behaviour::robust`](wdgnn_core::Behaviour::robust).
+    Robust,
+    /// Everybody, with the model's own learning rule.
+    AsTrained,
+    /// Everybody, averaged as in the paper: [`Behaviour::plain`](wdgnn_core::Behaviour::plain).
+    Plain,
+}
+
+/// Everything that goes wrong in a flight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faults {
+    /// What happens to frames.
+    pub radio: RadioFaults,
+    /// From which tick on a recording is played.
+    pub replay: Option<u32>,
+    /// Frames with a wrong key per exchange.
+    pub forge: u32,
+    /// What is done to single robots.
+    pub events: Events,
+    /// Ticks by which clocks differ.
+    pub skew: u32,
+    /// When the swarm is cut in two.
+    pub partition: Option<Range<u32>>,
+    /// Who lies.
+    pub liars: Option<Liars>,
+    /// Whom robots believe.
+    pub trust: Trust,
+    /// The seed of all that.
+    pub seed: u64,
+}
+
+impl Default for Faults {
+    /// An air that is there, byte by byte, and harms nothing.
+    fn default() -> Self {
+        Self {
+            radio: RadioFaults::NONE,
+            replay: None,
+            forge: 0,
+            events: Events::default(),
+            skew: 0,
+            partition: None,
+            liars: None,
+            trust: Trust::Robust,
+            seed: 0,
+        }
+    }
+}
+
+/// A share of frames, and ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delay {
+    /// The share that is late.
+    pub share: f64,
+    /// By how much at most.
+    pub ticks: u32,
+}
+
+impl FromStr for Delay {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = text
+            .split_once(':')
+            .and_then(|(share, ticks)| Some(Self { share: share.parse().ok()?, ticks: ticks.parse().ok()? }));
+        let delay = parsed.filter(|delay| (0.0..=1.0).contains(&delay.share) && delay.ticks > 0);
+        delay.ok_or_else(|| format!("`{text}` is not SHARE:TICKS, such as 0.2:5"))
+    }
+}
+
+/// A stretch of ticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition(pub Range<u32>);
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = text.split_once('-').and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+        let ticks = parsed.filter(|ticks: &Range<u32>| !ticks.is_empty());
+        ticks.map(Self).ok_or_else(|| format!("`{text}` is not FROM-TO in ticks, such as 50-150"))
+    }
+}
+
+/// What liars lie about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Where they are, how they move, or their taps.
+    State,
+    /// Their wide parameters.
+    Parameters,
+    /// Their velocity or taps, just as much as is believed.
+    Subtle,
+}
+
+/// Robots with the key that lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Liars {
+    /// About what.
+    pub about: About,
+    /// Which share of the swarm.
+    pub share: f64,
+}
+
+impl FromStr for Liars {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(about, share)| {
+            let about = match about.to_ascii_uppercase().as_str() {
+                "STATE" => About::State,
+                "PARAMETERS" => About::Parameters,
+                "SUBTLE" => About::Subtle,
+                _ => return None,
+            };
+            Some(Self { about, share: share.parse().ok()? })
+        });
+        let liars = parsed.filter(|liars| (0.0..=1.0).contains(&liars.share));
+        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE or PARAMETERS:SHARE, such as STATE:0.1"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        assert_eq!("0.2:5".parse(), Ok(Delay { share: 0.2, ticks: 5 }));
+        assert_eq!("50-150".parse(), Ok(Partition(50..150)));
+        assert_eq!("state:0.1".parse(), Ok(Liars { about: About::State, share: 0.1 }));
+        assert_eq!("PARAMETERS:0.2".parse(), Ok(Liars { about: About::Parameters, share: 0.2 }));
+    }
+
+    #[test]
+    fn options_that_cannot_be_are_told() {
+        for bad in ["", "0.2", "2:5", "0.2:0", "0.2:x"] {
+            assert!(bad.parse::<Delay>().unwrap_err().contains("SHARE:TICKS"), "{bad}");
+        }
+        for bad in ["50", "150-50", "50-50", "a-b"] {
+            assert!(bad.parse::<Partition>().is_err(), "{bad}");
+        }
+        for bad in ["STATE", "STATE:2", "TASTE:0.1", ":0.1"] {
+            assert!(bad.parse::<Liars>().is_err(), "{bad}");
+        }
+        let loud = RadioArguments { drop_chance: 1.5, ..RadioArguments::default() };
+        assert!(loud.faults().unwrap_err().to_string().contains("--drop-chance 1.5"));
+        let short = RadioArguments { burst: 0.5, ..RadioArguments::default() };
+        assert!(short.faults().unwrap_err().to_string().contains("--burst 0.5"));
+    }
+
+    #[test]
+    fn nothing_asked_for_is_no_fault() {
+        let nothing = FaultArguments::default();
+        assert_eq!(nothing.faults(5, 7).unwrap(), None);
+        let radio = RadioArguments { drop_chance: 0.1, ..RadioArguments::default() };
+        let lossy = FaultArguments { radio, ..FaultArguments::default() };
+        assert!(lossy.faults(5, 7).unwrap().is_some());
+        let nobody = FaultArguments { kill: vec![Moment { robot: 5, tick: 1 }], ..nothing };
+        assert!(nobody.faults(5, 7).unwrap_err().to_string().contains("there is no robot 5"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Somebody who records what a robot hears and plays it back: wraps any radio.
+
+use wdgnn_core::ports::Radio;
+
+use super::mailbox::deliver;
+
+/// A radio beside which a recording is played. Windows are counted as in [`super::faulty`].
+#[derive(Clone, Debug)]
+pub struct Replaying<R> {
+    inner: R,
+    /// The window from which on the recording is played over and over; `None` records nothing.
+    from: Option<u32>,
+    window: u32,
+    recording: Vec<Vec<Vec<u8>>>,
+    /// What is still to be played in this window.
+    playing: std::ops::Range<usize>,
+    played: u64,
+}
+
+impl<R: Radio> Replaying<R> {
+    /// Records until window `from` and plays back from there on, one recorded window in each.
+    pub fn new(inner: R, from: Option<u32>) -> Self {
+        Self { inner, from, window: 0, recording: Vec::new(), playing: 0..0, played: 0 }
+    }
+
+    /// The radio inside.
+    pub fn inner(&mut self) -> &mut R {
+        &mut self.inner
+    }
+
+    /// How many recorded frames were played.
+    #[must_use]
+    pub fn played_frames(&self) -> u64 {
+        self.played
+    }
+
+    /// The recorded window that is played in the present one.
+    fn recorded(&self) -> Option<&Vec<Vec<u8>>> {
+        let since = self.window.checked_sub(self.from?)?;
+        self.recording.get(since as usize % self.recording.len().max(1))
+    }
+
+    fn next_window(&mut self) {
+        self.window += 1;
+        self.playing = 0..self.recorded().map_or(0, Vec::len);
+    }
+}
+
+impl<R: Radio> Radio for Replaying<R> {
+    type Error = R::Error;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
+        self.inner.send(frame)
+    }
+
+    /// The recording comes first: were it believed, it would displace what is true.
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error> {
+        if let Some(index) = self.playing.next()
+            && let Some(frame) = self.recorded().and_then(|frames| frames.get(index))
+        {
+            let length = deliver(frame, buffer);
+            self.played += 1;
+            return Ok(Some(length));
+        }
+        let heard = self.inner.receive(buffer)?;
+        if self.from.is_some_and(|from| self.window < from) {
+            self.recording.resize_with(self.window as usize + 1, Vec::new);
+            if let (Some(frame), Some(window)) =
+                (heard.and_then(|length| buffer.get(..length)), self.recording.last_mut())
+            {
+                window.push(frame.to_vec());
+            }
+        }
+        if heard.is_none() {
+            self.next_window();
+        }
+        Ok(heard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::air::mailbox::Mailbox;
+
+    #[test]
+    fn what_was_heard_is_played_back_over_and_over_before_what_is_new() {
+        let mut radio = Replaying::new(Mailbox::default(), Some(2));
+        let window = |radio: &mut Replaying<Mailbox>, number: u8| -> Vec<u8> {
+            radio.inner().put([number].into());
+            let mut buffer = [0];
+            std::iter::from_fn(|| radio.receive(&mut buffer).unwrap().map(|_| buffer[0])).collect()
+        };
+        let heard: Vec<Vec<u8>> = (0..6).map(|number| window(&mut radio, number)).collect();
+        assert_eq!(heard, [vec![0], vec![1], vec![0, 2], vec![1, 3], vec![0, 4], vec![1, 5]]);
+        assert_eq!(radio.played_frames(), 4);
+    }
+}

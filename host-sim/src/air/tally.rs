@@ -1,0 +1,63 @@
+//! What is counted in a flight with faults.
+
+use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
+
+/// What was counted, over all robots and ticks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Frames heard, refused ones included.
+    pub heard: u64,
+    /// Frames refused, by reason.
+    pub refused: Refusals,
+    /// The most frames that one robot looked at in one tick.
+    pub most_heard: u32,
+    /// Frames of a recording that were played.
+    pub replayed: u64,
+    /// Frames with a wrong key that were heard.
+    pub forged: u64,
+    /// Forged frames that somebody believed. Must be none.
+    pub fooled: u64,
+    /// Commands beyond the limit or not finite, and parameters not finite or outside the ball. Must be none.
+    pub violations: u64,
+    /// In how many exchanges in a row at most an honest robot believed a liar.
+    pub longest_deceived: u32,
+    /// For how many ticks at most a robot that was gone stayed in a table.
+    pub longest_stale: u32,
+    /// How many ticks it took at most until a restarted robot was back: it counts somebody, and half of those in range
+    /// count it.
+    pub longest_return: u32,
+    /// Ticks of lonely robots that held, slowed down and stopped.
+    pub alone: [u64; 3],
+    /// How often a lonely robot's parameters changed. Must never be.
+    pub learned_alone: u64,
+}
+
+impl Tally {
+    /// Counts what the safety gate said.
+    pub fn judge(&mut self, verdict: Verdict) {
+        if let Verdict::Alone(isolation) = verdict {
+            let phase = match isolation {
+                Isolation::Hold => 0,
+                Isolation::Slow => 1,
+                Isolation::Stop => 2,
+            };
+            self.alone[phase] += 1;
+        }
+    }
+
+    /// Adds another flight's.
+    pub fn add(&mut self, other: &Self) {
+        self.heard += other.heard;
+        self.refused.add(&other.refused);
+        self.most_heard = self.most_heard.max(other.most_heard);
+        self.replayed += other.replayed;
+        self.forged += other.forged;
+        self.fooled += other.fooled;
+        self.violations += other.violations;
+        self.longest_deceived = self.longest_deceived.max(other.longest_deceived);
+        self.longest_stale = self.longest_stale.max(other.longest_stale);
+        self.longest_return = self.longest_return.max(other.longest_return);
+        self.alone.iter_mut().zip(other.alone).for_each(|(sum, count)| *sum += count);
+        self.learned_alone += other.learned_alone;
+    }
+}

@@ -1,0 +1,155 @@
+//! The rows about single frames and the table of neighbours: one sealed robot, and frames that nobody should believe.
+
+use rand::{Rng as _, RngExt as _};
+use wdgnn_core::{
+    codec::{Codec, Exact},
+    flocking::{Flocking, Motion},
+    message::{HEADER_BYTES, Link},
+    node::{BeaconOf, Behaviour, Node},
+    refusal::{Refusal, Refusals},
+    robot::{self, RobotModel, RobotNetwork},
+    seal::Sealed,
+    task::NodeId,
+    wide::{Folded, Model as _},
+};
+
+use super::{Row, by_name};
+use crate::{
+    air::{
+        insider::{Insider, Lie},
+        swarm::KEY,
+    },
+    error::Result,
+    model::ModelFile,
+    models,
+    profiles::Profile,
+    seeds::{Purpose, generator},
+    swarm::LONGEST_FRAME,
+};
+
+/// How many rows there are.
+pub const ROWS: u64 = 3;
+
+/// Slots of the firmware's table.
+const SLOTS: usize = robot::NEIGHBOURS;
+
+type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
+type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
+
+/// All of them.
+///
+/// # Errors
+/// [`crate::error::Error::Model`] when the program was built with a damaged model.
+pub fn rows(seed: u64, add: &mut dyn FnMut(Row)) -> Result {
+    let model = models::of_profile(Profile::Exact)?;
+    add(lengths(&model, seed)?);
+    add(numbers(&model)?);
+    add(crowd(&model)?);
+    Ok(())
+}
+
+fn robot(model: &ModelFile) -> Result<Robot<'_>> {
+    let weights = model.weights();
+    let network = RobotNetwork::from_weights(&weights).map_err(|source| model.unusable(source))?;
+    let learning = weights.header.learning;
+    let folded = Folded::new(network, learning.metric);
+    let (task, behaviour) = (Flocking::DEFAULT, Behaviour::new(learning).robust());
+    let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
+    let codec = Sealed::new(Exact, &KEY);
+    let mut robot = Node::with_codec(0, folded, task, weights.model, behaviour, rest, codec);
+    robot.sense(0, Some(rest));
+    Ok(robot)
+}
+
+/// A beacon of somebody else, as an insider can make any.
+fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> Said<'w> {
+    let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
+    let (chains, wide) = (wdgnn_core::taps::Chains::ZERO, *robot.model().offline());
+    Said { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
+}
+
+/// The bytes of a beacon.
+fn bytes(codec: &impl Codec, link: &Link, beacon: &Said<'_>) -> Vec<u8> {
+    let mut frame = [0; LONGEST_FRAME];
+    let length = codec.encode(link, beacon, 0, 0, &mut frame).unwrap_or_default();
+    frame[..length].to_vec()
+}
+
+/// The bytes of a beacon under the swarm's own key.
+fn sealed(link: &Link, beacon: &Said<'_>) -> Vec<u8> {
+    bytes(&Sealed::new(Exact, &KEY), link, beacon)
+}
+
+fn row(fault: &'static str, level: &str, refused: &Refusals, holds: bool, property: String) -> Row {
+    let (level, refused) = (level.into(), by_name(refused));
+    Row { fault, level, ratio: None, limit: None, holds, refused, property }
+}
+
+/// Every length from 0 to 300 bytes: noise, a good frame cut short or lengthened, and one of every other version.
+fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
+    let mut robot = robot(model)?;
+    let good = sealed(robot.link(), &beacon(&robot, 1));
+    let mut random = generator(seed, Purpose::Air, 0);
+    let mut bad: Vec<Vec<u8>> = Vec::new();
+    for length in 0..=300 {
+        let mut noise = vec![0; length];
+        random.fill_bytes(&mut noise);
+        bad.extend([noise, good.iter().copied().cycle().take(length).collect()]);
+        bad.push([good.clone(), vec![random.random(); length + 1]].concat());
+    }
+    bad.extend((0..=255).filter(|version| *version != good[0]).map(|version| {
+        let mut frame = good.clone();
+        frame[0] = version;
+        frame
+    }));
+    // What is as long as a good frame is one.
+    bad.retain(|frame| *frame != good);
+    let mut refused = Refusals::default();
+    let accepted =
+        bad.iter().filter(|frame| robot.hear(frame).map_err(|reason| refused.count(reason)).is_ok());
+    let accepted = accepted.count();
+    // Nothing has changed: the good frame is still news.
+    let unharmed = robot.neighbours().len() == 0 && robot.hear(&good).is_ok();
+    let property = format!("{accepted} of {} accepted, nothing changed", bad.len());
+    Ok(row("cut, long, noise, versions", "0 to 300 bytes", &refused, accepted == 0 && unharmed, property))
+}
+
+/// No number that is none, in any place of a beacon, under the right key.
+fn numbers(model: &ModelFile) -> Result<Row> {
+    const BAD: [f32; 6] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), f32::MAX, f32::MIN];
+    let mut robot = robot(model)?;
+    let link = *robot.link();
+    let honest = beacon(&robot, 1);
+    let places = (Said::BYTES - HEADER_BYTES) / 4;
+    let mut refused = Refusals::default();
+    let (mut made, mut accepted) = (0, 0);
+    for (place, number) in (0..places).flat_map(|place| BAD.map(|number| (place, number))) {
+        let liar = Insider { codec: Exact, lie: Some(Lie::Number { place, number }) };
+        let frame = bytes(&Sealed::new(liar, &KEY), &link, &honest);
+        made += 1;
+        match robot.hear(&frame) {
+            Ok(()) => accepted += 1,
+            Err(reason) => refused.count(reason),
+        }
+    }
+    let early = refused.of(Refusal::NotAdmissible) == made;
+    let unharmed = robot.neighbours().len() == 0 && robot.hear(&sealed(&link, &honest)).is_ok();
+    let property = format!("{accepted} of {made} accepted, {places} places");
+    Ok(row("NaN, ±∞, subnormal, ±max", "every number", &refused, early && unharmed, property))
+}
+
+/// 200 senders at a table of 16, all of them with the key.
+fn crowd(model: &ModelFile) -> Result<Row> {
+    const SENDERS: NodeId = 200;
+    let mut robot = robot(model)?;
+    let link = *robot.link();
+    let mut refused = Refusals::default();
+    for sender in 1..=SENDERS {
+        let frame = sealed(&link, &beacon(&robot, sender));
+        let _ = robot.hear(&frame).map_err(|reason| refused.count(reason));
+    }
+    let kept = robot.neighbours().map(|neighbour| usize::from(neighbour.beacon.sender)).eq(1..=SLOTS);
+    let counted = refused.total() == u32::from(SENDERS) - SLOTS as u32;
+    let property = if kept { "the first 16 kept" } else { "ESTABLISHED ONES LOST" }.into();
+    Ok(row("200 senders", "table of 16", &refused, kept && counted, property))
+}

@@ -1,0 +1,133 @@
+//! Flights through the air, byte by byte.
+
+use host_sim::{
+    air::{
+        faulty::RadioFaults,
+        loss::Loss,
+        options::{About, Faults, Liars, Trust},
+    },
+    controllers::{Controller, Fleet},
+    fleet::events::{Events, Moment, Span},
+    flight::{Flight, Observer, Scene, fly},
+    profiles::Profile,
+    seeds::{Purpose, generator},
+    start::{Condition, start},
+};
+use wdgnn_core::{flocking::Motion, refusal::Refusal};
+
+const ROBOTS: usize = 15;
+
+/// Keeps where everybody was at the end.
+#[derive(Default)]
+struct Last(Vec<Motion>);
+
+impl Observer for Last {
+    fn see(&mut self, scene: &Scene<'_>, _: &[[f32; 2]]) {
+        self.0 = scene.motions.to_vec();
+    }
+}
+
+fn flown(profile: Profile, faults: Option<Faults>) -> (Flight, Vec<Motion>) {
+    let condition = Condition { robots: ROBOTS, ..Condition::PAPER };
+    let fleet = Fleet { faults, ..Fleet::of_profile(profile).unwrap() };
+    let start = start(&condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
+    let mut pilot = fleet.pilot(Controller::WdGnnOnline, &start, 0).unwrap();
+    let mut last = Last::default();
+    let flight = fly(&condition, &start, 0.01, pilot.as_mut(), &mut last);
+    (flight, last.0)
+}
+
+#[test]
+fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
+    for profile in Profile::ALL {
+        let handed_over = flown(profile, None);
+        let sent = flown(profile, Some(Faults { trust: Trust::AsTrained, ..Faults::default() }));
+        assert_eq!(handed_over.0.variation, sent.0.variation, "{}", profile.name());
+        assert_eq!(handed_over.1, sent.1, "{}: every bit of every robot's place", profile.name());
+        assert_eq!(sent.0.tally.unwrap().refused.total(), 0, "{}", profile.name());
+    }
+}
+
+#[test]
+fn losses_are_seen_in_what_is_heard_and_nowhere_else() {
+    let radio = |loss| RadioFaults { loss, ..RadioFaults::NONE };
+    let heard = |chance| {
+        let radio = radio(Loss { chance, burst: 1.0 });
+        let tally = flown(Profile::Dot154, Some(Faults { radio, ..Faults::default() })).0.tally.unwrap();
+        assert_eq!((tally.refused.total(), tally.violations), (0, 0));
+        tally.heard as f64
+    };
+    let share = heard(0.3) / heard(0.0);
+    assert!((0.6..0.8).contains(&share), "{share}");
+}
+
+#[test]
+fn a_robot_that_is_taken_out_flies_straight_on_and_is_forgotten() {
+    let kills = vec![Moment { robot: 3, tick: 100 }];
+    let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
+    let (flight, last) = flown(Profile::Espnow, Some(faults));
+    let before = flown(Profile::Espnow, Some(Faults::default())).1;
+    assert_ne!(last[3], before[3]);
+    let stale = flight.tally.unwrap().longest_stale;
+    assert!((1..=20).contains(&stale), "{stale} ticks");
+}
+
+#[test]
+fn a_restarted_robot_is_back_within_a_few_exchanges() {
+    let reboots = vec![Moment { robot: 0, tick: 60 }, Moment { robot: 7, tick: 90 }];
+    let faults = Faults { events: Events { reboots, ..Events::default() }, ..Faults::default() };
+    let tally = flown(Profile::Dot154, Some(faults)).0.tally.unwrap();
+    assert!(tally.longest_return <= 20, "{} ticks", tally.longest_return);
+    assert_eq!(tally.refused.total(), 0, "its frames are of a later boot");
+}
+
+#[test]
+fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
+    let drops = vec![Span { robot: 2, from: 10, to: 200 }];
+    let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
+    let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
+    // Last heard at tick 9 and held for 19 ticks: alone from tick 29 on, at its velocity for a hundred ticks, then slower.
+    assert_eq!(tally.alone, [100, 71, 0]);
+    assert_eq!(tally.learned_alone, 0);
+}
+
+#[test]
+fn a_partition_lets_nothing_through() {
+    let heard = |partition| {
+        flown(Profile::Exact, Some(Faults { partition, ..Faults::default() })).0.tally.unwrap().heard
+    };
+    assert!(heard(Some(0..200)) < heard(Some(100..200)));
+    assert!(heard(Some(100..200)) < heard(None));
+}
+
+#[test]
+fn forged_and_replayed_frames_change_nothing_at_all() {
+    let clean = flown(Profile::Exact, Some(Faults::default()));
+    let forged = flown(Profile::Exact, Some(Faults { forge: 5, ..Faults::default() }));
+    assert_eq!(clean.1, forged.1);
+    let tally = forged.0.tally.unwrap();
+    assert_eq!((tally.forged, tally.fooled), (5 * 200 * ROBOTS as u64, 0));
+    assert_eq!(u64::from(tally.refused.of(Refusal::Forged)), tally.forged);
+
+    let replayed = flown(Profile::Exact, Some(Faults { replay: Some(100), ..Faults::default() }));
+    assert_eq!(clean.1, replayed.1);
+    let tally = replayed.0.tally.unwrap();
+    assert!(tally.replayed > 1000);
+    assert_eq!(u64::from(tally.refused.total()), tally.replayed);
+}
+
+#[test]
+fn a_swarm_that_believes_everybody_is_led_astray_by_liars_and_the_robust_one_is_not() {
+    let liars = Some(Liars { about: About::Parameters, share: 0.2 });
+    let flown = |trust, liars| flown(Profile::Exact, Some(Faults { liars, trust, ..Faults::default() })).0;
+    let apart = |trust| flown(trust, liars).disagreement.unwrap();
+    assert!(apart(Trust::Plain) > 10.0, "many times the offline parameters: {}", apart(Trust::Plain));
+    assert!(apart(Trust::Robust) < 0.1, "{}", apart(Trust::Robust));
+    assert!(flown(Trust::Robust, liars).total() < 1.3 * flown(Trust::Robust, None).total());
+}
+
+#[test]
+fn clocks_that_differ_by_a_tick_are_within_the_guard() {
+    let tally = flown(Profile::Dot154, Some(Faults { skew: 1, ..Faults::default() })).0.tally.unwrap();
+    assert_eq!(tally.refused.total(), 0);
+}
