@@ -70,7 +70,7 @@ fn cobs_line(frames: &[Vec<u8>]) -> Vec<u8> {
 fn a_capture_of_sealed_frames_is_read_with_the_key_and_the_model() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sealed.pcap");
-    let mut capture = Capture::create(&path, 107).expect("it begins");
+    let mut capture = Capture::create(&path, 101).expect("it begins");
     for (count, frame) in (0..).zip(frames("dot154", true)) {
         capture.frame(count * 50_000, 9, &frame).expect("it is written");
     }
@@ -103,15 +103,15 @@ fn a_capture_of_sealed_frames_is_read_with_the_key_and_the_model() {
 fn a_damaged_capture_is_read_on_and_what_was_skipped_is_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("damaged.pcap");
-    let mut capture = Capture::create(&path, 99).expect("it begins");
+    let mut capture = Capture::create(&path, 93).expect("it begins");
     for (count, frame) in (0..).zip(frames("dot154", false)) {
         capture.frame(count * 50_000, 9, &frame).expect("it is written");
     }
     capture.finish().expect("it ends");
     let mut damaged = std::fs::read(&path).expect("it is there");
-    // A record has 16 + 9 + 99 + 2 bytes: noise before the second, a changed byte in the third.
-    damaged[24 + 2 * 126 + 16 + 40] ^= 1;
-    damaged.splice(24 + 126..24 + 126, *b"noise on the disk");
+    // A record has 16 + 9 + 93 + 2 bytes: noise before the second, a changed byte in the third.
+    damaged[24 + 2 * 120 + 16 + 40] ^= 1;
+    damaged.splice(24 + 120..24 + 120, *b"noise on the disk");
     let path = write(folder.path(), "damaged.pcap", &damaged);
     let seen = lines(&host_sim(&["sniff", &path, "--json"], b""));
     let counts = seen.last().expect("counts");
@@ -198,7 +198,7 @@ fn what_a_swarm_says_is_captured_and_read_again_and_tshark_reads_it_too() {
     assert_eq!((&seen[99]["sender"], &seen[99]["sequence"]), (&4.into(), &19.into()));
     // A short frame travels as an IEEE 802.15.4 broadcast, which tshark knows.
     let short = folder.path().join("short.pcap");
-    let mut capture = Capture::create(&short, 99).expect("it begins");
+    let mut capture = Capture::create(&short, 93).expect("it begins");
     capture.frame(0, 0x0102, &frames("dot154", false)[0]).expect("it is written");
     capture.finish().expect("it ends");
     let tshark = |path: &str, field: &str| {

@@ -20,6 +20,8 @@ GUARD_TICKS = 2
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
 HEADER = struct.Struct("<BBBHHIHIIB")
+# version and profile, part, model, sender, boot, sequence, degree
+HALF_HEADER = struct.Struct("<BBIHIIB")
 SHORT_HEADER_BYTES = 8
 SHORT_PIECE = 6
 
@@ -85,11 +87,21 @@ def _check_length(frame, length):
         raise Refused("trailing")
 
 
-class LongHeader:
-    """What the profiles `exact`, `exact-unfolded`, `dot154` and `espnow` share."""
+def _check_first(frame, code):
+    if frame[0] & 0x0F != VERSION:
+        raise Refused("version")
+    if frame[0] >> 4 != code:
+        raise Refused("profile")
+
+
+class Exact:
+    """Everything in f32."""
 
     frames = 1
     header_bytes = HEADER.size
+
+    def __init__(self, code):
+        self.code = code
 
     def identity(self, frame):
         if len(frame) < HEADER.size:
@@ -97,48 +109,44 @@ class LongHeader:
         *_, sender, boot, sequence, _ = HEADER.unpack_from(frame)
         return sender, boot, sequence
 
-    def _header(self, shape, model, beacon):
+    def encode(self, shape, model, beacon, exchange=0, index=0):
         counts = (shape.state, shape.taps, shape.wide)
         identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
-        return HEADER.pack(VERSION, self.code, *counts, model, *identity)
+        header = HEADER.pack(VERSION, self.code, *counts, model, *identity)
+        return header + _singles(beacon.state + beacon.taps + beacon.wide)
 
-    def _open(self, shape, frame):
+    def decode(self, shape, model, frame):
         self.identity(frame)
-        version, code, *counts, model, sender, boot, sequence, degree = HEADER.unpack_from(frame)
+        version, code, *counts, found, sender, boot, sequence, degree = HEADER.unpack_from(frame)
         if version != VERSION:
             raise Refused("version")
         if code != self.code:
             raise Refused("profile")
         if counts != [shape.state, shape.taps, shape.wide]:
             raise Refused("dimensions")
-        return model, (sender, boot, sequence, degree)
-
-
-class Exact(LongHeader):
-    """Everything in f32."""
-
-    def __init__(self, code):
-        self.code = code
-
-    def encode(self, shape, model, beacon, exchange=0, index=0):
-        return self._header(shape, model, beacon) + _singles(beacon.state + beacon.taps + beacon.wide)
-
-    def decode(self, shape, model, frame):
-        found, identity = self._open(shape, frame)
         _check_length(frame, HEADER.size + 4 * (shape.state + shape.taps + shape.wide))
         if found != model:
             raise Refused("model")
         state, at = _read(frame, HEADER.size, shape.state, "f")
         taps, at = _read(frame, at, shape.taps, "f")
         wide, at = _read(frame, at, shape.wide, "f")
-        return Beacon(*identity, state, taps, wide, (0, shape.taps), (0, shape.wide))
+        return Beacon(sender, boot, sequence, degree, state, taps, wide, (0, shape.taps), (0, shape.wide))
 
 
-class Half(LongHeader):
+class Half:
     """State in f32, taps and a run of wide parameters in half precision."""
+
+    frames = 1
+    header_bytes = HALF_HEADER.size
 
     def __init__(self, code, run):
         self.code, self.run = code, run
+
+    def identity(self, frame):
+        if len(frame) < HALF_HEADER.size:
+            raise Refused("too-short")
+        *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
+        return sender, boot, sequence
 
     def _span(self, shape, part):
         run = min(self.run, shape.wide)
@@ -150,25 +158,25 @@ class Half(LongHeader):
     def encode(self, shape, model, beacon, exchange=0, index=0):
         part = exchange % self._parts(shape)
         start, end = self._span(shape, part)
-        content = _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
-        return self._header(shape, model, beacon) + bytes([part]) + content
+        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
+        header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
+        return header + _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
 
     def decode(self, shape, model, frame):
-        found, identity = self._open(shape, frame)
-        if len(frame) == HEADER.size:
-            raise Refused("truncated")
-        part = frame[HEADER.size]
+        self.identity(frame)
+        _check_first(frame, self.code)
+        _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)
         if part >= self._parts(shape):
             raise Refused("dimensions")
         start, end = self._span(shape, part)
-        _check_length(frame, HEADER.size + 1 + 4 * shape.state + 2 * (shape.taps + end - start))
+        _check_length(frame, HALF_HEADER.size + 4 * shape.state + 2 * (shape.taps + end - start))
         if found != model:
             raise Refused("model")
-        state, at = _read(frame, HEADER.size + 1, shape.state, "f")
+        state, at = _read(frame, HALF_HEADER.size, shape.state, "f")
         taps, at = _read(frame, at, shape.taps, "e")
         wide, at = _read(frame, at, end - start, "e")
         wide = _placed(wide, (start, end), shape.wide)
-        return Beacon(*identity, state, taps, wide, (0, shape.taps), (start, end))
+        return Beacon(sender, boot, sequence, degree, state, taps, wide, (0, shape.taps), (start, end))
 
 
 class Esb32:
@@ -205,10 +213,7 @@ class Esb32:
 
     def decode(self, shape, model, frame):
         sender, boot, sequence = self.identity(frame)
-        if frame[0] & 0x0F != VERSION:
-            raise Refused("version")
-        if frame[0] >> 4 != self.code:
-            raise Refused("profile")
+        _check_first(frame, self.code)
         spans = self._spans(shape, frame[7])
         if spans is None:
             raise Refused("dimensions")

@@ -9,15 +9,15 @@
 //! Half precision is IEEE binary16, two bytes, to nearest even; what is too large for it is sent as its largest.
 
 use half::f16;
-use postcard::experimental::max_size::MaxSize;
-use serde::{Serialize, de::DeserializeOwned};
+use postcard::{experimental::max_size::MaxSize, fixint::le};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     codec::{Codec, Identity, Parts, Share, Span},
-    message::{self, Beacon, HEADER_BYTES, Link, Profile, check_length},
+    message::{self, Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
-    task::State,
+    task::{NodeId, State},
 };
 
 /// Room for the numbers of one tensor in `f32`: 128 of them.
@@ -25,6 +25,41 @@ const SCRATCH: usize = 512;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 const TAG_BYTES: usize = 8;
+
+/// What is in front of [`Dot154`] and [`EspNow`]. Dimensions are left out: the model tells them.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// Version, and the profile above it.
+    first: u8,
+    /// Which run of the wide parameters.
+    part: u8,
+    #[serde(with = "le")]
+    model: u32,
+    #[serde(with = "le")]
+    sender: NodeId,
+    #[serde(with = "le")]
+    boot: u32,
+    #[serde(with = "le")]
+    sequence: u32,
+    degree: u8,
+}
+
+/// Length of that in bytes.
+const HEADER_BYTES: usize = 17;
+
+/// The first byte of every compact frame.
+fn first_byte(profile: Profile) -> u8 {
+    message::VERSION | (profile as u8) << 4
+}
+
+/// Checks that a frame is of this version and profile.
+fn check_first(first: u8, profile: Profile) -> Result<(), Refusal> {
+    match first {
+        _ if first & 0x0f != message::VERSION => Err(Refusal::Version),
+        _ if first != first_byte(profile) => Err(Refusal::Profile),
+        _ => Ok(()),
+    }
+}
 
 /// IEEE 802.15.4.
 pub type Dot154 = Half<{ Profile::Dot154 as u8 }, 12, 116>;
@@ -51,7 +86,6 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
     /// The length of a frame with this run.
     fn length<S: MaxSize, C: MaxSize>(run: Span) -> usize {
         HEADER_BYTES
-            + 1
             + S::POSTCARD_MAX_SIZE
             + C::POSTCARD_MAX_SIZE / 2
             + 2 * usize::from(run.to.saturating_sub(run.from))
@@ -69,8 +103,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         const {
             let wide =
                 if W::POSTCARD_MAX_SIZE / 4 < RUN as usize { W::POSTCARD_MAX_SIZE / 4 } else { RUN as usize };
-            let bytes =
-                HEADER_BYTES + 1 + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE / 2 + 2 * wide + TAG_BYTES;
+            let bytes = HEADER_BYTES + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE / 2 + 2 * wide + TAG_BYTES;
             assert!(bytes <= LIMIT, "this network's beacon does not fit into one frame of this radio");
         }
         Self::length::<S, C>(Self::run::<W>(0))
@@ -81,7 +114,8 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     }
 
     fn identity(frame: &[u8]) -> Option<Identity> {
-        message::identity(frame)
+        let (Header { sender, boot, sequence, .. }, _) = postcard::take_from_bytes(frame).ok()?;
+        Some(Identity { sender, boot, sequence })
     }
 
     fn encode<S: State, C: Chains, W: Share>(
@@ -93,10 +127,11 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         buffer: &mut [u8],
     ) -> Option<usize> {
         let part = (exchange % Self::parts::<W>().max(1)) as u8;
+        let (first, model) = (first_byte(Self::profile(true)), link.model);
+        let Beacon { sender, boot, sequence, degree, .. } = *beacon;
+        let header = Header { first, part, model, sender, boot, sequence, degree };
         let mut writer = Writer { rest: buffer, used: 0 };
-        let mut header = [0; HEADER_BYTES];
-        writer.put(postcard::to_slice(&beacon.header(*link), &mut header).ok()?)?;
-        writer.put(&[part])?;
+        writer.put(postcard::to_slice(&header, &mut [0; HEADER_BYTES]).ok()?)?;
         writer.tensor::<S, 4>(&beacon.state, Span::ALL)?;
         writer.tensor::<C, 2>(&beacon.chains, Span::ALL)?;
         writer.tensor::<W, 2>(&beacon.wide, Self::run::<W>(part))?;
@@ -109,14 +144,18 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let (header, content) = message::take_header::<S, C, W>(*link, frame)?;
-        let (&part, content) = content.split_first().ok_or(Refusal::Truncated)?;
+        let (header, content): (Header, _) =
+            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
+        let Header { first, part, model, sender, boot, sequence, degree } = header;
+        check_first(first, Self::profile(true))?;
         if u32::from(part) >= Self::parts::<W>() {
             return Err(Refusal::Dimensions);
         }
         let run = Self::run::<W>(part);
         check_length(frame, Self::length::<S, C>(run))?;
-        message::check_model(*link, &header)?;
+        if model != link.model {
+            return Err(Refusal::Model);
+        }
         let mut reader = Reader { rest: content };
         let state: S = reader.tensor::<S, 4>(Span::ALL)?;
         let chains: C = reader.tensor::<C, 2>(Span::ALL)?;
@@ -124,7 +163,8 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         if !(state.admissible() && chains.admissible() && wide.admissible()) {
             return Err(Refusal::NotAdmissible);
         }
-        Ok((header.beacon(state, chains, wide), Parts { taps: Span::ALL, wide: run }))
+        let beacon = Beacon { sender, boot, sequence, degree, state, chains, wide };
+        Ok((beacon, Parts { taps: Span::ALL, wide: run }))
     }
 }
 
@@ -141,10 +181,6 @@ const SHORT_HEADER_BYTES: usize = 8;
 const SHORT_FRAMES: u32 = 4;
 
 impl Esb32 {
-    fn first_byte() -> u8 {
-        message::VERSION | (Profile::Esb32 as u8) << 4
-    }
-
     fn length<S: MaxSize>() -> usize {
         SHORT_HEADER_BYTES + S::POSTCARD_MAX_SIZE / 2 + 2 * usize::from(PIECE)
     }
@@ -212,7 +248,7 @@ impl Codec for Esb32 {
         let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
         let [s0, s1, s2, 0] = beacon.sequence.to_le_bytes() else { return None };
         let mut writer = Writer { rest: buffer, used: 0 };
-        writer.put(&[Self::first_byte(), sender, boot[0], boot[1], s0, s1, s2, piece])?;
+        writer.put(&[first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece])?;
         writer.tensor::<S, 2>(&beacon.state, Span::ALL)?;
         writer.tensor::<C, 2>(&beacon.chains, parts.taps)?;
         writer.tensor::<W, 2>(&beacon.wide, parts.wide)?;
@@ -232,12 +268,7 @@ impl Codec for Esb32 {
         let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
         let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
         let [first, .., piece] = *header;
-        if first & 0x0f != message::VERSION {
-            return Err(Refusal::Version);
-        }
-        if first != Self::first_byte() {
-            return Err(Refusal::Profile);
-        }
+        check_first(first, Profile::Esb32)?;
         let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
         check_length(frame, Self::length::<S>())?;
         let mut reader = Reader { rest: content };

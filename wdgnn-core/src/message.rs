@@ -91,7 +91,7 @@ pub struct Beacon<S, C, W> {
 
 /// What a frame says about itself.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Header {
+struct Header {
     version: u8,
     profile: u8,
     state_numbers: u8,
@@ -113,14 +113,6 @@ pub(crate) struct Header {
 /// Length of a frame's header in bytes.
 pub const HEADER_BYTES: usize = 22;
 
-impl Header {
-    /// The beacon of this header with that content.
-    pub(crate) fn beacon<S, C, W>(&self, state: S, chains: C, wide: W) -> Beacon<S, C, W> {
-        let Self { sender, boot, sequence, degree, .. } = *self;
-        Beacon { sender, boot, sequence, degree, state, chains, wide }
-    }
-}
-
 /// Whose frame this is, if it is long enough to tell.
 pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
     let (Header { sender, boot, sequence, .. }, _) = postcard::take_from_bytes(frame).ok()?;
@@ -128,10 +120,7 @@ pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
 }
 
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
-pub(crate) fn take_header<S: State, C: Chains, W: Share>(
-    link: Link,
-    frame: &[u8],
-) -> Result<(Header, &[u8]), Refusal> {
+fn take_header<S: State, C: Chains, W: Share>(link: Link, frame: &[u8]) -> Result<(Header, &[u8]), Refusal> {
     let (header, content): (Header, _) = postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
     if header.version != VERSION {
         return Err(Refusal::Version);
@@ -153,11 +142,6 @@ pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), Refusal> {
         found if found > length => Err(Refusal::Trailing),
         _ => Ok(()),
     }
-}
-
-/// Checks that the sender flies the same model.
-pub(crate) fn check_model(link: Link, header: &Header) -> Result<(), Refusal> {
-    if header.model == link.model { Ok(()) } else { Err(Refusal::Model) }
 }
 
 #[derive(Serialize)]
@@ -184,7 +168,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
         )
     };
 
-    pub(crate) fn header(&self, link: Link) -> Header {
+    fn header(&self, link: Link) -> Header {
         let (state_numbers, tap_numbers, wide_numbers) = Self::DIMENSIONS;
         Header {
             version: VERSION,
@@ -233,7 +217,9 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     pub(crate) fn read(&mut self, link: &Link, frame: &[u8]) -> Result<(), Refusal> {
         let (header, content) = take_header::<S, C, W>(*link, frame)?;
         check_length(frame, Self::BYTES)?;
-        check_model(*link, &header)?;
+        if header.model != link.model {
+            return Err(Refusal::Model);
+        }
         let (state, numbers) = postcard::take_from_bytes::<S>(content).map_err(|_| Refusal::Truncated)?;
         let (taps, wide) = numbers.split_at_checked(C::POSTCARD_MAX_SIZE).ok_or(Refusal::Truncated)?;
         (self.sender, self.boot, self.sequence) = (header.sender, header.boot, header.sequence);

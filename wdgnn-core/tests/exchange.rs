@@ -122,8 +122,8 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
         [exchange.clone(), exchange].concat()
     };
     assert_eq!(sent(Exact), pattern(&[302]));
-    assert_eq!(sent(Dot154::default()), pattern(&[99]));
-    assert_eq!(sent(EspNow::default()), pattern(&[171]));
+    assert_eq!(sent(Dot154::default()), pattern(&[93]));
+    assert_eq!(sent(EspNow::default()), pattern(&[165]));
     assert_eq!(sent(Esb32), pattern(&[28; 4]));
 }
 

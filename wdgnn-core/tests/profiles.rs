@@ -12,7 +12,6 @@ use wdgnn_core::{
     codec::{Codec, Exact, Parts, Span},
     compact::{Dot154, Esb32, EspNow},
     flocking::Motion,
-    message::HEADER_BYTES,
     refusal::Refusal,
     seal::{Sealed, SealedEsb32},
     taps::Chains as _,
@@ -42,8 +41,8 @@ fn frames_fit_their_radios() {
     let espnow =
         bytes(EspNow::bytes::<Motion, Taps, Wide>(), Sealed::<EspNow>::bytes::<Motion, Taps, Wide>());
     let esb32 = bytes(Esb32::bytes::<Motion, Taps, Wide>(), SealedEsb32::bytes::<Motion, Taps, Wide>());
-    assert_eq!(dot154, (99, 107), "at most 116: 127 less a MAC header of 9 and a checksum of 2");
-    assert_eq!(espnow, (171, 179), "at most 250");
+    assert_eq!(dot154, (93, 101), "at most 116: 127 less a MAC header of 9 and a checksum of 2");
+    assert_eq!(espnow, (165, 173), "at most 250");
     assert_eq!(esb32, (28, 32), "exactly 32");
 }
 
@@ -185,19 +184,15 @@ fn every_flipped_bit_is_refused_or_another_good_frame() {
             }
         }
     }
-    let long = |offset, _| match offset {
-        0 => Some(Refusal::Version),
-        1 => Some(Refusal::Profile),
-        2..7 => Some(Refusal::Dimensions),
-        7..11 => Some(Refusal::Model),
+    let first = |bit| if bit < 4 { Refusal::Version } else { Refusal::Profile };
+    let half = |offset, bit| match offset {
+        0 => Some(first(bit)),
+        2..6 => Some(Refusal::Model),
         _ => None,
     };
-    flips(Dot154::default(), long);
-    flips(EspNow::default(), long);
-    flips(Esb32, |offset, bit| {
-        let first = if bit < 4 { Refusal::Version } else { Refusal::Profile };
-        (offset == 0).then_some(first)
-    });
+    flips(Dot154::default(), half);
+    flips(EspNow::default(), half);
+    flips(Esb32, |offset, bit| (offset == 0).then_some(first(bit)));
 }
 
 #[test]
@@ -211,8 +206,8 @@ fn parts_and_pieces_that_do_not_exist_are_refused() {
             assert_eq!(refusal, (part >= count).then_some(Refusal::Dimensions), "part {part}");
         }
     }
-    parts(Dot154::default(), HEADER_BYTES, 4);
-    parts(EspNow::default(), HEADER_BYTES, 1);
+    parts(Dot154::default(), 1, 4);
+    parts(EspNow::default(), 1, 1);
     parts(Esb32, 7, 3 + 8);
 }
 
@@ -220,10 +215,9 @@ fn parts_and_pieces_that_do_not_exist_are_refused() {
 fn a_negative_zero_is_read_as_zero_and_written_as_one() {
     let mut sent = random_beacon(&mut seeded(18), 9, 0);
     sent.state.velocity[1] = -0.0;
-    for (frame, zero) in [
-        (encode(&Dot154::default(), &sent, 0, 0), HEADER_BYTES + 1 + 12..HEADER_BYTES + 1 + 16),
-        (encode(&Esb32, &sent, 0, 0), 14..16),
-    ] {
+    for (frame, zero) in
+        [(encode(&Dot154::default(), &sent, 0, 0), 17 + 12..17 + 16), (encode(&Esb32, &sent, 0, 0), 14..16)]
+    {
         assert!(frame[zero].iter().all(|byte| *byte == 0));
     }
     let mut frame = encode(&Esb32, &sent, 0, 0);
@@ -256,8 +250,8 @@ fn a_half_that_is_no_number_is_refused_wherever_it_is() {
             }
         }
     }
-    halves(Dot154::default(), HEADER_BYTES + 1 + 16);
-    halves(EspNow::default(), HEADER_BYTES + 1 + 16);
+    halves(Dot154::default(), 17 + 16);
+    halves(EspNow::default(), 17 + 16);
     halves(Esb32, 8);
 }
 

@@ -284,7 +284,7 @@ fn a_count_that_has_come_to_its_end_seals_nothing_more() {
     let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&KEY));
     robot.sense(u32::MAX - 1, Some(REST));
     let mut buffer = [0; 200];
-    assert_eq!(robot.speak(&mut buffer), Some(107));
+    assert_eq!(robot.speak(&mut buffer), Some(101));
     assert_eq!(robot.speak(&mut buffer), None);
     assert_eq!(robot.speak(&mut buffer), None);
 }

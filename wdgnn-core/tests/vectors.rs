@@ -127,23 +127,28 @@ impl<P: Codec> Vectors<P> {
         };
         self.bad("another version", &none, &changed(0, &[frame[0] ^ 3]), Refusal::Version);
         let last = frame.len() - 2;
-        if P::FRAMES > 1 {
+        if self.profile != "exact" {
             self.bad("another profile", &none, &changed(0, &[0x51]), Refusal::Profile);
+        }
+        if P::FRAMES > 1 {
             self.bad("no such piece", &none, &changed(7, &[11]), Refusal::Dimensions);
             self.bad("an infinite state", &none, &changed(10, &[0x00, 0x7c]), Refusal::NotAdmissible);
             self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
             return self.list;
         }
-        self.bad("another profile", &none, &changed(1, &[9]), Refusal::Profile);
-        self.bad("other counts", &none, &changed(3, &[19]), Refusal::Dimensions);
-        self.bad("another model", &none, &changed(7, &[0]), Refusal::Model);
-        let state = header + usize::from(self.profile != "exact");
+        if self.profile == "exact" {
+            self.bad("another profile", &none, &changed(1, &[9]), Refusal::Profile);
+            self.bad("other counts", &none, &changed(3, &[19]), Refusal::Dimensions);
+            self.bad("another model", &none, &changed(7, &[0]), Refusal::Model);
+        } else {
+            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
+            self.bad("no such part", &none, &changed(1, &[4]), Refusal::Dimensions);
+        }
         let numbers = [("NaN", f32::NAN), ("subnormal", 1.0e-40), ("huge", 1.2e18)];
         for (name, x) in numbers {
-            self.bad(name, &none, &changed(state + 4, &x.to_le_bytes()), Refusal::NotAdmissible);
+            self.bad(name, &none, &changed(header + 4, &x.to_le_bytes()), Refusal::NotAdmissible);
         }
         if self.profile != "exact" {
-            self.bad("no such part", &none, &changed(header, &[4]), Refusal::Dimensions);
             self.bad("an infinite parameter", &none, &changed(last, &[0x00, 0xfc]), Refusal::NotAdmissible);
         }
         self.list
@@ -171,7 +176,8 @@ impl<P: Codec> Vectors<P> {
         assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
         if P::FRAMES == 1 {
             // Its header tells the model; the tag is what refuses it.
-            foreign[7..11].copy_from_slice(&frame[7..11]);
+            let model = if self.profile == "exact" { 7..11 } else { 2..6 };
+            foreign[model.clone()].copy_from_slice(&frame[model]);
         }
         self.bad("of another swarm", &none, &foreign, Refusal::Forged);
         let later = self.encode(&Self::beacon(3), 0, 0);

@@ -8,7 +8,7 @@ use wdgnn_core::{
     codec::{Codec, Exact, Identity, Parts, Share},
     compact::{Dot154, Esb32, EspNow},
     flocking::Motion,
-    message::{Beacon, HEADER_BYTES, Link, Profile},
+    message::{Beacon, Link, Profile},
     refusal::Refusal,
     robot::{FEATURES, HIDDEN, OUTPUTS, TAPS},
     seal::{Key, Sealed, SealedEsb32},
@@ -44,8 +44,8 @@ impl ProfileName {
     #[must_use]
     pub fn of(frame: &[u8]) -> Option<Self> {
         let code = match frame {
-            // The short header has the profile beside the version.
-            [first, ..] if *first >> 4 == Profile::Esb32 as u8 => *first >> 4,
+            // Compact frames have the profile beside the version.
+            [first, ..] if *first >> 4 != 0 => *first >> 4,
             [_, code, ..] => *code,
             _ => return None,
         };
@@ -63,7 +63,21 @@ impl ProfileName {
     }
 
     fn identity(self, frame: &[u8]) -> Option<Identity> {
-        if self == Self::Esb32 { Esb32::identity(frame) } else { Exact::identity(frame) }
+        match self {
+            Self::Exact | Self::ExactUnfolded => Exact::identity(frame),
+            Self::Dot154 | Self::EspNow => Dot154::identity(frame),
+            Self::Esb32 => Esb32::identity(frame),
+        }
+    }
+
+    /// The model that a frame says it is of.
+    fn model(self, frame: &[u8]) -> Option<u32> {
+        let place = match self {
+            Self::Exact | Self::ExactUnfolded => 7,
+            Self::Dot154 | Self::EspNow => 2,
+            Self::Esb32 => return None,
+        };
+        frame.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
     }
 }
 
@@ -168,9 +182,7 @@ impl Ear {
     }
 
     fn read(&self, profile: ProfileName, frame: &[u8]) -> Result<Content, Refusal> {
-        let told = frame.first_chunk::<HEADER_BYTES>().filter(|_| profile != ProfileName::Esb32);
-        let told = told.map(|header| u32::from_le_bytes([header[7], header[8], header[9], header[10]]));
-        let model = self.model.or(told).unwrap_or(self.default_model);
+        let model = self.model.or_else(|| profile.model(frame)).unwrap_or(self.default_model);
         let link = Link { profile: profile.profile(), model };
         match (profile, &self.key) {
             (ProfileName::Exact, None) => open::<_, Folded>(Exact, link, frame),
