@@ -16,6 +16,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Air(commands::air::AirArguments),
     Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
     Swarm(commands::swarm::SwarmArguments),
@@ -33,6 +34,7 @@ impl Cli {
     /// Whatever ended the command.
     pub fn run(self) -> Result {
         match self.command {
+            Some(Command::Air(arguments)) => arguments.run(),
             Some(Command::Faults(arguments)) => arguments.run(),
             Some(Command::Flock(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => arguments.run(),

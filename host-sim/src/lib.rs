@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod air;
+pub mod airtime;
 pub mod capture;
 pub mod cli;
 pub mod commands;

@@ -1,5 +1,6 @@
 //! The subcommands, one file each: arguments in, tables and files out.
 
+pub mod air;
 pub mod faults;
 pub mod flock;
 pub mod movie;

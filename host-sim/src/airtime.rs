@@ -1,0 +1,220 @@
+//! How long frames are on the air, radio by radio, and how often a swarm can exchange.
+//!
+//! All robots hear each other: one collision domain, the worst case. Radios with slots take turns (TDMA); between two turns
+//! there is time to turn a radio around and for clocks to differ. ESP-NOW listens before it talks. Times are the standards' and data
+//! sheets', not measured.
+
+use clap::ValueEnum;
+use wdgnn_core::{
+    codec::Codec,
+    compact::{Dot154, EspNow},
+    flocking::Motion,
+    robot::{RobotModel, RobotWide},
+    seal::{Sealed, SealedEsb32},
+    wide::Model,
+};
+
+use crate::profiles::Profile;
+
+/// The share of time that a schedule may take: the rest is for whoever else is on the channel.
+pub const MOST_USE: f64 = 0.8;
+
+/// By how much two clocks drift apart: 100 ppm each.
+const DRIFT: f64 = 200.0e-6;
+
+/// A radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Radio {
+    /// IEEE 802.15.4 at 250 kbit/s.
+    Dot154,
+    /// nRF24 at 2 Mbit/s.
+    Nrf24,
+    /// nRF52's own mode at 2 Mbit/s.
+    Nrf52,
+    /// ESP-NOW at 24 Mbit/s.
+    EspNow,
+    /// ESP-NOW at 1 Mbit/s, its rate unless another is set.
+    EspNowSlow,
+}
+
+impl Radio {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Dot154, Self::Nrf24, Self::Nrf52, Self::EspNow, Self::EspNowSlow];
+
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dot154 => "802.15.4 250k",
+            Self::Nrf24 => "nRF24 2M",
+            Self::Nrf52 => "nRF52 2M",
+            Self::EspNow => "ESP-NOW 24M",
+            Self::EspNowSlow => "ESP-NOW 1M",
+        }
+    }
+
+    /// The most bytes of ours in one frame.
+    #[must_use]
+    pub fn most_bytes(self) -> usize {
+        match self {
+            // 127 less a MAC header of 9 and a checksum of 2.
+            Self::Dot154 => 116,
+            Self::Nrf24 => 32,
+            Self::Nrf52 => 254,
+            Self::EspNow | Self::EspNowSlow => 250,
+        }
+    }
+
+    /// Bytes around ours: preamble, addresses, headers, checksums.
+    #[must_use]
+    pub fn extra_bytes(self) -> usize {
+        match self {
+            // Preamble 4, start 1, length 1, MAC header 9, checksum 2.
+            Self::Dot154 => 17,
+            // Preamble 1, address 5, checksum 2; its 9 bits of packet control are in the gap.
+            Self::Nrf24 => 8,
+            // Preamble 1, address 5, length 1, checksum 2.
+            Self::Nrf52 => 9,
+            // MAC header 24, category 1, organisation 3, random 4, vendor element 7, checksum 4; its preamble is in the gap.
+            Self::EspNow | Self::EspNowSlow => 43,
+        }
+    }
+
+    /// Microseconds that one frame takes of the air, with all that must be between it and the next.
+    #[must_use]
+    pub fn frame_microseconds(self, bytes: usize) -> f64 {
+        let bytes = (bytes + self.extra_bytes()) as f64;
+        match self {
+            // 32 µs a byte; 12 symbols of 16 µs to turn around.
+            Self::Dot154 => 32.0 * bytes + 192.0,
+            // 4 µs a byte; 9 bits; 130 µs for the oscillator to settle.
+            Self::Nrf24 => 4.0 * bytes + 4.5 + 130.0,
+            // 4 µs a byte; fast ramp-up 40 µs.
+            Self::Nrf52 => 4.0 * bytes + 40.0,
+            // Preamble and signal 20 µs, symbols of 96 bits and 4 µs with 22 bits of their own, extension 6 µs; DIFS 28 µs, and
+            // half of 15 slots of 9 µs before it.
+            Self::EspNow => 20.0 + 4.0 * ((22.0 + 8.0 * bytes) / 96.0).ceil() + 6.0 + 28.0 + 67.5,
+            // Long preamble 192 µs, 8 µs a byte; DIFS 50 µs, and half of 31 slots of 20 µs.
+            Self::EspNowSlow => 192.0 + 8.0 * bytes + 50.0 + 310.0,
+        }
+    }
+}
+
+impl Profile {
+    /// The radio that a profile is made for; `exact` is for none.
+    #[must_use]
+    pub fn radio(self) -> Option<Radio> {
+        match self {
+            Self::Exact => None,
+            Self::Dot154 => Some(Radio::Dot154),
+            Self::Esb32 => Some(Radio::Nrf24),
+            Self::Espnow => Some(Radio::EspNow),
+        }
+    }
+
+    /// Frames per exchange and the bytes of each, sealed, for the robot's network.
+    #[must_use]
+    pub fn frames(self) -> (usize, usize) {
+        fn of<P: Codec>() -> (usize, usize) {
+            type Chains = <RobotModel<'static> as Model>::Chains;
+            (P::FRAMES as usize, P::bytes::<Motion, Chains, RobotWide<'static>>())
+        }
+        match self {
+            Self::Exact => of::<Sealed<wdgnn_core::codec::Exact>>(),
+            Self::Dot154 => of::<Sealed<Dot154>>(),
+            Self::Esb32 => of::<SealedEsb32>(),
+            Self::Espnow => of::<Sealed<EspNow>>(),
+        }
+    }
+
+    /// Exchanges per second as flown: 100 ticks a second, less the ticks between.
+    #[must_use]
+    pub fn rate(self) -> f64 {
+        100.0 / f64::from(self.exchange())
+    }
+}
+
+/// A profile's frames on a radio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Airtime {
+    /// Bytes per robot and exchange, with everything around them.
+    pub bytes: usize,
+    /// Microseconds per robot and exchange, without the guard for clocks.
+    pub microseconds: f64,
+}
+
+impl Airtime {
+    /// `None` when the profile's frames do not fit into the radio's.
+    #[must_use]
+    pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
+        let (frames, bytes) = profile.frames();
+        (bytes <= radio.most_bytes()).then(|| Self {
+            bytes: frames * (bytes + radio.extra_bytes()),
+            microseconds: frames as f64 * radio.frame_microseconds(bytes),
+        })
+    }
+
+    /// The share of time that `robots` take at `rate` exchanges a second. Clocks drift from one exchange to the next.
+    #[must_use]
+    pub fn usage(&self, robots: usize, rate: f64) -> f64 {
+        robots as f64 * (self.microseconds * 1.0e-6 * rate + DRIFT)
+    }
+
+    /// The highest rate within [`MOST_USE`]; 0 when there is none.
+    #[must_use]
+    pub fn highest_rate(&self, robots: usize) -> f64 {
+        let guards = DRIFT * robots as f64;
+        ((MOST_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
+    }
+
+    /// The most robots within [`MOST_USE`].
+    #[must_use]
+    pub fn most_robots(&self, rate: f64) -> usize {
+        (MOST_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_dot154_frame_by_hand() {
+        // (101 + 17) · 32 + 192 = 3,968 µs. Ten robots at 20 Hz: 10 · (0.003968 · 20 + 0.0002) = 79.56 %.
+        let airtime = Airtime::new(Profile::Dot154, Radio::Dot154).unwrap();
+        assert_eq!((airtime.bytes, airtime.microseconds), (118, 3968.0));
+        assert!((airtime.usage(10, 20.0) - 0.7956).abs() < 1.0e-12);
+        assert_eq!(airtime.most_robots(20.0), 10);
+        assert!((airtime.highest_rate(10) - 20.11).abs() < 0.01);
+    }
+
+    #[test]
+    fn four_short_frames_by_hand() {
+        // 4 · ((32 + 8) · 4 + 134.5) = 1,178 µs.
+        assert_eq!(Airtime::new(Profile::Esb32, Radio::Nrf24).unwrap().microseconds, 1178.0);
+    }
+
+    #[test]
+    fn an_esp_now_frame_by_hand() {
+        // 22 + 8 · (173 + 43) = 1,750 bits: 19 symbols. 20 + 76 + 6 + 28 + 67.5 = 197.5 µs.
+        assert_eq!(Airtime::new(Profile::Espnow, Radio::EspNow).unwrap().microseconds, 197.5);
+    }
+
+    #[test]
+    fn what_is_flown_fits_the_radio_that_it_is_made_for_and_exact_fits_none() {
+        for (profile, robots) in [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::Espnow, 50)] {
+            let airtime = Airtime::new(profile, profile.radio().unwrap()).unwrap();
+            assert!(airtime.usage(robots, profile.rate()) <= MOST_USE, "{}", profile.name());
+        }
+        assert!(Radio::ALL.iter().all(|radio| Airtime::new(Profile::Exact, *radio).is_none()));
+    }
+
+    #[test]
+    fn the_highest_rate_takes_just_what_is_allowed() {
+        let airtime = Airtime::new(Profile::Dot154, Radio::Nrf52).unwrap();
+        let rate = airtime.highest_rate(50);
+        assert!((airtime.usage(50, rate) - MOST_USE).abs() < 1.0e-9);
+        assert_eq!(airtime.most_robots(rate * 0.999), 50);
+        assert_eq!(airtime.highest_rate(5000), 0.0, "the guards alone are too much");
+    }
+}

@@ -1,0 +1,198 @@
+//! `host-sim air`: what a link profile takes of the air.
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::{
+    airtime::{Airtime, MOST_USE, Radio},
+    error::{Error, Result},
+    profiles::Profile,
+    table,
+};
+
+/// Print what a link profile takes of the air: bytes, airtime and the highest exchange rate per radio.
+///
+/// Frames are sealed, and all robots hear each other. A schedule that takes more than 80 % of the time of the radio that the profile is made
+/// for is refused. Times are from standards and data sheets, not measured.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  host-sim air\n  host-sim air --profile dot154 --robots 10\n  \
+                  host-sim air --profile espnow --robots 50 --rate 100 --json")]
+pub struct AirArguments {
+    /// The link profile; without it, all of them.
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
+    /// Robots that hear each other.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    robots: usize,
+    /// Exchanges per second in place of the profile's own.
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Print JSON in place of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output {
+    robots: usize,
+    profiles: Vec<ProfileOutput>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProfileOutput {
+    profile: Profile,
+    frames: usize,
+    frame_bytes: usize,
+    rate: f64,
+    radios: Vec<RadioOutput>,
+}
+
+#[derive(Debug, Serialize)]
+struct RadioOutput {
+    radio: &'static str,
+    made_for: bool,
+    /// Null, as everything below, when the frames do not fit.
+    bytes: Option<usize>,
+    microseconds: Option<f64>,
+    usage: Option<f64>,
+    highest_rate: Option<f64>,
+}
+
+impl AirArguments {
+    /// Prints.
+    ///
+    /// # Errors
+    /// Options that cannot be, and a schedule that takes too much.
+    pub fn run(&self) -> Result {
+        if self.robots == 0 {
+            return Err(Error::usage("--robots 0 leave the air empty: give at least 1"));
+        }
+        if self.rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
+            return Err(Error::usage("--rate must be more than 0"));
+        }
+        if self.json {
+            let profiles = self.profile.map_or(Profile::ALL.to_vec(), |profile| vec![profile]);
+            let profiles = profiles.into_iter().map(|profile| self.output(profile)).collect();
+            let output = Output { robots: self.robots, profiles };
+            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        }
+        match self.profile {
+            None => {
+                if !self.json {
+                    self.print_overview();
+                }
+                Ok(())
+            }
+            Some(profile) => {
+                if !self.json {
+                    self.print_profile(profile);
+                }
+                check(profile, self.robots, self.rate_of(profile))
+            }
+        }
+    }
+
+    fn rate_of(&self, profile: Profile) -> f64 {
+        self.rate.unwrap_or(profile.rate())
+    }
+
+    fn output(&self, profile: Profile) -> ProfileOutput {
+        let (frames, frame_bytes) = profile.frames();
+        let rate = self.rate_of(profile);
+        let radio = |radio: Radio| {
+            let airtime = Airtime::new(profile, radio);
+            RadioOutput {
+                radio: radio.name(),
+                made_for: profile.radio() == Some(radio),
+                bytes: airtime.map(|airtime| airtime.bytes),
+                microseconds: airtime.map(|airtime| airtime.microseconds),
+                usage: airtime.map(|airtime| airtime.usage(self.robots, rate)),
+                highest_rate: airtime.map(|airtime| airtime.highest_rate(self.robots)),
+            }
+        };
+        ProfileOutput { profile, frames, frame_bytes, rate, radios: Radio::ALL.map(radio).into() }
+    }
+
+    fn print_overview(&self) {
+        println!(
+            "Highest exchange rate in Hz of {} robots that hear each other, frames sealed, {:.0} % of the time\n",
+            self.robots,
+            100.0 * MOST_USE
+        );
+        let mut rows = vec![["profile", "frames", "bytes each", "flown at"].map(str::to_owned).to_vec()];
+        rows[0].extend(Radio::ALL.map(|radio| radio.name().to_owned()));
+        for profile in Profile::ALL {
+            let (frames, bytes) = profile.frames();
+            let mut row = vec![profile.name().into(), frames.to_string(), bytes.to_string()];
+            row.push(format!("{} Hz", self.rate_of(profile)));
+            row.extend(Radio::ALL.map(|radio| {
+                let airtime = Airtime::new(profile, radio);
+                airtime.map_or("–".into(), |airtime| format!("{:.1}", airtime.highest_rate(self.robots)))
+            }));
+            rows.push(row);
+        }
+        print!("{}", table::aligned(&rows));
+        println!("\n–: the frames are longer than the radio's. One profile radio by radio: --profile NAME");
+    }
+
+    fn print_profile(&self, profile: Profile) {
+        let (frames, bytes) = profile.frames();
+        let rate = self.rate_of(profile);
+        let plural = if frames == 1 { "frame" } else { "frames" };
+        println!(
+            "{}: {frames} {plural} of {bytes} bytes per robot and exchange, sealed; {} robots that hear each other, {rate} \
+             exchanges a second\n",
+            profile.name(),
+            self.robots
+        );
+        let heading = ["radio", "on the air", "time", "use", "highest rate", ""];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        for radio in Radio::ALL {
+            let mut row = vec![radio.name().to_owned()];
+            row.extend(match Airtime::new(profile, radio) {
+                None => ["–", "–", "–", "–"].map(str::to_owned),
+                Some(airtime) => [
+                    format!("{} bytes", airtime.bytes),
+                    format!("{:.0} µs", airtime.microseconds),
+                    format!("{:.1} %", 100.0 * airtime.usage(self.robots, rate)),
+                    format!("{:.1} Hz", airtime.highest_rate(self.robots)),
+                ],
+            });
+            row.push(if profile.radio() == Some(radio) { "made for this" } else { "" }.into());
+            rows.push(row);
+        }
+        print!("{}", table::aligned(&rows));
+        println!(
+            "\non the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
+             time.",
+            100.0 * MOST_USE
+        );
+    }
+}
+
+/// Refuses a schedule that takes more of the air than it may.
+fn check(profile: Profile, robots: usize, rate: f64) -> Result {
+    let Some(radio) = profile.radio() else {
+        return Err(Error::usage(format!(
+            "{} is the reference and made for no radio: fly another --profile",
+            profile.name()
+        )));
+    };
+    // A profile fits the radio that it is made for; a test says so.
+    let Some(airtime) = Airtime::new(profile, radio) else { return Ok(()) };
+    let usage = airtime.usage(robots, rate);
+    if usage <= MOST_USE {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{robots} robots on {} at {rate} Hz take {:.0} % of the air of {}, and {:.0} % is the most: fly at most {} robots, or \
+         exchange at most {:.1} times a second",
+        profile.name(),
+        100.0 * usage,
+        radio.name(),
+        100.0 * MOST_USE,
+        airtime.most_robots(rate),
+        airtime.highest_rate(robots)
+    )))
+}
