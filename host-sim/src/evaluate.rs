@@ -1,9 +1,12 @@
 //! Many swarms under many controllers, in parallel, and what comes out on average.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
+    air::tally::Tally,
     controllers::{Controller, Fleet},
     error::Result,
     flight::{Flight, fly},
@@ -45,6 +48,12 @@ pub struct Summary {
     pub close_pairs: f64,
     /// Mean disagreement between the robots' parameters at the end; null where they do not learn.
     pub disagreement: Option<f64>,
+    /// On an air with faults: frames heard, refused ones included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heard: Option<u64>,
+    /// On an air with faults: frames refused, by reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<BTreeMap<&'static str, u64>>,
 }
 
 impl Summary {
@@ -53,6 +62,14 @@ impl Summary {
     pub fn of(flights: &[Flight]) -> Self {
         let collect = |value: fn(&Flight) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
         let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
+        let tallies: Option<Vec<&Tally>> = flights.iter().map(|flight| flight.tally.as_ref()).collect();
+        let tally = tallies.map(|tallies| {
+            let mut sum = Tally::default();
+            for tally in tallies {
+                sum.add(tally);
+            }
+            sum
+        });
         Self {
             total: Spread::of(&collect(Flight::total)),
             last: Spread::of(&collect(Flight::last)),
@@ -61,6 +78,8 @@ impl Summary {
                 .fold(f64::INFINITY, f64::min),
             close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs))).mean,
             disagreement: disagreements.map(|values| Spread::of(&values).mean),
+            heard: tally.as_ref().map(|tally| tally.heard),
+            refused: tally.map(|tally| tally.refused_by_name()),
         }
     }
 }

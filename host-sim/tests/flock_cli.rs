@@ -141,3 +141,62 @@ fn theorem_1_holds_on_the_taps_of_a_flight() {
         );
     }
 }
+
+#[test]
+fn small_radios_are_flown_offline_and_online_within_their_limits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (profile, robots) in [("dot154", "10"), ("espnow", "50"), ("esb32", "10")] {
+        let arguments =
+            ["flock", "--profile", profile, "--robots", robots, "--swarms", "10", "--seed", "3", "--json"];
+        let output = host_sim(folder.path(), &arguments);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["profile"], profile);
+        let total = |name: &str| json["controllers"][name]["total"]["mean"].as_f64().expect(name);
+        assert!(total("wd-gnn") <= 1.25 * total("expert"), "{profile}, offline");
+        assert!(total("wd-gnn-online") <= 1.25 * total("expert"), "{profile}, online");
+        assert!(json["controllers"]["gnn"].is_null(), "none was trained for it");
+    }
+}
+
+#[test]
+fn faults_of_the_air_are_counted_by_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments =
+        ["flock", "--swarms", "2", "--robots", "12", "--corrupt-chance", "0.2", "--forge", "3", "--json"];
+    let output = host_sim(folder.path(), &arguments);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let online = &json["controllers"]["wd-gnn-online"];
+    // Three per exchange and robot, and what was harmed on the way.
+    assert!(online["refused"]["forged"].as_u64().is_some_and(|count| count > 3 * 200 * 12 * 2), "{online}");
+    assert!(online["heard"].as_u64() > online["refused"]["forged"].as_u64());
+    assert!(json["controllers"]["wd-gnn-online-centralised"].is_null(), "no centre on an air with faults");
+}
+
+#[test]
+fn faults_and_profiles_that_cannot_be_are_told() {
+    refused(&["flock", "--drop-chance", "2"], "--drop-chance 2 cannot be");
+    refused(&["flock", "--kill", "50@3"], "there is no robot 50");
+    refused(&["flock", "--liars", "TASTE:0.1"], "is not STATE:SHARE");
+    refused(&["flock", "--recipe", "paper", "--profile", "dot154"], "leave --recipe out");
+    refused(&["flock", "--profile", "esb32", "--robots", "300"], "256 addresses");
+    refused(&["flock", "--realisations", "2", "--drop-chance", "0.1"], "leave --profile and faults");
+    let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
+    refused(&["flock", "--profile", "dot154", "--model", exact], "train --profile dot154");
+    refused(&["faults", "--robots", "100"], "between 5 and 64");
+    refused(&["air", "--robots", "0"], "at least 1");
+    refused(&["air", "--rate", "0"], "more than 0");
+}
+
+#[test]
+fn a_schedule_beyond_the_air_is_refused_with_what_would_fit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let air = |robots| host_sim(folder.path(), &["air", "--profile", "dot154", "--robots", robots, "--json"]);
+    assert!(air("10").status.success());
+    let beyond = air("11");
+    assert_eq!(beyond.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&beyond.stderr);
+    assert!(said.contains("take 88 %") && said.contains("at most 10 robots"), "{said}");
+    let json: serde_json::Value = serde_json::from_slice(&beyond.stdout).expect("JSON all the same");
+    assert_eq!(json["profiles"][0]["frame_bytes"], 101);
+    assert!(host_sim(folder.path(), &["air"]).status.success(), "an overview refuses nothing");
+}

@@ -126,6 +126,40 @@ impl FaultArguments {
     }
 }
 
+impl FaultArguments {
+    /// The options as they are typed, each with a space in front.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let RadioArguments { drop_chance, burst, corrupt_chance, duplicate_chance, delay, replay } =
+            &self.radio;
+        let mut words = String::new();
+        let mut say = |option: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.extend([" --", option, " ", &value]);
+            }
+        };
+        let number = |value: f64, nothing: f64| (value != nothing).then(|| value.to_string());
+        say("drop-chance", number(*drop_chance, 0.0));
+        say("burst", number(*burst, 1.0));
+        say("corrupt-chance", number(*corrupt_chance, 0.0));
+        say("duplicate-chance", number(*duplicate_chance, 0.0));
+        say("delay", delay.map(|delay| format!("{}:{}", delay.share, delay.ticks)));
+        say("replay", replay.map(|tick| tick.to_string()));
+        say("forge", number(self.forge.into(), 0.0));
+        let moment = |moment: &Moment| Some(format!("{}@{}", moment.robot, moment.tick));
+        self.kill.iter().for_each(|kill| say("kill", moment(kill)));
+        self.reboot.iter().for_each(|reboot| say("reboot", moment(reboot)));
+        say("skew", number(self.skew.into(), 0.0));
+        let partition = self.partition.as_ref();
+        say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));
+        say("liars", self.liars.map(|liars| format!("{}:{}", liars.about.name(), liars.share)));
+        if self.plain {
+            words += " --plain";
+        }
+        words
+    }
+}
+
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -223,6 +257,19 @@ pub enum About {
     Subtle,
 }
 
+impl About {
+    const ALL: [Self; 3] = [Self::State, Self::Parameters, Self::Subtle];
+
+    /// As it is typed.
+    fn name(self) -> &'static str {
+        match self {
+            Self::State => "STATE",
+            Self::Parameters => "PARAMETERS",
+            Self::Subtle => "SUBTLE",
+        }
+    }
+}
+
 /// Robots with the key that lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liars {
@@ -237,12 +284,7 @@ impl FromStr for Liars {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text.split_once(':').and_then(|(about, share)| {
-            let about = match about.to_ascii_uppercase().as_str() {
-                "STATE" => About::State,
-                "PARAMETERS" => About::Parameters,
-                "SUBTLE" => About::Subtle,
-                _ => return None,
-            };
+            let about = About::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(about))?;
             Some(Self { about, share: share.parse().ok()? })
         });
         let liars = parsed.filter(|liars| (0.0..=1.0).contains(&liars.share));
@@ -277,6 +319,22 @@ mod tests {
         assert!(loud.faults().unwrap_err().to_string().contains("--drop-chance 1.5"));
         let short = RadioArguments { burst: 0.5, ..RadioArguments::default() };
         assert!(short.faults().unwrap_err().to_string().contains("--burst 0.5"));
+    }
+
+    #[test]
+    fn options_are_said_as_they_are_typed() {
+        use clap::Parser;
+
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            faults: FaultArguments,
+        }
+        let typed = "line --drop-chance 0.3 --burst 5 --corrupt-chance 0.1 --duplicate-chance 0.2 --delay 0.2:5 --replay 100 --forge 9 \
+                     --kill 3@50 --kill 4@60 --reboot 7@80 --skew 1 --partition 50-150 --liars SUBTLE:0.1 --plain";
+        let words = Line::parse_from(typed.split_whitespace()).faults.words();
+        assert_eq!(format!("line{words}"), typed.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(Line::parse_from(["line"]).faults.words(), "");
     }
 
     #[test]

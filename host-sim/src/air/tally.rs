@@ -1,5 +1,7 @@
 //! What is counted in a flight with faults.
 
+use std::collections::BTreeMap;
+
 use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
 
 /// What was counted, over all robots and ticks.
@@ -45,6 +47,12 @@ impl Tally {
         }
     }
 
+    /// Refusals by name.
+    #[must_use]
+    pub fn refused_by_name(&self) -> BTreeMap<&'static str, u64> {
+        by_name(&self.refused)
+    }
+
     /// Adds another flight's.
     pub fn add(&mut self, other: &Self) {
         self.heard += other.heard;
@@ -60,4 +68,17 @@ impl Tally {
         self.alone.iter_mut().zip(other.alone).for_each(|(sum, count)| *sum += count);
         self.learned_alone += other.learned_alone;
     }
+}
+
+/// Refusals by name.
+#[must_use]
+pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
+    refusals.iter().map(|(reason, count)| (reason.name(), u64::from(count))).collect()
+}
+
+/// Refusals as people read them.
+#[must_use]
+pub fn in_words(refused: &BTreeMap<&'static str, u64>) -> String {
+    let words: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    if words.is_empty() { "–".into() } else { words.join(", ") }
 }

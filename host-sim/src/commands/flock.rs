@@ -6,7 +6,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    air::{options::FaultArguments, tally::Tally},
+    air::{options::FaultArguments, tally::in_words},
+    airtime::{Airtime, MOST_USE},
     commands::train::stop_on_interrupt,
     controllers::{Controller, Fleet},
     error::{Error, Result},
@@ -85,6 +86,7 @@ pub struct FlockArguments {
 /// The JSON output.
 #[derive(Debug, Serialize)]
 struct Output<'a> {
+    profile: Profile,
     robots: usize,
     radius: f32,
     speed: f32,
@@ -244,14 +246,14 @@ impl FlockArguments {
         if let Some(path) = &self.model {
             command.extend([" --model ", &path.display().to_string()]);
         }
-        command
+        command + &self.faults.words()
     }
 
     fn print_json(&self, outcomes: &[Outcome]) {
         let controllers =
             outcomes.iter().map(|outcome| (outcome.controller.name(), &outcome.summary)).collect();
-        let Self { robots, radius, speed, swarms, seed, .. } = *self;
-        let output = Output { robots, radius, speed, swarms, seed, controllers };
+        let Self { profile, robots, radius, speed, swarms, seed, .. } = *self;
+        let output = Output { profile, robots, radius, speed, swarms, seed, controllers };
         println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
     }
 
@@ -268,6 +270,7 @@ impl FlockArguments {
         );
         print!("{}", table::aligned(&rows(outcomes)));
         print_refusals(outcomes);
+        print_airtime(self.profile, self.robots);
         println!(
             "\ntotal, final: velocity variation in m²/s², mean ± standard deviation over swarms; close: pairs nearer \
              than 0.1 m,\nin pair-ticks per swarm; disagreement: of the robots' wide parameters at the end, relative \
@@ -278,15 +281,25 @@ impl FlockArguments {
 
 /// What the robots refused on an air with faults, by reason.
 fn print_refusals(outcomes: &[Outcome]) {
-    for outcome in outcomes {
-        let mut sum = Tally::default();
-        outcome.flights.iter().filter_map(|flight| flight.tally.as_ref()).for_each(|tally| sum.add(tally));
-        if sum.heard > 0 {
-            let reasons: Vec<String> =
-                sum.refused.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
-            let reasons = if reasons.is_empty() { "none".into() } else { reasons.join(", ") };
-            println!("{}: {} frames heard, refused: {reasons}", outcome.controller.title(), sum.heard);
+    for Outcome { controller, summary, .. } in outcomes {
+        if let (Some(heard), Some(refused)) = (summary.heard, &summary.refused) {
+            println!("{}: {heard} frames heard, refused: {}", controller.title(), in_words(refused));
         }
+    }
+}
+
+/// What the profile takes of the air of the radio that it is made for.
+fn print_airtime(profile: Profile, robots: usize) {
+    let Some(radio) = profile.radio() else { return };
+    if let Some(airtime) = Airtime::new(profile, radio) {
+        let usage = airtime.usage(robots, profile.rate());
+        let verdict = if usage > MOST_USE { ", MORE THAN IT MAY: see host-sim air" } else { "" };
+        println!(
+            "\nair: {} exchanges a second take {:.1} % of {}, if all robots hear each other{verdict}",
+            profile.rate(),
+            100.0 * usage,
+            radio.name()
+        );
     }
 }
 
@@ -311,7 +324,7 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     ];
     let expert = expert_total(outcomes);
     let row = |outcome: &Outcome| {
-        let Summary { total, last, min_distance, close_pairs, disagreement } = &outcome.summary;
+        let Summary { total, last, min_distance, close_pairs, disagreement, .. } = &outcome.summary;
         let paper = outcome.controller.paper();
         let quoted = |index: usize, digits: usize| {
             paper.map_or("–".into(), |paper| {
@@ -359,7 +372,7 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     ];
     let expert = expert_total(outcomes);
     let row = |outcome: &Outcome| {
-        let Summary { total, last, min_distance, close_pairs, disagreement } = &outcome.summary;
+        let Summary { total, last, min_distance, close_pairs, disagreement, .. } = &outcome.summary;
         let numbers =
             [total.mean, total.std, total.mean / expert, last.mean, last.std, *min_distance, *close_pairs];
         let mut row = vec![outcome.controller.name().to_owned()];

@@ -5,14 +5,13 @@ use wdgnn_core::refusal::Refusal;
 use super::{
     Row,
     bench::{Bench, Sorties},
-    by_name,
 };
 use crate::{
     air::{
         faulty::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars},
-        tally::Tally,
+        tally::{Tally, by_name},
     },
     error::Result,
     fleet::events::{Events, Moment, Span},

@@ -13,11 +13,12 @@ use wdgnn_core::{
     wide::{Folded, Model as _},
 };
 
-use super::{Row, by_name};
+use super::Row;
 use crate::{
     air::{
         insider::{Insider, Lie},
         swarm::KEY,
+        tally::by_name,
     },
     error::Result,
     model::ModelFile,

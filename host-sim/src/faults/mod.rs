@@ -11,10 +11,9 @@ pub mod frames;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use wdgnn_core::refusal::Refusals;
 
 use self::bench::Bench;
-use crate::error::Result;
+use crate::{air::tally::in_words, error::Result};
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,12 +33,6 @@ pub struct Row {
     /// What else must hold, and what was measured.
     #[serde(skip)]
     pub property: String,
-}
-
-/// Refusals by name.
-#[must_use]
-pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
-    refusals.iter().map(|(reason, count)| (reason.name(), u64::from(count))).collect()
 }
 
 /// The whole table. `done` is told the name of every row once it is through.
@@ -66,7 +59,6 @@ pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let heading = ["fault", "level", "cost", "limit", "verdict", "what else held", "refused"];
     let number = |x: Option<f64>| x.map_or("–".into(), |x| format!("{x:.3}"));
     let row = |row: &Row| {
-        let refused: Vec<String> = row.refused.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
         vec![
             row.fault.into(),
             row.level.clone(),
@@ -74,7 +66,7 @@ pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
             number(row.limit),
             if row.holds { "holds".into() } else { "DOES NOT HOLD".into() },
             row.property.clone(),
-            if refused.is_empty() { "–".into() } else { refused.join(", ") },
+            in_words(&row.refused),
         ]
     };
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect()

@@ -69,6 +69,8 @@ pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
                     .summary
                     .disagreement
                     .map(|_| spread(|summary| summary.disagreement.unwrap_or_default()).mean),
+                heard: None,
+                refused: None,
             };
             let flights = each.iter().flat_map(|outcome| outcome.flights.clone()).collect();
             Outcome { controller, flights, summary }
