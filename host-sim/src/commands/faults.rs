@@ -4,8 +4,10 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    air::options::Trust,
+    air::options::{Faults, Trust},
+    controllers::Controller,
     error::{Error, Result},
+    evaluate::evaluate,
     faults::{self, Row, bench::Bench},
     profiles::Profile,
     progress,
@@ -78,6 +80,7 @@ impl FaultsArguments {
                 if self.plain { ", plain averaging" } else { "" }
             );
             print!("{}", table::aligned(&faults::cells(&rows)));
+            self.print_reference(&bench)?;
             println!(
                 "\ncost: total velocity variation of the robots that are honest and alive to the end, against the \
                  same robots of\nthe same swarms without the fault."
@@ -93,5 +96,21 @@ impl FaultsArguments {
             rows.len(),
             fallen.join(", ")
         )))
+    }
+
+    /// What there is to compare with: the same swarms without faults, as trained, and under the expert.
+    fn print_reference(&self, bench: &Bench) -> Result {
+        let total =
+            |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
+        let expert =
+            evaluate(&bench.fleet, &[Controller::Expert], &bench.condition, self.swarms, self.seed, &|| {})?;
+        let expert = expert.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
+        let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
+        println!(
+            "\nwithout faults: total velocity variation {flown:.2}, {:.3} of the expert's; as trained, with everybody believed: \
+             {as_trained:.2}",
+            flown / expert
+        );
+        Ok(())
     }
 }

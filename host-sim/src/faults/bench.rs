@@ -79,6 +79,13 @@ impl Sorties {
         total(self) / total(without)
     }
 
+    /// Mean total velocity variation.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        let sum: f64 = self.sorties.iter().map(|sortie| sortie.flight.total()).sum();
+        sum / self.sorties.len() as f64
+    }
+
     /// Mean velocity variation at the end.
     #[must_use]
     pub fn last(&self) -> f64 {
