@@ -222,9 +222,29 @@ impl FlockArguments {
             outcomes,
             replay: &replay,
             table: rows(outcomes),
+            air: self.air(),
             command: self.command(),
             models: models.join(", "),
         }))
+    }
+
+    /// What is to be said about the air, if anything.
+    fn air(&self) -> String {
+        let profile = match self.profile {
+            Profile::Exact => String::new(),
+            profile => {
+                format!(
+                    " Robots exchange {} times a second, on the link profile {}.",
+                    profile.rate(),
+                    profile.name()
+                )
+            }
+        };
+        let faults = match self.faults.words() {
+            words if words.is_empty() => words,
+            words => format!(" On the air, sealed:{words}."),
+        };
+        profile + &faults
     }
 
     /// The command that does this again, whatever the defaults will be.
@@ -259,7 +279,7 @@ impl FlockArguments {
 
     fn print_table(&self, outcomes: &[Outcome]) {
         println!(
-            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, profile {}, models: {}\n",
+            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, profile {}, models: {}{}\n",
             self.swarms,
             self.robots,
             self.radius,
@@ -267,6 +287,10 @@ impl FlockArguments {
             self.seed,
             self.profile.name(),
             self.model.as_ref().map_or(self.recipe.name().into(), |path| path.display().to_string()),
+            match self.faults.words() {
+                words if words.is_empty() => words,
+                words => format!("\nframes sealed, on the air:{words}"),
+            },
         );
         print!("{}", table::aligned(&rows(outcomes)));
         print_refusals(outcomes);
@@ -338,7 +362,8 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
             format!("{:.4} ± {:.4}", last.mean, last.std),
             format!("{min_distance:.3} m"),
             format!("{close_pairs:.2}"),
-            disagreement.map_or("–".into(), |value| format!("{value:.4}")),
+            disagreement
+                .map_or("–".into(), |x| if x < 1.0e4 { format!("{x:.4}") } else { format!("{x:.1e}") }),
             quoted(0, 0),
             quoted(1, 4),
         ]

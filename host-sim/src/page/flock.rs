@@ -28,6 +28,8 @@ pub struct FlockPage<'a> {
     pub replay: &'a Replay,
     /// The table as it is printed.
     pub table: Vec<Vec<String>>,
+    /// What their radios carry and what goes wrong, as a sentence; empty where there is nothing to say.
+    pub air: String,
     /// The command that makes this page again.
     pub command: String,
     /// The models that flew.
@@ -53,9 +55,12 @@ pub fn flock(page: &FlockPage<'_>) -> String {
     } else {
         String::new()
     };
+    let count = COUNTS.get(page.outcomes.len()).unwrap_or(&"many");
     let body = filled(
         include_str!("flock.html"),
         &[
+            ("count", count),
+            ("air", &escaped(&page.air)),
             ("robots", &counted(robots, "robot")),
             ("radius", &radius.to_string()),
             ("speed", &speed.to_string()),
@@ -75,8 +80,11 @@ pub fn flock(page: &FlockPage<'_>) -> String {
         charts: [variation(page.outcomes), running(page.outcomes)],
     };
     let script = concat!(include_str!("swarm.js"), include_str!("flock.js"));
-    document("Flocking under seven controllers", &body, include_str!("flock.css"), script, &data)
+    document(&format!("Flocking under {count} controllers"), &body, include_str!("flock.css"), script, &data)
 }
+
+/// As words.
+const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
