@@ -1,14 +1,35 @@
-//! Linker scripts for boards, and the place of the weight file that goes into the image.
+//! What goes into an image, told by environment variables: `WDGNN_MODEL=path` (a weight file), `WDGNN_PROFILE=name` (a link profile) and
+//! `WDGNN_KEY=path` (the swarm's key: frames are sealed). Paths are relative to the workspace. And the linker scripts for boards.
 
-use std::{env, path::PathBuf};
+use std::{env, path::Path};
+
+/// Link profiles, each with the weight file that was trained for its exchange rate.
+const PROFILES: [(&str, &str); 4] = [
+    ("exact", "models/flocking-wd-gnn.wdgnn"),
+    ("dot154", "models/flocking-dot154.wdgnn"),
+    ("esb32", "models/flocking-dot154.wdgnn"),
+    ("espnow", "models/flocking-espnow.wdgnn"),
+];
 
 fn main() {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
+    let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(sealed)");
+    let names = PROFILES.map(|(name, _)| name);
+    println!("cargo::rustc-check-cfg=cfg(profile, values(\"{}\"))", names.join("\", \""));
 
-    // Another model: `WDGNN_MODEL=path cargo build …`, relative to the workspace.
-    println!("cargo::rerun-if-env-changed=WDGNN_MODEL");
-    let model = env::var("WDGNN_MODEL").unwrap_or("models/flocking-wd-gnn.wdgnn".into());
-    println!("cargo::rustc-env=WDGNN_MODEL={}", root.join(model).display());
+    let carried = if env::var_os("CARGO_FEATURE_BOARD_NRF52840").is_some() { "dot154" } else { "exact" };
+    let profile = told("WDGNN_PROFILE").unwrap_or(carried.into());
+    let Some((_, model)) = PROFILES.into_iter().find(|(name, _)| *name == profile) else {
+        println!("cargo::error=WDGNN_PROFILE={profile} is not a link profile: give {}", names.join(", "));
+        return;
+    };
+    println!("cargo::rustc-cfg=profile=\"{profile}\"");
+    include("WDGNN_MODEL", &root.join(told("WDGNN_MODEL").unwrap_or(model.into())), "weight file");
+    if let Some(key) = told("WDGNN_KEY") {
+        println!("cargo::rustc-cfg=sealed");
+        include("WDGNN_KEY", &root.join(key), "key");
+    }
 
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
@@ -17,4 +38,18 @@ fn main() {
             println!("cargo::rustc-link-arg-bins={argument}");
         }
     }
+}
+
+/// What the environment says, if anything.
+fn told(variable: &str) -> Option<String> {
+    println!("cargo::rerun-if-env-changed={variable}");
+    env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+/// Tells the compiler where a file is that goes into the image.
+fn include(variable: &str, path: &Path, what: &str) {
+    if !path.is_file() {
+        println!("cargo::error={variable}: there is no {what} at {}", path.display());
+    }
+    println!("cargo::rustc-env={variable}={}", path.display());
 }

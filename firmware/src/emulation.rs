@@ -1,8 +1,8 @@
 //! What an emulated robot and its world say to each other: fixed-size messages over two pipes, the same on both ends.
 //!
-//! The robot says [`Hello`] once. Then, every tick: the world says what the robot senses ([`Situation`]); the robot says its
-//! beacon (a [`Frame`], or that there is none in this tick); the world says what the robot hears (one [`Frame`] each, the last one marked); the robot says what it
-//! did ([`Outcome`]). Everybody speaks before anybody hears, so the world collects all beacons in between. Either end
+//! The robot says [`Hello`] once. Then, every tick: the world says what the robot senses ([`Situation`]); the robot says the frames
+//! of its beacon (one [`Frame`] each, the last one marked, or that there is none in this tick); the world says what the robot hears, in
+//! the same way; the robot says what it did ([`Outcome`]). Everybody speaks before anybody hears, so the world collects all beacons in between. Either end
 //! leaves by closing its pipe.
 //!
 //! Messages are their fields' little-endian bytes in order, which is what both ends have in memory.
@@ -15,7 +15,7 @@ use wdgnn_core::{
 };
 
 /// Of these messages. Both ends come from one source tree; an image from an older one is told apart by this.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A robot introduces itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -31,6 +31,10 @@ pub struct Hello {
     pub resumed: u32,
     /// The checksum of the weight file in its image.
     pub model: u32,
+    /// Its link profile, by its code in a frame ([`wdgnn_core::message::Profile`]).
+    pub profile: u32,
+    /// 1 when its frames are sealed.
+    pub sealed: u32,
     /// What the image was built for.
     pub dimensions: Dimensions,
 }
@@ -76,7 +80,7 @@ pub struct Situation {
     pub velocity: [f32; 2],
 }
 
-/// Room for a frame in a message: a beacon and a byte more, rounded up to a word.
+/// Room for a frame in a message: the longest, sealed, and a byte more, rounded up to a word.
 pub const FRAME_ROOM: usize = BUFFER_BYTES.next_multiple_of(4);
 
 /// A frame on its way from or to the air.

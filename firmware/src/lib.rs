@@ -2,6 +2,7 @@
 //!
 //! * [`board`] — what differs from chip to chip, one file each, chosen by a cargo feature. The only place for `unsafe`.
 //! * [`io`] — drivers for any chip: a drive, a companion computer, radios.
+//! * `link` — the link profile and the key of an image, chosen when it is built.
 //! * [`emulation`] — what an emulated robot and the simulator say to each other.
 //! * `bin/robot.rs` — the robot, top to bottom.
 
@@ -13,3 +14,5 @@
 pub mod board;
 pub mod emulation;
 pub mod io;
+#[cfg(target_os = "none")]
+pub mod link;

@@ -10,8 +10,8 @@ use wdgnn_core::{
 use crate::{
     air::{
         self,
+        medium::Blueprint,
         options::{Faults, Trust},
-        robot::Blueprint,
         swarm::AirSwarm,
     },
     error::{Error, Result},

@@ -110,28 +110,63 @@ pub trait LinkVisitor {
     fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output;
 }
 
-/// A codec without a key, and its sealed form.
-pub trait LinkCodec: Codec + Clone + Default + Debug + Send + Sync + 'static {
-    /// With a key.
-    type Sealed: Codec + Debug + Send + Sync + 'static;
+/// A codec as it is flown, with a key or without one.
+pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
+    /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
+    fn with_key(key: &Key) -> Self;
+}
 
-    /// Seals frames with a swarm's key.
-    fn sealed(key: &Key) -> Self::Sealed;
+/// A codec without a key, and its sealed form.
+pub trait LinkCodec: FlownCodec + Clone + Default {
+    /// With a key.
+    type Sealed: FlownCodec;
 }
 
 macro_rules! sealed {
     ($($codec:ty: $sealed:ty),+ $(,)?) => {
-        $(impl LinkCodec for $codec {
-            type Sealed = $sealed;
-
-            fn sealed(key: &Key) -> Self::Sealed {
-                <$sealed>::new(Self::default(), key)
+        $(
+            impl LinkCodec for $codec {
+                type Sealed = $sealed;
             }
-        })+
+
+            impl FlownCodec for $codec {
+                fn with_key(_: &Key) -> Self {
+                    Self::default()
+                }
+            }
+
+            impl FlownCodec for $sealed {
+                fn with_key(key: &Key) -> Self {
+                    Self::new(<$codec>::default(), key)
+                }
+            }
+        )+
     };
 }
 
 sealed! { Exact: Sealed<Exact>, Dot154: Sealed<Dot154>, EspNow: Sealed<EspNow>, Esb32: SealedEsb32 }
+
+/// Something to do with a codec that is known only now.
+pub trait CodecVisitor {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn visit<C: FlownCodec>(self) -> Self::Output;
+}
+
+/// Calls `visitor` with the codec of this profile, sealed or not.
+pub fn visit_codec<V: CodecVisitor>(profile: Profile, sealed: bool, visitor: V) -> V::Output {
+    fn choose<P: LinkCodec, V: CodecVisitor>(sealed: bool, visitor: V) -> V::Output {
+        if sealed { visitor.visit::<P::Sealed>() } else { visitor.visit::<P>() }
+    }
+    match profile {
+        Profile::Exact => choose::<Exact, V>(sealed, visitor),
+        Profile::Dot154 => choose::<Dot154, V>(sealed, visitor),
+        Profile::Esb32 => choose::<Esb32, V>(sealed, visitor),
+        Profile::Espnow => choose::<EspNow, V>(sealed, visitor),
+    }
+}
 
 /// Calls `visitor` with the shape of these dimensions and the codec of this profile.
 ///

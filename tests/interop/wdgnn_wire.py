@@ -16,6 +16,7 @@ LARGEST_HALF = 65504.0
 LONGEST_SEALED = 512
 SENDERS = 64
 WINDOW_TICKS = 50
+FORGET_TICKS = 2 * WINDOW_TICKS
 GUARD_TICKS = 2
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
@@ -270,9 +271,9 @@ class Sealed:
         if sequence < self.since * frames or abs(sequence - now * frames) > WINDOW_TICKS * frames:
             raise Refused("untimely")
         if sender in self.last:
-            if (boot, sequence) <= self.last[sender]:
+            if (boot, sequence) <= self.last[sender][:2]:
                 raise Refused("replayed")
-        elif len(self.last) == SENDERS:
+        elif len(self.last) == SENDERS and self._forgettable(now) is None:
             raise Refused("too-many-senders")
         if len(frame) > LONGEST_SEALED:
             raise Refused("trailing")
@@ -283,5 +284,12 @@ class Sealed:
         if content is None:
             raise Refused("forged")
         beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content)
-        self.last[sender] = (boot, sequence)
+        if sender not in self.last and len(self.last) == SENDERS:
+            del self.last[self._forgettable(now)]
+        self.last[sender] = (boot, sequence, now)
         return beacon
+
+    def _forgettable(self, now):
+        """Who was silent for longest, if that is long enough."""
+        sender, (_, _, heard) = min(self.last.items(), key=lambda item: item[1][2])
+        return sender if now - heard > FORGET_TICKS else None

@@ -20,22 +20,39 @@ static BUILDING: Mutex<()> = Mutex::new(());
 /// # Panics
 /// Without cargo.
 pub fn build(program: &str, options: &[&str]) -> Result<PathBuf, String> {
-    build_with_model(program, options, None)
+    build_with(program, options, &[])
 }
 
-/// [`build`] with another weight file in the image.
+/// The key of sealed images in tests.
+pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/swarm.key");
+
+/// Builds the robot for a link profile, sealed with [`KEY`].
 ///
 /// # Errors
 /// As [`build`].
 ///
 /// # Panics
 /// As [`build`].
-pub fn build_with_model(program: &str, options: &[&str], model: Option<&Path>) -> Result<PathBuf, String> {
+pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> {
+    build_with("robot", options, &[("WDGNN_PROFILE", profile), ("WDGNN_KEY", KEY)])
+}
+
+/// [`build`] with settings of the image: `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
+///
+/// # Errors
+/// As [`build`].
+///
+/// # Panics
+/// As [`build`].
+pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) -> Result<PathBuf, String> {
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo.envs(model.map(|model| ("WDGNN_MODEL", model)));
+    for setting in ["WDGNN_MODEL", "WDGNN_PROFILE", "WDGNN_KEY"] {
+        cargo.env_remove(setting);
+    }
+    cargo.envs(settings.iter().copied());
     let Output { status, stdout, stderr } = cargo
         .current_dir(workspace)
         .args(["build", "-p", "firmware", "--release", "--target", target, "--bin", program])
@@ -49,8 +66,11 @@ pub fn build_with_model(program: &str, options: &[&str], model: Option<&Path>) -
     let mut executables = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
     match executables.next() {
         Some(path) if status.success() => {
-            let other = if model.is_some() { "-other-model" } else { "" };
-            let kept = path.with_file_name(format!("tested-{program}{}{other}", options.concat()));
+            let mut name = format!("tested-{program}{}", options.concat());
+            for (_, value) in settings {
+                name += &Path::new(value).file_name().unwrap_or_default().to_string_lossy();
+            }
+            let kept = path.with_file_name(name);
             // Moved into place: an emulator may be reading the last one.
             let draft = kept.with_extension("draft");
             fs::copy(path, &draft).and_then(|_| fs::rename(&draft, &kept)).expect("room for a copy");

@@ -6,3 +6,4 @@ pub mod cycles;
 pub mod golden;
 pub mod image;
 pub mod model;
+pub mod robot;

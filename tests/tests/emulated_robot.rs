@@ -2,14 +2,13 @@
 
 #![cfg(feature = "emulated")]
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path};
 
-use firmware::emulation::{Outcome, Situation};
 use host_sim::{
+    air::mailbox::Frame,
     fleet::{
         emulated::Emulated,
         native::{Memory, NativeRobot},
-        patrol::{PATIENCE, Patrol},
         qemu::Emulator,
     },
     model::ModelFile,
@@ -18,43 +17,32 @@ use host_sim::{
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use system_tests::{image, model::made_up};
+use system_tests::{
+    image,
+    model::made_up,
+    robot::{self, ID, motion, tick},
+};
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
+    codec::Exact,
+    compact::Dot154,
+    flocking::Flocking,
     message::{Link, Profile},
     node::BeaconOf,
     refusal::Refusal,
     robot::RobotModel,
 };
 
-const ID: u16 = 5;
-
 fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
 }
 
-fn motion(robot: u16, tick: u32) -> Motion {
-    let (along, time) = (f32::from(robot) * 0.7, tick as f32 * 0.01);
-    Motion { position: [along + time, 0.3 * along], velocity: [1.0 + 0.1 * along, -0.2 * along] }
-}
-
 /// An emulated robot in a folder of its own.
 fn emulator(folder: &Path) -> Emulator {
-    let robot = image::build("robot", &[]).unwrap();
-    Emulator::start(&robot, ID.into(), folder, &Arc::new(Patrol::new(PATIENCE))).unwrap()
-}
-
-/// One tick of an emulated robot: its frame, and what it did with those that it heard.
-fn tick(robot: &mut Emulator, tick: u32, sensed: bool, heard: &[&[u8]]) -> (Vec<u8>, Outcome) {
-    let Motion { position, velocity } = motion(ID, tick);
-    robot.sense(&Situation { tick, sensed: sensed.into(), position, velocity }).unwrap();
-    let said = robot.speak().unwrap().expect("it speaks in every tick");
-    robot.hear(heard).unwrap();
-    (said, robot.outcome().unwrap())
+    robot::start(&image::build("robot", &[]).unwrap(), folder)
 }
 
 /// A frame made to do harm, from a good one of somebody's.
-fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
+fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Frame {
     let mut frame = good.to_vec();
     let floats = 22 / 2; // even offsets behind the header, so that a number is hit as often as not
     match random.random_range(0..8) {
@@ -76,7 +64,7 @@ fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
         // As it is: a replay, from the second time on.
         _ => {}
     }
-    frame
+    frame.into()
 }
 
 #[test]
@@ -87,15 +75,15 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
     // The same robot in this process is the judge: whatever a frame does to it is what the core says, and is tested there.
-    let mut judge = NativeRobot::start(ID, &weights, Memory::default()).unwrap();
-    let mut friends: Vec<_> =
-        [1, 2, 3].map(|id| (id, NativeRobot::start(id, &weights, Memory::default()).unwrap())).into();
+    let native = |id| NativeRobot::start(id, &weights, Exact, Memory::default()).unwrap();
+    let mut judge = native(ID);
+    let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(id))).into();
     let mut random = ChaCha8Rng::seed_from_u64(4);
     let mut refused = [0_u64; Refusal::ALL.len()];
     let mut sent = 0;
     for now in 0..420 {
-        let good: Vec<Vec<u8>> =
-            friends.iter_mut().filter_map(|(id, friend)| friend.speak(now, motion(*id, now))).collect();
+        let good: Vec<Frame> =
+            friends.iter_mut().flat_map(|(id, friend)| friend.speak(now, motion(*id, now))).collect();
         for (_, friend) in &mut friends {
             friend.hear(&[]);
         }
@@ -103,8 +91,7 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
         while frames.len() < 250 {
             frames.push(hostile(&good[random.random_range(0..good.len())], &mut random));
         }
-        let frames: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
-        let (_, outcome) = tick(&mut robot, now, true, &frames);
+        let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
         judge.speak(now, motion(ID, now));
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
         assert_eq!(outcome.heard as usize, frames.len(), "all are counted");
@@ -127,12 +114,12 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let mut robot = emulator(folder.path());
     let first = robot.hello().unwrap();
     assert_eq!((first.boot, first.resumed), (0, 0));
-    let mut friend = NativeRobot::start(1, &weights, Memory::default()).unwrap();
+    let mut friend = NativeRobot::start(1, &weights, Exact, Memory::default()).unwrap();
     let mut stored = None;
     for now in 0..130 {
-        let said = friend.speak(now, motion(1, now)).expect("it speaks in every tick");
-        let (frame, outcome) = tick(&mut robot, now, true, &[&said]);
-        friend.hear(&[&frame]);
+        let heard = friend.speak(now, motion(1, now));
+        let (said, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &heard);
+        friend.hear(&said);
         // Parameters are saved at the end of every hundredth tick.
         if now == 99 {
             stored = Some(outcome.wide);
@@ -143,9 +130,9 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let mut robot = emulator(folder.path());
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
-    let (frame, _) = tick(&mut robot, 130, true, &[]);
+    let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
     let link = Link { profile: Profile::Exact, model: weights.model };
-    let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &frame).unwrap();
+    let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &said[0]).unwrap();
     assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
     assert_eq!(beacon.wide.rows(), stored.unwrap(), "the parameters of tick 99");
     drop(robot);
@@ -160,8 +147,8 @@ fn a_tick_without_a_sensor_is_counted_and_flown() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
-    assert_eq!(tick(&mut robot, 0, true, &[]).1.errors, [0; 5]);
-    let (_, blind) = tick(&mut robot, 1, false, &[]);
+    assert_eq!(tick(&mut robot, 0, Some(motion(ID, 0)), &[]).1.errors, [0; 5]);
+    let (_, blind) = tick(&mut robot, 1, None, &[]);
     assert_eq!(blind.errors, [1, 0, 0, 0, 0]);
     assert!(blind.command.iter().all(|u| u.is_finite()));
 }
@@ -170,14 +157,22 @@ fn a_tick_without_a_sensor_is_counted_and_flown() {
 fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimension() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("narrow.wdgnn");
+    let place = file.display().to_string();
+    let model_in_image = [("WDGNN_MODEL", place.as_str())];
     fs::write(&file, made_up(16, 1)).unwrap();
-    let narrow = image::build_with_model("robot", &[], Some(&file)).unwrap();
-    let refused = Emulated::new(&narrow, &model(), 1).unwrap_err().to_string();
+    let narrow = image::build_with("robot", &[], &model_in_image).unwrap();
+    let refused = Emulated::new::<Exact>(&narrow, &model(), 1).unwrap_err().to_string();
     assert!(refused.contains("robot 0 does not start"), "{refused}");
     assert!(refused.contains("Hidden") && refused.contains("expected: 32, found: 16"), "{refused}");
 
     fs::write(&file, made_up(32, 1)).unwrap();
-    let other = image::build_with_model("robot", &[], Some(&file)).unwrap();
-    let refused = Emulated::new(&other, &model(), 1).unwrap_err().to_string();
+    let other = image::build_with("robot", &[], &model_in_image).unwrap();
+    let refused = Emulated::new::<Exact>(&other, &model(), 1).unwrap_err().to_string();
     assert!(refused.contains("the firmware image carries model"), "{refused}");
+
+    let settings = [model_in_image[0], ("WDGNN_PROFILE", "dot154")];
+    let other = image::build_with("robot", &[], &settings).unwrap();
+    let refused = Emulated::new::<Dot154>(&other, &model(), 1).unwrap_err().to_string();
+    assert!(refused.contains("trained with an exchange in every 1 ticks"), "{refused}");
+    assert!(refused.contains("link has one in every 5"), "{refused}");
 }

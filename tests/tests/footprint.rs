@@ -2,16 +2,25 @@
 
 #![cfg(feature = "emulated")]
 
+use std::path::Path;
+
 use host_sim::{
+    air::mailbox::Frame,
     fleet::{Fleet as _, emulated::Emulated},
     models,
-    train::recipe::{Architecture, RecipeName},
+    profiles::Profile,
 };
 use system_tests::{
     golden,
     image::{self, Footprint},
+    robot::motion,
 };
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::{
+    codec::{Codec, Exact},
+    compact::Dot154,
+    flocking::Motion,
+    seal::Sealed,
+};
 
 const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;
@@ -27,21 +36,17 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 }
 
 /// The most stack that a robot with eight neighbours ever used, by its own account.
-fn stack() -> u64 {
+fn stack<C: Codec>(image: &Path, profile: Profile) -> u64 {
     let robots = 9;
-    let model = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
-    let robot = image::build("robot", &[]).unwrap();
-    let mut fleet = Emulated::new(&robot, &model, robots).unwrap();
-    let motions: Vec<Motion> = (0..robots)
-        .map(|robot| Motion { position: [robot as f32 * 0.5, 0.0], velocity: [robot as f32, 1.0] })
-        .collect();
+    let model = models::of_profile(profile).unwrap();
+    let mut fleet = Emulated::new::<C>(image, &model, robots).unwrap();
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {
-        let said = fleet.speak(tick, &motions);
+        let motions: Vec<Motion> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
+        let said = fleet.speak(&vec![tick; robots], &motions);
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
-        let heard: Vec<Vec<&[u8]>> = (0..robots)
-            .map(|robot| heard(robot).filter_map(|(_, frame)| frame.as_deref()).collect())
-            .collect();
+        let heard: Vec<Vec<Frame>> =
+            (0..robots).map(|robot| heard(robot).flat_map(|(_, frames)| frames.clone()).collect()).collect();
         assert!(
             fleet.hear(&heard).iter().all(|outcome| outcome.is_some_and(|outcome| outcome.neighbours == 8))
         );
@@ -58,17 +63,29 @@ fn stack() -> u64 {
 
 #[test]
 fn flash_ram_and_stack_are_within_the_budget() {
-    let qemu = image::footprint(&image::build("robot", &[]).unwrap());
+    let image = image::build("robot", &[]).unwrap();
+    let sealed_image = image::build_sealed("dot154", &[]).unwrap();
+    let (qemu, qemu_sealed) = (image::footprint(&image), image::footprint(&sealed_image));
     let nrf52840 = image::footprint(&image::build("robot", &NRF52840).unwrap());
-    let stack = stack();
+    let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &NRF52840).unwrap());
+    let stack_unsealed = stack::<Exact>(&image, Profile::Exact);
+    let stack_sealed = stack::<Sealed<Dot154>>(&sealed_image, Profile::Dot154);
     let mut measured = lines("qemu", &qemu);
     measured.extend(lines("nrf52840", &nrf52840));
-    measured.push(("qemu stack".into(), stack));
+    measured.push(("qemu stack".into(), stack_unsealed));
+    measured.extend(lines("qemu dot154 sealed", &qemu_sealed));
+    measured.extend(lines("nrf52840 dot154 sealed", &nrf52840_sealed));
+    measured.push(("qemu dot154 sealed stack".into(), stack_sealed));
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
     assert!(qemu.flash() <= 32 * KIB, "{} bytes of flash", qemu.flash());
     assert!(qemu.ram() <= 8 * KIB, "{} bytes of RAM", qemu.ram());
-    assert!(stack <= 2 * KIB, "{stack} bytes of stack");
+    assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
     assert!(nrf52840.flash() <= 96 * KIB, "{} bytes of flash", nrf52840.flash());
+    // What sealing may add.
+    assert!(qemu_sealed.flash() <= 48 * KIB, "{} bytes of flash", qemu_sealed.flash());
+    assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
+    assert!(stack_sealed <= 6 * KIB, "{stack_sealed} bytes of stack");
+    assert!(nrf52840_sealed.flash() <= 96 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
 }
 
 #[test]

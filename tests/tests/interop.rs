@@ -94,10 +94,10 @@ impl Profile {
     }
 }
 
+/// Numbers that half precision holds as they are, near enough to each other for a robot that believes not just anything.
 fn motion(tick: u32) -> Motion {
-    // Numbers that half precision holds as they are.
-    let time = f32::from(tick as u8) * 0.125;
-    Motion { position: [1.0 + time, -2.0], velocity: [0.5, time] }
+    let time = f32::from(tick as u8) * 0.015_625;
+    Motion { position: [1.0 + time, -2.0], velocity: [1.5, time] }
 }
 
 /// What a beacon in JSON says about a motion.
@@ -171,34 +171,72 @@ fn robots_and_python_understand_each_other_sealed() {
 }
 
 #[cfg(feature = "emulated")]
-#[test]
-fn emulated_robots_and_python_understand_each_other() {
-    use host_sim::fleet::{Fleet as _, emulated::Emulated, image};
+mod emulated {
+    use std::path::Path;
 
-    let model = model();
-    let image = image::build(None).unwrap();
-    let mut fleet = Emulated::new(&image, &model, 2).unwrap();
-    let profile = Profile::new("exact", false);
-    for tick in 0..5 {
-        let motions = [motion(tick), motion(tick + 1)];
-        let said = fleet.speak(tick, &motions);
-        let said: Vec<_> =
-            said.into_iter().map(|frame| (tick, frame.expect("an emulated robot speaks"))).collect();
-        let mut beacons = profile.decode(&said);
-        for (robot, beacon) in beacons.iter_mut().enumerate() {
-            assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
-            assert_eq!(told(beacon), numbers(motions[robot]));
-            beacon["sender"] = (77 + robot).into();
+    use host_sim::{
+        air::mailbox::Frame,
+        fleet::{
+            Fleet as _,
+            emulated::Emulated,
+            image::{self, Settings},
+        },
+        key, profiles,
+    };
+    use system_tests::{image::KEY, robot::motion};
+
+    use super::*;
+
+    /// Two emulated robots hear each other's words as Python tells them again under other names, and those of a foreigner.
+    fn understand<C: Codec>(link: profiles::Profile, [model_at, sequence_at]: [usize; 2], foreign: Refusal) {
+        let sealed = C::SEALED;
+        let key = sealed.then(|| Path::new(KEY));
+        let model = models::of_profile(link).unwrap();
+        let profile = Profile {
+            name: link.name(),
+            model: format!("{:08x}", model.weights().model),
+            key: key.map(|path| hex(&key::read(path).unwrap())),
+        };
+        let image = image::build(&Settings { profile: link, key, model: None }).unwrap();
+        let mut fleet = Emulated::new::<C>(&image, &model, 2).unwrap();
+        for tick in 0..5 * link.exchange() {
+            let motions = [motion(0, tick), motion(1, tick)];
+            let said = fleet.speak(&[tick; 2], &motions);
+            if !tick.is_multiple_of(link.exchange()) {
+                assert_eq!(said, [vec![], vec![]], "between exchanges nobody speaks");
+                fleet.hear(&said);
+                continue;
+            }
+            let said: Vec<_> = said.into_iter().map(|frames| (tick, frames[0].to_vec())).collect();
+            let mut beacons = profile.decode(&said);
+            for (robot, beacon) in beacons.iter_mut().enumerate() {
+                assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
+                assert_eq!(told(beacon), numbers(motions[robot]));
+                beacon["sender"] = (77 + robot).into();
+                beacon["exchange"] = (tick / link.exchange()).into();
+            }
+            let written = profile.encode(&beacons);
+            // Another model's: in the header of an unsealed frame, under the tag of a sealed one.
+            let mut stranger = written[0].clone();
+            stranger[model_at] ^= 1;
+            stranger[sequence_at] += 1;
+            let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
+            for outcome in fleet.hear(&[heard.clone(), heard]) {
+                let outcome = outcome.expect("an emulated robot does something");
+                assert_eq!(
+                    (outcome.heard, outcome.neighbours),
+                    (3, 2),
+                    "both that Python wrote are neighbours"
+                );
+                let refused = Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0);
+                assert_eq!(refused.collect::<Vec<_>>(), [(foreign, 1)]);
+            }
         }
-        let written = profile.encode(&beacons);
-        let mut foreign = written[0].clone();
-        foreign[7] ^= 1;
-        let heard: Vec<&[u8]> = written.iter().map(Vec::as_slice).chain([foreign.as_slice()]).collect();
-        for outcome in fleet.hear(&[heard.clone(), heard]) {
-            let outcome = outcome.expect("an emulated robot does something");
-            assert_eq!((outcome.heard, outcome.neighbours), (3, 2), "both that Python wrote are neighbours");
-            let refused = Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0);
-            assert_eq!(refused.collect::<Vec<_>>(), [(Refusal::Model, 1)]);
-        }
+    }
+
+    #[test]
+    fn emulated_robots_and_python_understand_each_other() {
+        understand::<Exact>(profiles::Profile::Exact, [7, 17], Refusal::Model);
+        understand::<Sealed<Dot154>>(profiles::Profile::Dot154, [2, 12], Refusal::Forged);
     }
 }

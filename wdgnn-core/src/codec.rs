@@ -83,6 +83,9 @@ pub trait Codec {
     /// Frames per exchange.
     const FRAMES: u32;
 
+    /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
+    const SEALED: bool = false;
+
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 

@@ -24,7 +24,7 @@ use crate::{
 const SCRATCH: usize = 512;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
-const TAG_BYTES: usize = 8;
+pub const TAG_BYTES: usize = 8;
 
 /// What is in front of [`Dot154`] and [`EspNow`]. Dimensions are left out: the model tells them.
 #[derive(Serialize, Deserialize)]

@@ -24,7 +24,10 @@ pub struct StoreFailed;
 /// After a start: takes up the wide parameters that were last saved, if they are whole and belong to this model, and counts
 /// the boot. Returns whether parameters were taken up. Call it once, before the first tick.
 ///
-/// A damaged head counts as none: the node starts from boot 0, and its neighbours refuse it until they have forgotten it.
+/// A damaged head counts as none: the node keeps the boot count that it had, 0 unless [`Node::set_boot`] gave it another. On a sealed
+/// link no count may come twice: there, a board whose clock begins anew with every boot gives one by chance before this is
+/// called, and again when it fails.
+///
 /// `buffer` needs [`Node::frame_bytes`].
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 
 use crate::{
     codec::{Codec, Exact},
+    compact::TAG_BYTES,
     deep::{Layer, Top},
     flocking::{self, Flocking, Motion},
     network::Network,
@@ -38,10 +39,12 @@ pub type RobotWide<'w> = <RobotModel<'w> as Model>::Wide;
 
 /// The length of a robot's frames in bytes on the `exact` profile, the longest of all.
 pub const FRAME_BYTES: usize = Robot::FRAME_BYTES;
-/// The buffer that a tick needs: a frame and a byte more, so that an oversize frame is seen as one.
-pub const BUFFER_BYTES: usize = FRAME_BYTES + 1;
+/// The buffer that a tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame is seen
+/// as one.
+pub const BUFFER_BYTES: usize = FRAME_BYTES + TAG_BYTES + 1;
 
-/// A robot at rest in the origin, with the model, task and learning rule of a weight file.
+/// A robot at rest in the origin, with the model, task, learning rule and exchange divisor of a weight file. Where frames are sealed
+/// there is somebody to be sealed against: it then behaves as [`Behaviour::robust`] says.
 ///
 /// # Errors
 /// [`WeightsError::Mismatch`] naming the dimension or the task in which the file and [`Robot`] differ.
@@ -53,7 +56,8 @@ pub fn robot<'w, P: Codec>(
     let task = Flocking::from_settings(weights.expect_task(flocking::TASK)?);
     let header = &weights.header;
     let model = Folded::new(RobotNetwork::from_weights(weights)?, header.learning.metric);
-    let behaviour = Behaviour::new(header.learning).every(header.exchange_divisor.into());
+    let trusting = Behaviour::new(header.learning).every(header.exchange_divisor.into());
+    let behaviour = if P::SEALED { trusting.robust() } else { trusting };
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     Ok(Node::with_codec(id, model, task, weights.model, behaviour, rest, codec))
 }
@@ -64,6 +68,7 @@ mod tests {
     use crate::{
         activation::Activation,
         online::Learning,
+        seal::Sealed,
         taps::Scale,
         weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
     };
@@ -99,6 +104,17 @@ mod tests {
         assert_eq!(robot.task(), &Flocking::DEFAULT);
         assert_eq!(robot.behaviour().learning, Learning::paper(1.0));
         assert_eq!(robot.link().model, weights.model);
+    }
+
+    #[test]
+    fn a_robot_with_a_key_is_a_robust_one() {
+        let file = file(HIDDEN as u16, flocking::TASK);
+        let weights = Weights::open(&file.0).unwrap();
+        let trusting = Behaviour::new(Learning::paper(1.0));
+        assert_eq!(*robot(7, &weights, Exact).unwrap().behaviour(), trusting);
+        let sealed = robot(7, &weights, Sealed::new(Exact, &[7; 16])).unwrap();
+        assert_eq!(*sealed.behaviour(), trusting.robust());
+        assert_eq!(Robot::<Sealed<Exact>>::frame_bytes() + 1, BUFFER_BYTES);
     }
 
     #[test]

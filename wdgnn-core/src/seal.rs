@@ -8,6 +8,11 @@
 //! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, whatever is
 //! not of these ticks, and whatever was sent before it began to listen: a recording is refused even by a robot that has just
 //! been restarted, as long as its clock goes on.
+//!
+//! Who was silent for two windows may be forgotten for somebody new: whatever was accepted of it is untimely by then, so
+//! forgetting lets no frame in twice. What its last boot was is forgotten too. Frames of an earlier boot are refused
+//! all the same where clocks go on over a restart, because they are older; where a clock begins anew with every boot, a recording
+//! of the same ticks of an earlier boot would be taken. So nobody is forgotten while there is room.
 
 use aes::Aes128;
 use ccm::{
@@ -32,14 +37,45 @@ use crate::{
 /// A swarm's key. It is never printed and never logged.
 pub type Key = [u8; 16];
 
+/// The key in a file's content: 16 bytes as they are, or 32 hexadecimal digits with white space around them.
+///
+/// ```
+/// use wdgnn_core::seal::parse_key;
+///
+/// let key = Some(*b"0123456789abcdef");
+/// assert_eq!(parse_key(b"0123456789abcdef"), key);
+/// assert_eq!(parse_key(b"30313233343536373839616263646566\n"), key);
+/// assert_eq!(parse_key(b"3031"), None);
+/// ```
+#[must_use]
+pub const fn parse_key(content: &[u8]) -> Option<Key> {
+    if let Some(key) = content.as_array() {
+        return Some(*key);
+    }
+    let Some(digits) = content.trim_ascii().as_array::<32>() else { return None };
+    let mut key = [0; 16];
+    let mut at = 0;
+    while at < digits.len() {
+        let Some(digit) = (digits[at] as char).to_digit(16) else { return None };
+        key[at / 2] = key[at / 2] << 4 | digit as u8;
+        at += 1;
+    }
+    Some(key)
+}
+
 /// The longest frame that can be sealed, tag included: the largest radio frame there is a profile for, twice over.
 const LONGEST: usize = 512;
 
-/// How many senders a receiver keeps count of. Further ones are refused: a full table never turns into trust.
+/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full table never turns
+/// into trust.
 pub const SENDERS: usize = 64;
 
 /// How many ticks a sender's clock may differ from the receiver's: half a second, far beyond the guard time of a slot.
 pub const WINDOW_TICKS: u32 = 50;
+
+/// After more ticks of silence than these, a sender may be forgotten. A frame is at most a window ahead when it is accepted, so
+/// two windows later it is more than a window behind.
+pub const FORGET_TICKS: u32 = 2 * WINDOW_TICKS;
 
 /// How many ticks the clocks of one swarm may differ. Only what is older was surely sent before a receiver began to listen.
 pub const GUARD_TICKS: u32 = 2;
@@ -54,9 +90,18 @@ pub type SealedEsb32 = SealedWith<Esb32, U4>;
 pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
     inner: C,
     cipher: Ccm<Aes128, Tag, U13>,
-    last: LinearMap<NodeId, (u32, u32), SENDERS>,
+    last: LinearMap<NodeId, Last, SENDERS>,
     /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
+}
+
+/// The last good frame of a sender.
+#[derive(Clone, Copy)]
+struct Last {
+    boot: u32,
+    sequence: u32,
+    /// The tick in which it was heard.
+    heard: u32,
 }
 
 impl<C, Tag: ArraySize + ccm::TagSize> core::fmt::Debug for SealedWith<C, Tag> {
@@ -94,22 +139,44 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
     }
 
     /// Whether a frame is newer than the last of its sender, and of these ticks.
-    fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
-        let since = self.since.get_or_insert(now.saturating_sub(GUARD_TICKS)).saturating_mul(C::FRAMES);
-        let now = now.saturating_mul(C::FRAMES);
+    fn fresh(&mut self, identity: &Identity, tick: u32) -> Result<(), Refusal> {
+        let since = self.since.get_or_insert(tick.saturating_sub(GUARD_TICKS)).saturating_mul(C::FRAMES);
+        let now = tick.saturating_mul(C::FRAMES);
         if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
             return Err(Refusal::Untimely);
         }
         match self.last.get(&identity.sender) {
-            Some(last) if (identity.boot, identity.sequence) <= *last => Err(Refusal::Replayed),
-            None if self.last.len() == SENDERS => Err(Refusal::TooManySenders),
+            Some(last) if (identity.boot, identity.sequence) <= (last.boot, last.sequence) => {
+                Err(Refusal::Replayed)
+            }
+            None if self.last.is_full() && self.forgettable(tick).is_none() => Err(Refusal::TooManySenders),
             _ => Ok(()),
         }
+    }
+
+    /// Who makes room for a new sender: who was silent for longest, if that is long enough.
+    fn forgettable(&self, now: u32) -> Option<NodeId> {
+        let (sender, last) = self.last.iter().min_by_key(|(_, last)| last.heard)?;
+        (now.saturating_sub(last.heard) > FORGET_TICKS).then_some(*sender)
+    }
+
+    /// Keeps count of a good frame.
+    fn remember(&mut self, identity: &Identity, now: u32) {
+        let Identity { sender, boot, sequence } = *identity;
+        if self.last.is_full()
+            && !self.last.contains_key(&sender)
+            && let Some(silent) = self.forgettable(now)
+        {
+            self.last.remove(&silent);
+        }
+        // There is room, or the frame was not fresh.
+        let _ = self.last.insert(sender, Last { boot, sequence, heard: now });
     }
 }
 
 impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
     const FRAMES: u32 = C::FRAMES;
+    const SEALED: bool = true;
 
     fn profile(folded: bool) -> Profile {
         C::profile(folded)
@@ -174,8 +241,32 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
             .map_err(|_| Refusal::Forged)?;
         let plain = frame.len() - Tag::USIZE;
         let decoded = self.inner.decode(link, now, frame.get(..plain).unwrap_or_default())?;
-        // Only a frame that was good in every way counts as this sender's last; there is room, or it was not fresh.
-        let _ = self.last.insert(identity.sender, (identity.boot, identity.sequence));
+        // Only a frame that was good in every way counts as this sender's last.
+        self.remember(&identity, now);
         Ok(decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_bytes_are_keys() {
+        let key = Some(*b"0123456789abcdef");
+        assert_eq!(parse_key(b"0123456789abcdef"), key);
+        assert_eq!(parse_key(b"30313233343536373839616263646566"), key);
+        assert_eq!(parse_key(b" 30313233343536373839616263646566\r\n"), key);
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        for bad in
+            ["", "0123456789abcde", "3031323334353637383961626364656", "+0313233343536373839616263646566"]
+        {
+            assert_eq!(parse_key(bad.as_bytes()), None, "{bad}");
+        }
+        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), None);
+        assert_eq!(parse_key(&[0xff; 32]), None);
     }
 }

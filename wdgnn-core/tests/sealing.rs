@@ -18,7 +18,7 @@ use wdgnn_core::{
     node::Behaviour,
     online::Learning,
     refusal::Refusal,
-    seal::{GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
+    seal::{FORGET_TICKS, GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
     taps::{NoChain, Stacked},
     tensor::Filter,
     tick,
@@ -244,6 +244,39 @@ fn a_full_table_never_turns_into_trust() {
         assert!(decode(&mut receiver, 1, &of(sender, 1)).is_ok(), "who is in stays in");
         assert_eq!(decode(&mut receiver, 1, &of(sender, 1)), Err(Refusal::Replayed));
     }
+}
+
+#[test]
+fn who_was_silent_for_two_windows_makes_room_and_is_not_replayed() {
+    fn forgets<P: Codec>(sealed: fn(&Key) -> P) {
+        let codec = sealed(&KEY);
+        let of = |sender: usize, tick: u32| {
+            let beacon = random_beacon(&mut seeded(28), sender as u16, tick * P::FRAMES);
+            encode(&codec, &beacon, 0, 0)
+        };
+        let mut receiver = sealed(&KEY);
+        // Sender 0's clock is as far ahead as may be: the last that can be accepted of it in tick 10.
+        for sender in 0..SENDERS {
+            let ahead = if sender == 0 { WINDOW_TICKS } else { 0 };
+            assert!(decode(&mut receiver, 10, &of(sender, 10 + ahead)).is_ok());
+        }
+        for sender in 1..SENDERS {
+            assert!(decode(&mut receiver, 60, &of(sender, 60)).is_ok());
+        }
+        let last = 10 + FORGET_TICKS;
+        assert_eq!(decode(&mut receiver, last, &of(200, last)), Err(Refusal::TooManySenders));
+        assert_eq!(decode(&mut receiver, last, &of(0, 10 + WINDOW_TICKS)), Err(Refusal::Replayed));
+        // A forged newcomer drives nobody out.
+        let mut forged = of(200, last + 1);
+        *forged.last_mut().unwrap() ^= 1;
+        assert_eq!(decode(&mut receiver, last + 1, &forged), Err(Refusal::Forged));
+        assert!(decode(&mut receiver, last + 1, &of(200, last + 1)).is_ok(), "sender 0 makes room");
+        assert_eq!(decode(&mut receiver, last + 1, &of(201, last + 1)), Err(Refusal::TooManySenders));
+        assert_eq!(decode(&mut receiver, last + 1, &of(0, 10 + WINDOW_TICKS)), Err(Refusal::Untimely));
+        assert_eq!(decode(&mut receiver, last + 1, &of(200, last + 1)), Err(Refusal::Replayed));
+    }
+    forgets(dot154);
+    forgets(esb32);
 }
 
 /// Sender, boot and sequence: what a nonce is made of.

@@ -3,9 +3,13 @@
 #![no_std]
 #![no_main]
 
-use firmware::board::{Board, Link};
+use firmware::{
+    board::Board,
+    link::{self, Link},
+};
 use static_cell::StaticCell;
 use wdgnn_core::{
+    codec::Codec as _,
     ports::Clock as _,
     restart,
     robot::{self, BUFFER_BYTES, Robot},
@@ -28,11 +32,19 @@ fn main() -> ! {
     let robot = load(board.id);
     let mut buffer = [0; BUFFER_BYTES];
 
-    let resumed = restart::resume(robot, board.store(), &mut buffer).unwrap_or(false);
+    robot.set_boot(board.unstored_boot());
+    let resumed = restart::resume(robot, board.store(), &mut buffer);
+    if resumed.is_err() {
+        // The next start would count the same again.
+        robot.set_boot(board.unstored_boot());
+    }
+    let resumed = resumed.unwrap_or(false);
     defmt::info!(
-        "robot {=u16}, model {=u32:#010x}, boot {=u32}, {=str} parameters",
+        "robot {=u16}, model {=u32:#010x}, {} {=str}, boot {=u32}, {=str} parameters",
         board.id,
         robot.link().model,
+        robot.link().profile,
+        if Link::SEALED { "sealed" } else { "unsealed" },
         robot.boot(),
         if resumed { "resumed" } else { "offline" }
     );
@@ -55,7 +67,15 @@ fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
         Ok(weights) => weights,
         Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
     };
-    ROBOT.init_with(|| match robot::robot(id, &weights, Link::default()) {
+    let trained = weights.header.exchange_divisor;
+    if trained != link::EXCHANGE {
+        defmt::panic!(
+            "the model in this image was trained with an exchange in every {=u16} ticks, this image's link has one in every {=u16}",
+            trained,
+            link::EXCHANGE
+        );
+    }
+    ROBOT.init_with(|| match robot::robot(id, &weights, link::link()) {
         Ok(robot) => robot,
         Err(error) => defmt::panic!("the model in this image is for another robot: {}", error),
     })

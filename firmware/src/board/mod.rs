@@ -1,5 +1,4 @@
-//! What differs from board to board. Each gives a `Board` of the same shape: the ports of a robot, a
-//! clock, an address; and a `Link`, the profile that its radio carries.
+//! What differs from board to board. Each gives a `Board` of the same shape: the ports of a robot, a clock, an address.
 
 #[cfg(all(feature = "board-qemu", feature = "board-nrf52840"))]
 compile_error!("choose one board: add --no-default-features to --features board-nrf52840");
@@ -9,8 +8,8 @@ compile_error!("choose a board: --features board-qemu or --features board-nrf528
 #[cfg(feature = "board-qemu")]
 mod qemu;
 #[cfg(feature = "board-qemu")]
-pub use qemu::{Board, Link};
+pub use qemu::Board;
 #[cfg(feature = "board-nrf52840")]
 mod nrf52840;
 #[cfg(feature = "board-nrf52840")]
-pub use nrf52840::{Board, Link};
+pub use nrf52840::Board;

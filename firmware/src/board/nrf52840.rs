@@ -10,14 +10,16 @@ use embassy_futures::block_on;
 use embassy_nrf::{
     bind_interrupts, buffered_uarte,
     config::{Config, HfclkSource, LfclkSource},
+    mode::Blocking,
     nvmc::Nvmc,
-    pac, peripherals, radio, uarte,
+    pac, peripherals, radio,
+    rng::Rng,
+    uarte,
     wdt::{self, Watchdog, WatchdogHandle},
 };
 use embassy_time::{Duration, Instant, Timer};
 use static_cell::ConstStaticCell;
 use wdgnn_core::{
-    compact::Dot154,
     ports::{Clock, Ports},
     robot::{OUTPUTS, Robot},
     task::NodeId,
@@ -26,7 +28,13 @@ use wdgnn_core::{
 use {defmt_rtt as _, panic_probe as _};
 
 use self::{air::Air, flash::Flash};
-use crate::io::companion::{Acceleration, Pose};
+use crate::{
+    io::companion::{Acceleration, Pose},
+    link::Link,
+};
+
+#[cfg(not(profile = "dot154"))]
+compile_error!("this board's radio carries the link profile dot154: leave WDGNN_PROFILE out");
 
 bind_interrupts!(struct Interrupts {
     RADIO => radio::InterruptHandler<peripherals::RADIO>;
@@ -43,9 +51,6 @@ const BAUD: uarte::Baudrate = uarte::Baudrate::Baud460800;
 type Serial = buffered_uarte::BufferedUarteRx<'static>;
 type SerialOut = buffered_uarte::BufferedUarteTx<'static>;
 
-/// The link profile that this board's radio carries.
-pub type Link = Dot154;
-
 /// The robot's hardware.
 pub struct Board {
     /// The robot's address.
@@ -54,6 +59,7 @@ pub struct Board {
     pose: Pose<Line<Serial>>,
     acceleration: Acceleration<Line<SerialOut>>,
     flash: Flash,
+    chance: Rng<'static, Blocking>,
     watchdog: Option<WatchdogHandle>,
     start: Instant,
     tick: u32,
@@ -107,6 +113,7 @@ impl Board {
             pose: Pose::new(Line(receiver)),
             acceleration: Acceleration::new(Line(sender)),
             flash: Flash::new(Nvmc::new(chip.NVMC)),
+            chance: Rng::new_blocking(chip.RNG),
             watchdog,
             start: Instant::now(),
             tick: 0,
@@ -126,6 +133,14 @@ impl Board {
     /// Where parameters are kept over a restart.
     pub fn store(&mut self) -> &mut Flash {
         &mut self.flash
+    }
+
+    /// A boot count for a robot whose store knows none: by chance, because ticks begin anew with every boot and no sealed frame may
+    /// have the number of an earlier one. The lower half, so that there is room to count on.
+    pub fn unstored_boot(&mut self) -> u32 {
+        let mut boot = [0; 4];
+        self.chance.blocking_fill_bytes(&mut boot);
+        u32::from_le_bytes(boot) >> 1
     }
 
     /// The robot is ready.

@@ -22,7 +22,7 @@ use semihosting::{
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
-    codec::{Codec as _, Exact},
+    codec::Codec as _,
     flocking::Motion,
     ports::{Actuator, Clock, Ports, Radio, Sensor, Store},
     robot::{OUTPUTS, Robot},
@@ -30,10 +30,10 @@ use wdgnn_core::{
     tick::Report,
 };
 
-use crate::emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION};
-
-/// The link profile: the paper's exchange, bit for bit.
-pub type Link = Exact;
+use crate::{
+    emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION},
+    link::Link,
+};
 
 /// The emulated robot's hardware.
 #[derive(Debug)]
@@ -94,21 +94,28 @@ impl Board {
         &mut self.store
     }
 
+    /// A boot count for a robot whose store knows none. The world's ticks go on over a restart, so no frame's number comes twice.
+    pub fn unstored_boot(&mut self) -> u32 {
+        0
+    }
+
     /// The robot is ready: tells the world.
-    pub fn ready(&mut self, robot: &Robot<'_>, resumed: bool) {
+    pub fn ready(&mut self, robot: &Robot<'_, Link>, resumed: bool) {
         self.world.say(&Hello {
             version: VERSION,
             id: self.id.into(),
             boot: robot.boot(),
             resumed: resumed.into(),
             model: robot.link().model,
+            profile: robot.link().profile as u32,
+            sealed: Link::SEALED.into(),
             dimensions: Dimensions::HERE,
         });
     }
 
     /// A tick is finished: tells the world what came of it. Not inlined: its message is on the stack only while it is told.
     #[inline(never)]
-    pub fn finish(&mut self, robot: &Robot<'_>, report: &Report<[f32; OUTPUTS]>) {
+    pub fn finish(&mut self, robot: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
         self.world.say(&Outcome::new(report, robot.wide()));
     }
 }

@@ -43,6 +43,7 @@ pub struct Insider<C> {
 
 impl<C: Codec> Codec for Insider<C> {
     const FRAMES: u32 = C::FRAMES;
+    const SEALED: bool = C::SEALED;
 
     fn profile(folded: bool) -> Profile {
         C::profile(folded)

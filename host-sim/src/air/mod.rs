@@ -2,13 +2,15 @@
 //!
 //! A robot's radio is a stack of [`Radio`](wdgnn_core::ports::Radio)s: a [`mailbox`] that the simulated air fills, what happens to
 //! frames on the way ([`faulty`]), and somebody who plays back what was said before ([`replaying`]). Any other radio can take the
-//! mailbox's place. [`insider`]s hold the swarm's key and lie before they seal. [`swarm`] flies robots behind such radios by the
-//! core's own tick, does to them what [`options`] say, and counts in a [`tally`].
+//! mailbox's place. [`insider`]s hold the swarm's key and lie before they seal. The [`medium`] is what is between those radios: it
+//! does to the swarm what [`options`] say. [`swarm`] flies simulated robots in it by the core's own tick and counts in a [`tally`];
+//! [`crate::fleet::air`] is the same for robots that run the firmware.
 
 pub mod faulty;
 pub mod insider;
 pub mod loss;
 pub mod mailbox;
+pub mod medium;
 pub mod options;
 pub mod replaying;
 pub mod robot;

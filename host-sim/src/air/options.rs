@@ -7,7 +7,7 @@ use clap::Args;
 use super::{faulty::RadioFaults, loss::Loss};
 use crate::{
     error::{Error, Result},
-    fleet::events::{Events, Moment},
+    fleet::events::{Events, Moment, Span},
 };
 
 /// What goes wrong on a robot's radio: for any radio, simulated or emulated robots.
@@ -69,13 +69,13 @@ impl RadioArguments {
     }
 }
 
-/// Everything that can go wrong in a simulated flight.
+/// Everything that can go wrong in a flight, of simulated or emulated robots.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Faults of the air")]
-pub struct FaultArguments {
+pub struct FlightArguments {
     #[command(flatten)]
     radio: RadioArguments,
-    /// Let everybody hear so many frames per exchange that are sealed with a wrong key.
+    /// Let everybody hear so many frames per exchange of somebody without the swarm's key.
     #[arg(long, value_name = "FRAMES", default_value_t = 0)]
     forge: u32,
     /// Take a robot out of the sky, such as 3@50: robot 3 before tick 50.
@@ -84,6 +84,9 @@ pub struct FaultArguments {
     /// Switch a robot off and on again, such as 7@80.
     #[arg(long, value_name = "ROBOT@TICK")]
     reboot: Vec<Moment>,
+    /// Put a robot out of radio contact, such as 5@20-60: from tick 20 up to tick 60.
+    #[arg(long, value_name = "ROBOT@FROM-TO")]
+    drop: Vec<Span>,
     /// Robots' clocks differ by up to so many ticks either way.
     #[arg(long, value_name = "TICKS", default_value_t = 0)]
     skew: u32,
@@ -94,27 +97,25 @@ pub struct FaultArguments {
     /// SUBTLE:0.1, about their velocity and taps by just as much as is believed.
     #[arg(long, value_name = "STATE|PARAMETERS:SHARE")]
     liars: Option<Liars>,
-    /// Fly with plain averaging and believe everybody, as the paper does.
-    #[arg(long)]
-    plain: bool,
 }
 
-impl FaultArguments {
-    /// What was asked for, or `None` when nothing was.
+impl FlightArguments {
+    /// What was asked for, which may be nothing.
     ///
     /// # Errors
     /// [`Error::Usage`] naming the option that cannot be.
-    pub fn faults(&self, robots: usize, seed: u64) -> Result<Option<Faults>> {
+    pub fn faults(&self, robots: usize, seed: u64) -> Result<Faults> {
+        let (kills, reboots, drops) = (self.kill.clone(), self.reboot.clone(), self.drop.clone());
         let faults = Faults {
             radio: self.radio.faults()?,
             replay: self.radio.replay,
             forge: self.forge,
-            events: Events { kills: self.kill.clone(), reboots: self.reboot.clone(), drops: Vec::new() },
+            events: Events { kills, reboots, drops },
             skew: self.skew,
             partition: self.partition.clone().map(|Partition(ticks)| ticks),
             liars: self.liars,
-            trust: if self.plain { Trust::Plain } else { Trust::Robust },
             seed,
+            ..Faults::default()
         };
         if let Some(robot) = faults.events.largest().filter(|robot| *robot >= robots) {
             return Err(Error::usage(format!(
@@ -122,11 +123,9 @@ impl FaultArguments {
                 robots - 1
             )));
         }
-        Ok((faults != Faults { seed, ..Faults::default() }).then_some(faults))
+        Ok(faults)
     }
-}
 
-impl FaultArguments {
     /// The options as they are typed, each with a space in front.
     #[must_use]
     pub fn words(&self) -> String {
@@ -149,14 +148,42 @@ impl FaultArguments {
         let moment = |moment: &Moment| Some(format!("{}@{}", moment.robot, moment.tick));
         self.kill.iter().for_each(|kill| say("kill", moment(kill)));
         self.reboot.iter().for_each(|reboot| say("reboot", moment(reboot)));
+        let span = |span: &Span| Some(format!("{}@{}-{}", span.robot, span.from, span.to));
+        self.drop.iter().for_each(|drop| say("drop", span(drop)));
         say("skew", number(self.skew.into(), 0.0));
         let partition = self.partition.as_ref();
         say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));
         say("liars", self.liars.map(|liars| format!("{}:{}", liars.about.name(), liars.share)));
-        if self.plain {
-            words += " --plain";
-        }
         words
+    }
+}
+
+/// Everything that can go wrong in a simulated flight, and whom robots believe in it.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Faults of the air")]
+pub struct FaultArguments {
+    #[command(flatten)]
+    flight: FlightArguments,
+    /// Fly with plain averaging and believe everybody, as the paper does.
+    #[arg(long)]
+    plain: bool,
+}
+
+impl FaultArguments {
+    /// What was asked for, or `None` when nothing was.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the option that cannot be.
+    pub fn faults(&self, robots: usize, seed: u64) -> Result<Option<Faults>> {
+        let trust = if self.plain { Trust::Plain } else { Trust::Robust };
+        let faults = Faults { trust, ..self.flight.faults(robots, seed)? };
+        Ok((faults != Faults { seed, ..Faults::default() }).then_some(faults))
+    }
+
+    /// The options as they are typed, each with a space in front.
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.flight.words() + if self.plain { " --plain" } else { "" }
     }
 }
 
@@ -331,7 +358,7 @@ mod tests {
             faults: FaultArguments,
         }
         let typed = "line --drop-chance 0.3 --burst 5 --corrupt-chance 0.1 --duplicate-chance 0.2 --delay 0.2:5 --replay 100 --forge 9 \
-                     --kill 3@50 --kill 4@60 --reboot 7@80 --skew 1 --partition 50-150 --liars SUBTLE:0.1 --plain";
+                     --kill 3@50 --kill 4@60 --reboot 7@80 --drop 5@20-60 --skew 1 --partition 50-150 --liars SUBTLE:0.1 --plain";
         let words = Line::parse_from(typed.split_whitespace()).faults.words();
         assert_eq!(format!("line{words}"), typed.split_whitespace().collect::<Vec<_>>().join(" "));
         assert_eq!(Line::parse_from(["line"]).faults.words(), "");
@@ -342,9 +369,9 @@ mod tests {
         let nothing = FaultArguments::default();
         assert_eq!(nothing.faults(5, 7).unwrap(), None);
         let radio = RadioArguments { drop_chance: 0.1, ..RadioArguments::default() };
-        let lossy = FaultArguments { radio, ..FaultArguments::default() };
-        assert!(lossy.faults(5, 7).unwrap().is_some());
-        let nobody = FaultArguments { kill: vec![Moment { robot: 5, tick: 1 }], ..nothing };
+        let flight = FlightArguments { radio, ..FlightArguments::default() };
+        assert!(FaultArguments { flight, plain: false }.faults(5, 7).unwrap().is_some());
+        let nobody = FlightArguments { kill: vec![Moment { robot: 5, tick: 1 }], ..Default::default() };
         assert!(nobody.faults(5, 7).unwrap_err().to_string().contains("there is no robot 5"));
     }
 }

@@ -4,44 +4,24 @@ use std::convert::Infallible;
 
 use wdgnn_core::{
     flocking::{Flocking, Motion},
-    node::{Behaviour, Node},
+    node::Node,
     ports::{Actuator, Ports, Sensor},
     restart,
-    seal::Key,
     task::NodeId,
     tick::{self, PortErrors, Report},
     wide::Model,
 };
 
 use super::{
-    faulty::Faulty,
-    insider::{Insider, Lie},
+    insider::Insider,
     mailbox::{Frame, Mailbox},
-    replaying::Replaying,
+    medium::{Blueprint, Member},
 };
 use crate::{
     fleet::native::Memory,
-    profiles::LinkCodec,
+    profiles::{FlownCodec as _, LinkCodec},
     swarm::{LONGEST_FRAME, NEIGHBOURS},
 };
-
-/// A robot's radio: recordings are played beside what arrives of what the mailbox holds.
-pub type RobotRadio = Replaying<Faulty<Mailbox>>;
-
-/// What every robot of a swarm is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Blueprint<M> {
-    /// The network.
-    pub model: M,
-    /// The task.
-    pub task: Flocking,
-    /// The weight file's checksum.
-    pub checksum: u32,
-    /// How it behaves.
-    pub behaviour: Behaviour,
-    /// The swarm's key.
-    pub key: Key,
-}
 
 /// A node that seals its frames.
 pub type SealedNode<M, P> = Node<M, Flocking, NEIGHBOURS, Insider<<P as LinkCodec>::Sealed>>;
@@ -51,11 +31,7 @@ pub type SealedNode<M, P> = Node<M, Flocking, NEIGHBOURS, Insider<<P as LinkCode
 pub struct AirRobot<M: Model, P: LinkCodec> {
     /// The node; `None` once the robot is gone.
     pub node: Option<SealedNode<M, P>>,
-    /// Its radio.
-    pub radio: RobotRadio,
-    /// By how much its clock is ahead of the world's.
-    pub ahead: u32,
-    lie: Option<Lie>,
+    member: Member,
     memory: Memory,
     errors: PortErrors,
 }
@@ -66,16 +42,8 @@ where
     P: LinkCodec,
 {
     /// A robot at its start.
-    pub fn new(
-        blueprint: &Blueprint<M>,
-        id: NodeId,
-        motion: Motion,
-        lie: Option<Lie>,
-        radio: RobotRadio,
-        ahead: u32,
-    ) -> Self {
-        let mut robot =
-            Self { node: None, radio, ahead, lie, memory: Memory::default(), errors: PortErrors::default() };
+    pub fn new(blueprint: &Blueprint<M>, id: NodeId, motion: Motion, member: Member) -> Self {
+        let mut robot = Self { node: None, member, memory: Memory::default(), errors: PortErrors::default() };
         robot.start(blueprint, id, motion);
         robot
     }
@@ -83,7 +51,7 @@ where
     /// Switches the robot on, with what it has stored.
     pub fn start(&mut self, blueprint: &Blueprint<M>, id: NodeId, motion: Motion) {
         let Blueprint { model, task, checksum, behaviour, key } = *blueprint;
-        let codec = Insider { codec: P::sealed(&key), lie: self.lie.clone() };
+        let codec = Insider { codec: P::Sealed::with_key(&key), lie: self.member.lie.clone() };
         let mut node = Node::with_codec(id, model, task, checksum, behaviour, motion, codec);
         // A memory's errors are `Infallible`.
         let _resumed = restart::resume(&mut node, &mut self.memory, &mut [0; LONGEST_FRAME]);
@@ -94,12 +62,12 @@ where
     pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<Frame> {
         let Some(node) = &mut self.node else { return Vec::new() };
         let mut ports = Ports {
-            radio: &mut self.radio,
+            radio: &mut self.member.radio,
             sensor: &mut Eyes(motion),
             actuator: &mut Motors,
             store: &mut self.memory,
         };
-        self.errors = tick::open(node, tick + self.ahead, &mut ports, &mut [0; LONGEST_FRAME]);
+        self.errors = tick::open(node, tick + self.member.ahead, &mut ports, &mut [0; LONGEST_FRAME]);
         self.mailbox().take_said()
     }
 
@@ -107,7 +75,7 @@ where
     pub fn hear(&mut self) -> Option<Report<[f32; 2]>> {
         let report = self.node.as_mut().map(|node| {
             let mut ports = Ports {
-                radio: &mut self.radio,
+                radio: &mut self.member.radio,
                 sensor: &mut Eyes(*node.state()),
                 actuator: &mut Motors,
                 store: &mut self.memory,
@@ -120,7 +88,12 @@ where
 
     /// What the air fills and empties.
     pub fn mailbox(&mut self) -> &mut Mailbox {
-        self.radio.inner().inner()
+        self.member.radio.inner().inner()
+    }
+
+    /// How many recorded frames were played to it.
+    pub fn replayed(&self) -> u64 {
+        self.member.radio.played_frames()
     }
 }
 

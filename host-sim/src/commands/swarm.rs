@@ -1,6 +1,7 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{
         Arc,
@@ -11,24 +12,26 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wdgnn_core::flocking::Flocking;
+use wdgnn_core::{flocking::Flocking, robot::Robot, seal::Key};
 
 use crate::{
+    air::options::{Faults, FlightArguments},
     error::{Error, Result},
     fleet::{
         Fleet,
+        air::FleetAir,
         emulated::Emulated,
-        events::{Events, Moment, Span},
-        image,
+        image::{self, Settings},
         mission::{self, Debriefing},
         native::Native,
         recorded::Recorded,
     },
+    key,
     model::ModelFile,
     models,
+    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
     seeds::{Purpose, generator},
     start::{Condition, start},
-    train::recipe::{Architecture, RecipeName},
 };
 
 /// What the robots run on.
@@ -43,11 +46,15 @@ pub enum Nodes {
 /// Fly one swarm of robots that run the firmware's own code, and print a digest of everything they did.
 ///
 /// Native and emulated robots print the same digest: CRC-64/XZ over every command and every wide parameter, of every robot, at
-/// every tick.
+/// every tick. Whatever goes wrong in the air goes wrong for both alike.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
-                        host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log"
+                        host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
+                        openssl rand -hex 16 > swarm.key\n  \
+                        host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
+                        host-sim swarm --robots 10 --profile dot154 --key swarm.key --drop-chance 0.3 --forge 5 --replay 50\n  \
+                        host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2"
 )]
 pub struct SwarmArguments {
     /// What the robots run on.
@@ -68,15 +75,12 @@ pub struct SwarmArguments {
     /// Seed of the start.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Take a robot out of the sky, such as 3@50: robot 3 before tick 50.
-    #[arg(long, value_name = "ROBOT@TICK")]
-    kill: Vec<Moment>,
-    /// Switch a robot off and on again, such as 7@80.
-    #[arg(long, value_name = "ROBOT@TICK")]
-    reboot: Vec<Moment>,
-    /// Put a robot out of radio contact, such as 5@20-60: from tick 20 up to tick 60.
-    #[arg(long, value_name = "ROBOT@FROM-TO")]
-    drop: Vec<Span>,
+    /// How robots talk.
+    #[arg(long, value_enum, default_value = "exact")]
+    profile: Profile,
+    /// The swarm's key, 16 bytes or 32 hexadecimal digits: frames are sealed, and robots believe nobody more than they must.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     /// A model of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
@@ -92,6 +96,8 @@ pub struct SwarmArguments {
     /// Print JSON in place of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    faults: FlightArguments,
 }
 
 /// The JSON output.
@@ -102,7 +108,34 @@ struct Output {
     total: f64,
     r#final: f64,
     digest: String,
+    heard: u64,
+    refused: BTreeMap<&'static str, u64>,
     wall_seconds: f64,
+}
+
+/// A flight that is prepared, and a codec is all that it still needs.
+struct Sortie<'a> {
+    arguments: &'a SwarmArguments,
+    model: &'a ModelFile,
+    condition: &'a Condition,
+    faults: &'a Faults,
+    key: Key,
+}
+
+impl CodecVisitor for Sortie<'_> {
+    type Output = Result<(Debriefing, f64)>;
+
+    fn visit<C: FlownCodec>(self) -> Self::Output {
+        // A model for other robots is refused here, before anything is built or started.
+        let air = FleetAir::<C>::new(self.model, &self.key, self.faults, self.condition.robots)?;
+        match self.arguments.nodes {
+            Nodes::Native => {
+                let mut fleet = Native::<C>::new(self.model, &self.key, self.condition.robots)?;
+                self.fly(&mut fleet, air)
+            }
+            Nodes::Emulated => self.fly_emulated(air),
+        }
+    }
 }
 
 impl SwarmArguments {
@@ -114,105 +147,88 @@ impl SwarmArguments {
         let condition =
             Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks };
         condition.check()?;
-        let events =
-            Events { kills: self.kill.clone(), reboots: self.reboot.clone(), drops: self.drop.clone() };
-        if let Some(robot) = events.largest().filter(|robot| *robot >= self.robots) {
-            return Err(Error::usage(format!(
-                "there is no robot {robot}: {} robots count from 0 to {}",
-                self.robots,
-                self.robots - 1
-            )));
-        }
+        self.profile.check_robots(self.robots)?;
+        let faults = self.faults.faults(self.robots, self.seed)?;
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
-            None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
+            None => models::of_profile(self.profile)?,
         };
-        // A model for other robots is refused here, before anything is built or started.
-        Native::new(&model, 1)?;
-        let (debriefing, seconds) = match self.nodes {
-            Nodes::Native => self.fly_native(&model, &condition, &events)?,
-            Nodes::Emulated => self.fly_emulated(&model, &condition, &events)?,
-        };
-        self.print(&debriefing, seconds);
+        self.profile.check(&model)?;
+        let key = self.key.as_deref().map(key::read).transpose()?;
+        let (arguments, sealed, key) = (self, key.is_some(), key.unwrap_or_default());
+        let sortie = Sortie { arguments, model: &model, condition: &condition, faults: &faults, key };
+        let (debriefing, seconds) = visit_codec(self.profile, sealed, sortie)?;
+        self.print(debriefing, seconds);
         Ok(())
     }
 
-    fn fly_native(
-        &self,
-        model: &ModelFile,
-        condition: &Condition,
-        events: &Events,
-    ) -> Result<(Debriefing, f64)> {
-        let mut fleet = Native::new(model, self.robots)?;
-        self.fly(&mut fleet, model, condition, events)
+    fn print(&self, debriefing: Debriefing, wall_seconds: f64) {
+        let (total, r#final) = (debriefing.total(), debriefing.last());
+        let Debriefing { digest, heard, refused, .. } = debriefing;
+        let Self { robots, ticks, .. } = *self;
+        if self.json {
+            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
+            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+            return;
+        }
+        let nodes = if self.nodes == Nodes::Native { "native" } else { "emulated" };
+        let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
+        let reasons: Vec<String> =
+            refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        println!("{robots} {nodes} robots, {ticks} ticks of flight in {wall_seconds:.2} s");
+        println!("link                {}, {sealed}", self.profile.name());
+        println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
+        println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
+        println!("digest              {digest}");
     }
+}
 
-    fn fly_emulated(
-        &self,
-        model: &ModelFile,
-        condition: &Condition,
-        events: &Events,
-    ) -> Result<(Debriefing, f64)> {
+impl Sortie<'_> {
+    fn fly_emulated<C: FlownCodec>(&self, air: FleetAir<'_, C>) -> Result<(Debriefing, f64)> {
+        let SwarmArguments { robots, profile, ref key, ref model, .. } = *self.arguments;
         image::check_emulator()?;
-        let image = match &self.image {
+        let image = match &self.arguments.image {
             Some(image) => image.clone(),
-            None => image::build(self.model.as_deref())?,
+            None => image::build(&Settings { profile, key: key.as_deref(), model: model.as_deref() })?,
         };
-        let mut fleet = Emulated::new(&image, model, self.robots)?;
-        let flown = self.fly(&mut fleet, model, condition, events)?;
-        if self.log {
+        let mut fleet = Emulated::new::<C>(&image, self.model, robots)?;
+        let flown = self.fly(&mut fleet, air)?;
+        if self.arguments.log {
             fleet.leave();
-            for robot in 0..self.robots {
+            for robot in 0..robots {
                 fleet.log(robot).iter().for_each(|line| eprintln!("{robot:3} {line}"));
             }
         }
         Ok(flown)
     }
 
-    fn fly(
+    fn fly<C: FlownCodec>(
         &self,
         fleet: &mut dyn Fleet,
-        model: &ModelFile,
-        condition: &Condition,
-        events: &Events,
+        mut air: FleetAir<'_, C>,
     ) -> Result<(Debriefing, f64)> {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
             .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
-        let from = start(condition, &mut generator(self.seed, Purpose::Testing, 0))?;
-        let period = Flocking::from_settings(&model.weights().header.task.numbers).period;
+        let from = start(self.condition, &mut generator(self.arguments.seed, Purpose::Testing, 0))?;
+        let period = Flocking::from_settings(&self.model.weights().header.task.numbers).period;
         let began = Instant::now();
         let mut lost =
             |tick: u32, story: &str| eprintln!("host-sim: tick {tick}: {story}; the others fly on");
         let mut fly = |fleet: &mut dyn Fleet| {
-            mission::fly(fleet, condition, &from, period, events, &interrupted, &mut lost)
+            mission::fly(fleet, &mut air, self.condition, &from, period, &interrupted, &mut lost)
         };
-        let debriefing = match &self.capture {
+        let debriefing = match &self.arguments.capture {
             None => fly(fleet)?,
             Some(path) => {
-                let mut recorded = Recorded::new(fleet, period, path)?;
+                let mut recorded = Recorded::new(fleet, period, path, Robot::<C>::frame_bytes())?;
                 let debriefing = fly(&mut recorded)?;
                 recorded.finish()?;
                 debriefing
             }
         };
         Ok((debriefing, began.elapsed().as_secs_f64()))
-    }
-
-    fn print(&self, debriefing: &Debriefing, wall_seconds: f64) {
-        let (total, r#final, digest) = (debriefing.total(), debriefing.last(), debriefing.digest.clone());
-        let Self { robots, ticks, .. } = *self;
-        if self.json {
-            let output = Output { robots, ticks, total, r#final, digest, wall_seconds };
-            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
-            return;
-        }
-        let nodes = if self.nodes == Nodes::Native { "native" } else { "emulated" };
-        let (heard, refused) = debriefing.frames;
-        println!("{robots} {nodes} robots, {ticks} ticks of flight in {wall_seconds:.2} s");
-        println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
-        println!("frames              {heard} heard, {refused} refused");
-        println!("digest              {digest}");
     }
 }

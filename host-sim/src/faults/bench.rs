@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use crate::{
     air::{
+        medium::odd_ones_out,
         options::{Faults, Trust},
-        swarm::odd_ones_out,
         tally::Tally,
     },
     controllers::{Controller, Fleet},

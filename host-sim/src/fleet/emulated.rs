@@ -8,7 +8,7 @@ use std::{
 
 use firmware::emulation::{Dimensions, Hello, Outcome, Situation, VERSION};
 use tempfile::TempDir;
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::{codec::Codec, flocking::Motion, message::Profile};
 
 use super::{
     Fleet,
@@ -18,6 +18,7 @@ use super::{
     qemu::Emulator,
 };
 use crate::{
+    air::mailbox::Frame,
     error::{Error, Result},
     files,
     model::ModelFile,
@@ -35,11 +36,11 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model`.
+    /// Starts as many robots as asked for. The image must carry `model` and speak by the codec `C`.
     ///
     /// # Errors
-    /// [`Error::Failed`] when a robot does not start, or the image is for other robots or another model.
-    pub fn new(image: &Path, model: &ModelFile, robots: usize) -> Result<Self> {
+    /// [`Error::Failed`] when a robot does not start, or the image is for other robots, another link or another model.
+    pub fn new<C: Codec>(image: &Path, model: &ModelFile, robots: usize) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
         let mut fleet = Self {
@@ -57,7 +58,7 @@ impl Emulated {
         }
         for robot in 0..robots {
             let hello = fleet.greet(robot)?;
-            check(&hello, model)?;
+            check::<C>(&hello, model)?;
         }
         Ok(fleet)
     }
@@ -129,15 +130,15 @@ impl Emulated {
 }
 
 impl Fleet for Emulated {
-    fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>> {
+    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
         self.each(|robot, emulator| {
-            let Motion { position, velocity } = motions[robot];
+            let (tick, Motion { position, velocity }) = (ticks[robot], motions[robot]);
             emulator.sense(&Situation { tick, sensed: 1, position, velocity })
         });
-        self.each(|_, emulator| emulator.speak()).into_iter().map(Option::flatten).collect()
+        self.each(|_, emulator| emulator.speak()).into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {
+    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>> {
         self.each(|robot, emulator| emulator.hear(&heard[robot]));
         self.each(|_, emulator| emulator.outcome())
     }
@@ -160,7 +161,7 @@ impl Fleet for Emulated {
 }
 
 /// Compares what a robot says about its image with what is to be flown.
-fn check(hello: &Hello, model: &ModelFile) -> Result {
+fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
     if hello.version != VERSION {
         return Err(Error::Usage(format!(
             "the firmware image speaks another version: build it anew with `{BUILD}`"
@@ -179,6 +180,15 @@ fn check(hello: &Hello, model: &ModelFile) -> Result {
             "the firmware image was built for {there} {name}, this program flies {here}: build it anew with `{BUILD}`"
         )));
     }
+    let (here, there) = ((C::profile(true) as u32, C::SEALED), (hello.profile, hello.sealed != 0));
+    if here != there {
+        return Err(Error::Usage(format!(
+            "the firmware image speaks {}, this flight is {}: build it anew with `{} {BUILD}`",
+            spoken(there),
+            spoken(here),
+            settings(here),
+        )));
+    }
     let wanted = model.weights().model;
     if hello.model != wanted {
         return Err(Error::Usage(format!(
@@ -191,8 +201,32 @@ fn check(hello: &Hello, model: &ModelFile) -> Result {
     Ok(())
 }
 
+/// A profile's name, by its code in a frame.
+fn name(profile: u32) -> &'static str {
+    [
+        (Profile::Exact, "exact"),
+        (Profile::Dot154, "dot154"),
+        (Profile::EspNow, "espnow"),
+        (Profile::Esb32, "esb32"),
+    ]
+    .into_iter()
+    .find(|(known, _)| *known as u32 == profile)
+    .map_or("an unknown profile", |(_, name)| name)
+}
+
+fn spoken((profile, sealed): (u32, bool)) -> String {
+    format!("{} {}", name(profile), if sealed { "sealed" } else { "unsealed" })
+}
+
+/// What an image of this link is built with.
+fn settings((profile, sealed): (u32, bool)) -> String {
+    format!("WDGNN_PROFILE={}{}", name(profile), if sealed { " WDGNN_KEY=FILE" } else { "" })
+}
+
 #[cfg(test)]
 mod tests {
+    use wdgnn_core::codec::Exact;
+
     use super::*;
     use crate::{
         models,
@@ -207,10 +241,12 @@ mod tests {
             boot: 0,
             resumed: 0,
             model: model.weights().model,
+            profile: Profile::Exact as u32,
+            sealed: 0,
             dimensions: Dimensions::HERE,
         };
         change(&mut hello);
-        check(&hello, &model).err().map(|error| error.to_string())
+        check::<Exact>(&hello, &model).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -220,6 +256,9 @@ mod tests {
         assert!(hidden.contains("built for 16 hidden features, this program flies 32"), "{hidden}");
         let model = refusal(|hello| hello.model = 0xdead_beef).unwrap();
         assert!(model.contains("carries model deadbeef, models/flocking-wd-gnn.wdgnn is"), "{model}");
+        let sealed = refusal(|hello| (hello.profile, hello.sealed) = (2, 1)).unwrap();
+        assert!(sealed.contains("speaks dot154 sealed, this flight is exact unsealed"), "{sealed}");
+        assert!(sealed.contains("`WDGNN_PROFILE=exact cargo build"), "{sealed}");
         assert!(refusal(|hello| hello.version = 0).unwrap().contains("another version"));
     }
 }

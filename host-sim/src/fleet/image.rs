@@ -6,7 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    profiles::Profile,
+};
 
 /// The emulator.
 pub const QEMU: &str = "qemu-system-arm";
@@ -30,18 +33,35 @@ pub fn check_emulator() -> Result {
     }
 }
 
-/// Builds the robot's image and returns where it is. `model` goes into it; without one, the model that comes with the
-/// program.
+/// What goes into an image.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings<'a> {
+    /// The link profile.
+    pub profile: Profile,
+    /// The file with the swarm's key; without one, frames are not sealed.
+    pub key: Option<&'a Path>,
+    /// The weight file; without one, the profile's that comes with the program.
+    pub model: Option<&'a Path>,
+}
+
+/// Builds the robot's image and returns where it is.
 ///
 /// # Errors
 /// [`Error::Usage`] with the command that puts it right.
-pub fn build(model: Option<&Path>) -> Result<PathBuf> {
+pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     cargo.current_dir(workspace).args(BUILD.split(' ').skip(1));
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
-    if let Some(model) = model {
-        cargo.env("WDGNN_MODEL", std::path::absolute(model).unwrap_or(model.into()));
+    // What is not asked for is not taken from this program's own environment either.
+    let file = |path: &Path| std::path::absolute(path).unwrap_or(path.into());
+    let profile = (settings.profile != Profile::default()).then(|| settings.profile.name().into());
+    let (key, model) = (settings.key.map(file), settings.model.map(file));
+    for (variable, value) in [("WDGNN_PROFILE", profile), ("WDGNN_KEY", key), ("WDGNN_MODEL", model)] {
+        match value {
+            Some(value) => cargo.env(variable, value),
+            None => cargo.env_remove(variable),
+        };
     }
     let output = cargo.output().map_err(|error| cannot(&error))?;
     if !output.status.success() {

@@ -1,26 +1,34 @@
 //! A mission: a fleet flies through the simulated world and air.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-use wdgnn_core::flocking::Motion;
+use firmware::emulation::Outcome;
+use wdgnn_core::{flocking::Motion, refusal::Refusal};
 
-use super::{Fleet, digest::FlightDigest, events::Events};
+use super::{Fleet, air::FleetAir, digest::FlightDigest};
 use crate::{
     error::{Error, Result},
+    flight::Scene,
     links::Links,
+    profiles::FlownCodec,
     start::Condition,
     world,
 };
 
 /// What came of a mission.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Debriefing {
     /// Velocity variation at every tick.
     pub variation: Vec<f64>,
     /// The digest over every command and every parameter.
     pub digest: String,
-    /// Frames heard and frames refused, over all robots and ticks.
-    pub frames: (u64, u64),
+    /// Frames heard over all robots and ticks, refused ones included.
+    pub heard: u64,
+    /// Frames refused, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
 }
 
 impl Debriefing {
@@ -35,37 +43,39 @@ impl Debriefing {
     pub fn last(&self) -> f64 {
         self.variation.last().copied().unwrap_or_default()
     }
+
+    fn count(&mut self, outcome: &Outcome) {
+        self.heard += u64::from(outcome.heard);
+        for (refusal, count) in Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0)
+        {
+            *self.refused.entry(refusal.name()).or_default() += u64::from(count);
+        }
+    }
 }
 
-/// Flies `fleet` from `start`; `lost` is told who is lost on the way.
+/// Flies `fleet` from `start` through `air`; `lost` is told who is lost on the way.
 ///
 /// # Errors
-/// [`Error::Interrupted`] once `interrupted` is set; a robot that does not come back from a reboot.
-pub fn fly(
+/// [`Error::Interrupted`] once `interrupted` is set; a robot that does not come back from a reboot, or has another key.
+pub fn fly<C: FlownCodec>(
     fleet: &mut dyn Fleet,
+    air: &mut FleetAir<'_, C>,
     condition: &Condition,
     start: &[Motion],
     period: f32,
-    events: &Events,
     interrupted: &AtomicBool,
     lost: &mut dyn FnMut(u32, &str),
 ) -> Result<Debriefing> {
     let mut motions = start.to_vec();
     let mut digest = FlightDigest::default();
-    let mut debriefing = Debriefing { variation: Vec::new(), digest: String::new(), frames: (0, 0) };
+    let mut debriefing = Debriefing::default();
     for tick in 0..condition.ticks {
-        events.kills_at(tick).for_each(|robot| fleet.kill(robot));
-        events.reboots_at(tick).try_for_each(|robot| fleet.reboot(robot))?;
+        air.events().kills_at(tick).for_each(|robot| fleet.kill(robot));
+        air.events().reboots_at(tick).try_for_each(|robot| fleet.reboot(robot))?;
         debriefing.variation.push(world::variation(&motions));
         let links = Links::within(&motions, condition.radius);
-        let said = fleet.speak(tick, &motions);
-        let heard: Vec<Vec<&[u8]>> = (0..motions.len())
-            .map(|robot| {
-                let audible = |other: &usize| !events.silent(robot, tick) && !events.silent(*other, tick);
-                let others = links.of(robot).iter().map(|&other| other as usize).filter(audible);
-                others.filter_map(|other| said[other].as_deref()).collect()
-            })
-            .collect();
+        let said = fleet.speak(&air.clocks(tick), &motions);
+        let heard = air.carry(&Scene { tick, motions: &motions, links: &links }, said)?;
         let outcomes = fleet.hear(&heard);
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -73,8 +83,7 @@ pub fn fly(
         fleet.casualties().iter().for_each(|story| lost(tick, story));
         outcomes.iter().flatten().for_each(|outcome| {
             digest.add(outcome);
-            debriefing.frames.0 += u64::from(outcome.heard);
-            debriefing.frames.1 += outcome.refused.iter().copied().map(u64::from).sum::<u64>();
+            debriefing.count(outcome);
         });
         // Who is gone flies on as it was.
         let commands: Vec<[f32; 2]> =

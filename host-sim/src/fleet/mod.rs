@@ -2,6 +2,7 @@
 //!
 //! Both give the same bits: that is what [`digest`] is for.
 
+pub mod air;
 pub mod digest;
 pub mod emulated;
 pub mod events;
@@ -16,15 +17,16 @@ pub mod recorded;
 use firmware::emulation::Outcome;
 use wdgnn_core::flocking::Motion;
 
-use crate::error::Result;
+use crate::{air::mailbox::Frame, error::Result};
 
 /// Robots that fly together. A robot that is gone says nothing and does nothing; the others fly on.
 pub trait Fleet {
-    /// Everybody senses and speaks: one frame per robot, `None` from those that are gone or do not speak in this tick.
-    fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>>;
+    /// Everybody senses and speaks, each at the tick that its clock shows: the frames of every robot, none of those that are gone or
+    /// do not speak in this tick.
+    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>>;
 
     /// Everybody hears, acts and learns: `heard` holds the frames that reach each robot, in order.
-    fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>>;
+    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>>;
 
     /// Takes a robot out of the sky.
     fn kill(&mut self, robot: usize);

@@ -1,49 +1,58 @@
 //! Robots in this process: the firmware's node, tick and frames, with ports made of memory.
 
-use std::{collections::VecDeque, convert::Infallible};
+use std::convert::Infallible;
 
 use firmware::emulation::Outcome;
 use wdgnn_core::{
-    codec::Exact,
+    codec::{Codec, Exact},
     flocking::Motion,
-    ports::{Actuator, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Ports, Sensor, Store},
     restart,
     robot::{self, BUFFER_BYTES, Robot},
+    seal::Key,
     task::NodeId,
     tick::{self, PortErrors},
     weights::Weights,
 };
 
 use super::Fleet;
-use crate::{error::Result, model::ModelFile};
+use crate::{
+    air::mailbox::{Frame, Mailbox},
+    error::Result,
+    model::ModelFile,
+    profiles::FlownCodec,
+};
 
-/// Robots in this process.
+/// Robots in this process that speak by the codec `C`.
 #[derive(Debug)]
-pub struct Native<'w> {
+pub struct Native<'w, C> {
     weights: Weights<'w>,
-    robots: Vec<Option<NativeRobot<'w>>>,
+    key: Key,
+    robots: Vec<Option<NativeRobot<'w, C>>>,
 }
 
-impl<'w> Native<'w> {
-    /// As many robots as asked for, all flying `model`.
+impl<'w, C: FlownCodec> Native<'w, C> {
+    /// As many robots as asked for, all flying `model`, with the swarm's key.
     ///
     /// # Errors
     /// [`crate::error::Error::Model`] when it is a model for other robots.
-    pub fn new(model: &'w ModelFile, robots: usize) -> Result<Self> {
+    pub fn new(model: &'w ModelFile, key: &Key, robots: usize) -> Result<Self> {
         let weights = model.weights();
-        let start = |id| NativeRobot::start(id, &weights, Memory::default()).map(Some);
+        let start = |id| NativeRobot::start(id, &weights, C::with_key(key), Memory::default()).map(Some);
         let robots = (0..).take(robots).map(start).collect::<std::result::Result<_, _>>();
-        Ok(Self { weights, robots: robots.map_err(|source| model.unusable(source))? })
+        Ok(Self { weights, key: *key, robots: robots.map_err(|source| model.unusable(source))? })
     }
 }
 
-impl Fleet for Native<'_> {
-    fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>> {
-        let robots = self.robots.iter_mut().zip(motions);
-        robots.map(|(robot, motion)| robot.as_mut().and_then(|robot| robot.speak(tick, *motion))).collect()
+impl<C: FlownCodec> Fleet for Native<'_, C> {
+    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
+        let senses = ticks.iter().zip(motions);
+        let robots = self.robots.iter_mut().zip(senses);
+        let said = robots.map(|(robot, (tick, motion))| Some(robot.as_mut()?.speak(*tick, *motion)));
+        said.map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {
+    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>> {
         let robots = self.robots.iter_mut().zip(heard);
         robots.map(|(robot, frames)| robot.as_mut().map(|robot| robot.hear(frames))).collect()
     }
@@ -54,7 +63,8 @@ impl Fleet for Native<'_> {
 
     fn reboot(&mut self, robot: usize) -> Result {
         if let Some(off) = self.robots[robot].take() {
-            self.robots[robot] = NativeRobot::start(off.node.id(), &self.weights, off.memory).ok();
+            let codec = C::with_key(&self.key);
+            self.robots[robot] = NativeRobot::start(off.node.id(), &self.weights, codec, off.memory).ok();
         }
         Ok(())
     }
@@ -66,14 +76,14 @@ impl Fleet for Native<'_> {
 
 /// One robot in this process.
 #[derive(Debug)]
-pub struct NativeRobot<'w> {
-    node: Robot<'w>,
+pub struct NativeRobot<'w, C = Exact> {
+    node: Robot<'w, C>,
     errors: PortErrors,
-    air: Air,
+    air: Mailbox,
     memory: Memory,
 }
 
-impl<'w> NativeRobot<'w> {
+impl<'w, C: Codec> NativeRobot<'w, C> {
     /// Starts a robot as the firmware does.
     ///
     /// # Errors
@@ -81,16 +91,17 @@ impl<'w> NativeRobot<'w> {
     pub fn start(
         id: NodeId,
         weights: &Weights<'w>,
+        codec: C,
         mut memory: Memory,
     ) -> std::result::Result<Self, wdgnn_core::weights::WeightsError> {
-        let mut node = robot::robot(id, weights, Exact)?;
+        let mut node = robot::robot(id, weights, codec)?;
         // The memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
         let _resumed = restart::resume(&mut node, &mut memory, &mut [0; BUFFER_BYTES]);
-        Ok(Self { node, errors: PortErrors::default(), air: Air::default(), memory })
+        Ok(Self { node, errors: PortErrors::default(), air: Mailbox::default(), memory })
     }
 
-    /// The first half of a tick: the robot's frame, if it speaks in this tick.
-    pub fn speak(&mut self, tick: u32, motion: Motion) -> Option<Vec<u8>> {
+    /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
+    pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<Frame> {
         let mut ports = Ports {
             radio: &mut self.air,
             sensor: &mut Eyes(motion),
@@ -98,12 +109,14 @@ impl<'w> NativeRobot<'w> {
             store: &mut self.memory,
         };
         self.errors = tick::open(&mut self.node, tick, &mut ports, &mut [0; BUFFER_BYTES]);
-        self.air.said.take()
+        self.air.take_said()
     }
 
     /// The second half of a tick.
-    pub fn hear(&mut self, frames: &[&[u8]]) -> Outcome {
-        self.air.heard = frames.iter().map(|frame| frame.to_vec()).collect();
+    pub fn hear(&mut self, frames: &[Frame]) -> Outcome {
+        for frame in frames {
+            self.air.put(frame.clone());
+        }
         let mut ports = Ports {
             radio: &mut self.air,
             sensor: &mut Eyes(*self.node.state()),
@@ -111,30 +124,8 @@ impl<'w> NativeRobot<'w> {
             store: &mut self.memory,
         };
         let report = tick::close(&mut self.node, &mut ports, &mut [0; BUFFER_BYTES], self.errors);
-        self.air.heard.clear();
+        self.air.clear();
         Outcome::new(&report, self.node.wide())
-    }
-}
-
-#[derive(Debug, Default)]
-struct Air {
-    said: Option<Vec<u8>>,
-    heard: VecDeque<Vec<u8>>,
-}
-
-impl Radio for Air {
-    type Error = Infallible;
-
-    fn send(&mut self, frame: &[u8]) -> std::result::Result<(), Infallible> {
-        self.said = Some(frame.to_vec());
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> std::result::Result<Option<usize>, Infallible> {
-        Ok(self.heard.pop_front().map(|frame| {
-            buffer.iter_mut().zip(&frame).for_each(|(to, from)| *to = *from);
-            frame.len()
-        }))
     }
 }
 

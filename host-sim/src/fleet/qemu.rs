@@ -10,11 +10,13 @@ use std::{
 
 use bytemuck::Pod;
 use firmware::emulation::{Frame, Hello, Outcome, Situation};
+use wdgnn_core::tick::MOST_FRAMES;
 
 use super::{
     image::QEMU,
     patrol::{Patrol, SharedChild, lock},
 };
+use crate::air::mailbox;
 
 /// An emulated robot. Dropped, it is switched off and gone.
 #[derive(Debug)]
@@ -67,20 +69,27 @@ impl Emulator {
         self.write(bytemuck::bytes_of(situation))
     }
 
-    /// The robot's frame of this tick.
+    /// The robot's frames of this tick.
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn speak(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let frame: Frame = self.read()?;
-        Ok(frame.content().map(<[u8]>::to_vec))
+    pub fn speak(&mut self) -> io::Result<Vec<mailbox::Frame>> {
+        let mut frames = Vec::new();
+        loop {
+            let frame: Frame = self.read()?;
+            frames.extend(frame.content().map(mailbox::Frame::from));
+            if frame.last != 0 {
+                return Ok(frames);
+            }
+        }
     }
 
-    /// Hands over what the robot hears in this tick.
+    /// Hands over what the robot hears in this tick: as much as it listens to, and that is one frame more than it looks at.
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn hear(&mut self, frames: &[&[u8]]) -> io::Result<()> {
+    pub fn hear(&mut self, frames: &[mailbox::Frame]) -> io::Result<()> {
+        let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
         let mut messages = Vec::with_capacity(frames.len().max(1));
         messages.extend((1..).zip(frames).map(|(count, frame)| Frame::of(frame, count == frames.len())));
         if messages.is_empty() {

@@ -1,10 +1,10 @@
 //! A fleet whose every word is written to a capture.
 
 use firmware::emulation::Outcome;
-use wdgnn_core::{flocking::Motion, robot::FRAME_BYTES};
+use wdgnn_core::flocking::Motion;
 
 use super::Fleet;
-use crate::{capture::Capture, error::Result};
+use crate::{air::mailbox::Frame, capture::Capture, error::Result};
 
 /// A fleet that is listened to.
 #[allow(missing_debug_implementations, reason = "fleets are told apart by what they do")]
@@ -17,12 +17,17 @@ pub struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// Listens to `fleet`.
+    /// Listens to `fleet`, whose frames have at most `longest` bytes.
     ///
     /// # Errors
     /// [`crate::error::Error::Write`].
-    pub fn new(fleet: &'a mut dyn Fleet, period: f32, path: &std::path::Path) -> Result<Self> {
-        Ok(Self { fleet, period, capture: Capture::create(path, FRAME_BYTES)?, written: Ok(()) })
+    pub fn new(
+        fleet: &'a mut dyn Fleet,
+        period: f32,
+        path: &std::path::Path,
+        longest: usize,
+    ) -> Result<Self> {
+        Ok(Self { fleet, period, capture: Capture::create(path, longest)?, written: Ok(()) })
     }
 
     /// Ends the capture.
@@ -36,18 +41,20 @@ impl<'a> Recorded<'a> {
 }
 
 impl Fleet for Recorded<'_> {
-    fn speak(&mut self, tick: u32, motions: &[Motion]) -> Vec<Option<Vec<u8>>> {
-        let said = self.fleet.speak(tick, motions);
-        let microseconds = (f64::from(self.period) * f64::from(tick) * 1.0e6).round() as u64;
-        for (robot, frame) in (0..).zip(&said) {
-            if let (Some(frame), Ok(())) = (frame, &self.written) {
-                self.written = self.capture.frame(microseconds, robot, frame);
+    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
+        let said = self.fleet.speak(ticks, motions);
+        for ((robot, tick), frames) in (0..).zip(ticks).zip(&said) {
+            let microseconds = (f64::from(self.period) * f64::from(*tick) * 1.0e6).round() as u64;
+            for frame in frames {
+                if self.written.is_ok() {
+                    self.written = self.capture.frame(microseconds, robot, frame);
+                }
             }
         }
         said
     }
 
-    fn hear(&mut self, heard: &[Vec<&[u8]>]) -> Vec<Option<Outcome>> {
+    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>> {
         self.fleet.hear(heard)
     }
 

@@ -1,0 +1,62 @@
+//! The link of this image: the profile that its radio carries, and the key that its frames are sealed with. Chosen when the image
+//! is built, by `WDGNN_PROFILE` and `WDGNN_KEY` (`docs/firmware.md`).
+
+#[cfg(profile = "exact")]
+use wdgnn_core::codec::Exact as Profile;
+#[cfg(profile = "dot154")]
+use wdgnn_core::compact::Dot154 as Profile;
+#[cfg(profile = "esb32")]
+use wdgnn_core::compact::Esb32 as Profile;
+#[cfg(profile = "espnow")]
+use wdgnn_core::compact::EspNow as Profile;
+
+/// Control ticks per exchange, at 100 ticks a second: what the profile's radio carries (`host-sim air`).
+pub const EXCHANGE: u16 = if cfg!(profile = "exact") {
+    1
+} else if cfg!(profile = "espnow") {
+    2
+} else {
+    5
+};
+
+pub use chosen::{Link, link};
+
+#[cfg(not(sealed))]
+mod chosen {
+    /// The robot's codec.
+    pub type Link = super::Profile;
+
+    /// A codec that has heard nothing yet.
+    #[must_use]
+    pub fn link() -> Link {
+        Link::default()
+    }
+}
+
+#[cfg(sealed)]
+mod chosen {
+    use wdgnn_core::seal::{self, Key};
+
+    use super::Profile;
+
+    /// The robot's codec.
+    #[cfg(not(profile = "esb32"))]
+    pub type Link = seal::Sealed<Profile>;
+    /// The robot's codec.
+    #[cfg(profile = "esb32")]
+    pub type Link = seal::SealedEsb32;
+
+    /// The swarm's key. Never printed.
+    static KEY: Key = match seal::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
+        Some(key) => key,
+        None => panic!(
+            "WDGNN_KEY names a file that is no key: write 32 hexadecimal digits or 16 bytes to it, such as with `openssl rand -hex 16`"
+        ),
+    };
+
+    /// A codec that has heard nothing yet.
+    #[must_use]
+    pub fn link() -> Link {
+        Link::new(Profile::default(), &KEY)
+    }
+}
