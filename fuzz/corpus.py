@@ -34,7 +34,7 @@ def main():
     write("sniffer", "capture", struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 147) + packets)
     for model in (HERE / "../models").glob("*.wdgnn"):
         write("weights", model.stem, model.read_bytes())
-    pose = struct.pack("<4f", 1.0, -2.0, 0.5, 0.0)
+    pose = struct.pack("<4fI", 1.0, -2.0, 0.5, 0.0, 1500)
     write("companion", "pose", cobs(pose + struct.pack("<I", zlib.crc32(pose))))
 
 

@@ -1,20 +1,19 @@
 //! A message of the companion link: never a panic, and what is read is written to the same bytes.
 #![no_main]
 
-use firmware::io::companion::{LARGEST, decode, encode};
+use firmware::io::companion::{LARGEST, PoseMessage, decode, encode};
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::Motion;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut frame = bytes.to_vec();
-    if let Some(motion) = decode::<Motion>(&mut frame) {
+    if let Some(message) = decode::<PoseMessage>(&mut frame) {
         let mut again = [0; LARGEST];
-        let length = encode(&motion, &mut again).expect("it was read");
-        assert_eq!(decode(&mut again[..length - 1]).map(|m: Motion| bits(&m)), Some(bits(&motion)));
+        let length = encode(&message, &mut again).expect("it was read");
+        assert_eq!(decode(&mut again[..length - 1]).map(|m: PoseMessage| bits(&m)), Some(bits(&message)));
     }
 });
 
-fn bits(motion: &Motion) -> [u32; 4] {
-    let ([x, y], [v, w]) = (motion.position, motion.velocity);
-    [x, y, v, w].map(f32::to_bits)
+fn bits(message: &PoseMessage) -> ([u32; 4], u32) {
+    let ([x, y], [v, w]) = (message.motion.position, message.motion.velocity);
+    ([x, y, v, w].map(f32::to_bits), message.milliseconds)
 }

@@ -62,7 +62,10 @@ pub struct Board {
     chance: Rng<'static, Blocking>,
     watchdog: Option<WatchdogHandle>,
     start: Instant,
+    /// Periods since the start.
     tick: u32,
+    /// What the swarm's count of ticks is ahead of that.
+    ahead: u32,
 }
 
 impl core::fmt::Debug for Board {
@@ -117,6 +120,7 @@ impl Board {
             watchdog,
             start: Instant::now(),
             tick: 0,
+            ahead: 0,
         }
     }
 
@@ -157,14 +161,22 @@ impl Board {
 }
 
 impl Clock for Board {
-    /// Waits for the next whole period; those that have passed already are skipped.
+    /// Waits for the next whole period; those that have passed already are skipped. Where the companion tells the swarm's time, the
+    /// ticks are counted by it.
     fn next_tick(&mut self) -> u32 {
+        if let Some(time) = self.pose.take_time() {
+            // It came with the pose of the tick that ends now, and may be a tick old: within what clocks may differ.
+            let swarm = time / PERIOD.as_millis() as u32;
+            if swarm.abs_diff(self.tick.wrapping_add(self.ahead)) > 1 {
+                self.ahead = swarm.wrapping_sub(self.tick);
+            }
+        }
         let passed = self.start.elapsed().as_ticks() / PERIOD.as_ticks();
         self.tick = (passed as u32).max(self.tick) + 1;
         let begins = self.start + PERIOD * self.tick;
         block_on(Timer::at(begins));
         self.air.open(begins);
-        self.tick
+        self.tick.wrapping_add(self.ahead)
     }
 }
 

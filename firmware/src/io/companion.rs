@@ -5,18 +5,35 @@
 //!
 //! | message | from | content, little-endian |
 //! |---|---|---|
-//! | pose | companion | `f32` x, y in metres; `f32` vx, vy in m/s; CRC-32 |
+//! | pose | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u32` the swarm's time in ms, or 2³² − 1 for none; CRC-32 |
 //! | acceleration | robot | `f32` ax, ay in m/s²; CRC-32 |
+//!
+//! The swarm's time is what all companions agree on, by GPS, motion capture or a network. It numbers the ticks: robots exchange in the
+//! same ones, and sealed frames of other times are refused.
 
 use embedded_io::{Read, ReadReady, Write};
-use serde::{Serialize, de::DeserializeOwned};
+use postcard::fixint::le;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wdgnn_core::{
     flocking::Motion,
     ports::{Actuator, Sensor},
 };
 
-/// The longest message: a pose (16), its checksum (4), COBS (1) and the zero.
-pub const LARGEST: usize = 22;
+/// The longest message: a pose (20), its checksum (4), COBS (1) and the zero.
+pub const LARGEST: usize = 26;
+
+/// The time of a companion that has no clock.
+pub const NO_TIME: u32 = u32::MAX;
+
+/// What a companion says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoseMessage {
+    /// Where the robot is, and how it moves.
+    pub motion: Motion,
+    /// The swarm's time in milliseconds, or [`NO_TIME`].
+    #[serde(with = "le")]
+    pub milliseconds: u32,
+}
 
 /// CRC-32 as Ethernet has it.
 const CHECKSUM: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISO_HDLC);
@@ -48,6 +65,7 @@ pub struct Pose<R> {
     frame: [u8; LARGEST],
     /// Bytes of the frame so far; more than there is room for marks a frame that is being passed over.
     length: usize,
+    milliseconds: u32,
 }
 
 /// Why there is no pose.
@@ -62,10 +80,16 @@ pub enum NoPose {
 impl<R: Read + ReadReady> Pose<R> {
     /// Listens to `serial`.
     pub fn new(serial: R) -> Self {
-        Self { serial, frame: [0; LARGEST], length: 0 }
+        Self { serial, frame: [0; LARGEST], length: 0, milliseconds: NO_TIME }
     }
 
-    fn take(&mut self, byte: u8) -> Option<Motion> {
+    /// The swarm's time in milliseconds that came with the newest pose; once for each.
+    pub fn take_time(&mut self) -> Option<u32> {
+        let time = core::mem::replace(&mut self.milliseconds, NO_TIME);
+        (time != NO_TIME).then_some(time)
+    }
+
+    fn take(&mut self, byte: u8) -> Option<PoseMessage> {
         if byte != 0 {
             if let Some(place) = self.frame.get_mut(self.length) {
                 *place = byte;
@@ -95,7 +119,9 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
             }
             newest = self.take(byte[0]).or(newest);
         }
-        newest.ok_or(NoPose::Silent)
+        let PoseMessage { motion, milliseconds } = newest.ok_or(NoPose::Silent)?;
+        self.milliseconds = milliseconds;
+        Ok(motion)
     }
 }
 
@@ -162,7 +188,8 @@ mod tests {
 
     fn message(x: f32) -> Vec<u8> {
         let mut frame = [0; LARGEST];
-        let length = encode(&motion(x), &mut frame).unwrap();
+        let message = PoseMessage { motion: motion(x), milliseconds: 1000 * x as u32 };
+        let length = encode(&message, &mut frame).unwrap();
         frame[..length].to_vec()
     }
 
@@ -182,6 +209,21 @@ mod tests {
     #[test]
     fn the_newest_pose_counts() {
         assert_eq!(heard([message(1.0), message(3.0)].concat()), Ok(motion(3.0)));
+    }
+
+    #[test]
+    fn the_time_is_told_once_with_its_pose() {
+        let mut pose = Pose::new(Line([message(1.0), message(3.0)].concat().into()));
+        assert_eq!(pose.take_time(), None);
+        pose.sense().unwrap();
+        assert_eq!(pose.take_time(), Some(3000));
+        assert_eq!(pose.take_time(), None);
+
+        let mut frame = [0; LARGEST];
+        let length = encode(&PoseMessage { motion: motion(1.0), milliseconds: NO_TIME }, &mut frame).unwrap();
+        pose.serial.0.extend(&frame[..length]);
+        pose.sense().unwrap();
+        assert_eq!(pose.take_time(), None, "a companion without a clock");
     }
 
     #[test]
