@@ -51,7 +51,7 @@ type Said<M> = Option<(BeaconOf<M, Flocking>, Parts)>;
 #[derive(Debug)]
 pub struct Swarm<M: Model, P = Exact> {
     nodes: Vec<SwarmNode<M, P>>,
-    /// The frames of an exchange, each robot's in a row; none between exchanges.
+    /// The frames of a tick, each robot's in a row; nothing of a robot whose turn it is not.
     said: Vec<Said<M>>,
     online: Online,
 }
@@ -135,6 +135,8 @@ where
             node.sense(scene.tick, Some(*motion));
             if node.exchanges() {
                 Self::speak(node, &mut self.said);
+            } else {
+                self.said.extend((0..P::FRAMES).map(|_| None));
             }
         }
         commands.clear();

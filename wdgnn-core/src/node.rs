@@ -32,7 +32,7 @@ pub struct Behaviour {
     pub patience: Patience,
     /// For how many ticks a silent neighbour is held.
     pub hold: u32,
-    /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick.
+    /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick, see [`Node::exchanges`].
     pub exchange: u32,
     /// How many frames in a row a neighbour must be plausible for before it counts; 0 believes everybody, as the paper does.
     /// After its start, a node takes newcomers at their word for as long as it holds somebody silent, and then as long as nobody
@@ -252,10 +252,12 @@ where
         sensed.is_some()
     }
 
-    /// Whether neighbours exchange beacons in this tick.
+    /// Whether the node speaks, and its taps advance, in this tick. Addresses take turns: where there is an exchange in every d-th
+    /// tick, the node with address i has it in ticks i, i + d, …, so that the air is used evenly.
     #[must_use]
     pub fn exchanges(&self) -> bool {
-        self.behaviour.exchange <= 1 || self.tick.is_multiple_of(self.behaviour.exchange)
+        let every = self.behaviour.exchange.max(1);
+        self.tick % every == u32::from(self.id) % every
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.

@@ -19,6 +19,9 @@ use wdgnn_core::{
 
 const DIVISOR: u32 = 4;
 
+/// Robots whose addresses are multiples of this speak in the same ticks, beginning with 0.
+const TURN: u16 = DIVISOR as u16;
+
 fn behaviour() -> Behaviour {
     Behaviour { exchange: DIVISOR, hold: DIVISOR, ..Behaviour::new(Learning::OFF) }
 }
@@ -49,7 +52,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
 #[test]
 fn taps_advance_per_exchange_and_stay_between() {
     let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
     let mut told = Vec::new();
     for tick in 0..5 * DIVISOR {
         let before = *robots[0].chains();
@@ -71,9 +74,22 @@ fn taps_advance_per_exchange_and_stay_between() {
 }
 
 #[test]
+fn addresses_take_turns() {
+    let weights = weights(1);
+    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, &weights, behaviour(), Exact));
+    for tick in 0..3 * DIVISOR {
+        let speak = robots.each_mut().map(|robot| {
+            robot.sense(tick, Some(REST));
+            robot.exchanges()
+        });
+        assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
+    }
+}
+
+#[test]
 fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
     let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
     for tick in 0..DIVISOR {
         step(&mut robots, tick);
         if tick == 0 {
@@ -88,7 +104,7 @@ fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
 #[test]
 fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
     let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
     for tick in 1..=DIVISOR {
@@ -107,7 +123,7 @@ fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
 fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
     fn sent<P: Codec>(codec: P) -> Vec<Vec<usize>> {
         let weights = weights(1);
-        let mut robot = robot_on(1, &weights, behaviour(), codec);
+        let mut robot = robot_on(TURN, &weights, behaviour(), codec);
         let mut board = Board::new();
         (0..2 * DIVISOR)
             .map(|tick| {
@@ -130,7 +146,7 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
 #[test]
 fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
     let weights = weights(1);
-    let mut robot = robot_on(1, &weights, behaviour(), Esb32);
+    let mut robot = robot_on(TURN, &weights, behaviour(), Esb32);
     let mut board = Board::new();
     board.air.cannot_send = true;
     assert_eq!(board.run(&mut robot, 0).errors.send, 4);
@@ -147,13 +163,13 @@ fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
 #[test]
 fn each_of_several_frames_is_useful_alone() {
     let weights = weights(1);
-    let mut speaker = robot_on(2, &weights, behaviour(), Esb32);
+    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), Esb32);
     speaker.sense(0, Some(motion(1, 0)));
     conclude(&mut speaker);
     speaker.sense(DIVISOR, Some(motion(1, DIVISOR)));
     let sent = frames(&mut speaker);
     for (index, frame) in sent.iter().enumerate() {
-        let mut listener = robot_on(1, &weights, behaviour(), Esb32);
+        let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
         listener.sense(DIVISOR, Some(REST));
         listener.hear(frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
@@ -163,7 +179,7 @@ fn each_of_several_frames_is_useful_alone() {
         assert_eq!(heard.fresh, if index == 3 { wide } else { Span::NONE }, "frame {index}");
     }
     // All of them, in any order that rises, give all the taps.
-    let mut listener = robot_on(1, &weights, behaviour(), Esb32);
+    let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
     listener.sense(DIVISOR, Some(REST));
     for frame in &sent {
         listener.hear(frame).unwrap();
@@ -181,7 +197,7 @@ fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
     let weights = weights(1);
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robots = [0, 1].map(|id| robot_on(id, &weights, behaviour, Dot154::default()));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour, Dot154::default()));
     robots[0].set_wide(&Filter([[[0.0; 2]; 6]; 4]));
     robots[1].set_wide(&Filter([[[1.0; 2]; 6]; 4]));
     for tick in 0..4 * DIVISOR {
@@ -200,9 +216,9 @@ fn parameters_of_a_robot_that_sheds_them_are_not_mixed() {
     let weights = weights(1);
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robot = robot_on(1, &weights, behaviour, Esb32);
+    let mut robot = robot_on(TURN, &weights, behaviour, Esb32);
     let offline = *robot.wide();
-    let mut other = robot_on(2, &weights, behaviour, Esb32);
+    let mut other = robot_on(2 * TURN, &weights, behaviour, Esb32);
     other.set_wide(&Filter([[[9.0; 2]; 6]; 4]));
     robot.sense(0, Some(REST));
     other.sense(0, Some(motion(1, 0)));

@@ -148,7 +148,8 @@ impl Board {
     }
 
     /// The robot is ready.
-    pub fn ready(&mut self, _: &Robot<'_, Link>, _: bool) {
+    pub fn ready(&mut self, robot: &Robot<'_, Link>, _: bool) {
+        self.air.take_turns(robot.behaviour().exchange);
         self.start = Instant::now();
     }
 

@@ -17,10 +17,11 @@ const CHANNEL: u8 = 26;
 const POWER: i8 = 8;
 /// From the beginning of a tick, this long is for the air; the rest is for thinking (0.6 ms) and the motors.
 const WINDOW: Duration = Duration::from_millis(8);
-/// The longest frame is on the air for 4.3 ms at 250 kbit/s.
-const SLOT: Duration = Duration::from_micros(500);
-/// Robots begin to speak in one of these slots, by address, and only when the channel is clear.
-const SLOTS: u32 = 7;
+/// A sealed frame (118 bytes with everything around it, 3.8 ms at 250 kbit/s) and the turnaround (0.2 ms).
+const SLOT: Duration = Duration::from_millis(4);
+/// So many slots are in a tick's window. Robots that have their turn in the same tick begin in one of them, by address, and only when
+/// the channel is clear.
+const SLOTS: u32 = 2;
 
 type Content = Vec<u8, { mac::LARGEST_CONTENT }>;
 
@@ -29,6 +30,8 @@ pub struct Air {
     radio: Driver<'static>,
     heard: Deque<Content, NEIGHBOURS>,
     id: NodeId,
+    /// Which of a tick's slots is its own.
+    slot: u32,
     sequence: u8,
     begins: Instant,
 }
@@ -52,7 +55,12 @@ impl Air {
     pub(super) fn new(mut radio: Driver<'static>, id: NodeId) -> Self {
         radio.set_channel(CHANNEL);
         radio.set_transmission_power(POWER);
-        Self { radio, heard: Deque::new(), id, sequence: 0, begins: Instant::MIN }
+        Self { radio, heard: Deque::new(), id, slot: 0, sequence: 0, begins: Instant::MIN }
+    }
+
+    /// Robots have their turn in every so many-th tick.
+    pub(super) fn take_turns(&mut self, exchange: u32) {
+        self.slot = u32::from(self.id) / exchange.max(1) % SLOTS;
     }
 
     /// A tick begins.
@@ -89,7 +97,7 @@ impl Radio for Air {
         if frame.len() > mac::LARGEST_CONTENT {
             return Err(AirFailed::TooLong);
         }
-        let slot = self.begins + SLOT * (u32::from(self.id) % SLOTS);
+        let slot = self.begins + SLOT * self.slot;
         while let Some(content) = self.listen(slot) {
             // A full queue loses the newcomer, as the table would.
             let _ = self.heard.push_back(content);
