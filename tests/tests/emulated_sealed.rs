@@ -31,6 +31,9 @@ use wdgnn_core::{
 type Link = Sealed<Dot154>;
 type Native<'w> = NativeRobot<'w, Link>;
 
+/// Robots that have their turn in the same ticks as the emulated one, whose address is a multiple of 5, too.
+const FRIENDS: [NodeId; 3] = [10, 15, 20];
+
 /// Bytes of a frame's header: where its sender and its sequence stand, and all of it.
 const SENDER: usize = 6;
 const SEQUENCE: usize = 12;
@@ -75,8 +78,8 @@ fn ten_thousand_forged_replayed_and_altered_frames_are_refused_and_change_no_bit
     let mut robot = robot::start(&image::build_sealed("dot154", &[]).unwrap(), folder.path());
     robot.hello().unwrap();
     let mut undisturbed = native(&model, ID, &key());
-    let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(&model, id, &key()))).into();
-    let mut strangers: Vec<_> = [1, 2, 3, 9].map(|id| (id, native(&model, id, &[7; 16]))).into();
+    let mut friends: Vec<_> = FRIENDS.map(|id| (id, native(&model, id, &key()))).into();
+    let mut strangers: Vec<_> = [10, 15, 20, 45].map(|id| (id, native(&model, id, &[7; 16]))).into();
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut recorded: Vec<(u32, Frame)> = Vec::new();
     let mut counted = [0_u32; Refusal::ALL.len()];
@@ -139,8 +142,9 @@ fn misshapen_frames_of_every_length_are_refused_as_on_the_host_and_change_no_bit
     let mut robot = robot::start(&image::build_sealed("dot154", &[]).unwrap(), folder.path());
     robot.hello().unwrap();
     let (mut judge, mut undisturbed) = (native(&model, ID, &key()), native(&model, ID, &key()));
-    let mut friends = [(1, native(&model, 1, &key()))];
-    let mut unsealed = NativeRobot::start(2, &model.weights(), Dot154::default(), Memory::default()).unwrap();
+    let mut friends = [(FRIENDS[0], native(&model, FRIENDS[0], &key()))];
+    let mut unsealed =
+        NativeRobot::start(20, &model.weights(), Dot154::default(), Memory::default()).unwrap();
     let [mut short, mut long] = [0, 0];
     for now in 0..20 {
         let good = say(&mut friends, now);
@@ -152,7 +156,7 @@ fn misshapen_frames_of_every_length_are_refused_as_on_the_host_and_change_no_bit
             bytes.take(length).collect::<Frame>()
         });
         let version = good.iter().map(|frame| [&[frame[0] + 1], &frame[1..]].concat().into());
-        let plain = unsealed.speak(now, motion(2, now));
+        let plain = unsealed.speak(now, motion(20, now));
         unsealed.hear(&[]);
         let frames: Vec<Frame> = misshapen.chain(version).chain(plain).chain(good.clone()).collect();
         let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
@@ -177,8 +181,9 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
     let mut robot = robot::start(&image::build_sealed("dot154", &[]).unwrap(), folder.path());
     robot.hello().unwrap();
     let mut judge = native(&model, ID, &key());
-    let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(&model, id, &key()))).into();
-    let mut crowd: Vec<_> = (100..300).map(|id| (id, native(&model, id, &key()))).collect();
+    let mut friends: Vec<_> = FRIENDS.map(|id| (id, native(&model, id, &key()))).into();
+    let mut crowd: Vec<_> =
+        (0..200).map(|n| 500 + 5 * n).map(|id| (id, native(&model, id, &key()))).collect();
     for now in 0..60 {
         // The crowd comes later, and is heard first.
         let mut frames = if now < 10 { Vec::new() } else { say(&mut crowd, now) };
@@ -204,11 +209,11 @@ fn after_a_reset_in_flight_its_frames_are_accepted_and_recordings_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = robot::start(&image, folder.path());
     assert_eq!(robot.hello().unwrap().boot, 0);
-    let mut friend = native(&model, 1, &key());
+    let mut friend = native(&model, FRIENDS[0], &key());
     let (mut its, mut friends) = (Vec::new(), Vec::new());
     // One tick of both, each of which hears the other and a recording.
     let mut fly = |robot: &mut _, now: u32, recording: &(Vec<Frame>, Vec<Frame>)| {
-        let heard = friend.speak(now, motion(1, now));
+        let heard = friend.speak(now, motion(FRIENDS[0], now));
         let both = [recording.1.clone(), heard.clone()].concat();
         let (said, outcome) = tick(robot, now, Some(motion(ID, now)), &both);
         (said.clone(), heard, outcome, friend.hear(&[recording.0.clone(), said].concat()))

@@ -198,22 +198,26 @@ mod emulated {
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
         let image = image::build(&Settings { profile: link, key, model: None }).unwrap();
-        let mut fleet = Emulated::new::<C>(&image, &model, 2).unwrap();
-        for tick in 0..5 * link.exchange() {
-            let motions = [motion(0, tick), motion(1, tick)];
-            let said = fleet.speak(&[tick; 2], &motions);
-            if !tick.is_multiple_of(link.exchange()) {
-                assert_eq!(said, [vec![], vec![]], "between exchanges nobody speaks");
-                fleet.hear(&said);
+        // The first and the last have their turn in the same ticks.
+        let (every, robots) = (link.exchange(), 1 + link.exchange() as usize);
+        let mut fleet = Emulated::new::<C>(&image, &model, robots).unwrap();
+        for tick in 0..5 * every {
+            let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
+            let said = fleet.speak(&vec![tick; robots], &motions);
+            let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
+            assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
+            if !tick.is_multiple_of(every) {
+                fleet.hear(&vec![vec![]; robots]);
                 continue;
             }
-            let said: Vec<_> = said.into_iter().map(|frames| (tick, frames[0].to_vec())).collect();
+            let pair = [0, robots - 1];
+            let said = pair.map(|robot| (tick, said[robot][0].to_vec()));
             let mut beacons = profile.decode(&said);
-            for (robot, beacon) in beacons.iter_mut().enumerate() {
+            for (robot, beacon) in pair.into_iter().zip(&mut beacons) {
                 assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
                 assert_eq!(told(beacon), numbers(motions[robot]));
                 beacon["sender"] = (77 + robot).into();
-                beacon["exchange"] = (tick / link.exchange()).into();
+                beacon["exchange"] = (tick / every).into();
             }
             let written = profile.encode(&beacons);
             // Another model's: in the header of an unsealed frame, under the tag of a sealed one.
@@ -221,7 +225,7 @@ mod emulated {
             stranger[model_at] ^= 1;
             stranger[sequence_at] += 1;
             let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in fleet.hear(&[heard.clone(), heard]) {
+            for outcome in fleet.hear(&vec![heard; robots]) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
                     (outcome.heard, outcome.neighbours),
