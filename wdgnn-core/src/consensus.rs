@@ -3,108 +3,109 @@
 //! Only parameters heard in this tick are mixed: mixing a held copy again and again pulls a node back to where its
 //! neighbour once was.
 
-use heapless::Vec;
-
-use crate::{codec::Span, kernels, math, online::Mixing, tensor::Tensor};
-
-/// Neighbours that are added up at a time: as many as a robot has room for.
-const AT_ONCE: usize = 16;
+use crate::{
+    codec::Span,
+    kernels::{self, BLOCK},
+    math,
+    online::Mixing,
+    tensor::Tensor,
+};
 
 /// A neighbour's parameters and its own count of neighbours.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Opinion<'a, W> {
+pub struct Opinion<'a> {
     /// The parameters.
-    pub wide: &'a W,
+    pub wide: &'a [f32],
     /// How many neighbours the sender had when it spoke.
     pub degree: u8,
     /// Which of the parameters were heard in this tick; the others do not count.
     pub fresh: Span,
 }
 
-/// The mixture of a node's own parameters and its neighbours' (ascending id).
+/// Mixes the neighbours' parameters (ascending id) into a node's own.
 ///
 /// `own_degree` is the count that the node told its neighbours, so that both ends of a link use the same two numbers.
 /// With `clip > 0`, no neighbour's difference counts for more than that length.
 #[inline]
-pub fn mix<'a, W: Tensor + 'a>(
-    mixing: Mixing,
-    own: &W,
-    own_degree: u8,
-    opinions: impl Iterator<Item = Opinion<'a, W>> + Clone,
-    clip: f32,
-) -> W {
-    let count = opinions.clone().count();
+pub fn mix<W: Tensor>(mixing: Mixing, wide: &mut W, own_degree: u8, opinions: &[Opinion<'_>], clip: f32) {
+    let count = opinions.len();
     match mixing {
-        Mixing::Alone => *own,
-        Mixing::Uniform if clip > 0.0 => weighted(own, opinions, clip, |_| 1.0 / (count + 1) as f32),
-        Mixing::Uniform if opinions.clone().any(|opinion| opinion.fresh != Span::ALL) => {
-            uniform_parts(own, opinions)
+        Mixing::Alone => {}
+        Mixing::Uniform if clip > 0.0 => weighted(wide, opinions, clip, |_| 1.0 / (count + 1) as f32),
+        Mixing::Uniform if opinions.iter().all(|opinion| opinion.fresh == Span::ALL) => {
+            mean(wide.numbers_mut(), opinions);
         }
-        Mixing::Uniform => {
-            let mut mixed = *own;
-            let mut said: Vec<&[f32], AT_ONCE> = Vec::new();
-            for opinion in opinions {
-                if said.is_full() {
-                    kernels::add_all(mixed.numbers_mut(), &said);
-                    said.clear();
-                }
-                // There is room, or it was just made.
-                let _ = said.push(opinion.wide.numbers());
-            }
-            kernels::add_all(mixed.numbers_mut(), &said);
-            kernels::divide(mixed.numbers_mut(), (count + 1) as f32);
-            mixed
-        }
+        Mixing::Uniform => mean_of_parts(wide, opinions),
         Mixing::Metropolis => {
             // Where a node hears more neighbours than it told them of, its own count keeps the weights' sum below 1.
             let degree = count.max(own_degree.into());
-            weighted(own, opinions, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32)
+            weighted(wide, opinions, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32);
         }
     }
 }
 
 /// `own + Σ_j weight_j · (wide_j − own)`, with each difference clipped.
-fn weighted<'a, W: Tensor + 'a>(
-    own: &W,
-    opinions: impl Iterator<Item = Opinion<'a, W>>,
-    clip: f32,
-    weight: impl Fn(u8) -> f32,
-) -> W {
-    let mut mixed = *own;
+#[inline(never)]
+fn weighted<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>], clip: f32, weight: impl Fn(u8) -> f32) {
+    let own = *wide;
     for opinion in opinions {
         let mut weight = weight(opinion.degree);
+        let (own, said) = (opinion.fresh.of(own.numbers()), opinion.fresh.of(opinion.wide));
         if clip > 0.0 {
-            let distance = distance(opinion.wide, own, opinion.fresh);
+            let distance = math::sqrt(kernels::squared_distance(said, own));
             if distance > clip {
                 weight *= clip / distance;
             }
         }
-        let (mixed, fresh) =
-            (opinion.fresh.of_mut(mixed.numbers_mut()), opinion.fresh.of(opinion.wide.numbers()));
-        for ((m, w), own) in mixed.iter_mut().zip(fresh).zip(opinion.fresh.of(own.numbers())) {
-            *m += weight * (w - own);
+        kernels::add_difference(opinion.fresh.of_mut(wide.numbers_mut()), said, own, weight);
+    }
+}
+
+/// The mean over all, where everybody said everything: where a robot spends its time. Not generic, for the reason that the
+/// kernels are not.
+#[inline(never)]
+fn mean(wide: &mut [f32], opinions: &[Opinion<'_>]) {
+    let count = (opinions.len() + 1) as f32;
+    let (blocks, rest) = wide.as_chunks_mut::<BLOCK>();
+    let from = blocks.len() * BLOCK;
+    for (index, block) in blocks.iter_mut().enumerate() {
+        let mut sums = *block;
+        for said in opinions.iter().filter_map(|opinion| opinion.wide.as_chunks::<BLOCK>().0.get(index)) {
+            for (sum, number) in sums.iter_mut().zip(said) {
+                *sum += number;
+            }
+        }
+        for sum in &mut sums {
+            *sum /= count;
+        }
+        *block = sums;
+    }
+    for opinion in opinions {
+        for (sum, number) in rest.iter_mut().zip(opinion.wide.get(from..).unwrap_or_default()) {
+            *sum += number;
         }
     }
-    mixed
+    for sum in rest {
+        *sum /= count;
+    }
 }
 
 /// The mean over those who said a number, number by number.
-fn uniform_parts<'a, W: Tensor + 'a>(own: &W, opinions: impl Iterator<Item = Opinion<'a, W>>) -> W {
-    let mut sum = *own;
+#[inline(never)]
+fn mean_of_parts<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>]) {
     let mut counts = W::ZERO;
     for opinion in opinions {
         let (sums, counts) =
-            (opinion.fresh.of_mut(sum.numbers_mut()), opinion.fresh.of_mut(counts.numbers_mut()));
-        for ((s, count), w) in sums.iter_mut().zip(counts).zip(opinion.fresh.of(opinion.wide.numbers())) {
-            *s += w;
+            (opinion.fresh.of_mut(wide.numbers_mut()), opinion.fresh.of_mut(counts.numbers_mut()));
+        for ((sum, count), w) in sums.iter_mut().zip(counts).zip(opinion.fresh.of(opinion.wide)) {
+            *sum += w;
             *count += 1.0;
         }
     }
-    for (s, count) in sum.numbers_mut().iter_mut().zip(counts.numbers()) {
-        *s /= count + 1.0;
+    for (sum, count) in wide.numbers_mut().iter_mut().zip(counts.numbers()) {
+        *sum /= count + 1.0;
     }
-    sum
 }
 
 /// The distance of two tensors in a run of their numbers.
@@ -118,15 +119,34 @@ mod tests {
     use crate::tensor::Vector;
 
     fn mixed(mixing: Mixing, clip: f32) -> Vector<1> {
-        let others = [(Vector([4.0]), 1), (Vector([8.0]), 3)];
         let opinions =
-            others.iter().map(|(wide, degree)| Opinion { wide, degree: *degree, fresh: Span::ALL });
-        mix(mixing, &Vector([0.0]), 2, opinions, clip)
+            [(&[4.0], 1), (&[8.0], 3)].map(|(wide, degree)| Opinion { wide, degree, fresh: Span::ALL });
+        let mut wide = Vector([0.0]);
+        mix(mixing, &mut wide, 2, &opinions, clip);
+        wide
     }
 
     #[test]
     fn uniform_is_the_mean() {
         assert_eq!(mixed(Mixing::Uniform, 0.0), Vector([4.0]));
+    }
+
+    #[test]
+    fn uniform_is_the_mean_at_every_length() {
+        fn check<const N: usize>() {
+            let own: [f32; N] = core::array::from_fn(|index| index as f32);
+            let others = [own.map(|x| x + 1.0), own.map(|x| 2.0 * x), own.map(|x| 3.0 - x)];
+            let opinions = others.each_ref().map(|wide| Opinion { wide, degree: 3, fresh: Span::ALL });
+            let mut wide = Vector(own);
+            mix(Mixing::Uniform, &mut wide, 3, &opinions, 0.0);
+            // x + (x + 1) + 2x + (3 − x) = 3x + 4.
+            assert_eq!(wide, Vector(own.map(|x| (3.0 * x + 4.0) / 4.0)));
+        }
+        check::<1>();
+        check::<15>();
+        check::<16>();
+        check::<48>();
+        check::<50>();
     }
 
     #[test]
@@ -148,24 +168,27 @@ mod tests {
 
     #[test]
     fn numbers_that_were_not_said_are_not_mixed() {
-        let own = Vector([0.0, 10.0, 20.0]);
-        let others = [(Vector([3.0, 99.0, 99.0]), 0, 1), (Vector([6.0, 4.0, 99.0]), 0, 2)];
-        let opinions = || {
-            others.iter().map(|(wide, from, to)| Opinion {
-                wide,
-                degree: 2,
-                fresh: Span { from: *from, to: *to },
-            })
-        };
-        assert_eq!(mix(Mixing::Uniform, &own, 2, opinions(), 0.0), Vector([3.0, 7.0, 20.0]));
-        assert_eq!(mix(Mixing::Metropolis, &own, 2, opinions(), 0.0), Vector([3.0, 8.0, 20.0]));
+        let said = [([3.0, 99.0, 99.0], 0, 1), ([6.0, 4.0, 99.0], 0, 2)];
+        let opinions = said.each_ref().map(|(wide, from, to)| Opinion {
+            wide,
+            degree: 2,
+            fresh: Span { from: *from, to: *to },
+        });
+        for (mixing, expected) in
+            [(Mixing::Uniform, [3.0, 7.0, 20.0]), (Mixing::Metropolis, [3.0, 8.0, 20.0])]
+        {
+            let mut wide = Vector([0.0, 10.0, 20.0]);
+            mix(mixing, &mut wide, 2, &opinions, 0.0);
+            assert_eq!(wide, Vector(expected));
+        }
     }
 
     #[test]
     fn nobody_heard_changes_nothing() {
         for mixing in [Mixing::Alone, Mixing::Uniform, Mixing::Metropolis] {
-            let own = Vector([0.1, 0.7]);
-            assert_eq!(mix(mixing, &own, 0, core::iter::empty(), 0.0), own);
+            let mut wide = Vector([0.1, 0.7]);
+            mix(mixing, &mut wide, 0, &[], 0.0);
+            assert_eq!(wide, Vector([0.1, 0.7]));
         }
     }
 }

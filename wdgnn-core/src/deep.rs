@@ -97,8 +97,7 @@ where
         if let Some(own) = taps.first_mut() {
             *own = *input;
         }
-        let mut output = *self.bias;
-        accumulate(&mut output, chains.chain.numbers(), self.filter.as_flattened());
+        let mut output = accumulate(self.bias, chains.chain.numbers(), self.filter.as_flattened());
         activation.apply(&mut output);
         self.above.infer(activation, &output, &mut chains.above)
     }

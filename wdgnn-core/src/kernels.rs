@@ -12,70 +12,65 @@ pub(crate) const BLOCK: usize = 16;
 /// Numbers that go by at a time where nothing is summed up.
 const RUN: usize = 8;
 
-/// Sums that 32 floating-point registers hold beside what is added.
-const WIDE_BLOCK: usize = 16;
+/// The same where there is more to do with each: a loop's own instructions are shared by so many.
+const SHORT_RUN: usize = 4;
 
-/// `sums += inputsᵀ · weights` for block `index` of a matrix with rows of `width`.
+/// `start + inputsᵀ · weights` for the sixteen outputs of block `index` of a matrix with one row of `width` per input.
 #[inline(never)]
 pub(crate) fn accumulate_block(
-    sums: &mut [f32; BLOCK],
+    start: &[f32; BLOCK],
     inputs: &[f32],
     weights: &[f32],
     width: usize,
     index: usize,
-) {
-    let mut partial = *sums;
-    for (x, row) in inputs.iter().zip(weights.chunks_exact(width.max(1))) {
+) -> [f32; BLOCK] {
+    let mut sums = *start;
+    let mut add = |x: &f32, row: &[f32]| {
         if let Some(weights) = row.as_chunks::<BLOCK>().0.get(index) {
-            for (sum, weight) in partial.iter_mut().zip(weights) {
+            for (sum, weight) in sums.iter_mut().zip(weights) {
                 *sum += x * weight;
             }
         }
+    };
+    let (runs, rest) = inputs.as_chunks::<SHORT_RUN>();
+    let rows = weights.chunks_exact((SHORT_RUN * width).max(1));
+    let rest_rows = rows.remainder().chunks_exact(width.max(1));
+    for (run, rows) in runs.iter().zip(rows) {
+        for (row, x) in run.iter().enumerate() {
+            add(x, rows.get(row * width..(row + 1) * width).unwrap_or_default());
+        }
     }
-    *sums = partial;
+    rest.iter().zip(rest_rows).for_each(|(x, row)| add(x, row));
+    sums
 }
 
-/// The same for two outputs of a matrix with rows of `width`, the first of them `first`.
+/// The same for the two outputs of pair `index`.
 #[inline(never)]
 pub(crate) fn accumulate_pair(
-    sums: &mut [f32; 2],
+    start: &[f32; 2],
     inputs: &[f32],
     weights: &[f32],
     width: usize,
-    first: usize,
-) {
-    let mut partial = *sums;
-    for (x, row) in inputs.iter().zip(weights.chunks_exact(width.max(1))) {
-        if let Some(&[a, b]) = row.get(first..).and_then(<[f32]>::first_chunk) {
-            partial[0] += x * a;
-            partial[1] += x * b;
-        }
+    index: usize,
+) -> [f32; 2] {
+    let mut sums = *start;
+    let mut add = |(x, [a, b]): (&f32, &[f32; 2])| {
+        sums[0] += x * a;
+        sums[1] += x * b;
+    };
+    if width != 2 {
+        let rows = weights.chunks_exact(width.max(1)).filter_map(|row| row.as_chunks().0.get(index));
+        inputs.iter().zip(rows).for_each(add);
+        return sums;
     }
-    *sums = partial;
-}
-
-/// Adds each of `others` in turn to `sums`.
-#[inline(never)]
-pub(crate) fn add_all(sums: &mut [f32], others: &[&[f32]]) {
-    let mut from = 0;
-    let (blocks, rest) = sums.as_chunks_mut::<WIDE_BLOCK>();
-    for block in blocks {
-        let mut partial = *block;
-        for other in others {
-            if let Some(numbers) = other.get(from..).and_then(<[f32]>::first_chunk::<WIDE_BLOCK>) {
-                for (sum, number) in partial.iter_mut().zip(numbers) {
-                    *sum += number;
-                }
-            }
-        }
-        *block = partial;
-        from += WIDE_BLOCK;
+    // The readout of a robot, and its wide part.
+    let (runs, rest) = inputs.as_chunks::<SHORT_RUN>();
+    let (row_runs, row_rest) = weights.as_chunks().0.as_chunks::<SHORT_RUN>();
+    for (run, rows) in runs.iter().zip(row_runs) {
+        run.iter().zip(rows).for_each(&mut add);
     }
-    for other in others {
-        for (sum, number) in rest.iter_mut().zip(other.get(from..).unwrap_or_default()) {
-            *sum += number;
-        }
-    }
+    rest.iter().zip(row_rest).for_each(add);
+    sums
 }
 
 /// `sums += weight · numbers`, as far as both go.
@@ -94,18 +89,17 @@ pub(crate) fn add_scaled(sums: &mut [f32], numbers: &[f32], weight: f32) {
     }
 }
 
-/// Divides every number.
+/// `sums += weight · (a − b)`, three lists of one length.
 #[inline(never)]
-pub(crate) fn divide(numbers: &mut [f32], by: f32) {
-    let (runs, rest) = numbers.as_chunks_mut::<RUN>();
-    for run in runs {
-        for number in run {
-            *number /= by;
-        }
+pub(crate) fn add_difference(sums: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
+    let add = |((sum, a), b): ((&mut f32, &f32), &f32)| *sum += weight * (a - b);
+    let (runs, rest) = sums.as_chunks_mut::<RUN>();
+    let (a_runs, a_rest) = a.as_chunks::<RUN>();
+    let (b_runs, b_rest) = b.as_chunks::<RUN>();
+    for ((run, a), b) in runs.iter_mut().zip(a_runs).zip(b_runs) {
+        run.iter_mut().zip(a).zip(b).for_each(add);
     }
-    for number in rest {
-        *number /= by;
-    }
+    rest.iter_mut().zip(a_rest).zip(b_rest).for_each(add);
 }
 
 /// The sum of squared differences, in order.
@@ -129,24 +123,63 @@ pub(crate) fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
 /// Whether every number may enter the arithmetic ([`math::admissible`]).
 #[inline(never)]
 pub(crate) fn admissible(numbers: &[f32]) -> bool {
-    numbers.iter().all(|&x| math::admissible(x))
+    let (runs, rest) = numbers.as_chunks::<RUN>();
+    let mut doubts = 0;
+    for run in runs {
+        for x in run {
+            doubts |= math::doubt(*x);
+        }
+    }
+    for x in rest {
+        doubts |= math::doubt(*x);
+    }
+    doubts >= 0 || numbers.iter().fold(true, |all, x| all & math::admissible(*x))
+}
+
+/// Fills `numbers` from their little-endian bytes, as far as those go. Returns whether every one may enter the arithmetic.
+#[inline(never)]
+pub(crate) fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
+    let said = || bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let mut doubts = 0;
+    for (number, said) in numbers.iter_mut().zip(said()) {
+        let doubt = math::doubt(said);
+        // One in doubt is read as 0: a plain copy the compiler would hand to a memory copy that is slow on bytes between words.
+        *number = f32::from_bits(said.to_bits() & !(doubt >> 31).cast_unsigned());
+        doubts |= doubt;
+    }
+    if doubts >= 0 {
+        return true;
+    }
+    let mut all = true;
+    for (number, said) in numbers.iter_mut().zip(said()) {
+        let admissible = math::admissible(said);
+        *number = if admissible { said } else { 0.0 };
+        all &= admissible;
+    }
+    all
 }
 
 /// `wide −= taps · factorᵀ`, one row of `wide` per tap.
 #[inline(never)]
 pub(crate) fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
-    if let Ok(&[a, b]) = <&[f32; 2]>::try_from(factor) {
-        for ([first, second], z) in wide.as_chunks_mut().0.iter_mut().zip(taps) {
-            *first -= z * a;
-            *second -= z * b;
+    let Ok(&[a, b]) = <&[f32; 2]>::try_from(factor) else {
+        for (row, z) in wide.chunks_exact_mut(factor.len().max(1)).zip(taps) {
+            for (w, f) in row.iter_mut().zip(factor) {
+                *w -= z * f;
+            }
         }
         return;
+    };
+    let step = |([first, second], z): (&mut [f32; 2], &f32)| {
+        *first -= z * a;
+        *second -= z * b;
+    };
+    let (runs, rest) = wide.as_chunks_mut::<2>().0.as_chunks_mut::<RUN>();
+    let (tap_runs, tap_rest) = taps.as_chunks::<RUN>();
+    for (run, taps) in runs.iter_mut().zip(tap_runs) {
+        run.iter_mut().zip(taps).for_each(step);
     }
-    for (row, z) in wide.chunks_exact_mut(factor.len().max(1)).zip(taps) {
-        for (w, f) in row.iter_mut().zip(factor) {
-            *w -= z * f;
-        }
-    }
+    rest.iter_mut().zip(tap_rest).for_each(step);
 }
 
 #[cfg(test)]
@@ -166,37 +199,49 @@ mod tests {
         for count in 0..60 {
             let (a, b) = (ramp(count, 0.5), ramp(count, -7.0));
             let mut sums = a.clone();
-            add_all(&mut sums, &[&b, &a, &b]);
-            let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a + b + a + b).collect();
-            assert_eq!(sums, expected, "{count} numbers");
             add_scaled(&mut sums, &ramp(count + 3, 1.0), 2.0);
-            let expected: Vec<f32> =
-                expected.iter().zip(ramp(count, 1.0)).map(|(s, x)| s + 2.0 * x).collect();
+            let expected: Vec<f32> = a.iter().zip(ramp(count, 1.0)).map(|(s, x)| s + 2.0 * x).collect();
             assert_eq!(sums, expected, "{count} numbers, and more on the other side");
-            divide(&mut sums, 4.0);
-            assert_eq!(sums, expected.iter().map(|s| s / 4.0).collect::<Vec<_>>());
+            add_difference(&mut sums, &a, &b, -2.0);
+            let expected: Vec<f32> = expected.iter().map(|s| s - 15.0).collect();
+            assert_eq!(sums, expected, "{count} numbers");
             assert_eq!(squared_distance(&a, &b), 56.25 * count as f32);
         }
     }
 
     #[test]
     fn one_bad_number_is_found_wherever_it_is() {
-        for place in 0..20 {
-            let mut numbers = ramp(20, 0.0);
-            assert!(admissible(&numbers));
-            numbers[place] = f32::NAN;
-            assert!(!admissible(&numbers), "at {place}");
+        let numbers = ramp(22, 0.0);
+        for place in 0..numbers.len() {
+            for bad in [f32::NAN, f32::NEG_INFINITY, 1.0e-40, -2.0e18] {
+                let mut numbers = numbers.clone();
+                assert!(admissible(&numbers));
+                numbers[place] = bad;
+                assert!(!admissible(&numbers), "{bad} at {place}");
+                let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+                assert!(!read(&mut [0.0; 22], &bytes), "{bad} at {place}");
+            }
         }
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_were_written() {
+        // Tiny and large ones, and zeros of both signs: not ordinary, but good.
+        let written = [1.0_f32, -0.0, 1.0e-30, -2.5, 0.0, 1.15e18, 7.0, -1.0e-37, 3.0];
+        let bytes: Vec<u8> = written.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let mut numbers = [0.0; 9];
+        assert!(read(&mut numbers, &bytes));
+        assert_eq!(numbers.map(f32::to_bits), written.map(f32::to_bits));
     }
 
     #[test]
     fn a_step_down_is_an_outer_product_at_every_width() {
         for width in 1..5 {
-            let mut wide = ramp(3 * width, 0.0);
-            let factor = ramp(width, 1.0);
-            descend(&mut wide, &[1.0, -2.0, 0.5], &factor);
+            let mut wide = ramp(19 * width, 0.0);
+            let (taps, factor) = (ramp(19, -7.5), ramp(width, 1.0));
+            descend(&mut wide, &taps, &factor);
             for (index, w) in wide.iter().enumerate() {
-                let z = [1.0, -2.0, 0.5][index / width];
+                let z = taps[index / width];
                 assert_eq!(*w, index as f32 - z * factor[index % width], "width {width}, number {index}");
             }
         }

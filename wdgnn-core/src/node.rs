@@ -2,6 +2,8 @@
 //!
 //! The verbs are called in the order in which they stand here; [`crate::tick`] does so against a robot's ports.
 
+use heapless::Vec;
+
 use crate::{
     codec::{Codec, Exact, Parts, Span},
     consensus::{self, Opinion},
@@ -166,8 +168,8 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     began: Option<u32>,
     state: T::State,
     chains: M::Chains,
-    /// The taps as they stood at the last exchange: what the next beacon tells.
-    told: M::Chains,
+    /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
+    told: Option<M::Chains>,
     wide: M::Wide,
     /// The norm of the offline parameters.
     reach: f32,
@@ -227,7 +229,7 @@ where
             began: None,
             state,
             chains: taps::Chains::ZERO,
-            told: taps::Chains::ZERO,
+            told: None,
             wide,
             reach: wide.norm(),
             factor: Tensor::ZERO,
@@ -271,7 +273,7 @@ where
             sequence: self.sequence,
             degree: self.degree,
             state: self.state,
-            chains: self.told,
+            chains: *self.told.as_ref().unwrap_or(&self.chains),
             wide: self.wide,
         };
         self.sequence = self.sequence.saturating_add(1);
@@ -385,10 +387,12 @@ where
     /// Infer: the network's raw output.
     #[inline(never)] // its stack is given back before the next verb
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
-        self.output = self.model.infer(&self.wide, features, &mut self.chains);
         if self.exchanges() {
-            self.told = self.chains;
+            self.told = None;
+        } else {
+            self.told.get_or_insert(self.chains);
         }
+        self.output = self.model.infer(&self.wide, features, &mut self.chains);
         self.output
     }
 
@@ -412,27 +416,35 @@ where
     pub fn agree(&mut self) -> Agreement {
         let rule = &self.behaviour.learning;
         let offline = self.model.offline();
-        let fresh = self.trusted().filter(|n| n.heard == self.tick);
-        let opinions =
-            fresh.map(|n| Opinion { wide: &n.beacon.wide, degree: n.beacon.degree, fresh: n.fresh });
-        let mut agreement = Agreement { mixed: opinions.clone().count() as u8, ..Agreement::default() };
-        let mut wide = consensus::mix(rule.mixing, &self.wide, self.degree, opinions, rule.clip * self.reach);
-        let step = rule.step_at(self.tick);
-        if step > 0.0 {
-            if rule.ridge > 0.0 {
-                online::pull(&mut wide, &self.wide, offline, step * rule.ridge);
+        let mut degree = 0;
+        let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
+        for n in self.neighbours.iter().filter(|neighbour| neighbour.counts) {
+            degree += 1;
+            if n.heard == self.tick {
+                // There is room for all.
+                let Beacon { wide, degree, .. } = &n.beacon;
+                let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
             }
-            self.model.descend(&mut wide, &self.chains, &self.factor, step);
+        }
+        let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
+        let wide = &mut self.wide;
+        let step = rule.step_at(self.tick);
+        let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
+        consensus::mix(rule.mixing, wide, self.degree, &opinions, rule.clip * self.reach);
+        if let Some(own) = own {
+            online::pull(wide, &own, offline, step * rule.ridge);
+        }
+        if step > 0.0 {
+            self.model.descend(wide, &self.chains, &self.factor, step);
         }
         if rule.ball > 0.0 {
-            agreement.projected = online::project(&mut wide, offline, rule.ball * self.reach);
+            agreement.projected = online::project(wide, offline, rule.ball * self.reach);
         }
         if !wide.admissible() {
-            wide = *offline;
+            *wide = *offline;
             agreement.reset = true;
         }
-        self.wide = wide;
-        self.degree = self.trusted().count() as u8;
+        self.degree = degree;
         agreement
     }
 

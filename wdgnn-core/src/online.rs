@@ -1,6 +1,6 @@
 //! Learn: the rule by which the wide part keeps being trained in flight (the paper's Algorithm 1), and its settings.
 
-use crate::{tensor::Tensor, wide::Metric};
+use crate::{kernels, tensor::Tensor, wide::Metric};
 
 /// Whose parameters a node averages with its own, and with which weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +102,7 @@ impl Learning {
 /// parameters before they were mixed.
 #[inline]
 pub fn pull<W: Tensor>(wide: &mut W, own: &W, offline: &W, strength: f32) {
-    for ((w, own), offline) in wide.numbers_mut().iter_mut().zip(own.numbers()).zip(offline.numbers()) {
-        *w -= strength * (own - offline);
-    }
+    kernels::add_difference(wide.numbers_mut(), own.numbers(), offline.numbers(), -strength);
 }
 
 /// Projects `wide` onto the ball of `radius` around `centre`. Returns whether it was outside.

@@ -215,7 +215,7 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     fn read_sent(&mut self, bytes: &[u8]) -> bool {
         let (own, above) = bytes.split_at_checked(4 * Chain::<TAPS, F>::SENT).unwrap_or_default();
         let sent = self.chain.numbers_mut().get_mut(..Chain::<TAPS, F>::SENT).unwrap_or_default();
-        tensor::read_numbers(sent, own) & self.above.read_sent(above)
+        kernels::read(sent, own) & self.above.read_sent(above)
     }
 
     #[inline]

@@ -110,40 +110,32 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAP
     }
 }
 
-/// Adds `inputsᵀ · rows` to `sums`: every filter bank and readout is this loop.
+/// `start + inputsᵀ · rows`, one row per input: every filter bank and readout is this loop.
 ///
 /// Each output is summed over the inputs in their order, whatever the blocks in which the outputs are taken.
+#[must_use]
 #[inline]
-pub fn accumulate<const OUT: usize>(sums: &mut [f32; OUT], inputs: &[f32], rows: &[[f32; OUT]]) {
+pub fn accumulate<const OUT: usize>(start: &[f32; OUT], inputs: &[f32], rows: &[[f32; OUT]]) -> [f32; OUT] {
+    let mut sums = [0.0; OUT];
     let (blocks, rest) = sums.as_chunks_mut();
-    for (index, block) in blocks.iter_mut().enumerate() {
-        kernels::accumulate_block(block, inputs, rows.as_flattened(), OUT, index);
+    let (block_starts, rest_starts) = start.as_chunks();
+    for (index, (block, start)) in blocks.iter_mut().zip(block_starts).enumerate() {
+        *block = kernels::accumulate_block(start, inputs, rows.as_flattened(), OUT, index);
     }
-    let first = OUT - rest.len();
+    if rest.is_empty() {
+        return sums;
+    }
+    let first = (OUT - rest.len()) / 2;
     let (pairs, rest) = rest.as_chunks_mut();
-    for (index, pair) in pairs.iter_mut().enumerate() {
-        kernels::accumulate_pair(pair, inputs, rows.as_flattened(), OUT, first + 2 * index);
+    let (pair_starts, rest_starts) = rest_starts.as_chunks();
+    for (index, (pair, start)) in pairs.iter_mut().zip(pair_starts).enumerate() {
+        *pair = kernels::accumulate_pair(start, inputs, rows.as_flattened(), OUT, first + index);
     }
-    if let (Some(sum), Some(last)) = (rest.first_mut(), OUT.checked_sub(1)) {
-        for (x, row) in inputs.iter().zip(rows) {
-            *sum += x * row.get(last).copied().unwrap_or_default();
-        }
+    if let ([sum], [start]) = (rest, rest_starts) {
+        let last = rows.iter().map(|row| row.last().copied().unwrap_or_default());
+        *sum = inputs.iter().zip(last).fold(*start, |sum, (x, weight)| sum + x * weight);
     }
-}
-
-/// Fills `numbers` from their little-endian bytes, as far as those go: what [`deserialize_numbers`] does, for a whole tensor at a
-/// time. Returns whether every number may enter the arithmetic ([`math::admissible`]); one that may not is read as 0.
-#[inline]
-pub(crate) fn read_numbers(numbers: &mut [f32], bytes: &[u8]) -> bool {
-    let mut all = true;
-    for (number, bytes) in numbers.iter_mut().zip(bytes.as_chunks::<4>().0) {
-        let said = f32::from_le_bytes(*bytes);
-        let admissible = math::admissible(said);
-        // Not a plain copy, which the compiler would hand to a memory copy that is slow on bytes between words.
-        *number = if admissible { said } else { 0.0 };
-        all &= admissible;
-    }
-    all
+    sums
 }
 
 /// Writes numbers one after the other, without a length: the type fixes how many there are.
@@ -232,14 +224,13 @@ mod tests {
     #[test]
     fn accumulate_is_a_vector_times_a_matrix_at_every_width() {
         fn check<const OUT: usize>() {
-            let inputs = [1.0, -2.0, 0.5];
-            let rows: [[f32; OUT]; 3] =
+            let inputs = [1.0, -2.0, 0.5, 0.0, 4.0, -1.0];
+            let rows: [[f32; OUT]; 6] =
                 core::array::from_fn(|i| core::array::from_fn(|o| (i * 100 + o) as f32));
-            let mut sums = [10.0; OUT];
-            accumulate(&mut sums, &inputs, &rows);
+            let sums = accumulate(&[10.0; OUT], &inputs, &rows);
             for (o, sum) in sums.iter().enumerate() {
-                let expected = 10.0 + o as f32 - 2.0 * (100 + o) as f32 + 0.5 * (200 + o) as f32;
-                assert_eq!(*sum, expected, "output {o} of {OUT}");
+                // 0 − 200 + 100 + 0 + 1600 − 500, and o times the inputs' sum, 2.5.
+                assert_eq!(*sum, 1010.0 + 2.5 * o as f32, "output {o} of {OUT}");
             }
         }
         check::<1>();

@@ -76,7 +76,7 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> F
     pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: Metric) -> Self {
         let mut offline = Filter::ZERO;
         for (folded, unfolded) in offline.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
-            accumulate(folded, unfolded, network.readout);
+            *folded = accumulate(&[0.0; O], unfolded, network.readout);
         }
         Self { metric: scaled_metric(&network, metric), offline, constant: constant(&network), network }
     }
@@ -146,12 +146,10 @@ where
         chains: &mut D::Chains,
     ) -> ([f32; O], [f32; G]) {
         let deep = self.network.deep.infer(self.network.activation, features, chains);
-        let mut deep_output = [0.0; O];
-        accumulate(&mut deep_output, &deep, self.network.readout);
-        let mut wide_output = [0.0; O];
-        accumulate(&mut wide_output, chains.first().numbers(), wide.rows());
+        let deep_output = accumulate(&[0.0; O], &deep, self.network.readout);
+        let wide_output = accumulate(&[0.0; O], chains.first().numbers(), wide.rows());
         let mut output = self.constant;
-        for ((u, deep), wide) in output.iter_mut().zip(deep_output).zip(wide_output) {
+        for ((u, deep), wide) in output.iter_mut().zip(&deep_output).zip(&wide_output) {
             *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
         }
         (output, deep)
@@ -201,14 +199,11 @@ where
     fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
         let network = &self.network;
         let mut hidden = network.deep.infer(network.activation, features, chains);
-        let mut linear = *network.wide_bias;
-        accumulate(&mut linear, chains.first().numbers(), wide.rows());
+        let linear = accumulate(network.wide_bias, chains.first().numbers(), wide.rows());
         for (h, w) in hidden.iter_mut().zip(linear) {
             *h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;
         }
-        let mut output = *network.readout_bias;
-        accumulate(&mut output, &hidden, network.readout);
-        output
+        accumulate(network.readout_bias, &hidden, network.readout)
     }
 
     fn gradient(&self, output_gradient: &[f32; O]) -> Vector<G> {
@@ -276,9 +271,7 @@ fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D
     for b in &mut hidden {
         *b = network.alpha_wide * *b + network.beta;
     }
-    let mut constant = *network.readout_bias;
-    accumulate(&mut constant, &hidden, network.readout);
-    constant
+    accumulate(network.readout_bias, &hidden, network.readout)
 }
 
 #[cfg(test)]
@@ -366,7 +359,7 @@ mod tests {
         folded.descend(&mut c, &filled, &folded.gradient(&output_gradient), 2.0);
         let mut b_times_r = Filter::<2, 1, 2>::ZERO;
         for (row, b) in b_times_r.rows_mut().iter_mut().zip(b.rows()) {
-            accumulate(row, b, network().readout);
+            *row = accumulate(&[0.0; 2], b, network().readout);
         }
         assert_eq!(b_times_r, c);
     }

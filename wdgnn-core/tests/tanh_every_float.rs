@@ -2,7 +2,10 @@
 
 use std::{ops::Range, thread};
 
-use wdgnn_core::math::{TANH_ABSOLUTE, TANH_ULP, tanh, tanh_libm};
+use wdgnn_core::{
+    Activation,
+    math::{TANH_ABSOLUTE, TANH_ULP, tanh, tanh_libm},
+};
 
 /// Below 2⁻¹⁸ the exact value is within 2⁻¹³ of a unit in the last place of x, `x²/3 < 2⁻³⁷`: anything but x is wrong.
 const SAME_BELOW: f32 = 1.0 / (1 << 18) as f32;
@@ -92,6 +95,16 @@ fn the_documented_errors_are_those_over_every_float_in_between() {
         "the documented bound could be tighter: {ours:?}"
     );
     assert!(libm.ulp < 2.2, "{libm:?}");
+}
+
+#[test]
+fn a_layer_s_tanh_is_the_same_for_every_float_near_its_ends() {
+    // Where it takes the fit as it is, and where it does not. Below 6 the fit is far from 1, which is all that differs.
+    on_all_cores(6.0..9.5, |(): &mut (), x| {
+        let mut four = [x; 4];
+        Activation::Tanh.apply(&mut four);
+        assert_eq!(four[0].to_bits(), tanh(x).to_bits(), "at {x}");
+    });
 }
 
 #[test]
