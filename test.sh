@@ -49,11 +49,13 @@ cargo clippy -p firmware --lib --tests -- -D warnings
 
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
+WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key cargo clippy -p firmware --release --target "$robot" -- -D warnings
 cargo clippy -p firmware --release --target "$robot" --no-default-features --features board-nrf52840 -- -D warnings
 cargo clippy -p firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
 
-step "the nRF52840's image links"
+step "the nRF52840's image links, sealed or not"
 cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840
+WDGNN_KEY=tests/swarm.key cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps

@@ -2,13 +2,13 @@
 //! is built, by `WDGNN_PROFILE` and `WDGNN_KEY` (`docs/firmware.md`).
 
 #[cfg(profile = "exact")]
-use wdgnn_core::codec::Exact as Profile;
+type Profile = wdgnn_core::codec::Exact;
 #[cfg(profile = "dot154")]
-use wdgnn_core::compact::Dot154 as Profile;
+type Profile = wdgnn_core::compact::Dot154;
 #[cfg(profile = "esb32")]
-use wdgnn_core::compact::Esb32 as Profile;
+type Profile = wdgnn_core::compact::Esb32;
 #[cfg(profile = "espnow")]
-use wdgnn_core::compact::EspNow as Profile;
+type Profile = wdgnn_core::compact::EspNow;
 
 /// Control ticks per exchange, at 100 ticks a second: what the profile's radio carries (`host-sim air`).
 pub const EXCHANGE: u16 = if cfg!(profile = "exact") {

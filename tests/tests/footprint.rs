@@ -84,7 +84,7 @@ fn flash_ram_and_stack_are_within_the_budget() {
     // What sealing may add.
     assert!(qemu_sealed.flash() <= 48 * KIB, "{} bytes of flash", qemu_sealed.flash());
     assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
-    assert!(stack_sealed <= 6 * KIB, "{stack_sealed} bytes of stack");
+    assert!(stack_sealed <= 4 * KIB, "{stack_sealed} bytes of stack");
     assert!(nrf52840_sealed.flash() <= 96 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
 }
 

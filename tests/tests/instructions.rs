@@ -61,7 +61,7 @@ fn every_verb_takes_as_many_instructions_as_it_did() {
     // Both ways of counting see the same instructions, up to the few around a measurement.
     for ((verb, counted), (traced, cycles)) in counted.iter().zip(sections) {
         assert!(
-            (traced - empty).abs_diff(*counted) <= 10,
+            (traced - empty).abs_diff(*counted) <= 16,
             "{verb}: {} traced, {counted} counted",
             traced - empty
         );

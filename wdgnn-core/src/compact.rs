@@ -10,10 +10,11 @@
 
 use half::f16;
 use postcard::{experimental::max_size::MaxSize, fixint::le};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     codec::{Codec, Identity, Parts, Share, Span},
+    math,
     message::{self, Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
@@ -90,6 +91,26 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
             + C::POSTCARD_MAX_SIZE / 2
             + 2 * usize::from(run.to.saturating_sub(run.from))
     }
+
+    /// Checks everything about a frame but its numbers: its header, its run, the state, and the numbers behind that.
+    fn check<S: State, C: MaxSize, W: MaxSize>(
+        link: Link,
+        frame: &[u8],
+    ) -> Result<(Header, Span, S, &[u8]), Refusal> {
+        let (header, content): (Header, _) =
+            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
+        check_first(header.first, Self::profile(true))?;
+        if u32::from(header.part) >= Self::parts::<W>() {
+            return Err(Refusal::Dimensions);
+        }
+        let run = Self::run::<W>(header.part);
+        check_length(frame, Self::length::<S, C>(run))?;
+        if header.model != link.model {
+            return Err(Refusal::Model);
+        }
+        let (state, numbers) = postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
+        Ok((header, run, state, numbers))
+    }
 }
 
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RUN, LIMIT> {
@@ -141,30 +162,26 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     fn decode<S: State, C: Chains, W: Share>(
         &mut self,
         link: &Link,
-        _: u32,
+        now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let (header, content): (Header, _) =
-            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
-        let Header { first, part, model, sender, boot, sequence, degree } = header;
-        check_first(first, Self::profile(true))?;
-        if u32::from(part) >= Self::parts::<W>() {
-            return Err(Refusal::Dimensions);
-        }
-        let run = Self::run::<W>(part);
-        check_length(frame, Self::length::<S, C>(run))?;
-        if model != link.model {
-            return Err(Refusal::Model);
-        }
-        let mut reader = Reader { rest: content };
-        let state: S = reader.tensor::<S, 4>(Span::ALL)?;
-        let chains: C = reader.tensor::<C, 2>(Span::ALL)?;
-        let wide: W = reader.tensor::<W, 2>(run)?;
-        if !(state.admissible() && chains.admissible() && wide.admissible()) {
-            return Err(Refusal::NotAdmissible);
-        }
-        let beacon = Beacon { sender, boot, sequence, degree, state, chains, wide };
-        Ok((beacon, Parts { taps: Span::ALL, wide: run }))
+        let mut beacon = Beacon::silent(Self::check::<S, C, W>(*link, frame)?.2);
+        self.read(link, now, frame, &mut beacon).map(|parts| (beacon, parts))
+    }
+
+    fn read<S: State, C: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        _: u32,
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (header, wide, state, numbers) = Self::check::<S, C, W>(*link, frame)?;
+        (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
+        (beacon.degree, beacon.state) = (header.degree, state);
+        let parts = Parts { taps: Span::ALL, wide };
+        fill(beacon, parts, numbers)?;
+        Ok(parts)
     }
 }
 
@@ -197,6 +214,24 @@ impl Esb32 {
             None => Some(Parts { taps: run(piece, count::<C>())?, wide: Span::NONE }),
             Some(wide) => Some(Parts { taps: Span::NONE, wide: run(wide, count::<W>())? }),
         }
+    }
+
+    /// Checks everything about a frame but its numbers: whose it is, what it carries, the state, and the numbers behind that.
+    fn check<S: State, C: MaxSize, W: MaxSize>(frame: &[u8]) -> Result<(Identity, Parts, S, &[u8]), Refusal> {
+        let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
+        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
+        let [first, .., piece] = *header;
+        check_first(first, Profile::Esb32)?;
+        let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
+        check_length(frame, Self::length::<S>())?;
+        let (state, numbers) =
+            content.split_at_checked(S::POSTCARD_MAX_SIZE / 2).ok_or(Refusal::Truncated)?;
+        let mut scratch = [[0; 4]; SCRATCH / 4];
+        for (slot, half) in scratch.iter_mut().zip(state.as_chunks().0) {
+            *slot = widened(*half).to_le_bytes();
+        }
+        let state = postcard::from_bytes(scratch.as_flattened()).map_err(|_| Refusal::Truncated)?;
+        Ok((identity, parts, state, numbers))
     }
 }
 
@@ -261,29 +296,30 @@ impl Codec for Esb32 {
 
     fn decode<S: State, C: Chains, W: Share>(
         &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
+        let mut beacon = Beacon::silent(Self::check::<S, C, W>(frame)?.2);
+        self.read(link, now, frame, &mut beacon).map(|parts| (beacon, parts))
+    }
+
+    fn read<S: State, C: Chains, W: Share>(
+        &mut self,
         _: &Link,
         _: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
-        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
-        let [first, .., piece] = *header;
-        check_first(first, Profile::Esb32)?;
-        let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
-        check_length(frame, Self::length::<S>())?;
-        let mut reader = Reader { rest: content };
-        let state: S = reader.tensor::<S, 2>(Span::ALL)?;
-        let chains: C = reader.tensor::<C, 2>(parts.taps)?;
-        let wide: W = reader.tensor::<W, 2>(parts.wide)?;
-        if !(state.admissible() && chains.admissible() && wide.admissible()) {
-            return Err(Refusal::NotAdmissible);
-        }
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (identity, parts, state, numbers) = Self::check::<S, C, W>(frame)?;
+        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
+        (beacon.degree, beacon.state) = (0, state);
         // What fills up a piece is zero: one value, one frame.
-        if reader.rest.iter().any(|byte| *byte != 0) {
+        let filling = fill(beacon, parts, numbers)?;
+        if filling.as_flattened().iter().any(|byte| *byte != 0) {
             return Err(Refusal::NotAdmissible);
         }
-        let Identity { sender, boot, sequence } = identity;
-        Ok((Beacon { sender, boot, sequence, degree: 0, state, chains, wide }, parts))
+        Ok(parts)
     }
 }
 
@@ -316,7 +352,7 @@ impl Writer<'_> {
             if WIDTH == 4 {
                 self.put(bytes)?;
             } else {
-                let limited = crate::math::clamp(f32::from_le_bytes(*bytes), LARGEST_HALF);
+                let limited = math::clamp(f32::from_le_bytes(*bytes), LARGEST_HALF);
                 self.put(&f16::from_f32(limited).to_le_bytes())?;
             }
         }
@@ -324,32 +360,30 @@ impl Writer<'_> {
     }
 }
 
-struct Reader<'a> {
-    rest: &'a [u8],
+fn widened(half: [u8; 2]) -> f32 {
+    f16::from_le_bytes(half).to_f32()
 }
 
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
-        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Refusal::Truncated)?;
-        self.rest = rest;
-        Ok(*taken)
+/// Fills a beacon with the taps and the wide parameters that a frame carries; the others are zero. Returns what is behind them.
+///
+/// # Errors
+/// [`Refusal::NotAdmissible`], for the state too.
+fn fill<'a, S: State, C: Chains, W: Share>(
+    beacon: &mut Beacon<S, C, W>,
+    parts: Parts,
+    numbers: &'a [u8],
+) -> Result<&'a [[u8; 2]], Refusal> {
+    let mut halves = numbers.as_chunks().0.iter();
+    let mut scratch = [[0; 4]; SCRATCH / 4];
+    let taps = scratch.get_mut(..count::<C>().into()).unwrap_or_default();
+    for (slot, half) in parts.taps.of_mut(taps).iter_mut().zip(&mut halves) {
+        *slot = widened(*half).to_le_bytes();
     }
-
-    /// Reads a run of a tensor's numbers; the others are zero.
-    fn tensor<T: DeserializeOwned + MaxSize, const WIDTH: usize>(
-        &mut self,
-        span: Span,
-    ) -> Result<T, Refusal> {
-        let mut scratch = [0; SCRATCH];
-        let used = usize::from(count::<T>());
-        let numbers = scratch.as_chunks_mut::<4>().0.get_mut(..used).ok_or(Refusal::Dimensions)?;
-        for bytes in span.of_mut(numbers) {
-            *bytes = if WIDTH == 4 {
-                self.take::<4>()?
-            } else {
-                f16::from_le_bytes(self.take::<2>()?).to_f32().to_le_bytes()
-            };
-        }
-        postcard::from_bytes(&scratch).map_err(|_| Refusal::Truncated)
+    let mut admissible = beacon.state.admissible() & beacon.chains.read_sent(taps.as_flattened());
+    beacon.wide = W::ZERO;
+    for (slot, half) in parts.wide.of_mut(beacon.wide.numbers_mut()).iter_mut().zip(&mut halves) {
+        *slot = widened(*half);
+        admissible &= math::admissible(*slot);
     }
+    if admissible { Ok(halves.as_slice()) } else { Err(Refusal::NotAdmissible) }
 }

@@ -156,6 +156,7 @@
 #![warn(missing_docs)]
 
 pub mod activation;
+pub mod cipher;
 pub mod codec;
 pub mod compact;
 pub mod consensus;

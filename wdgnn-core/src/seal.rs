@@ -14,18 +14,17 @@
 //! all the same where clocks go on over a restart, because they are older; where a clock begins anew with every boot, a recording
 //! of the same ticks of an earlier boot would be taken. So nobody is forgotten while there is room.
 
-use aes::Aes128;
-use ccm::{
-    Ccm,
-    aead::{
-        AeadInOut as _, KeyInit as _,
-        array::{Array, ArraySize},
-        consts::{U4, U8, U13},
-    },
+pub use ccm::aead;
+use ccm::aead::{
+    AeadInOut, KeyInit,
+    array::Array,
+    common::array::typenum::Unsigned as _,
+    consts::{U13, U16},
 };
-use heapless::{LinearMap, Vec};
+use heapless::Vec;
 
 use crate::{
+    cipher::{AesCcm4, AesCcm8},
     codec::{Codec, Identity, Parts, Share},
     compact::Esb32,
     message::{Beacon, Link, Profile},
@@ -81,16 +80,22 @@ pub const FORGET_TICKS: u32 = 2 * WINDOW_TICKS;
 pub const GUARD_TICKS: u32 = 2;
 
 /// A profile with a tag of 8 bytes.
-pub type Sealed<C> = SealedWith<C, U8>;
+pub type Sealed<C> = SealedWith<C, AesCcm8>;
 
 /// The nRF24's profile with a tag of 4 bytes, which is all that fits.
-pub type SealedEsb32 = SealedWith<Esb32, U4>;
+pub type SealedEsb32 = SealedWith<Esb32, AesCcm4>;
 
-/// Any profile, authenticated, with a tag of `Tag` bytes.
-pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
+/// What seals frames: a nonce of 13 bytes, a key of 16, a tag behind the content. A board may bring its own, such as its
+/// processor's.
+pub trait Cipher: AeadInOut<NonceSize = U13> + KeyInit<KeySize = U16> {}
+
+impl<A: AeadInOut<NonceSize = U13> + KeyInit<KeySize = U16>> Cipher for A {}
+
+/// Any profile, authenticated by the cipher `A`.
+pub struct SealedWith<C, A> {
     inner: C,
-    cipher: Ccm<Aes128, Tag, U13>,
-    last: LinearMap<NodeId, Last, SENDERS>,
+    cipher: A,
+    last: Vec<Last, SENDERS>,
     /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
 }
@@ -98,24 +103,27 @@ pub struct SealedWith<C, Tag: ArraySize + ccm::TagSize> {
 /// The last good frame of a sender.
 #[derive(Clone, Copy)]
 struct Last {
+    sender: NodeId,
     boot: u32,
     sequence: u32,
     /// The tick in which it was heard.
     heard: u32,
 }
 
-impl<C, Tag: ArraySize + ccm::TagSize> core::fmt::Debug for SealedWith<C, Tag> {
+impl<C, A> core::fmt::Debug for SealedWith<C, A> {
     /// Tells nothing about the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
     }
 }
 
-impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
+impl<C: Codec, A: Cipher> SealedWith<C, A> {
+    const TAG_BYTES: usize = A::TagSize::USIZE;
+
     /// Seals `inner`'s frames with a swarm's key.
     #[must_use]
     pub fn new(inner: C, key: &Key) -> Self {
-        Self { inner, cipher: Ccm::new(&Array::from(*key)), last: LinearMap::new(), since: None }
+        Self { inner, cipher: A::new(&Array::from(*key)), last: Vec::new(), since: None }
     }
 
     fn nonce(identity: &Identity) -> Array<u8, U13> {
@@ -145,7 +153,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
         if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
             return Err(Refusal::Untimely);
         }
-        match self.last.get(&identity.sender) {
+        match self.last.iter().find(|last| last.sender == identity.sender).copied() {
             Some(last) if (identity.boot, identity.sequence) <= (last.boot, last.sequence) => {
                 Err(Refusal::Replayed)
             }
@@ -155,26 +163,53 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> SealedWith<C, Tag> {
     }
 
     /// Who makes room for a new sender: who was silent for longest, if that is long enough.
-    fn forgettable(&self, now: u32) -> Option<NodeId> {
-        let (sender, last) = self.last.iter().min_by_key(|(_, last)| last.heard)?;
-        (now.saturating_sub(last.heard) > FORGET_TICKS).then_some(*sender)
+    fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
+        let silent = self.last.iter_mut().min_by_key(|last| last.heard)?;
+        (now.saturating_sub(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
-    /// Keeps count of a good frame.
+    /// Opens a fresh frame of somebody with the key: puts the frame inside into `inside` and returns whose it is.
+    #[inline(never)] // its stack is given back before the frame inside is read
+    fn open(
+        &mut self,
+        link: Link,
+        now: u32,
+        frame: &[u8],
+        inside: &mut Vec<u8, LONGEST>,
+    ) -> Result<Identity, Refusal> {
+        let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
+        self.fresh(&identity, now)?;
+        inside.extend_from_slice(frame).map_err(|_| Refusal::Trailing)?;
+        let (header, rest) = inside.split_at_mut_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
+        let (content, tag) = rest
+            .len()
+            .checked_sub(Self::TAG_BYTES)
+            .and_then(|at| rest.split_at_mut_checked(at))
+            .ok_or(Refusal::TooShort)?;
+        let associated = Self::associated(link, header);
+        let tag: &Array<u8, A::TagSize> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
+        self.cipher
+            .decrypt_inout_detached(&Self::nonce(&identity), &associated, content.into(), tag)
+            .map_err(|_| Refusal::Forged)?;
+        inside.truncate(inside.len().saturating_sub(Self::TAG_BYTES));
+        Ok(identity)
+    }
+
+    /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
     fn remember(&mut self, identity: &Identity, now: u32) {
         let Identity { sender, boot, sequence } = *identity;
-        if self.last.is_full()
-            && !self.last.contains_key(&sender)
+        let last = Last { sender, boot, sequence, heard: now };
+        if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
+            *known = last;
+        } else if self.last.push(last).is_err()
             && let Some(silent) = self.forgettable(now)
         {
-            self.last.remove(&silent);
+            *silent = last;
         }
-        // There is room, or the frame was not fresh.
-        let _ = self.last.insert(sender, Last { boot, sequence, heard: now });
     }
 }
 
-impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
+impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
 
@@ -183,7 +218,7 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
     }
 
     fn bytes<S: State, H: Chains, W: Share>() -> usize {
-        C::bytes::<S, H, W>() + Tag::USIZE
+        C::bytes::<S, H, W>() + Self::TAG_BYTES
     }
 
     fn header_bytes() -> usize {
@@ -205,18 +240,18 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
         // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
-        if beacon.sequence == u32::MAX || length + Tag::USIZE > LONGEST {
+        if beacon.sequence == u32::MAX || length + Self::TAG_BYTES > LONGEST {
             return None;
         }
         let identity = C::identity(buffer.get(..length)?)?;
-        let frame = buffer.get_mut(..length + Tag::USIZE)?;
+        let frame = buffer.get_mut(..length + Self::TAG_BYTES)?;
         let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
-        let (content, tag) = rest.split_at_mut_checked(rest.len() - Tag::USIZE)?;
+        let (content, tag) = rest.split_at_mut_checked(rest.len() - Self::TAG_BYTES)?;
         let associated = Self::associated(*link, header);
         let made =
             self.cipher.encrypt_inout_detached(&Self::nonce(&identity), &associated, content.into()).ok()?;
         tag.copy_from_slice(&made);
-        Some(length + Tag::USIZE)
+        Some(length + Self::TAG_BYTES)
     }
 
     fn decode<S: State, H: Chains, W: Share>(
@@ -225,25 +260,25 @@ impl<C: Codec, Tag: ArraySize + ccm::TagSize> Codec for SealedWith<C, Tag> {
         now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
-        let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
-        self.fresh(&identity, now)?;
-        let mut frame: Vec<u8, LONGEST> = Vec::from_slice(frame).map_err(|_| Refusal::Trailing)?;
-        let (header, rest) = frame.split_at_mut_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
-        let (content, tag) = rest
-            .len()
-            .checked_sub(Tag::USIZE)
-            .and_then(|at| rest.split_at_mut_checked(at))
-            .ok_or(Refusal::TooShort)?;
-        let associated = Self::associated(*link, header);
-        let tag: &Array<u8, Tag> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
-        self.cipher
-            .decrypt_inout_detached(&Self::nonce(&identity), &associated, content.into(), tag)
-            .map_err(|_| Refusal::Forged)?;
-        let plain = frame.len() - Tag::USIZE;
-        let decoded = self.inner.decode(link, now, frame.get(..plain).unwrap_or_default())?;
-        // Only a frame that was good in every way counts as this sender's last.
+        let mut inside = Vec::new();
+        let identity = self.open(*link, now, frame, &mut inside)?;
+        let decoded = self.inner.decode(link, now, &inside)?;
         self.remember(&identity, now);
         Ok(decoded)
+    }
+
+    fn read<S: State, H: Chains, W: Share>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+        beacon: &mut Beacon<S, H, W>,
+    ) -> Result<Parts, Refusal> {
+        let mut inside = Vec::new();
+        let identity = self.open(*link, now, frame, &mut inside)?;
+        let parts = self.inner.read(link, now, &inside, beacon)?;
+        self.remember(&identity, now);
+        Ok(parts)
     }
 }
 

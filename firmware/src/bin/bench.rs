@@ -12,12 +12,15 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use firmware::board::Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
-    codec::Exact,
-    flocking::Motion,
-    message::Beacon,
+    codec::{Codec, Exact},
+    compact::Dot154,
+    flocking::{Flocking, Motion},
+    message::{Beacon, Link},
+    node::BeaconOf,
     online::Learning,
     ports::{Actuator, NoStore, Ports, Radio, Sensor},
-    robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot},
+    robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
+    seal::Sealed,
     taps::{Chain, NoChain, Stacked},
     tensor::Filter,
     tick,
@@ -84,6 +87,13 @@ fn main() -> ! {
     air(robot, frames, 2);
     let mut radio = Air::new(frames);
     show("tick", count(|| run(robot, 2, &mut radio, &mut buffer)));
+
+    let (written, read) = frame(Dot154::default(), &mut buffer);
+    show("write a dot154 frame", written);
+    show("read a dot154 frame", read);
+    let (written, read) = frame(Sealed::new(Dot154::default(), &[7; 16]), &mut buffer);
+    show("write a dot154 frame, sealed", written);
+    show("read a dot154 frame, sealed", read);
     Board::end(robot.neighbours().len() == NEIGHBOURS)
 }
 
@@ -126,28 +136,45 @@ fn motion(id: u16) -> Motion {
     Motion { position, velocity: [0.5 + 0.1 * position[0], 0.1 * position[1] - 0.25] }
 }
 
-/// What the eight neighbours say at `tick`, in ascending id: numbers of an ordinary size, all different.
+/// The instructions that it takes to write a frame and to read it. None when it is not good.
+#[inline(never)]
+fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
+    let link = Link { profile: C::profile(true), model: 0 };
+    let (beacon, mut heard) = (said(1, 2), said(2, 2));
+    let mut length = None;
+    let written = count(|| length = codec.encode(&link, black_box(&beacon), 0, 0, buffer));
+    let frame = length.and_then(|length| buffer.get(..length)).unwrap_or_default();
+    let mut good = false;
+    let read = count(|| good = codec.read(&link, 2, black_box(frame), black_box(&mut heard)).is_ok());
+    if good { (written, read) } else { (0, 0) }
+}
+
+/// What the eight neighbours say at `tick`, in ascending id.
 fn air(robot: &Robot<'_>, frames: &mut [[u8; FRAME_BYTES]; NEIGHBOURS], tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
-        let mut number = f32::from(sender);
-        let mut next = || {
-            number = (number * 1.37 + 0.11) % 1.0;
-            number - 0.5
-        };
-        let mut chain = Chain([[0.0; robot::FEATURES]; robot::TAPS]);
-        chain.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
-        let mut wide = Filter([[[0.0; robot::OUTPUTS]; robot::FEATURES]; robot::TAPS]);
-        wide.0.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x = next());
-        let beacon = Beacon {
-            sender,
-            boot: 0,
-            sequence: tick,
-            degree: NEIGHBOURS as u8,
-            state: motion(sender),
-            chains: Stacked { chain, above: NoChain },
-            wide,
-        };
-        let _ = beacon.encode(robot.link(), frame);
+        let _ = said(sender, tick).encode(robot.link(), frame);
+    }
+}
+
+/// A beacon with numbers of an ordinary size, all different.
+fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
+    let mut number = f32::from(sender);
+    let mut next = || {
+        number = (number * 1.37 + 0.11) % 1.0;
+        number - 0.5
+    };
+    let mut chain = Chain([[0.0; robot::FEATURES]; robot::TAPS]);
+    chain.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
+    let mut wide = Filter([[[0.0; robot::OUTPUTS]; robot::FEATURES]; robot::TAPS]);
+    wide.0.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x = next());
+    Beacon {
+        sender,
+        boot: 0,
+        sequence: tick,
+        degree: NEIGHBOURS as u8,
+        state: motion(sender),
+        chains: Stacked { chain, above: NoChain },
+        wide,
     }
 }
 

@@ -1,0 +1,109 @@
+//! The program as a person or a script uses it: robots that run the firmware's own code, in this process. (Emulated ones are in
+//! `tests/tests`.)
+
+use std::{
+    fs,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+fn host_sim(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_host-sim")).args(arguments).output().expect("it starts")
+}
+
+fn flown(arguments: &[&str]) -> Value {
+    let output = host_sim(&[&["swarm", "--json"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// A folder with a key, and where that is.
+fn key() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("swarm.key");
+    fs::write(&path, "000102030405060708090a0b0c0d0e0f\n").expect("it is written");
+    (folder, path.display().to_string())
+}
+
+#[test]
+fn fifty_robots_do_what_they_always_did() {
+    let flown = flown(&[]);
+    assert_eq!(flown["digest"], "b0419b0c6a829468");
+    assert_eq!(flown["refused"], serde_json::json!({}));
+    assert!(flown["heard"].as_u64() > Some(50_000));
+}
+
+#[test]
+fn whatever_goes_wrong_is_told_by_reason_and_goes_wrong_the_same_again() {
+    let (_folder, key) = key();
+    let swarm = ["--robots", "10", "--ticks", "100", "--profile", "dot154", "--key", &key];
+    let quiet = flown(&swarm);
+    assert_eq!(quiet["refused"], serde_json::json!({}));
+    for (faults, reason) in [
+        ("--forge 3", "forged"),
+        ("--replay 40", "replayed"),
+        ("--corrupt-chance 0.5", "forged"),
+        ("--duplicate-chance 0.5", "replayed"),
+        ("--delay 0.5:9", "replayed"),
+        ("--liars STATE:0.2", "implausible"),
+        ("--reboot 3@50 --replay 90", "untimely"),
+    ] {
+        let options = [&swarm[..], &faults.split(' ').collect::<Vec<_>>()].concat();
+        let once = flown(&options);
+        assert!(once["refused"][reason].as_u64() > Some(0), "{faults}: {once}");
+        let again = flown(&options);
+        assert_eq!((&once["digest"], &once["refused"]), (&again["digest"], &again["refused"]), "{faults}");
+    }
+    for faults in ["--drop-chance 0.5 --burst 4", "--partition 20-60", "--drop 3@20-60", "--kill 3@50"] {
+        let options = [&swarm[..], &faults.split(' ').collect::<Vec<_>>()].concat();
+        assert!(flown(&options)["heard"].as_u64() < quiet["heard"].as_u64(), "{faults}");
+    }
+    let skewed = flown(&[&swarm[..], &["--skew", "1"]].concat());
+    assert_ne!(skewed["digest"], quiet["digest"], "clocks differ");
+    assert_eq!(skewed["refused"], serde_json::json!({}), "within the guard");
+}
+
+#[test]
+fn strangers_change_nothing_in_a_sealed_swarm_and_everything_in_an_open_one() {
+    let (_folder, key) = key();
+    let swarm = ["--robots", "10", "--ticks", "60"];
+    let sealed = [&swarm[..], &["--key", &key]].concat();
+    let forged = ["--forge", "3"];
+    assert_eq!(flown(&sealed)["digest"], flown(&[&sealed[..], &forged].concat())["digest"]);
+    assert_ne!(flown(&swarm)["digest"], flown(&[&swarm[..], &forged].concat())["digest"]);
+}
+
+#[test]
+fn a_sealed_swarm_is_captured_and_read_again_with_its_key() {
+    let (folder, key) = key();
+    let path = folder.path().join("swarm.pcap").display().to_string();
+    flown(&["--robots", "5", "--ticks", "20", "--profile", "esb32", "--key", &key, "--capture", &path]);
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
+    let seen = host_sim(&["sniff", &path, "--json", "--key", &key, "--profile", "esb32", "--model", model]);
+    let text = String::from_utf8_lossy(&seen.stdout).into_owned();
+    let counts: Value = serde_json::from_str(text.lines().last().expect("counts")).expect("JSON");
+    // Five robots, four exchanges, four frames each.
+    assert_eq!((&counts["frames"], &counts["refused"]), (&80.into(), &serde_json::json!({})), "{text}");
+}
+
+#[test]
+fn what_cannot_be_flown_is_told() {
+    let (folder, _) = key();
+    let bad = folder.path().join("bad.key");
+    fs::write(&bad, "a secret").expect("it is written");
+    let bad = bad.display().to_string();
+    let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
+    for (arguments, reason) in [
+        (vec!["--key", &bad], "is no key"),
+        (vec!["--profile", "dot154", "--model", exact], "train --profile dot154"),
+        (vec!["--profile", "esb32", "--robots", "300"], "256 addresses"),
+        (vec!["--kill", "50@3"], "there is no robot 50"),
+        (vec!["--drop-chance", "2"], "--drop-chance 2"),
+    ] {
+        let output = host_sim(&[&["swarm"], &arguments[..]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(reason) && !said.contains("a secret"), "{arguments:?}: {said}");
+    }
+}
