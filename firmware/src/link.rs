@@ -6,7 +6,7 @@ type Profile = wdgnn_core::codec::Exact;
 #[cfg(profile = "dot154")]
 type Profile = wdgnn_core::compact::Dot154;
 #[cfg(profile = "esb32")]
-type Profile = wdgnn_core::compact::Esb32;
+type Profile = wdgnn_core::esb32::Esb32;
 #[cfg(profile = "espnow")]
 type Profile = wdgnn_core::compact::EspNow;
 

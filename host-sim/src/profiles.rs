@@ -7,9 +7,10 @@ use std::{fmt::Debug, marker::PhantomData};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Codec, Exact},
-    compact::{Dot154, Esb32, EspNow},
-    node::Behaviour,
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     online::Learning,
     seal::{Key, Sealed, SealedEsb32},
 };

@@ -7,9 +7,10 @@ use std::any::TypeId;
 
 use rayon::prelude::*;
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Exact, Parts},
     flocking::{Flocking, Motion},
-    node::{BeaconOf, Behaviour, Node},
+    node::{BeaconOf, Node},
     ports::Actuator,
     tensor::Tensor,
     tick::{self, Hearing, PortErrors},

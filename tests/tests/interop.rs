@@ -15,7 +15,8 @@ use host_sim::{
 use serde_json::Value;
 use wdgnn_core::{
     codec::{Codec, Exact},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     refusal::Refusal,
     robot::{self, BUFFER_BYTES, Robot},

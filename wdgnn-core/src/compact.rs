@@ -3,7 +3,7 @@
 //! * [`Dot154`], IEEE 802.15.4: state in `f32`, all taps, one run of 12 wide parameters in rotation (one tap of C for two outputs
 //!   and six features). At most 116 bytes with a tag of 8.
 //! * [`EspNow`]: the same with all wide parameters. At most 250 bytes.
-//! * [`Esb32`], nRF24 and Enhanced `ShockBurst`: frames of 32 bytes with a tag of 4, each with the state in half precision and
+//! * [`Esb32`](crate::esb32::Esb32), nRF24 and Enhanced `ShockBurst`: frames of 32 bytes with a tag of 4, each with the state in half precision and
 //!   six numbers: of the taps in all frames of an exchange but the last, of the wide parameters in the last.
 //!
 //! Half precision is IEEE binary16, two bytes, to nearest even; what is too large for it is sent as its largest.
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Room for the numbers of one tensor in `f32`: 128 of them.
-const SCRATCH: usize = 512;
+pub(crate) const SCRATCH: usize = 512;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 pub const TAG_BYTES: usize = 8;
@@ -49,12 +49,12 @@ struct Header {
 const HEADER_BYTES: usize = 17;
 
 /// The first byte of every compact frame.
-fn first_byte(profile: Profile) -> u8 {
+pub(crate) fn first_byte(profile: Profile) -> u8 {
     message::VERSION | (profile as u8) << 4
 }
 
 /// Checks that a frame is of this version and profile.
-fn check_first(first: u8, profile: Profile) -> Result<(), Refusal> {
+pub(crate) fn check_first(first: u8, profile: Profile) -> Result<(), Refusal> {
     match first {
         _ if first & 0x0f != message::VERSION => Err(Refusal::Version),
         _ if first != first_byte(profile) => Err(Refusal::Profile),
@@ -185,146 +185,8 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     }
 }
 
-/// The nRF24's 32 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Esb32;
-
-/// Numbers per frame.
-const PIECE: u16 = 6;
-/// Version and profile, sender, boot, sequence, piece.
-const SHORT_HEADER_BYTES: usize = 8;
-/// Frames per exchange: three of taps (18 numbers), one of wide parameters.
-const SHORT_FRAMES: u32 = 4;
-
-impl Esb32 {
-    fn length<S: MaxSize>() -> usize {
-        SHORT_HEADER_BYTES + S::POSTCARD_MAX_SIZE / 2 + 2 * usize::from(PIECE)
-    }
-
-    /// The taps' pieces come first, the wide parameters' behind them.
-    fn span<C: MaxSize, W: MaxSize>(piece: u8) -> Option<Parts> {
-        let tap_pieces = count::<C>().div_ceil(PIECE);
-        let piece = u16::from(piece);
-        let run = |index: u16, count: u16| {
-            let from = index * PIECE;
-            (from < count).then_some(Span { from, to: (from + PIECE).min(count) })
-        };
-        match piece.checked_sub(tap_pieces) {
-            None => Some(Parts { taps: run(piece, count::<C>())?, wide: Span::NONE }),
-            Some(wide) => Some(Parts { taps: Span::NONE, wide: run(wide, count::<W>())? }),
-        }
-    }
-
-    /// Checks everything about a frame but its numbers: whose it is, what it carries, the state, and the numbers behind that.
-    fn check<S: State, C: MaxSize, W: MaxSize>(frame: &[u8]) -> Result<(Identity, Parts, S, &[u8]), Refusal> {
-        let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
-        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
-        let [first, .., piece] = *header;
-        check_first(first, Profile::Esb32)?;
-        let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
-        check_length(frame, Self::length::<S>())?;
-        let (state, numbers) =
-            content.split_at_checked(S::POSTCARD_MAX_SIZE / 2).ok_or(Refusal::Truncated)?;
-        let mut scratch = [[0; 4]; SCRATCH / 4];
-        for (slot, half) in scratch.iter_mut().zip(state.as_chunks().0) {
-            *slot = widened(*half).to_le_bytes();
-        }
-        let state = postcard::from_bytes(scratch.as_flattened()).map_err(|_| Refusal::Truncated)?;
-        Ok((identity, parts, state, numbers))
-    }
-}
-
-impl Codec for Esb32 {
-    const FRAMES: u32 = SHORT_FRAMES;
-
-    fn profile(_: bool) -> Profile {
-        Profile::Esb32
-    }
-
-    fn bytes<S: State, C: Chains, W: Share>() -> usize {
-        const {
-            assert!(SHORT_HEADER_BYTES + S::POSTCARD_MAX_SIZE / 2 + 2 * PIECE as usize + 4 <= 32);
-            assert!(
-                C::POSTCARD_MAX_SIZE / 4 <= (SHORT_FRAMES as usize - 1) * PIECE as usize,
-                "this network has more taps than the frames of one exchange carry"
-            );
-        }
-        Self::length::<S>()
-    }
-
-    fn header_bytes() -> usize {
-        SHORT_HEADER_BYTES
-    }
-
-    fn identity(frame: &[u8]) -> Option<Identity> {
-        let &[_, sender, boot_low, boot_high, s0, s1, s2, _] = frame.first_chunk::<SHORT_HEADER_BYTES>()?;
-        Some(Identity {
-            sender: sender.into(),
-            boot: u16::from_le_bytes([boot_low, boot_high]).into(),
-            sequence: u32::from_le_bytes([s0, s1, s2, 0]),
-        })
-    }
-
-    /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535, a sequence beyond 2²⁴.
-    fn encode<S: State, C: Chains, W: Share>(
-        &self,
-        _: &Link,
-        beacon: &Beacon<S, C, W>,
-        exchange: u32,
-        index: u32,
-        buffer: &mut [u8],
-    ) -> Option<usize> {
-        let tap_pieces = u32::from(count::<C>().div_ceil(PIECE));
-        let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
-        let piece = if index < tap_pieces { index } else { tap_pieces + exchange % wide_pieces } as u8;
-        let parts = Self::span::<C, W>(piece)?;
-        let sender = u8::try_from(beacon.sender).ok()?;
-        let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
-        let [s0, s1, s2, 0] = beacon.sequence.to_le_bytes() else { return None };
-        let mut writer = Writer { rest: buffer, used: 0 };
-        writer.put(&[first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece])?;
-        writer.tensor::<S, 2>(&beacon.state, Span::ALL)?;
-        writer.tensor::<C, 2>(&beacon.chains, parts.taps)?;
-        writer.tensor::<W, 2>(&beacon.wide, parts.wide)?;
-        // A last piece that is shorter is filled up: all frames have one length.
-        while writer.used < Self::length::<S>() {
-            writer.put(&[0])?;
-        }
-        Some(writer.used)
-    }
-
-    fn decode<S: State, C: Chains, W: Share>(
-        &mut self,
-        link: &Link,
-        now: u32,
-        frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(Self::check::<S, C, W>(frame)?.2);
-        self.read(link, now, frame, &mut beacon).map(|parts| (beacon, parts))
-    }
-
-    fn read<S: State, C: Chains, W: Share>(
-        &mut self,
-        _: &Link,
-        _: u32,
-        frame: &[u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        let (identity, parts, state, numbers) = Self::check::<S, C, W>(frame)?;
-        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
-        (beacon.degree, beacon.state) = (0, state);
-        // What fills up a piece is zero: one value, one frame.
-        let filling = fill(beacon, parts, numbers)?;
-        if filling.as_flattened().iter().any(|byte| *byte != 0) {
-            return Err(Refusal::NotAdmissible);
-        }
-        Ok(parts)
-    }
-}
-
 /// How many numbers a tensor sends.
-fn count<T: MaxSize>() -> u16 {
+pub(crate) fn count<T: MaxSize>() -> u16 {
     const { assert!(T::POSTCARD_MAX_SIZE <= SCRATCH, "more numbers than a compact profile carries") };
     (T::POSTCARD_MAX_SIZE / 4) as u16
 }
@@ -332,20 +194,20 @@ fn count<T: MaxSize>() -> u16 {
 /// The largest finite half-precision number.
 const LARGEST_HALF: f32 = 65504.0;
 
-struct Writer<'a> {
-    rest: &'a mut [u8],
-    used: usize,
+pub(crate) struct Writer<'a> {
+    pub(crate) rest: &'a mut [u8],
+    pub(crate) used: usize,
 }
 
 impl Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Option<()> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Option<()> {
         self.rest.get_mut(self.used..self.used + bytes.len())?.copy_from_slice(bytes);
         self.used += bytes.len();
         Some(())
     }
 
     /// Writes a run of a tensor's numbers, `WIDTH` bytes each (4 or 2).
-    fn tensor<T: Serialize, const WIDTH: usize>(&mut self, tensor: &T, span: Span) -> Option<()> {
+    pub(crate) fn tensor<T: Serialize, const WIDTH: usize>(&mut self, tensor: &T, span: Span) -> Option<()> {
         let mut scratch = [0; SCRATCH];
         let numbers = postcard::to_slice(tensor, &mut scratch).ok()?.as_chunks::<4>().0;
         for bytes in span.of(numbers) {
@@ -360,7 +222,7 @@ impl Writer<'_> {
     }
 }
 
-fn widened(half: [u8; 2]) -> f32 {
+pub(crate) fn widened(half: [u8; 2]) -> f32 {
     f16::from_le_bytes(half).to_f32()
 }
 
@@ -368,7 +230,7 @@ fn widened(half: [u8; 2]) -> f32 {
 ///
 /// # Errors
 /// [`Refusal::NotAdmissible`], for the state too.
-fn fill<'a, S: State, C: Chains, W: Share>(
+pub(crate) fn fill<'a, S: State, C: Chains, W: Share>(
     beacon: &mut Beacon<S, C, W>,
     parts: Parts,
     numbers: &'a [u8],

@@ -156,11 +156,13 @@
 #![warn(missing_docs)]
 
 pub mod activation;
+pub mod behaviour;
 pub mod cipher;
 pub mod codec;
 pub mod compact;
 pub mod consensus;
 pub mod deep;
+pub mod esb32;
 pub mod flocking;
 mod kernels;
 pub mod math;
@@ -183,12 +185,13 @@ pub mod weights;
 pub mod wide;
 
 pub use activation::Activation;
+pub use behaviour::Behaviour;
 pub use deep::{Layer, Top};
 pub use flocking::{Flocking, Motion};
 pub use message::Beacon;
 pub use neighbours::Neighbours;
 pub use network::Network;
-pub use node::{Behaviour, Node};
+pub use node::Node;
 pub use online::{Learning, Mixing};
 pub use refusal::{Refusal, Refusals};
 pub use taps::Scale;

@@ -31,7 +31,7 @@ pub enum Profile {
     Dot154 = 2,
     /// [`crate::compact::EspNow`].
     EspNow = 3,
-    /// [`crate::compact::Esb32`].
+    /// [`crate::esb32::Esb32`].
     Esb32 = 4,
 }
 

@@ -4,12 +4,13 @@
 //! neighbours. Whoever flies another one writes another alias; nothing else changes.
 
 use crate::{
+    behaviour::Behaviour,
     codec::{Codec, Exact},
     compact::TAG_BYTES,
     deep::{Layer, Top},
     flocking::{self, Flocking, Motion},
     network::Network,
-    node::{Behaviour, Node},
+    node::Node,
     task::NodeId,
     weights::{Weights, WeightsError},
     wide::{Folded, Model},

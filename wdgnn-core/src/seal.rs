@@ -26,7 +26,7 @@ use heapless::Vec;
 use crate::{
     cipher::{AesCcm4, AesCcm8},
     codec::{Codec, Identity, Parts, Share},
-    compact::Esb32,
+    esb32::Esb32,
     message::{Beacon, Link, Profile},
     refusal::Refusal,
     taps::Chains,

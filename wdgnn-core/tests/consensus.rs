@@ -10,8 +10,9 @@ use common::{
 use wdgnn_core::{
     Network,
     activation::Activation,
+    behaviour::Behaviour,
     deep::{Layer, Top},
-    node::{Behaviour, Node},
+    node::Node,
     online::{Learning, Mixing},
     taps::Scale,
     tensor::{Filter, Tensor, Vector},

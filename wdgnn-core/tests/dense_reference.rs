@@ -13,8 +13,9 @@ use rand::RngExt;
 use wdgnn_core::{
     Network,
     activation::Activation,
+    behaviour::Behaviour,
     deep::{Layer, Top},
-    node::{Behaviour, Node},
+    node::Node,
     online::Learning,
     taps::Scale,
     tensor::Vector,

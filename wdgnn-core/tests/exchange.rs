@@ -7,10 +7,11 @@ use common::{
     flock::{REST, RobotOn, conclude, frames, robot_on, weights},
 };
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Codec, Exact, Parts, Span},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
-    node::Behaviour,
     online::{Learning, Mixing},
     ports::Ports,
     tensor::{Filter, Tensor as _},

@@ -11,8 +11,9 @@ use common::{
     seeded,
 };
 use wdgnn_core::{
+    behaviour::Behaviour,
     flocking::Flocking,
-    node::{Behaviour, Node},
+    node::Node,
     online::{Learning, Mixing},
     taps::{NoChain, Stacked},
     tensor::Tensor,

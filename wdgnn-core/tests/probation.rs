@@ -4,10 +4,11 @@ mod common;
 
 use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Codec, Exact},
-    compact::{Dot154, Esb32},
+    compact::Dot154,
+    esb32::Esb32,
     flocking::Motion,
-    node::Behaviour,
     online::Learning,
     refusal::Refusal,
     tensor::Tensor as _,

@@ -10,7 +10,8 @@ use common::{
 use proptest::prelude::*;
 use wdgnn_core::{
     codec::{Codec, Exact, Parts, Span},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     refusal::Refusal,
     seal::{Sealed, SealedEsb32},

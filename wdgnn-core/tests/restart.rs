@@ -7,7 +7,7 @@ use common::{
     flock::{MODEL, REST, Robot, TASK, UnfoldedRobot, network, quiet_robot, robot, unfolded_robot, weights},
 };
 use wdgnn_core::{
-    node::Behaviour,
+    behaviour::Behaviour,
     online::Learning,
     tensor::Tensor,
     tick::{self, PortErrors, SAVE_EVERY, StoreFailed},

@@ -11,11 +11,12 @@ use common::{
 };
 use proptest::prelude::*;
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Codec, Exact, Parts},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     message::{Beacon, Link, Profile},
-    node::Behaviour,
     online::Learning,
     refusal::Refusal,
     seal::{FORGET_TICKS, GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},

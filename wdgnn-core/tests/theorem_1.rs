@@ -18,8 +18,9 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Network,
     activation::Activation,
+    behaviour::Behaviour,
     deep::{Layer, Top},
-    node::{Behaviour, Node},
+    node::Node,
     online::{Learning, Mixing},
     taps::{Chains, Scale},
     tensor::{Filter, Tensor, Vector},

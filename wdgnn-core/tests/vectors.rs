@@ -11,7 +11,8 @@ use common::{
 use serde_json::{Value, json};
 use wdgnn_core::{
     codec::{Codec, Exact, Parts},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     message::Link,
     refusal::Refusal,

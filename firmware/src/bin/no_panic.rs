@@ -13,7 +13,8 @@ use aes::{Aes128, cipher::BlockCipherEncrypt as _};
 use panic_never as _;
 use wdgnn_core::{
     codec::{Codec, Exact},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     ports::{Actuator, Ports, Radio, Sensor, Store},
     restart,

@@ -1,5 +1,5 @@
 //! The nRF24L01+ radio over SPI (driver: `rf24-rs`): 2 Mbit/s, packets of up to 32 bytes, nobody acknowledges a broadcast. Fly it
-//! with the link profile [`wdgnn_core::compact::Esb32`], whose frames fit.
+//! with the link profile [`wdgnn_core::esb32::Esb32`], whose frames fit.
 //!
 //! Every wait has an end: a radio that comes loose costs its frames and not the tick.
 

@@ -4,9 +4,9 @@ use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Beacon,
+    behaviour::Behaviour,
     flocking::{Flocking, Motion, SLACK_METRES, TRACK_SECONDS},
     message::Link,
-    node::Behaviour,
     seal::Key,
     taps::Chains as _,
     task::NodeId,

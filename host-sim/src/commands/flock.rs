@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     air::{options::FaultArguments, tally::in_words},
     airtime::{Airtime, MOST_USE},
-    commands::train::stop_on_interrupt,
+    commands::{flock_tables, train::stop_on_interrupt},
     controllers::{Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
@@ -171,7 +171,7 @@ impl FlockArguments {
             (fleet, outcomes)
         };
         if let Some(path) = &self.csv {
-            files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;
+            files::write(path, table::csv(&flock_tables::csv_rows(&outcomes)).as_bytes())?;
         }
         files::write(&self.report, self.page(&fleet, &outcomes)?.as_bytes())?;
         if self.json {
@@ -221,11 +221,21 @@ impl FlockArguments {
             condition,
             outcomes,
             replay: &replay,
-            table: rows(outcomes),
+            table: self.rows(outcomes),
             air: self.air(),
             command: self.command(),
             models: models.join(", "),
         }))
+    }
+
+    /// The table; with the paper's figures where it is the paper's experiment.
+    fn rows(&self, outcomes: &[Outcome]) -> Vec<Vec<String>> {
+        let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
+        if papers && self.faults.words().is_empty() {
+            flock_tables::rows(outcomes)
+        } else {
+            flock_tables::measured(outcomes)
+        }
     }
 
     /// What is to be said about the air, if anything.
@@ -292,7 +302,7 @@ impl FlockArguments {
                 words => format!("\nframes sealed, on the air:{words}"),
             },
         );
-        print!("{}", table::aligned(&rows(outcomes)));
+        print!("{}", table::aligned(&self.rows(outcomes)));
         print_refusals(outcomes);
         print_airtime(self.profile, self.robots);
         println!(
@@ -325,85 +335,4 @@ fn print_airtime(profile: Profile, robots: usize) {
             radio.name()
         );
     }
-}
-
-fn expert_total(outcomes: &[Outcome]) -> f64 {
-    let expert = outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
-    expert.map_or(f64::NAN, |expert| expert.summary.total.mean)
-}
-
-/// The table for people.
-#[must_use]
-pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
-    let heading = [
-        "controller",
-        "total",
-        "/ expert",
-        "final",
-        "nearest",
-        "close",
-        "disagreement",
-        "paper: total",
-        "final",
-    ];
-    let expert = expert_total(outcomes);
-    let row = |outcome: &Outcome| {
-        let Summary { total, last, min_distance, close_pairs, disagreement, .. } = &outcome.summary;
-        let paper = outcome.controller.paper();
-        let quoted = |index: usize, digits: usize| {
-            paper.map_or("–".into(), |paper| {
-                format!("{:.digits$} ± {:.digits$}", paper[index].0, paper[index].1)
-            })
-        };
-        vec![
-            outcome.controller.title().into(),
-            format!("{:.2} ± {:.2}", total.mean, total.std),
-            if expert > 0.0 { format!("{:.3}", total.mean / expert) } else { "–".into() },
-            format!("{:.4} ± {:.4}", last.mean, last.std),
-            format!("{min_distance:.3} m"),
-            format!("{close_pairs:.2}"),
-            disagreement
-                .map_or("–".into(), |x| if x < 1.0e4 { format!("{x:.4}") } else { format!("{x:.1e}") }),
-            quoted(0, 0),
-            quoted(1, 4),
-        ]
-    };
-    std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
-}
-
-/// The table for people without the paper's columns, which hold for the paper's condition only.
-#[must_use]
-pub fn measured(outcomes: &[Outcome]) -> Vec<Vec<String>> {
-    let mut rows = rows(outcomes);
-    for row in &mut rows {
-        row.truncate(row.len() - 2);
-    }
-    rows
-}
-
-/// The table for programs.
-#[must_use]
-pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
-    let heading = [
-        "controller",
-        "total_mean",
-        "total_std",
-        "ratio_to_expert",
-        "final_mean",
-        "final_std",
-        "min_distance",
-        "close_pairs",
-        "disagreement",
-    ];
-    let expert = expert_total(outcomes);
-    let row = |outcome: &Outcome| {
-        let Summary { total, last, min_distance, close_pairs, disagreement, .. } = &outcome.summary;
-        let numbers =
-            [total.mean, total.std, total.mean / expert, last.mean, last.std, *min_distance, *close_pairs];
-        let mut row = vec![outcome.controller.name().to_owned()];
-        row.extend(numbers.iter().map(f64::to_string));
-        row.push(disagreement.map_or(String::new(), |value| value.to_string()));
-        row
-    };
-    std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
 }

@@ -3,6 +3,7 @@
 pub mod air;
 pub mod faults;
 pub mod flock;
+pub mod flock_tables;
 pub mod movie;
 pub mod sniff;
 pub mod swarm;

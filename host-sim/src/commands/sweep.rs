@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::{
-    commands::flock,
+    commands::{flock, flock_tables},
     controllers::{Controller, Fleet},
     error::{Error, Result},
     evaluate::{Outcome, Summary, evaluate},
@@ -167,7 +167,7 @@ impl SweepArguments {
             .collect::<Result<Vec<_>>>()?;
         bar.finish_and_clear();
         if let Some(path) = &self.csv {
-            files::write(path, table::csv(&self.rows(&points, flock::csv_rows)).as_bytes())?;
+            files::write(path, table::csv(&self.rows(&points, flock_tables::csv_rows)).as_bytes())?;
         }
         files::write(&report, self.page(&points).as_bytes())?;
         if self.json {
@@ -185,7 +185,7 @@ impl SweepArguments {
             println!(
                 "\nTotal velocity variation relative to the expert's under the same condition; the expert's own in m²/s².\n"
             );
-            print!("{}", table::aligned(&self.rows(&points, flock::measured)));
+            print!("{}", table::aligned(&self.rows(&points, flock_tables::measured)));
             println!("\npage: {}", report.display());
         }
         Ok(())
@@ -214,7 +214,7 @@ impl SweepArguments {
                 series: Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert).map(series).collect(),
                 ..Chart::default()
             }],
-            table: self.rows(points, flock::measured),
+            table: self.rows(points, flock_tables::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
             command: format!(
                 "host-sim sweep {} --values {} --recipe {} --swarms {} --seed {}",

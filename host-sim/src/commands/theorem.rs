@@ -6,9 +6,9 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::{
     Network,
+    behaviour::Behaviour,
     flocking::Motion,
     network::FirstChain as _,
-    node::Behaviour,
     online::Learning,
     tensor::Tensor as _,
     wide::{Folded, Metric},

@@ -2,10 +2,11 @@
 
 use rand::{Rng as _, RngExt as _};
 use wdgnn_core::{
+    behaviour::Behaviour,
     codec::{Codec, Exact},
     flocking::{Flocking, Motion},
     message::{HEADER_BYTES, Link},
-    node::{BeaconOf, Behaviour, Node},
+    node::{BeaconOf, Node},
     refusal::{Refusal, Refusals},
     robot::{self, RobotModel, RobotNetwork},
     seal::Sealed,

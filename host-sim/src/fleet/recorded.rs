@@ -43,8 +43,10 @@ impl<'a> Recorded<'a> {
 impl Fleet for Recorded<'_> {
     fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
         let said = self.fleet.speak(ticks, motions);
-        for ((robot, tick), frames) in (0..).zip(ticks).zip(&said) {
-            let microseconds = (f64::from(self.period) * f64::from(*tick) * 1.0e6).round() as u64;
+        // Robots' clocks may differ; a capture has one, that of the slowest.
+        let tick = ticks.iter().copied().min().unwrap_or_default();
+        let microseconds = (f64::from(self.period) * f64::from(tick) * 1.0e6).round() as u64;
+        for (robot, frames) in (0..).zip(&said) {
             for frame in frames {
                 if self.written.is_ok() {
                     self.written = self.capture.frame(microseconds, robot, frame);

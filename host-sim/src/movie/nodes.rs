@@ -4,7 +4,8 @@
 //! node knows what the user would give to its movie.
 
 use wdgnn_core::{
-    node::{BeaconOf, Behaviour, Node},
+    behaviour::Behaviour,
+    node::{BeaconOf, Node},
     online::Learning,
     task::NodeId,
 };

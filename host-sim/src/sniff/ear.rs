@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 use wdgnn_core::{
     codec::{Codec, Exact, Identity, Parts, Share},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     flocking::Motion,
     message::{Beacon, Link, Profile},
     refusal::Refusal,

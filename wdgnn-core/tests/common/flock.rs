@@ -5,11 +5,12 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Network,
     activation::Activation,
+    behaviour::Behaviour,
     codec::Codec,
     deep::{Layer, Top},
     flocking::{Flocking, Motion},
     message::Beacon,
-    node::{BeaconOf, Behaviour, Node},
+    node::{BeaconOf, Node},
     online::Learning,
     taps::{Chain, NoChain, Scale, Stacked},
     tensor::Tensor,
