@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
     Motion,
     codec::{Codec, Exact, Span},
-    compact::{Dot154, Esb32, EspNow},
+    compact::{Dot154, EspNow},
+    esb32::Esb32,
     message::Link,
     taps::{NoChain, Stacked},
     tensor::Filter,
