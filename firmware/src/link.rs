@@ -41,7 +41,7 @@ mod chosen {
 
     /// The robot's codec.
     #[cfg(not(profile = "esb32"))]
-    pub type Link = seal::Sealed<Profile>;
+    pub type Link = seal::SealedWith<Profile, crate::board::Cipher>;
     /// The robot's codec.
     #[cfg(profile = "esb32")]
     pub type Link = seal::SealedEsb32;

@@ -13,3 +13,10 @@ pub use qemu::Board;
 mod nrf52840;
 #[cfg(feature = "board-nrf52840")]
 pub use nrf52840::Board;
+
+/// What seals this board's frames.
+#[cfg(all(feature = "board-nrf52840", sealed))]
+pub type Cipher = nrf52840::aes::ChipCcm;
+/// What seals this board's frames.
+#[cfg(all(not(feature = "board-nrf52840"), sealed))]
+pub type Cipher = wdgnn_core::cipher::AesCcm8;

@@ -3,6 +3,8 @@
 //! The driver is embassy-nrf's. Its futures are run to their end one at a time: a robot's tick is one straight line, and
 //! what it waits for is the air. Never flown: see `docs/firmware.md`.
 
+#[cfg(sealed)]
+pub mod aes;
 mod air;
 mod flash;
 

@@ -15,8 +15,10 @@ use crate::io::mac;
 const CHANNEL: u8 = 26;
 /// Full power, in dBm.
 const POWER: i8 = 8;
-/// From the beginning of a tick, this long is for the air; the rest is for thinking (0.6 ms) and the motors.
-const WINDOW: Duration = Duration::from_millis(8);
+/// From the beginning of a tick until the first slot, a frame is written and sealed.
+const LEAD: Duration = Duration::from_micros(500);
+/// From the beginning of a tick, this long is for the air; the rest is for opening two frames, thinking (0.7 ms) and the motors.
+const WINDOW: Duration = Duration::from_micros(8_500);
 /// A sealed frame (118 bytes with everything around it, 3.8 ms at 250 kbit/s) and the turnaround (0.2 ms).
 const SLOT: Duration = Duration::from_millis(4);
 /// So many slots are in a tick's window. Robots that have their turn in the same tick begin in one of them, by address, and only when
@@ -97,7 +99,7 @@ impl Radio for Air {
         if frame.len() > mac::LARGEST_CONTENT {
             return Err(AirFailed::TooLong);
         }
-        let slot = self.begins + SLOT * self.slot;
+        let slot = self.begins + LEAD + SLOT * self.slot;
         while let Some(content) = self.listen(slot) {
             // A full queue loses the newcomer, as the table would.
             let _ = self.heard.push_back(content);
@@ -112,8 +114,11 @@ impl Radio for Air {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, AirFailed> {
-        let content = self.heard.pop_front().or_else(|| self.listen(self.begins + WINDOW));
-        Ok(content.map(|content| {
+        // First everything is heard, then it is looked at: whoever thinks about one frame misses the beginning of the next.
+        while let Some(content) = self.listen(self.begins + WINDOW) {
+            let _ = self.heard.push_back(content);
+        }
+        Ok(self.heard.pop_front().map(|content| {
             buffer.iter_mut().zip(&content).for_each(|(to, from)| *to = *from);
             content.len()
         }))
