@@ -26,6 +26,11 @@ fn main() {
     };
     println!("cargo::rustc-cfg=profile=\"{profile}\"");
     include("WDGNN_MODEL", &root.join(told("WDGNN_MODEL").unwrap_or(model.into())), "weight file");
+    if env::var("WDGNN_KEY").is_ok_and(|key| key.is_empty()) {
+        println!(
+            "cargo::error=WDGNN_KEY is empty, and the image would not be sealed: name a file, or unset it"
+        );
+    }
     if let Some(key) = told("WDGNN_KEY") {
         println!("cargo::rustc-cfg=sealed");
         include("WDGNN_KEY", &root.join(key), "key");

@@ -13,6 +13,9 @@ use crate::{
 /// The checksum behind an IEEE 802.15.4 frame (§7.2.10).
 pub const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_KERMIT);
 
+/// The longest frame of an nRF24.
+const NRF24_BYTES: usize = 32;
+
 /// A capture that is being written.
 #[derive(Debug)]
 pub struct Capture {
@@ -24,12 +27,13 @@ pub struct Capture {
 
 impl Capture {
     /// Begins a capture of frames that have at most `longest` bytes: as IEEE 802.15.4 broadcasts where they fit, otherwise as they
-    /// are.
+    /// are. So are those of 32 bytes and less, which are the nRF24's and no 802.15.4.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn create(path: &Path, longest: usize) -> Result<Self> {
-        let link = if longest <= mac::LARGEST_CONTENT { LinkType::Dot154 } else { LinkType::Plain };
+        let fits = longest > NRF24_BYTES && longest <= mac::LARGEST_CONTENT;
+        let link = if fits { LinkType::Dot154 } else { LinkType::Plain };
         let failed = |source| Error::Write { path: path.into(), source };
         let file = File::create(path).map_err(failed)?;
         let writer = Writer::new(BufWriter::new(file), link).map_err(failed)?;

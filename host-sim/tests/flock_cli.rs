@@ -183,8 +183,9 @@ fn faults_and_profiles_that_cannot_be_are_told() {
     let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     refused(&["flock", "--profile", "dot154", "--model", exact], "train --profile dot154");
     refused(&["faults", "--robots", "100"], "between 5 and 64");
-    refused(&["air", "--robots", "0"], "at least 1");
-    refused(&["air", "--rate", "0"], "more than 0");
+    refused(&["air", "--robots", "0"], "between 1 and 65535");
+    refused(&["air", "--rate", "-3"], "more than 0");
+    refused(&["air", "--rate", "50"], "name it with --profile");
 }
 
 #[test]

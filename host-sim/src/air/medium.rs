@@ -4,7 +4,7 @@ use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Beacon,
-    behaviour::Behaviour,
+    behaviour::{Behaviour, LARGEST_TAP},
     flocking::{Flocking, Motion, SLACK_METRES, TRACK_SECONDS},
     message::Link,
     seal::Key,
@@ -208,7 +208,7 @@ fn lie<M: Model>(blueprint: &Blueprint<M>, faults: &Faults, number: usize) -> Li
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity([speed, -speed])
         }
-        Some(About::Subtle) => Lie::Taps(0.95 * blueprint.behaviour.largest_tap),
+        Some(About::Subtle) => Lie::Taps(0.95 * LARGEST_TAP),
         _ => match number % 3 {
             0 => Lie::Velocity([FALSE_SPEED, -FALSE_SPEED]),
             1 => Lie::Jumps(JUMP_METRES),

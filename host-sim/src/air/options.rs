@@ -95,7 +95,7 @@ pub struct FlightArguments {
     partition: Option<Partition>,
     /// Robots with the swarm's key that lie, about what, and which share of the swarm: STATE:0.1 or PARAMETERS:0.2; or
     /// SUBTLE:0.1, about their velocity and taps by just as much as is believed.
-    #[arg(long, value_name = "STATE|PARAMETERS:SHARE")]
+    #[arg(long, value_name = "STATE|PARAMETERS|SUBTLE:SHARE")]
     liars: Option<Liars>,
 }
 
@@ -255,7 +255,8 @@ impl FromStr for Delay {
             .split_once(':')
             .and_then(|(share, ticks)| Some(Self { share: share.parse().ok()?, ticks: ticks.parse().ok()? }));
         let delay = parsed.filter(|delay| (0.0..=1.0).contains(&delay.share) && delay.ticks > 0);
-        delay.ok_or_else(|| format!("`{text}` is not SHARE:TICKS, such as 0.2:5"))
+        delay
+            .ok_or_else(|| format!("`{text}` is not SHARE:TICKS with a share between 0 and 1, such as 0.2:5"))
     }
 }
 
@@ -315,7 +316,7 @@ impl FromStr for Liars {
             Some(Self { about, share: share.parse().ok()? })
         });
         let liars = parsed.filter(|liars| (0.0..=1.0).contains(&liars.share));
-        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE or PARAMETERS:SHARE, such as STATE:0.1"))
+        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE, PARAMETERS:SHARE or SUBTLE:SHARE with a share between 0 and 1, such as STATE:0.1"))
     }
 }
 

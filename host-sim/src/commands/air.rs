@@ -25,7 +25,7 @@ pub struct AirArguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     robots: usize,
     /// Exchanges per second in place of the profile's own.
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
     rate: Option<f64>,
     /// Print JSON in place of the table.
     #[arg(long)]
@@ -65,11 +65,14 @@ impl AirArguments {
     /// # Errors
     /// Options that cannot be, and a schedule that takes too much.
     pub fn run(&self) -> Result {
-        if self.robots == 0 {
-            return Err(Error::usage("--robots 0 leave the air empty: give at least 1"));
+        if !(1..=65_535).contains(&self.robots) {
+            return Err(Error::usage("--robots must be between 1 and 65535, as many as there are addresses"));
         }
-        if self.rate.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
-            return Err(Error::usage("--rate must be more than 0"));
+        if self.rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1_000_000.0)) {
+            return Err(Error::usage("--rate must be more than 0 and at most 1000000"));
+        }
+        if self.rate.is_some() && self.profile.is_none() {
+            return Err(Error::usage("--rate is for one profile: name it with --profile"));
         }
         if self.json {
             let profiles = self.profile.map_or(Profile::ALL.to_vec(), |profile| vec![profile]);

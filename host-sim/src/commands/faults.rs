@@ -21,7 +21,7 @@ use crate::{
 /// does not hold.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim faults\n  host-sim faults --profile dot154 --robots 10\n  host-sim faults --plain --swarms 2"
+    after_help = "Examples:\n  host-sim faults\n  host-sim faults --profile dot154 --robots 10 --swarms 40\n  host-sim faults --plain --swarms 2"
 )]
 pub struct FaultsArguments {
     /// The link profile.
@@ -86,7 +86,8 @@ impl FaultsArguments {
                  same robots of\nthe same swarms without the fault."
             );
         }
-        let fallen: Vec<&str> = rows.iter().filter(|row| !row.holds).map(|row| row.fault).collect();
+        let fallen = rows.iter().filter(|row| !row.holds);
+        let fallen: Vec<String> = fallen.map(|row| format!("{} ({})", row.fault, row.level)).collect();
         if fallen.is_empty() {
             return Ok(());
         }
@@ -94,7 +95,7 @@ impl FaultsArguments {
             "{} of {} rows do not hold: {}",
             fallen.len(),
             rows.len(),
-            fallen.join(", ")
+            fallen.join("; ")
         )))
     }
 

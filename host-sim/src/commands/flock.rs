@@ -252,7 +252,7 @@ impl FlockArguments {
         };
         let faults = match self.faults.words() {
             words if words.is_empty() => words,
-            words => format!(" On the air, sealed:{words}."),
+            words => format!(" Frames are sealed, with{words}."),
         };
         profile + &faults
     }
@@ -299,7 +299,7 @@ impl FlockArguments {
             self.model.as_ref().map_or(self.recipe.name().into(), |path| path.display().to_string()),
             match self.faults.words() {
                 words if words.is_empty() => words,
-                words => format!("\nframes sealed, on the air:{words}"),
+                words => format!("\nframes sealed, with{words}"),
             },
         );
         print!("{}", table::aligned(&self.rows(outcomes)));
@@ -327,7 +327,7 @@ fn print_airtime(profile: Profile, robots: usize) {
     let Some(radio) = profile.radio() else { return };
     if let Some(airtime) = Airtime::new(profile, radio) {
         let usage = airtime.usage(robots, profile.rate());
-        let verdict = if usage > MOST_USE { ", MORE THAN IT MAY: see host-sim air" } else { "" };
+        let verdict = if usage > MOST_USE { ", more than may be used: see `host-sim air`" } else { "" };
         println!(
             "\nair: {} exchanges a second take {:.1} % of {}, if all robots hear each other{verdict}",
             profile.rate(),

@@ -220,8 +220,15 @@ impl Session {
             "\n{frames} frames, {} refused{reasons}; {foreign} packets of others or damaged, {skipped} bytes skipped",
             refused.total()
         );
-        if !with_key && *frames > 0 && u64::from(refused.total()) == *frames {
+        let all = |reason| *frames > 0 && u64::from(refused.of(reason)) == *frames;
+        if !with_key && all(Refusal::Trailing) {
             println!("Not one could be read: so it is with sealed frames. Give --key FILE to open them.");
+        }
+        if with_key && all(Refusal::Forged) {
+            println!(
+                "Not one could be opened: another key, another model, or not sealed at all. Frames of esb32 do not tell their model: \
+                 give it with --model FILE."
+            );
         }
     }
 }

@@ -103,7 +103,9 @@ impl TrainArguments {
         );
         let profile = match self.profile {
             Profile::Exact => String::new(),
-            profile => format!(" --profile {}", profile.name()),
+            Profile::Espnow => " --profile espnow".into(),
+            // As many as the air carries.
+            profile => format!(" --profile {} --robots 10", profile.name()),
         };
         println!("fly it: host-sim flock --model {}{profile}", self.out.display());
         Ok(())

@@ -10,7 +10,7 @@ use crate::{
     air::{
         faulty::RadioFaults,
         loss::Loss,
-        options::{About, Faults, Liars},
+        options::{About, Faults, Liars, Trust},
         tally::{Tally, by_name},
     },
     error::Result,
@@ -144,7 +144,14 @@ fn liars(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
         let level = format!("{:.0} % of robots", 100.0 * share);
         add(row("insiders lie about state, taps", level, (&flown, without), Some(1.5), |tally| {
             let exchanges = tally.longest_deceived;
-            (exchanges <= EXCHANGES_TO_REJECT, format!("believed in {exchanges} exchange(s) at most"))
+            (
+                exchanges <= EXCHANGES_TO_REJECT,
+                match exchanges {
+                    0 => "never believed".into(),
+                    1 => "believed in one exchange at most".into(),
+                    _ => format!("believed in {exchanges} exchanges at most"),
+                },
+            )
         }));
     }
     for share in [0.1, 0.2] {
@@ -211,7 +218,8 @@ fn runaway(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result
     wild.fleet.step = Some(1.0e6 * step);
     let flown = wild.fly(&Faults::default())?;
     add(row("gradient blow-up", "loss × 10⁶", (&flown, without), None, |tally| {
-        (tally.violations == 0, "inside the ball".into())
+        let where_to = if bench.trust == Trust::Plain { "finite" } else { "inside the ball" };
+        (tally.violations == 0, where_to.into())
     }));
 
     let flown = bench.longer(20, 1).fly(&Faults { forge: 1000, ..Faults::default() })?;

@@ -25,7 +25,7 @@ impl Decoder {
     /// [`Error::Failed`] when it is not a firmware image with a log.
     pub fn new(image: &Path) -> Result<Self> {
         let table = Table::parse(&files::read(image)?).ok().flatten();
-        let named = || Error::Failed(format!("{} is not a robot's firmware image", image.display()));
+        let named = || Error::usage(format!("{} is not a robot's firmware image", image.display()));
         table.map(Self).ok_or_else(named)
     }
 
