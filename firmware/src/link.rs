@@ -10,15 +10,6 @@ type Profile = wdgnn_core::esb32::Esb32;
 #[cfg(profile = "espnow")]
 type Profile = wdgnn_core::compact::EspNow;
 
-/// Control ticks per exchange, at 100 ticks a second: what the profile's radio carries (`host-sim air`).
-pub const EXCHANGE: u16 = if cfg!(profile = "exact") {
-    1
-} else if cfg!(profile = "espnow") {
-    2
-} else {
-    5
-};
-
 pub use chosen::{Link, link};
 
 #[cfg(not(sealed))]

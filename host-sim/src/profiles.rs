@@ -11,6 +11,7 @@ use wdgnn_core::{
     codec::{Codec, Exact},
     compact::{Dot154, EspNow},
     esb32::Esb32,
+    message,
     online::Learning,
     seal::{Key, Sealed, SealedEsb32},
 };
@@ -51,15 +52,16 @@ impl Profile {
         }
     }
 
-    /// Control ticks per exchange, at 100 ticks a second. What the air carries for 10 robots on 802.15.4 and nRF24 and for 50
-    /// on ESP-NOW (`host-sim air`).
+    /// Control ticks per exchange.
     #[must_use]
     pub fn exchange(self) -> u32 {
-        match self {
-            Self::Exact => 1,
-            Self::Dot154 | Self::Esb32 => 5,
-            Self::Espnow => 2,
-        }
+        let profile = match self {
+            Self::Exact => message::Profile::Exact,
+            Self::Dot154 => message::Profile::Dot154,
+            Self::Esb32 => message::Profile::Esb32,
+            Self::Espnow => message::Profile::EspNow,
+        };
+        profile.exchange().into()
     }
 
     /// How a node behaves on this profile.

@@ -173,13 +173,19 @@ where
         if self.online == Online::Off || offline == 0.0 {
             return None;
         }
-        let mut mean = M::Wide::ZERO;
-        for node in &self.nodes {
-            mean.add_scaled(node.wide(), 1.0 / self.nodes.len() as f32);
-        }
-        let squares: f64 = self.nodes.iter().map(|node| f64::from(node.wide().distance(&mean)).powi(2)).sum();
-        Some((squares / self.nodes.len() as f64).sqrt() / offline)
+        Some(disagreement(self.nodes.iter().map(Node::wide)) / offline)
     }
+}
+
+/// How far parameters are apart: the root of their mean squared distance from their mean.
+pub fn disagreement<'a, W: Tensor + 'a>(wides: impl ExactSizeIterator<Item = &'a W> + Clone) -> f64 {
+    let count = wides.len();
+    let mut mean = W::ZERO;
+    for wide in wides.clone() {
+        mean.add_scaled(wide, 1.0 / count as f32);
+    }
+    let squares: f64 = wides.map(|wide| f64::from(wide.distance(&mean)).powi(2)).sum();
+    (squares / count as f64).sqrt()
 }
 
 /// A simulated robot's motors: they do what they are told.

@@ -21,27 +21,35 @@ pub fn step(motions: &mut [Motion], commands: &[[f32; 2]], period: f32) {
 /// The mean velocity.
 #[must_use]
 pub fn mean_velocity(motions: &[Motion]) -> [f64; 2] {
-    let mut sum = [0.0; 2];
-    for motion in motions {
-        sum[0] += f64::from(motion.velocity[0]);
-        sum[1] += f64::from(motion.velocity[1]);
+    mean_of(motions.iter().map(|motion| motion.velocity)).0
+}
+
+/// The mean of these velocities, and how many there are, at least one.
+fn mean_of(velocities: impl Iterator<Item = [f32; 2]>) -> ([f64; 2], f64) {
+    let (mut sum, mut count) = ([0.0; 2], 0);
+    for velocity in velocities {
+        sum = [0, 1].map(|axis| sum[axis] + f64::from(velocity[axis]));
+        count += 1;
     }
-    sum.map(|sum| sum / motions.len() as f64)
+    let n = f64::from(count.max(1));
+    (sum.map(|sum| sum / n), n)
 }
 
 /// The velocity variation: mean squared deviation from the mean velocity, in m²/s² (eq. `finalVariance`).
 #[must_use]
 pub fn variation(motions: &[Motion]) -> f64 {
-    let mean = mean_velocity(motions);
-    let sum: f64 = motions
-        .iter()
-        .map(|motion| {
-            let dx = f64::from(motion.velocity[0]) - mean[0];
-            let dy = f64::from(motion.velocity[1]) - mean[1];
-            dx * dx + dy * dy
-        })
-        .sum();
-    sum / motions.len() as f64
+    variation_of(motions.iter().map(|motion| motion.velocity))
+}
+
+/// The same of these velocities.
+#[must_use]
+pub fn variation_of(velocities: impl Iterator<Item = [f32; 2]> + Clone) -> f64 {
+    let (mean, n) = mean_of(velocities.clone());
+    let squares = velocities.map(|velocity| {
+        let [dx, dy] = [0, 1].map(|axis| f64::from(velocity[axis]) - mean[axis]);
+        dx * dx + dy * dy
+    });
+    squares.sum::<f64>() / n
 }
 
 /// The smallest distance among linked robots (infinite when there are none), and how many pairs are closer than

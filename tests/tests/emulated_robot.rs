@@ -6,11 +6,7 @@ use std::{fs, path::Path};
 
 use host_sim::{
     air::mailbox::Frame,
-    fleet::{
-        emulated::Emulated,
-        native::{Memory, NativeRobot},
-        qemu::Emulator,
-    },
+    fleet::{body::Body, emulated::Emulated, native::NativeRobot, qemu::Emulator},
     model::ModelFile,
     models,
     train::recipe::{Architecture, RecipeName},
@@ -75,7 +71,7 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
     // The same robot in this process is the judge: whatever a frame does to it is what the core says, and is tested there.
-    let native = |id| NativeRobot::start(id, &weights, Exact, Memory::default()).unwrap();
+    let native = |id| NativeRobot::start(id, &weights, Exact, Body::default()).unwrap();
     let mut judge = native(ID);
     let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(id))).into();
     let mut random = ChaCha8Rng::seed_from_u64(4);
@@ -114,7 +110,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let mut robot = emulator(folder.path());
     let first = robot.hello().unwrap();
     assert_eq!((first.boot, first.resumed), (0, 0));
-    let mut friend = NativeRobot::start(1, &weights, Exact, Memory::default()).unwrap();
+    let mut friend = NativeRobot::start(1, &weights, Exact, Body::default()).unwrap();
     let mut stored = None;
     for now in 0..130 {
         let heard = friend.speak(now, motion(1, now));

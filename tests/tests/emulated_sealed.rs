@@ -7,7 +7,7 @@ use std::{fs, path::Path};
 use firmware::emulation::Outcome;
 use host_sim::{
     air::mailbox::Frame,
-    fleet::native::{Memory, NativeRobot},
+    fleet::{body::Body, native::NativeRobot},
     key,
     model::ModelFile,
     models,
@@ -48,7 +48,7 @@ fn key() -> Key {
 }
 
 fn native<'w>(model: &'w ModelFile, id: NodeId, key: &Key) -> Native<'w> {
-    NativeRobot::start(id, &model.weights(), Link::with_key(key), Memory::default()).unwrap()
+    NativeRobot::start(id, &model.weights(), Link::with_key(key), Body::default()).unwrap()
 }
 
 /// What all of them say at a tick. They hear nobody.
@@ -143,8 +143,7 @@ fn misshapen_frames_of_every_length_are_refused_as_on_the_host_and_change_no_bit
     robot.hello().unwrap();
     let (mut judge, mut undisturbed) = (native(&model, ID, &key()), native(&model, ID, &key()));
     let mut friends = [(FRIENDS[0], native(&model, FRIENDS[0], &key()))];
-    let mut unsealed =
-        NativeRobot::start(20, &model.weights(), Dot154::default(), Memory::default()).unwrap();
+    let mut unsealed = NativeRobot::start(20, &model.weights(), Dot154::default(), Body::default()).unwrap();
     let [mut short, mut long] = [0, 0];
     for now in 0..20 {
         let good = say(&mut friends, now);

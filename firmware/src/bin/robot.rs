@@ -67,12 +67,12 @@ fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
         Ok(weights) => weights,
         Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
     };
-    let trained = weights.header.exchange_divisor;
-    if trained != link::EXCHANGE {
+    let (trained, flown) = (weights.header.exchange_divisor, Link::profile(true).exchange());
+    if trained != flown {
         defmt::panic!(
             "the model in this image was trained with an exchange in every {=u16} ticks, this image's link has one in every {=u16}",
             trained,
-            link::EXCHANGE
+            flown
         );
     }
     ROBOT.init_with(|| match robot::robot(id, &weights, link::link()) {

@@ -1,14 +1,10 @@
 //! One robot behind a radio with faults, stepped by the core's own tick.
 
-use std::convert::Infallible;
-
 use wdgnn_core::{
     flocking::{Flocking, Motion},
     node::Node,
-    ports::{Actuator, Ports, Sensor},
-    restart,
     task::NodeId,
-    tick::{self, PortErrors, Report},
+    tick::Report,
     wide::Model,
 };
 
@@ -18,7 +14,7 @@ use super::{
     medium::{Blueprint, Member},
 };
 use crate::{
-    fleet::native::Memory,
+    fleet::body::Body,
     profiles::{FlownCodec as _, LinkCodec},
     swarm::{LONGEST_FRAME, NEIGHBOURS},
 };
@@ -32,8 +28,7 @@ pub struct AirRobot<M: Model, P: LinkCodec> {
     /// The node; `None` once the robot is gone.
     pub node: Option<SealedNode<M, P>>,
     member: Member,
-    memory: Memory,
-    errors: PortErrors,
+    body: Body,
 }
 
 impl<M, P> AirRobot<M, P>
@@ -43,7 +38,7 @@ where
 {
     /// A robot at its start.
     pub fn new(blueprint: &Blueprint<M>, id: NodeId, motion: Motion, member: Member) -> Self {
-        let mut robot = Self { node: None, member, memory: Memory::default(), errors: PortErrors::default() };
+        let mut robot = Self { node: None, member, body: Body::default() };
         robot.start(blueprint, id, motion);
         robot
     }
@@ -53,35 +48,22 @@ where
         let Blueprint { model, task, checksum, behaviour, key } = *blueprint;
         let codec = Insider { codec: P::Sealed::with_key(&key), lie: self.member.lie.clone() };
         let mut node = Node::with_codec(id, model, task, checksum, behaviour, motion, codec);
-        // A memory's errors are `Infallible`.
-        let _resumed = restart::resume(&mut node, &mut self.memory, &mut [0; LONGEST_FRAME]);
+        self.body.resume(&mut node, &mut [0; LONGEST_FRAME]);
         self.node = Some(node);
     }
 
     /// The first half of a tick: the robot's frames, none if it is gone.
     pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<Frame> {
         let Some(node) = &mut self.node else { return Vec::new() };
-        let mut ports = Ports {
-            radio: &mut self.member.radio,
-            sensor: &mut Eyes(motion),
-            actuator: &mut Motors,
-            store: &mut self.memory,
-        };
-        self.errors = tick::open(node, tick + self.member.ahead, &mut ports, &mut [0; LONGEST_FRAME]);
+        let Member { radio, ahead, .. } = &mut self.member;
+        self.body.open(node, radio, tick + *ahead, motion, &mut [0; LONGEST_FRAME]);
         self.mailbox().take_said()
     }
 
     /// The second half of a tick. What reached a robot that is gone is lost.
     pub fn hear(&mut self) -> Option<Report<[f32; 2]>> {
-        let report = self.node.as_mut().map(|node| {
-            let mut ports = Ports {
-                radio: &mut self.member.radio,
-                sensor: &mut Eyes(*node.state()),
-                actuator: &mut Motors,
-                store: &mut self.memory,
-            };
-            tick::close(node, &mut ports, &mut [0; LONGEST_FRAME], self.errors)
-        });
+        let (radio, body) = (&mut self.member.radio, &mut self.body);
+        let report = self.node.as_mut().map(|node| body.close(node, radio, &mut [0; LONGEST_FRAME]));
         self.mailbox().clear();
         report
     }
@@ -94,26 +76,5 @@ where
     /// How many recorded frames were played to it.
     pub fn replayed(&self) -> u64 {
         self.member.radio.played_frames()
-    }
-}
-
-struct Eyes(Motion);
-
-impl Sensor<Motion> for Eyes {
-    type Error = Infallible;
-
-    fn sense(&mut self) -> Result<Motion, Infallible> {
-        Ok(self.0)
-    }
-}
-
-/// The command is in the tick's report.
-struct Motors;
-
-impl Actuator<[f32; 2]> for Motors {
-    type Error = Infallible;
-
-    fn act(&mut self, _: &[f32; 2]) -> Result<(), Infallible> {
-        Ok(())
     }
 }

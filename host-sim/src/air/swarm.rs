@@ -14,6 +14,7 @@ use super::{
 use crate::{
     flight::{Pilot, Scene},
     profiles::LinkCodec,
+    swarm::disagreement,
 };
 
 /// A simulated swarm's key. Real swarms have their own, from a file.
@@ -166,12 +167,7 @@ where
         if !self.learns || offline == 0.0 || nodes.is_empty() {
             return None;
         }
-        let mut mean = M::Wide::ZERO;
-        for node in &nodes {
-            mean.add_scaled(node.wide(), 1.0 / nodes.len() as f32);
-        }
-        let squares: f64 = nodes.iter().map(|node| f64::from(node.wide().distance(&mean)).powi(2)).sum();
-        Some((squares / nodes.len() as f64).sqrt() / offline)
+        Some(disagreement(nodes.iter().map(|node| node.wide())) / offline)
     }
 
     fn tally(&self) -> Option<Tally> {

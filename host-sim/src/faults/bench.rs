@@ -14,6 +14,7 @@ use crate::{
     profiles::Profile,
     seeds::{Purpose, generator},
     start::{Condition, start},
+    world::variation_of,
 };
 
 /// What is flown.
@@ -54,10 +55,8 @@ impl Sortie {
 }
 
 fn variation(velocities: &[[f32; 2]], odd: &[bool]) -> f64 {
-    let counted = || velocities.iter().zip(odd).filter(|(_, odd)| !**odd).map(|(v, _)| v.map(f64::from));
-    let n = counted().count().max(1) as f64;
-    let mean = [0, 1].map(|axis| counted().map(|v| v[axis]).sum::<f64>() / n);
-    counted().map(|v| (v[0] - mean[0]).powi(2) + (v[1] - mean[1]).powi(2)).sum::<f64>() / n
+    let counted = velocities.iter().zip(odd).filter(|(_, odd)| !**odd);
+    variation_of(counted.map(|(velocity, _)| *velocity))
 }
 
 /// Flights of all swarms under one fault.

@@ -3,6 +3,7 @@
 //! Both give the same bits: that is what [`digest`] is for.
 
 pub mod air;
+pub mod body;
 pub mod digest;
 pub mod emulated;
 pub mod events;

@@ -1,21 +1,16 @@
 //! Robots in this process: the firmware's node, tick and frames, with ports made of memory.
 
-use std::convert::Infallible;
-
 use firmware::emulation::Outcome;
 use wdgnn_core::{
     codec::{Codec, Exact},
     flocking::Motion,
-    ports::{Actuator, Ports, Sensor, Store},
-    restart,
     robot::{self, BUFFER_BYTES, Robot},
     seal::Key,
     task::NodeId,
-    tick::{self, PortErrors},
     weights::Weights,
 };
 
-use super::Fleet;
+use super::{Fleet, body::Body};
 use crate::{
     air::mailbox::{Frame, Mailbox},
     error::Result,
@@ -38,7 +33,7 @@ impl<'w, C: FlownCodec> Native<'w, C> {
     /// [`crate::error::Error::Model`] when it is a model for other robots.
     pub fn new(model: &'w ModelFile, key: &Key, robots: usize) -> Result<Self> {
         let weights = model.weights();
-        let start = |id| NativeRobot::start(id, &weights, C::with_key(key), Memory::default()).map(Some);
+        let start = |id| NativeRobot::start(id, &weights, C::with_key(key), Body::default()).map(Some);
         let robots = (0..).take(robots).map(start).collect::<std::result::Result<_, _>>();
         Ok(Self { weights, key: *key, robots: robots.map_err(|source| model.unusable(source))? })
     }
@@ -64,7 +59,7 @@ impl<C: FlownCodec> Fleet for Native<'_, C> {
     fn reboot(&mut self, robot: usize) -> Result {
         if let Some(off) = self.robots[robot].take() {
             let codec = C::with_key(&self.key);
-            self.robots[robot] = NativeRobot::start(off.node.id(), &self.weights, codec, off.memory).ok();
+            self.robots[robot] = NativeRobot::start(off.node.id(), &self.weights, codec, off.body).ok();
         }
         Ok(())
     }
@@ -78,9 +73,8 @@ impl<C: FlownCodec> Fleet for Native<'_, C> {
 #[derive(Debug)]
 pub struct NativeRobot<'w, C = Exact> {
     node: Robot<'w, C>,
-    errors: PortErrors,
     air: Mailbox,
-    memory: Memory,
+    body: Body,
 }
 
 impl<'w, C: Codec> NativeRobot<'w, C> {
@@ -92,23 +86,16 @@ impl<'w, C: Codec> NativeRobot<'w, C> {
         id: NodeId,
         weights: &Weights<'w>,
         codec: C,
-        mut memory: Memory,
+        mut body: Body,
     ) -> std::result::Result<Self, wdgnn_core::weights::WeightsError> {
         let mut node = robot::robot(id, weights, codec)?;
-        // The memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
-        let _resumed = restart::resume(&mut node, &mut memory, &mut [0; BUFFER_BYTES]);
-        Ok(Self { node, errors: PortErrors::default(), air: Mailbox::default(), memory })
+        body.resume(&mut node, &mut [0; BUFFER_BYTES]);
+        Ok(Self { node, air: Mailbox::default(), body })
     }
 
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
     pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<Frame> {
-        let mut ports = Ports {
-            radio: &mut self.air,
-            sensor: &mut Eyes(motion),
-            actuator: &mut Motors,
-            store: &mut self.memory,
-        };
-        self.errors = tick::open(&mut self.node, tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        self.body.open(&mut self.node, &mut self.air, tick, motion, &mut [0; BUFFER_BYTES]);
         self.air.take_said()
     }
 
@@ -117,55 +104,8 @@ impl<'w, C: Codec> NativeRobot<'w, C> {
         for frame in frames {
             self.air.put(frame.clone());
         }
-        let mut ports = Ports {
-            radio: &mut self.air,
-            sensor: &mut Eyes(*self.node.state()),
-            actuator: &mut Motors,
-            store: &mut self.memory,
-        };
-        let report = tick::close(&mut self.node, &mut ports, &mut [0; BUFFER_BYTES], self.errors);
+        let report = self.body.close(&mut self.node, &mut self.air, &mut [0; BUFFER_BYTES]);
         self.air.clear();
         Outcome::new(&report, self.node.wide())
-    }
-}
-
-struct Eyes(Motion);
-
-impl Sensor<Motion> for Eyes {
-    type Error = Infallible;
-
-    fn sense(&mut self) -> std::result::Result<Motion, Infallible> {
-        Ok(self.0)
-    }
-}
-
-/// The command is in the tick's outcome.
-struct Motors;
-
-impl Actuator<[f32; 2]> for Motors {
-    type Error = Infallible;
-
-    fn act(&mut self, _: &[f32; 2]) -> std::result::Result<(), Infallible> {
-        Ok(())
-    }
-}
-
-/// What a robot keeps while it is off.
-#[derive(Clone, Debug, Default)]
-pub struct Memory(Option<Vec<u8>>);
-
-impl Store for Memory {
-    type Error = Infallible;
-
-    fn load(&mut self, buffer: &mut [u8]) -> std::result::Result<Option<usize>, Infallible> {
-        Ok(self.0.as_ref().map(|bytes| {
-            buffer.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            bytes.len()
-        }))
-    }
-
-    fn save(&mut self, bytes: &[u8]) -> std::result::Result<(), Infallible> {
-        self.0 = Some(bytes.to_vec());
-        Ok(())
     }
 }

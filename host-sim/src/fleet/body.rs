@@ -1,0 +1,105 @@
+//! A robot's body in this process: every port but the radio, made of memory, and the two halves of a tick through them.
+
+use std::convert::Infallible;
+
+use wdgnn_core::{
+    codec::Codec,
+    flocking::{Flocking, Motion},
+    node::Node,
+    ports::{Actuator, Ports, Radio, Sensor, Store},
+    restart,
+    tick::{self, PortErrors, Report},
+    wide::Model,
+};
+
+use crate::air::mailbox::deliver;
+
+/// What a robot has besides its node and its radio.
+#[derive(Debug, Default)]
+pub struct Body {
+    memory: Memory,
+    errors: PortErrors,
+}
+
+impl Body {
+    /// Takes up what the robot has stored, as the firmware does after a start.
+    pub fn resume<M, C, const N: usize>(&mut self, node: &mut Node<M, Flocking, N, C>, buffer: &mut [u8])
+    where
+        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        C: Codec,
+    {
+        // A memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
+        let _resumed = restart::resume(node, &mut self.memory, buffer);
+    }
+
+    /// The first half of a tick: what the robot says is in its radio then.
+    pub fn open<M, C, const N: usize>(
+        &mut self,
+        node: &mut Node<M, Flocking, N, C>,
+        radio: &mut impl Radio,
+        tick: u32,
+        motion: Motion,
+        buffer: &mut [u8],
+    ) where
+        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        C: Codec,
+    {
+        let mut ports =
+            Ports { radio, sensor: &mut Eyes(motion), actuator: &mut Motors, store: &mut self.memory };
+        self.errors = tick::open(node, tick, &mut ports, buffer);
+    }
+
+    /// The second half of a tick: hears what its radio has.
+    pub fn close<M, C, const N: usize>(
+        &mut self,
+        node: &mut Node<M, Flocking, N, C>,
+        radio: &mut impl Radio,
+        buffer: &mut [u8],
+    ) -> Report<[f32; 2]>
+    where
+        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        C: Codec,
+    {
+        let mut ports =
+            Ports { radio, sensor: &mut Eyes(*node.state()), actuator: &mut Motors, store: &mut self.memory };
+        tick::close(node, &mut ports, buffer, self.errors)
+    }
+}
+
+struct Eyes(Motion);
+
+impl Sensor<Motion> for Eyes {
+    type Error = Infallible;
+
+    fn sense(&mut self) -> Result<Motion, Infallible> {
+        Ok(self.0)
+    }
+}
+
+/// The command is in the tick's report.
+struct Motors;
+
+impl Actuator<[f32; 2]> for Motors {
+    type Error = Infallible;
+
+    fn act(&mut self, _: &[f32; 2]) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// What a robot keeps while it is off.
+#[derive(Debug, Default)]
+struct Memory(Option<Vec<u8>>);
+
+impl Store for Memory {
+    type Error = Infallible;
+
+    fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+        Ok(self.0.as_ref().map(|bytes| deliver(bytes, buffer)))
+    }
+
+    fn save(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0 = Some(bytes.to_vec());
+        Ok(())
+    }
+}
