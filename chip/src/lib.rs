@@ -1,0 +1,4 @@
+//! A chip.
+#![forbid(unsafe_code)]
+
+pub mod cpu;
