@@ -174,6 +174,7 @@ pub mod online;
 pub mod ports;
 pub mod refusal;
 pub mod restart;
+pub mod rhythm;
 pub mod robot;
 pub mod safety;
 pub mod seal;

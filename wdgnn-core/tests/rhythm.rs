@@ -1,0 +1,273 @@
+//! The swarm's clock and slots among robots whose crystals differ, started at any time, in an air where overlapping frames are lost.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::rhythm::{Note, Rhythm, Timing};
+
+/// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
+const TEN: Timing = Timing { period: 10_000, exchange: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+/// Twenty at 10.
+const TWENTY: Timing = Timing { exchange: 10, ..TEN };
+/// A sealed frame in the air, in microseconds.
+const FRAME: u64 = 3_808;
+/// The simulation's step in microseconds.
+const STEP: u64 = 10;
+
+struct Robot {
+    rhythm: Option<Rhythm<32>>,
+    on: u64,
+    fast: f64,
+    beat: u64,
+    tick: u32,
+    speaks: Option<u64>,
+    retries: u8,
+    sending: bool,
+    said: u64,
+    /// Its ticks are lies: it says that it is so much further.
+    lie: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    from: usize,
+    tick: u32,
+    note: Note,
+    begins: u64,
+    ends: u64,
+}
+
+struct Swarm {
+    timing: Timing,
+    robots: Vec<Robot>,
+    hears: Box<dyn Fn(usize, usize) -> bool>,
+    frames: Vec<Frame>,
+    now: u64,
+    /// Frames that reached somebody, and those that were read, since the count began.
+    reached: u64,
+    read: u64,
+}
+
+impl Swarm {
+    fn new(timing: Timing, seed: u64, robots: usize, apart_ms: u64, id: impl Fn(usize) -> u16) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let robots = (0..robots)
+            .map(|index| Robot {
+                rhythm: None,
+                on: random.random_range(0..=apart_ms * 1_000),
+                fast: random.random_range(-40.0e-6..40.0e-6),
+                beat: 0,
+                tick: u32::from(id(index)),
+                speaks: None,
+                retries: 0,
+                sending: false,
+                said: 0,
+                lie: 0,
+            })
+            .collect();
+        Self { timing, robots, hears: Box::new(|_, _| true), frames: Vec::new(), now: 0, reached: 0, read: 0 }
+    }
+
+    fn local(robot: &Robot, now: u64) -> u64 {
+        ((now - robot.on) as f64 * (1.0 + robot.fast)) as u64
+    }
+
+    fn busy(&self, at: usize) -> bool {
+        self.frames.iter().any(|frame| {
+            (self.hears)(frame.from, at) && frame.begins < self.now && frame.ends + 128 > self.now
+        })
+    }
+
+    fn step(&mut self) {
+        self.now += STEP;
+        for index in 0..self.robots.len() {
+            if self.now < self.robots[index].on {
+                continue;
+            }
+            let clear = !self.busy(index);
+            let (timing, now) = (self.timing, self.now);
+            let robot = &mut self.robots[index];
+            let local = Self::local(robot, now);
+            let id = robot.tick as u16;
+            let rhythm = robot.rhythm.get_or_insert_with(|| Rhythm::new(timing, id, local, u32::from(id) * 7 + 1));
+            if local >= robot.beat {
+                let beat = rhythm.next(local);
+                (robot.beat, robot.tick) = (beat.begins, beat.tick);
+                if beat.speaks.is_some() {
+                    (robot.speaks, robot.retries) = (beat.speaks, 0);
+                }
+            }
+            if let Some(at) = robot.speaks.filter(|at| local >= *at) {
+                if clear {
+                    robot.speaks = None;
+                    robot.said += 1;
+                    let note = rhythm.note(local).retried(robot.retries);
+                    let tick = rhythm_tick(robot, timing, at) + robot.lie;
+                    let begins = now + 211;
+                    robot.sending = true;
+                    self.frames.push(Frame { from: index, tick, note, begins, ends: begins + FRAME });
+                } else if robot.retries < 1 {
+                    robot.retries += 1;
+                    robot.speaks = Some(at + u64::from(timing.retry));
+                } else {
+                    robot.speaks = None;
+                    rhythm.busy(local);
+                }
+            }
+        }
+        let ended: Vec<Frame> = self.frames.iter().filter(|frame| frame.ends <= self.now && frame.ends + STEP > self.now).copied().collect();
+        for frame in ended {
+            self.robots[frame.from].sending = false;
+            for index in 0..self.robots.len() {
+                if index == frame.from || self.robots[index].rhythm.is_none() || !(self.hears)(frame.from, index) {
+                    continue;
+                }
+                let overlaps = self.frames.iter().any(|other| {
+                    other.from != frame.from
+                        && ((self.hears)(other.from, index) || other.from == index)
+                        && other.begins < frame.ends
+                        && other.ends > frame.begins
+                });
+                let sent_here = self.frames.iter().any(|own| own.from == index && own.begins < frame.ends && own.ends > frame.begins);
+                self.reached += 1;
+                let robot = &mut self.robots[index];
+                let arrived = Self::local(robot, frame.begins.max(robot.on));
+                if let Some(rhythm) = &mut robot.rhythm
+                    && !sent_here
+                {
+                    if overlaps {
+                        rhythm.spoilt(arrived);
+                    } else {
+                        self.read += 1;
+                        rhythm.heard(frame.from as u16, frame.tick, frame.note, arrived);
+                    }
+                }
+            }
+        }
+        let now = self.now;
+        self.frames.retain(|frame| frame.ends + 10_000 > now);
+    }
+
+    fn run(&mut self, until_ms: u64) {
+        while self.now < until_ms * 1_000 {
+            self.step();
+        }
+    }
+
+    /// The share of frames that were read, over so many milliseconds from now.
+    fn delivery(&mut self, over_ms: u64) -> f64 {
+        (self.reached, self.read) = (0, 0);
+        self.robots.iter_mut().for_each(|robot| robot.said = 0);
+        self.run(self.now / 1_000 + over_ms);
+        self.read as f64 / self.reached.max(1) as f64
+    }
+
+    /// The largest difference between two robots' ticks, in microseconds of true time.
+    fn spread(&self) -> f64 {
+        let period = f64::from(self.timing.period);
+        let times = self.robots.iter().filter_map(|robot| {
+            robot.rhythm.as_ref()?;
+            let begins = robot.beat as f64 / (1.0 + robot.fast) + robot.on as f64;
+            Some(begins - f64::from(robot.tick) * period)
+        });
+        let (low, high) = times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
+        high - low
+    }
+}
+
+/// The tick to which a slot belongs.
+fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
+    // The beat that was asked for last is the one that begins next, or this very one.
+    if slot_at >= robot.beat { robot.tick } else { robot.tick - 1 - ((robot.beat - slot_at) / u64::from(timing.period)) as u32 }
+}
+
+#[test]
+fn ten_robots_started_within_400_ms_keep_one_time_and_ten_slots_after_a_second() {
+    for seed in 0..20 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
+        swarm.run(1_400);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+    }
+}
+
+#[test]
+fn addresses_by_chance_leave_nobody_mute() {
+    for seed in 0..20 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
+        let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
+        let mut swarm = Swarm::new(TEN, seed, 10, 1_000, move |index| ids[index]);
+        swarm.run(2_500);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+    }
+}
+
+#[test]
+fn twenty_robots_at_10_hz() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
+        swarm.run(2_400);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn a_robot_that_comes_later_joins_within_a_second() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
+        swarm.robots[3].on = 5_000_000;
+        swarm.run(5_800);
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+    }
+}
+
+#[test]
+fn two_swarms_that_meet_become_one_though_a_single_bridge_joins_them() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 100, |index| index as u16);
+        // The second five are three seconds younger and out of reach.
+        swarm.robots.iter_mut().skip(5).for_each(|robot| robot.on += 3_000_000);
+        swarm.hears = Box::new(|from, to| (from < 5) == (to < 5));
+        swarm.run(6_000);
+        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: two times");
+        swarm.hears = Box::new(|from, to| (from < 5) == (to < 5) || (from.min(to) == 4 && from.max(to) == 5));
+        swarm.run(20_000);
+        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+    }
+}
+
+#[test]
+fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
+    for seed in 0..5 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 300, |index| index as u16);
+        swarm.run(3_000);
+        // Ten hours ahead: further than anybody in company follows.
+        swarm.robots[2].lie = 3_600_000;
+        let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
+        swarm.run(8_000);
+        for (index, robot) in swarm.robots.iter().enumerate() {
+            let passed = robot.tick - before[index];
+            assert!((495..=505).contains(&passed), "seed {seed}: robot {index}'s clock went {passed} ticks");
+        }
+    }
+}
+
+#[test]
+fn ticks_come_in_order_and_none_twice() {
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 1_000, 9);
+    let mut last = None;
+    for now in (1_000..3_000_000).step_by(7_000) {
+        let beat = rhythm.next(now);
+        assert!(beat.begins > now);
+        assert!(last.is_none_or(|last| beat.tick > last));
+        last = Some(beat.tick);
+    }
+}
