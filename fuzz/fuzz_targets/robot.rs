@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Scale, Top,
-    compact::Dot154, tensor::Tensor as _,
+    compact::Dot154, ports::Sensed, tensor::Tensor as _,
 };
 
 type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
@@ -24,7 +24,7 @@ fuzz_target!(|input: &[u8]| {
     let mut node = Node::<_, _, 4, _>::with_codec(1, model, task, MODEL, behaviour, state, Dot154::default());
     let (mut rest, mut tick) = (input, 0);
     while !rest.is_empty() && tick < 20 {
-        assert!(node.sense(tick, Some(state)));
+        assert!(node.sense(tick, Some(Sensed::now(state))));
         while let Some((&length, frames)) = rest.split_first() {
             let (frame, behind) = frames.split_at(usize::from(length).min(frames.len()));
             rest = behind;

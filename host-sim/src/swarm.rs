@@ -11,7 +11,7 @@ use wdgnn_core::{
     codec::{Exact, Parts},
     flocking::{Flocking, Motion},
     node::{BeaconOf, Node},
-    ports::Actuator,
+    ports::{Actuator, Sensed},
     tensor::Tensor,
     tick::{self, Hearing, PortErrors},
     wide::Model,
@@ -133,8 +133,8 @@ where
     fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
         self.said.clear();
         for (node, motion) in self.nodes.iter_mut().zip(scene.motions) {
-            node.sense(scene.tick, Some(*motion));
-            if node.exchanges() {
+            node.sense(scene.tick, Some(Sensed::now(*motion)));
+            if node.speaks() {
                 Self::speak(node, &mut self.said);
             } else {
                 self.said.extend((0..P::FRAMES).map(|_| None));
@@ -197,5 +197,9 @@ impl Actuator<[f32; 2]> for Motors<'_> {
     fn act(&mut self, command: &[f32; 2]) -> Result<(), Self::Error> {
         *self.0 = *command;
         Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Self::Error> {
+        self.act(&[0.0; 2])
     }
 }

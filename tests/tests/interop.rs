@@ -18,6 +18,7 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::Motion,
+    ports::Sensed,
     refusal::Refusal,
     robot::{self, BUFFER_BYTES, Robot},
     seal::{Key, Sealed, SealedEsb32},
@@ -123,7 +124,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     let mut speaker: Robot<'_, P> = robot::robot(7, &weights, codec()).unwrap();
     let mut sent = Vec::new();
     for tick in 0..6 {
-        speaker.sense(tick, Some(motion(tick)));
+        speaker.sense(tick, Some(Sensed::now(motion(tick))));
         for index in 0..P::FRAMES {
             let mut buffer = [0; BUFFER_BYTES + 16];
             let length = speaker.speak_frame(index, &mut buffer).unwrap();
@@ -141,7 +142,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     }
     let mut listener: Robot<'_, P> = robot::robot(1, &weights, codec()).unwrap();
     for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
-        listener.sense(*tick, Some(motion(0)));
+        listener.sense(*tick, Some(Sensed::now(motion(0))));
         let mut changed = frame.clone();
         *changed.last_mut().unwrap() ^= 0x80;
         if profile.key.is_some() {

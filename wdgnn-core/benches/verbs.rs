@@ -10,7 +10,7 @@ use std::{
 
 use wdgnn_core::{
     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Model, Motion, Network, Node, Scale,
-    Top, Unfolded, math,
+    Top, Unfolded, math, ports::Sensed,
 };
 
 const NEIGHBOURS: u16 = 8;
@@ -52,6 +52,7 @@ where
         frames.push(buffer[..length].to_vec());
     }
     let mut node = start(0);
+    node.sense(0, Some(Sensed::now(motion(0))));
     for frame in &frames {
         node.hear(frame).expect("a good frame");
     }

@@ -11,6 +11,9 @@ const ROBUST_CLIP: f32 = 0.02;
 const ROBUST_BALL: f32 = 0.3;
 /// The largest tap that an honest flocking robot can have: in flights under the paper's condition none reached 50.
 pub const LARGEST_TAP: f32 = 100.0;
+/// For how many ticks a robot flies on by a state that it sensed last: 0.25 s. At its largest acceleration of 10 m/s², it can by then
+/// be 0.3 m from where it believes to be, twice what robots keep apart.
+pub const BLIND_TICKS: u32 = 25;
 
 /// How a node behaves, apart from its network and its task.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +25,9 @@ pub struct Behaviour {
     pub patience: Patience,
     /// For how many ticks a silent neighbour is held.
     pub hold: u32,
+    /// The age in ticks that the robot's own state may reach. Beyond it the robot is blind: it says nothing, learns nothing, and its
+    /// actuator brings it to rest.
+    pub blind: u32,
     /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick, see [`Node::exchanges`](crate::Node::exchanges).
     pub exchange: u32,
     /// How many frames in a row a neighbour must be plausible for before it counts; 0 believes everybody, as the paper does.
@@ -37,7 +43,15 @@ impl Behaviour {
     /// heard is a missing edge.
     #[must_use]
     pub const fn new(learning: Learning) -> Self {
-        Self { learning, patience: Patience::DEFAULT, hold: 0, exchange: 1, probation: 0, largest_tap: 0.0 }
+        Self {
+            learning,
+            patience: Patience::DEFAULT,
+            hold: 0,
+            blind: BLIND_TICKS,
+            exchange: 1,
+            probation: 0,
+            largest_tap: 0.0,
+        }
     }
 
     /// The same with an exchange in every so many-th tick. Between exchanges nobody is heard, so silent neighbours are held: over

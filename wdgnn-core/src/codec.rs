@@ -98,6 +98,12 @@ pub trait Codec {
     /// Whose frame this is, if it is long enough to tell.
     fn identity(frame: &[u8]) -> Option<Identity>;
 
+    /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely. Where frames are
+    /// sealed, one that is no newer than the last of its sender tells nothing: it may be a recording.
+    fn vouch(&self, _link: &Link, frame: &[u8]) -> Option<Identity> {
+        Self::identity(frame)
+    }
+
     /// Writes frame `index` of exchange number `exchange` to the front of `buffer` and returns its length, or `None` when the
     /// buffer is too short.
     fn encode<S: State, C: Chains, W: Share>(

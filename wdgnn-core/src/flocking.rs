@@ -41,6 +41,10 @@ pub const TRACK_SECONDS: f32 = 0.2;
 /// In the `Slow` phase, a robot without neighbours loses its speed with this time constant.
 const SLOW_SECONDS: f32 = 1.0;
 
+/// In the `Stop` phase, with this one. Braking all of the speed within a tick would swing back and forth for ever where sensing is a
+/// tick late; ten ticks of 10 ms bear a delay of two without overshooting (v' = v − k v₋₂ does not up to k = 4/27, and k is 0.1).
+const STOP_SECONDS: f32 = 0.1;
+
 /// Where a robot is and how it moves, in a frame that all robots share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, MaxSize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -265,7 +269,7 @@ impl Task for Flocking {
         match isolation {
             Isolation::Hold => [0.0; 2],
             Isolation::Slow => own.velocity.map(|v| math::clamp(-v / SLOW_SECONDS, self.limit)),
-            Isolation::Stop => own.velocity.map(|v| math::clamp(-v / self.period, self.limit)),
+            Isolation::Stop => own.velocity.map(|v| math::clamp(-v / STOP_SECONDS, self.limit)),
         }
     }
 }
@@ -349,7 +353,20 @@ mod tests {
         let own = motion(0.0, 0.0, 0.05, -4.0);
         assert_eq!(TASK.fallback(&own, Isolation::Hold), [0.0, 0.0]);
         assert_eq!(TASK.fallback(&own, Isolation::Slow), [-0.05, 4.0]);
-        assert_eq!(TASK.fallback(&own, Isolation::Stop), [-5.0, 10.0]);
+        assert_eq!(TASK.fallback(&own, Isolation::Stop), [-0.5, 10.0]);
+    }
+
+    #[test]
+    fn a_stopping_robot_comes_to_rest_though_it_senses_two_ticks_late() {
+        let mut velocities = [4.0_f32; 3]; // now, one tick ago, two ticks ago
+        for _ in 0..300 {
+            let sensed = motion(0.0, 0.0, velocities[2], 0.0);
+            let [braking, _] = TASK.fallback(&sensed, Isolation::Stop);
+            let next = velocities[0] + TASK.period * braking;
+            assert!((0.0..=velocities[0]).contains(&next), "{next} after {velocities:?}");
+            velocities = [next, velocities[0], velocities[1]];
+        }
+        assert!(velocities[0] < 1.0e-6, "{velocities:?}");
     }
 
     #[test]

@@ -38,6 +38,7 @@
 //! ```
 //! use wdgnn_core::{
 //!     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Scale, Top,
+//!     ports::Sensed,
 //! };
 //!
 //! // 6 features, 2 taps, 2 hidden features, 2 outputs; one layer.
@@ -64,7 +65,7 @@
 //!     let mut frames = [[0; 256]; 2];
 //!     let mut lengths = [0; 2];
 //!     for (id, robot) in robots.iter_mut().enumerate() {
-//!         robot.sense(tick, Some(motions[id]));
+//!         robot.sense(tick, Some(Sensed::now(motions[id])));
 //!         lengths[id] = robot.speak(&mut frames[id]).unwrap();
 //!     }
 //!     // ... then everybody hears, and does the rest of the list.
@@ -93,7 +94,7 @@
 //! ```
 //! use wdgnn_core::{
 //!     Behaviour, Flocking, Folded, Layer, Motion, Network, Node, Top, Weights, WeightsError, flocking,
-//!     ports::{Actuator, NoStore, Ports, Radio, Sensor}, tick,
+//!     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor}, tick,
 //! };
 //! # use wdgnn_core::{Activation, Learning, Scale, weights::{self, Aligned, Header, LayerDimensions, Schedule, TaskSettings}};
 //!
@@ -103,17 +104,20 @@
 //! impl Radio for Silence {
 //!     type Error = ();
 //!     fn send(&mut self, _frame: &[u8]) -> Result<(), ()> { Ok(()) }
-//!     fn receive(&mut self, _buffer: &mut [u8]) -> Result<Option<usize>, ()> { Ok(None) }
+//!     fn receive(&mut self, _buffer: &mut [u8]) -> Result<Option<Received>, ()> { Ok(None) }
 //! }
 //! struct AtRest;
 //! impl Sensor<Motion> for AtRest {
 //!     type Error = ();
-//!     fn sense(&mut self) -> Result<Motion, ()> { Ok(Motion { position: [0.0; 2], velocity: [0.0; 2] }) }
+//!     fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
+//!         Ok(Sensed::now(Motion { position: [0.0; 2], velocity: [0.0; 2] }))
+//!     }
 //! }
 //! struct Motors;
 //! impl Actuator<[f32; 2]> for Motors {
 //!     type Error = ();
 //!     fn act(&mut self, _command: &[f32; 2]) -> Result<(), ()> { Ok(()) }
+//!     fn stop(&mut self) -> Result<(), ()> { Ok(()) }
 //! }
 //!
 //! fn robot(file: &[u8]) -> Result<(), WeightsError> {

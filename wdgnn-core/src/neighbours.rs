@@ -5,6 +5,7 @@
 //! * a neighbour that is in the table and keeps talking is never displaced: a newcomer takes a free slot or is refused, so a
 //!   flood of invented addresses cannot push real neighbours out;
 //! * a neighbour that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
+//! * what comes late or is held over skipped ticks is carried on by the ticks that have passed, not by the calls that were made;
 //! * of one sender, only ever newer frames count, by (boot, sequence).
 
 use heapless::Vec;
@@ -31,45 +32,81 @@ pub struct Neighbour<S, C, W> {
     pub counts: bool,
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
-    /// The state that follows from everything that it said, carried on while it is silent: what its next word is held
+    /// The state that follows from everything that it said, at the tick in which it said it last: what its next word is held
     /// against.
-    pub track: S,
-    /// Its track, and the tick in which it had last been heard, before anything was heard of it in this one: what every frame
-    /// of a tick is held against. Nothing while it is new.
+    pub track: (S, u32),
+    /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
+    /// is new.
     pub earlier: Option<(S, u32)>,
-    /// What it said; the state is carried on while it is silent.
+    /// What it said; the state is carried on to this tick.
     pub beacon: Beacon<S, C, W>,
 }
 
 impl<S: Copy, C, W> Neighbour<S, C, W> {
-    fn newcomer(heard: u32, fresh: Span, beacon: Beacon<S, C, W>) -> Self {
-        let track = beacon.state;
-        Self { heard, proven: 0, doubted: false, counts: false, fresh, track, earlier: None, beacon }
+    fn newcomer(now: &Heard<S>, fresh: Span, mut beacon: Beacon<S, C, W>) -> Self {
+        let track = (beacon.state, now.said);
+        beacon.state = now.state;
+        Self {
+            heard: now.tick,
+            proven: 0,
+            doubted: false,
+            counts: false,
+            fresh,
+            track,
+            earlier: None,
+            beacon,
+        }
+    }
+}
+
+/// When a beacon was heard and said, and what has become of its sender's state by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Heard<S> {
+    /// The tick in which it was heard.
+    pub tick: u32,
+    /// The tick in which it was said.
+    pub said: u32,
+    /// The sender's state, carried on from the one to the other.
+    pub state: S,
+}
+
+impl<S: Copy> Heard<S> {
+    /// A beacon that is heard in the tick in which it is said.
+    pub const fn at_once<C, W>(tick: u32, beacon: &Beacon<S, C, W>) -> Self {
+        Self { tick, said: tick, state: beacon.state }
     }
 }
 
 /// Up to `N` neighbours.
 ///
 /// ```
-/// use wdgnn_core::{Beacon, Neighbours, Refusal};
+/// use wdgnn_core::{Beacon, Neighbours, Refusal, neighbours::Heard};
 ///
 /// let beacon = |sender, sequence| Beacon { sender, boot: 0, sequence, degree: 0, state: 1.5, chains: (), wide: () };
 /// let mut table = Neighbours::<f32, (), (), 2>::new();
-/// table.hear(0, &beacon(9, 0)).unwrap();
-/// table.hear(0, &beacon(4, 0)).unwrap();
-/// assert_eq!(table.hear(0, &beacon(5, 0)), Err(Refusal::TableFull));
-/// assert_eq!(table.hear(0, &beacon(9, 0)), Err(Refusal::Old));
+/// let mut hear = |tick, sender, sequence| {
+///     let beacon = beacon(sender, sequence);
+///     table.hear(&Heard::at_once(tick, &beacon), &beacon)
+/// };
+/// hear(0, 9, 0).unwrap();
+/// hear(0, 4, 0).unwrap();
+/// assert_eq!(hear(0, 5, 0), Err(Refusal::TableFull));
+/// assert_eq!(hear(0, 9, 0), Err(Refusal::Old));
+/// // In the next tick only 4 is heard.
+/// hear(1, 4, 1).unwrap();
 /// assert!(table.iter().map(|neighbour| neighbour.beacon.sender).eq([4, 9]));
 ///
-/// // In the next tick only 4 is heard. With nobody held, 9 is forgotten and its slot is free.
-/// table.hear(1, &beacon(4, 1)).unwrap();
-/// assert_eq!(table.settle(1, 0, |state| *state), 1);
-/// table.hear(2, &beacon(5, 1)).unwrap();
+/// // With nobody held, 9 is forgotten and its slot is free.
+/// assert_eq!(table.settle(1, 0, |state, _| *state), 1);
+/// assert_eq!(table.len(), 1);
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Neighbours<S, C, W, const N: usize> {
     entries: Vec<Neighbour<S, C, W>, N>,
+    /// The tick to which states are carried on.
+    settled: u32,
 }
 
 impl<S, C, W, const N: usize> Default for Neighbours<S, C, W, N> {
@@ -83,7 +120,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(N > 0 && N < 256, "a beacon tells its degree in one byte") };
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), settled: 0 }
     }
 
     /// The neighbours in ascending id.
@@ -103,12 +140,12 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         self.entries.is_empty()
     }
 
-    /// Takes in a beacon heard at `tick`.
+    /// Takes in a beacon.
     ///
     /// # Errors
     /// [`Refusal::Old`] when it is not newer than the last one of that sender, [`Refusal::TableFull`] when its sender is new and
     /// there is no room. The table is then as it was.
-    pub fn hear(&mut self, tick: u32, beacon: &Beacon<S, C, W>) -> Result<(), Refusal>
+    pub fn hear(&mut self, now: &Heard<S>, beacon: &Beacon<S, C, W>) -> Result<(), Refusal>
     where
         S: Copy,
         Beacon<S, C, W>: Copy,
@@ -120,14 +157,15 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 if (beacon.boot, beacon.sequence) <= (entry.beacon.boot, entry.beacon.sequence) {
                     return Err(Refusal::Old);
                 }
-                entry.heard = tick;
+                entry.heard = now.tick;
                 entry.proven = entry.proven.saturating_add(1);
                 entry.fresh = Span::ALL;
-                entry.track = beacon.state;
+                entry.track = (beacon.state, now.said);
                 entry.earlier = None;
                 entry.beacon = *beacon;
+                entry.beacon.state = now.state;
             }
-            Err(index) => self.admit(index, Neighbour::newcomer(tick, Span::ALL, *beacon))?,
+            Err(index) => self.admit(index, Neighbour::newcomer(now, Span::ALL, *beacon))?,
         }
         Ok(())
     }
@@ -141,14 +179,14 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 
     /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `follow` holds
-    /// the new state against the sender's track, so many ticks after it was last heard, and returns the track from here on.
+    /// the new state against the sender's track, which is so many ticks older, and returns the track from here on.
     ///
     /// # Errors
     /// As [`Neighbours::hear`]; [`Refusal::Implausible`] when the state contradicts the last one: the sender has then to prove
     /// itself anew, starting from what it says now.
     pub fn hear_parts(
         &mut self,
-        tick: u32,
+        now: &Heard<S>,
         beacon: &Beacon<S, C, W>,
         parts: Parts,
         follow: impl FnOnce(&S, &S, u32) -> Option<S>,
@@ -161,26 +199,26 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         let index = match found {
             Ok(index) => index,
-            Err(index) => return self.admit(index, Neighbour::newcomer(tick, parts.wide, *beacon)),
+            Err(index) => return self.admit(index, Neighbour::newcomer(now, parts.wide, *beacon)),
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
         let known = &mut entry.beacon;
         if (beacon.boot, beacon.sequence) <= (known.boot, known.sequence) {
             return Err(Refusal::Old);
         }
-        let again = entry.heard == tick;
+        let again = entry.heard == now.tick;
         if !again {
-            entry.earlier = Some((entry.track, entry.heard));
+            entry.earlier = Some(entry.track);
         }
         // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
         let followed = match &entry.earlier {
-            Some((track, heard)) => follow(track, &beacon.state, tick.saturating_sub(*heard)),
+            Some((track, said)) => follow(track, &beacon.state, now.said.saturating_sub(*said)),
             None => Some(beacon.state),
         };
         let believed = followed.is_some();
-        entry.track = followed.unwrap_or(beacon.state);
+        entry.track = (followed.unwrap_or(beacon.state), now.said);
         (known.boot, known.sequence, known.degree) = (beacon.boot, beacon.sequence, beacon.degree);
-        known.state = beacon.state;
+        known.state = now.state;
         known.chains.copy_sent(&beacon.chains, parts.taps);
         let heard = parts.wide.of(beacon.wide.numbers());
         for (slot, number) in parts.wide.of_mut(known.wide.numbers_mut()).iter_mut().zip(heard) {
@@ -197,19 +235,20 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         if parts.wide != Span::NONE {
             entry.fresh = parts.wide;
         }
-        entry.heard = tick;
+        entry.heard = now.tick;
         if believed { Ok(()) } else { Err(Refusal::Implausible) }
     }
 
     /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks and carries on the state of those
-    /// that are held. Returns how many were forgotten.
-    pub fn settle(&mut self, tick: u32, hold: u32, carry_on: impl Fn(&S) -> S) -> usize {
+    /// that are held, by as many ticks as have passed. Returns how many were forgotten.
+    pub fn settle(&mut self, tick: u32, hold: u32, carry_on: impl Fn(&S, u32) -> S) -> usize {
         let before = self.entries.len();
+        let settled = core::mem::replace(&mut self.settled, tick);
         self.entries.retain_mut(|entry| {
             let silent = tick.saturating_sub(entry.heard);
             if silent > 0 && silent <= hold {
-                entry.beacon.state = carry_on(&entry.beacon.state);
-                entry.track = carry_on(&entry.track);
+                let passed = tick.saturating_sub(settled.max(entry.heard));
+                entry.beacon.state = carry_on(&entry.beacon.state, passed);
             }
             silent <= hold
         });
@@ -249,6 +288,14 @@ mod tests {
         Beacon { sender, boot: 0, sequence, degree: 0, state: 1.0, chains: (), wide: () }
     }
 
+    fn hear<const N: usize>(
+        table: &mut Neighbours<f32, (), (), N>,
+        tick: u32,
+        beacon: Beacon<f32, (), ()>,
+    ) -> Result<(), Refusal> {
+        table.hear(&Heard::at_once(tick, &beacon), &beacon)
+    }
+
     fn ids(table: &Table) -> std::vec::Vec<NodeId> {
         table.iter().map(|entry| entry.beacon.sender).collect()
     }
@@ -259,7 +306,7 @@ mod tests {
     fn neighbours_are_kept_in_ascending_id() {
         let mut table = Table::new();
         for id in [7, 3, 9, 1, 8] {
-            table.hear(0, &beacon(id, 0)).unwrap();
+            hear(&mut table, 0, beacon(id, 0)).unwrap();
         }
         assert_eq!(ids(&table), [1, 3, 7, 8, 9]);
     }
@@ -267,35 +314,35 @@ mod tests {
     #[test]
     fn a_frame_that_is_not_newer_is_refused() {
         let mut table = Table::new();
-        table.hear(0, &beacon(5, 10)).unwrap();
-        assert_eq!(table.hear(1, &beacon(5, 10)), Err(Refusal::Old));
-        assert_eq!(table.hear(1, &beacon(5, 9)), Err(Refusal::Old));
+        hear(&mut table, 0, beacon(5, 10)).unwrap();
+        assert_eq!(hear(&mut table, 1, beacon(5, 10)), Err(Refusal::Old));
+        assert_eq!(hear(&mut table, 1, beacon(5, 9)), Err(Refusal::Old));
         assert_eq!(table.iter().next().unwrap().heard, 0);
-        table.hear(1, &beacon(5, 11)).unwrap();
+        hear(&mut table, 1, beacon(5, 11)).unwrap();
         let rebooted = Beacon { boot: 1, ..beacon(5, 0) };
-        table.hear(1, &rebooted).unwrap();
-        assert_eq!(table.hear(1, &beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
+        hear(&mut table, 1, rebooted).unwrap();
+        assert_eq!(hear(&mut table, 1, beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
     }
 
     #[test]
     fn a_table_of_16_fed_by_200_ids_keeps_the_established_and_never_grows() {
         let mut table = Table::new();
         for id in 100..116 {
-            table.hear(0, &beacon(id, 0)).unwrap();
+            hear(&mut table, 0, beacon(id, 0)).unwrap();
         }
-        table.settle(0, 0, |state| *state);
+        table.settle(0, 0, |state, _| *state);
         for tick in 1..50 {
             // The flood comes first in every tick: established neighbours have not spoken yet.
             for id in 0..200 {
                 let known = (100..116).contains(&id);
                 if !known {
-                    assert_eq!(table.hear(tick, &beacon(id, tick)), Err(Refusal::TableFull));
+                    assert_eq!(hear(&mut table, tick, beacon(id, tick)), Err(Refusal::TableFull));
                 }
             }
             for id in 100..116 {
-                table.hear(tick, &beacon(id, tick)).unwrap();
+                hear(&mut table, tick, beacon(id, tick)).unwrap();
             }
-            assert_eq!(table.settle(tick, 0, |state| *state), 0);
+            assert_eq!(table.settle(tick, 0, |state, _| *state), 0);
             assert_eq!(ids(&table), (100..116).collect::<std::vec::Vec<_>>());
         }
     }
@@ -303,22 +350,41 @@ mod tests {
     #[test]
     fn a_silent_neighbour_is_held_carried_on_and_then_forgotten() {
         let mut table = Table::new();
-        table.hear(10, &beacon(5, 0)).unwrap();
+        hear(&mut table, 10, beacon(5, 0)).unwrap();
         for tick in 10..13 {
-            assert_eq!(table.settle(tick, 2, |state| state + 1.0), 0);
+            assert_eq!(table.settle(tick, 2, |state, ticks| state + ticks as f32), 0);
             assert_eq!(table.iter().next().unwrap().beacon.state, 1.0 + (tick - 10) as f32);
         }
-        assert_eq!(table.settle(13, 2, |state| *state), 1);
+        assert_eq!(table.settle(13, 2, |state, _| *state), 1);
         assert!(table.is_empty());
+    }
+
+    #[test]
+    fn over_skipped_ticks_a_held_neighbour_is_carried_on_by_all_of_them() {
+        let mut table = Table::new();
+        hear(&mut table, 10, beacon(5, 0)).unwrap();
+        for (tick, state) in [(10, 1.0), (11, 2.0), (15, 6.0), (15, 6.0), (16, 7.0)] {
+            assert_eq!(table.settle(tick, 6, |state, ticks| state + ticks as f32), 0);
+            assert_eq!(table.iter().next().unwrap().beacon.state, state, "tick {tick}");
+        }
+    }
+
+    #[test]
+    fn a_late_word_is_kept_as_what_has_become_of_it() {
+        let mut table = Table::new();
+        let late = beacon(5, 7);
+        table.hear(&Heard { tick: 10, said: 7, state: 4.0 }, &late).unwrap();
+        let neighbour = *table.iter().next().unwrap();
+        assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, (1.0, 7)));
     }
 
     #[test]
     fn a_slot_that_became_free_goes_to_a_newcomer() {
         let mut table = Neighbours::<f32, (), (), 1>::new();
-        table.hear(0, &beacon(1, 0)).unwrap();
-        assert_eq!(table.hear(1, &beacon(2, 0)), Err(Refusal::TableFull));
-        table.settle(1, 0, |state| *state);
-        table.hear(2, &beacon(2, 1)).unwrap();
+        hear(&mut table, 0, beacon(1, 0)).unwrap();
+        assert_eq!(hear(&mut table, 1, beacon(2, 0)), Err(Refusal::TableFull));
+        table.settle(1, 0, |state, _| *state);
+        hear(&mut table, 2, beacon(2, 1)).unwrap();
         assert!(table.contains(2));
         assert!(!table.contains(1));
     }

@@ -6,13 +6,15 @@ use heapless::Vec;
 
 use crate::{
     behaviour::Behaviour,
-    codec::{Codec, Exact, Parts, Span},
+    codec::{Codec, Exact, Identity, Parts, Span},
     consensus::{self, Opinion},
     message::{Beacon, Link},
-    neighbours::{Neighbour, Neighbours},
+    neighbours::{Heard, Neighbour, Neighbours},
     online,
+    ports::Sensed,
     refusal::Refusal,
     safety::{self, Verdict},
+    seal::WINDOW_TICKS,
     taps::{self, Chains as _},
     task::{Isolation, NodeId, State, Task},
     tensor::Tensor,
@@ -47,7 +49,7 @@ pub struct Agreement {
 /// ```
 /// use wdgnn_core::{
 ///     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Refusal, Scale, Top,
-///     safety::Verdict, task::Isolation,
+///     ports::Sensed, safety::Verdict, task::Isolation,
 /// };
 ///
 /// type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
@@ -58,7 +60,7 @@ pub struct Agreement {
 /// let behaviour = Behaviour::new(Learning::OFF);
 /// let mut node = Node::<_, _, 16>::new(1, model, Flocking::DEFAULT, 0, behaviour, flying);
 ///
-/// assert!(node.sense(0, Some(flying)));
+/// assert!(node.sense(0, Some(Sensed::now(flying))));
 /// assert_eq!(node.hear(b"noise"), Err(Refusal::TooShort));
 /// node.settle();
 /// let features = node.observe();
@@ -75,10 +77,16 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     link: Link,
     behaviour: Behaviour,
     tick: u32,
+    /// Ticks since the one before: more than one where some were skipped.
+    passed: u32,
+    /// The residue of the ticks in which it speaks.
+    turn: u32,
     boot: u32,
     sequence: u32,
     degree: u8,
     alone: u32,
+    /// The age of the state in ticks; without end while none was ever sensed.
+    age: u32,
     /// The first tick.
     began: Option<u32>,
     state: T::State,
@@ -137,10 +145,13 @@ where
             link: Link { profile: P::profile(M::FOLDED), model: weights },
             behaviour,
             tick: 0,
+            passed: 1,
+            turn: id.into(),
             boot: 0,
             sequence: 0,
             degree: 0,
             alone: 0,
+            age: u32::MAX,
             began: None,
             state,
             chains: taps::Chains::ZERO,
@@ -159,22 +170,46 @@ where
         P::bytes::<T::State, M::Chains, M::Wide>()
     }
 
-    /// Sense: takes over the robot's own state at `tick`. A state that is not admissible is refused, and the last one is
-    /// carried on.
-    pub fn sense(&mut self, tick: u32, state: Option<T::State>) -> bool {
+    /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
+    /// one, the last one is carried on by the ticks that have passed, until it is too old ([`Behaviour::blind`]).
+    pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
+        self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
         self.began.get_or_insert(tick);
-        let sensed = state.filter(State::admissible);
-        self.state = sensed.unwrap_or_else(|| self.task.extrapolate(&self.state));
+        let oldest = self.behaviour.blind;
+        let sensed = sensed.filter(|sensed| sensed.state.admissible());
+        if let Some(Sensed { state, age }) = sensed {
+            self.state = self.task.carry_on(&state, age.min(oldest));
+            self.age = age;
+        } else {
+            let further = self.passed.min(oldest.saturating_sub(self.age));
+            self.state = self.task.carry_on(&self.state, further);
+            self.age = self.age.saturating_add(self.passed);
+        }
         sensed.is_some()
     }
 
-    /// Whether the node speaks, and its taps advance, in this tick. Addresses take turns: where there is an exchange in every d-th
-    /// tick, the node with address i has it in ticks i, i + d, …, so that the air is used evenly.
+    /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It then says
+    /// nothing, because a position that is none helps nobody, learns nothing, and is to be brought to rest. The next state that is
+    /// sensed ends it.
+    #[must_use]
+    pub fn blind(&self) -> bool {
+        self.age > self.behaviour.blind
+    }
+
+    /// Whether it is the node's turn to speak, and its taps advance, in this tick. Nodes take turns: where there is an exchange in
+    /// every d-th tick, the node with address i has it in ticks i, i + d, …, so that the air is used evenly, unless
+    /// [`set_turn`](Self::set_turn) gave it another.
     #[must_use]
     pub fn exchanges(&self) -> bool {
         let every = self.behaviour.exchange.max(1);
-        self.tick % every == u32::from(self.id) % every
+        self.tick % every == self.turn % every
+    }
+
+    /// Whether the node has something to say in this tick: it is its turn, and it is not blind.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        self.exchanges() && !self.blind()
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
@@ -220,6 +255,13 @@ where
         self.accept_parts(&beacon, parts)
     }
 
+    /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
+    /// of somebody who was heard since is nobody's. Changes nothing.
+    #[inline(never)] // likewise
+    pub fn vouch(&mut self, frame: &[u8]) -> Option<Identity> {
+        self.codec.vouch(&self.link, frame)
+    }
+
     /// Hear: takes in a beacon that was decoded and checked already.
     ///
     /// # Errors
@@ -239,14 +281,30 @@ where
         if !self.believable(beacon, parts.wide) {
             return Err(Refusal::Implausible);
         }
-        if parts == Parts::ALL && self.behaviour.probation == 0 {
-            return self.neighbours.hear(self.tick, beacon);
+        let Behaviour { hold, probation, .. } = self.behaviour;
+        let age = self.age_of(beacon.sequence);
+        let state = self.task.carry_on(&beacon.state, age.min(hold));
+        let now = Heard { tick: self.tick, said: self.tick.saturating_sub(age), state };
+        if parts == Parts::ALL && probation == 0 {
+            return self.neighbours.hear(&now, beacon);
         }
-        let (task, everybody) = (&self.task, self.behaviour.probation == 0);
-        let follow = |track: &_, said: &T::State, silent| {
-            if everybody { Some(*said) } else { task.follow(track, said, silent) }
+        let task = &self.task;
+        let follow = |track: &_, said: &T::State, silent: u32| {
+            if probation == 0 {
+                return Some(*said);
+            }
+            // To the tick before, from where the task goes on. Nobody is held for longer than this.
+            let before = silent.saturating_sub(1).min(hold.saturating_add(WINDOW_TICKS));
+            task.follow(&task.carry_on(track, before), said, silent)
         };
-        self.neighbours.hear_parts(self.tick, beacon, parts, follow)
+        self.neighbours.hear_parts(&now, beacon, parts, follow)
+    }
+
+    /// How many ticks ago a frame was said, by its sequence. One from the future is of now; so is one from so long ago that its sender
+    /// must have another clock, which a sealed link would have refused.
+    fn age_of(&self, sequence: u32) -> u32 {
+        let age = self.tick.saturating_sub(sequence / P::FRAMES);
+        if age > WINDOW_TICKS { 0 } else { age }
     }
 
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
@@ -266,13 +324,15 @@ where
     /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.
     pub fn settle(&mut self) -> usize {
         let task = &self.task;
-        let forgotten =
-            self.neighbours.settle(self.tick, self.behaviour.hold, |state| task.extrapolate(state));
+        let forgotten = self
+            .neighbours
+            .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
         let Behaviour { hold, probation, .. } = self.behaviour;
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
         self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
-        self.alone = if self.trusted().next().is_none() { self.alone.saturating_add(1) } else { 0 };
+        let alone = self.trusted().next().is_none();
+        self.alone = if alone { self.alone.saturating_add(self.passed.max(1)) } else { 0 };
         forgotten
     }
 
@@ -311,8 +371,13 @@ where
         self.output
     }
 
-    /// Guard: the command for the motors.
+    /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
     pub fn guard(&self) -> (M::Output, Verdict) {
+        if self.blind() {
+            let mut nothing = self.output;
+            nothing.as_mut().fill(0.0);
+            return (nothing, Verdict::Blind);
+        }
         let isolation = self.behaviour.patience.phase(self.alone);
         safety::guard(&self.task, &self.state, self.states(), &self.output, isolation)
     }
@@ -326,9 +391,13 @@ where
         gradient
     }
 
-    /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step.
+    /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
+    /// node does neither: its gradient is that of a place where it is not.
     #[inline(never)] // its stack is given back before the next verb
     pub fn agree(&mut self) -> Agreement {
+        if self.blind() {
+            return Agreement::default();
+        }
         let rule = &self.behaviour.learning;
         let offline = self.model.offline();
         let mut degree = 0;
@@ -445,6 +514,12 @@ where
             self.wide = *wide;
         }
         admissible
+    }
+
+    /// Gives the node another turn: with an exchange in every d-th tick, it has them in ticks turn, turn + d, …. For radios that keep
+    /// slots.
+    pub fn set_turn(&mut self, turn: u32) {
+        self.turn = turn;
     }
 
     /// Marks a restart: receivers take frames of a later boot for newer, whatever their sequence.

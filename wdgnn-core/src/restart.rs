@@ -31,7 +31,7 @@ pub struct StoreFailed;
 /// `buffer` needs [`Node::frame_bytes`].
 ///
 /// # Errors
-/// When the store could not be read (the node is then as it was) or the new boot count not written (what was read has been
+/// When the store could not be read (the node is then as it was) or the new boot count not kept (what was read has been
 /// taken up). Whether to fly at all is the caller's choice.
 #[inline(never)] // its stack is given back before the first tick
 pub fn resume<M, T, K, const N: usize, P: Codec>(
@@ -57,6 +57,8 @@ where
         node.set_boot(head.boot.saturating_add(1));
     }
     save(node, store, buffer).ok_or(StoreFailed)?;
+    // Before the first word: a count that is lost now would come again, and a nonce with it.
+    store.flush().map_err(|_| StoreFailed)?;
     Ok(resumed)
 }
 

@@ -41,6 +41,8 @@ pub enum Verdict {
     NotFinite,
     /// Nobody around: the task's fallback was taken.
     Alone(Isolation),
+    /// The robot does not know where it is: no command, the actuator comes to rest by its own means.
+    Blind,
 }
 
 /// The gate: the network's raw output in, the command for the motors out.

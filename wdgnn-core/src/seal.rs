@@ -153,13 +153,17 @@ impl<C: Codec, A: Cipher> SealedWith<C, A> {
         if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
             return Err(Refusal::Untimely);
         }
-        match self.last.iter().find(|last| last.sender == identity.sender).copied() {
-            Some(last) if (identity.boot, identity.sequence) <= (last.boot, last.sequence) => {
-                Err(Refusal::Replayed)
-            }
+        match self.newer(identity) {
+            Some(false) => Err(Refusal::Replayed),
             None if self.last.is_full() && self.forgettable(tick).is_none() => Err(Refusal::TooManySenders),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a frame is newer than the last of its sender, if that one is known.
+    fn newer(&self, identity: &Identity) -> Option<bool> {
+        let last = self.last.iter().find(|last| last.sender == identity.sender)?;
+        Some((identity.boot, identity.sequence) > (last.boot, last.sequence))
     }
 
     /// Who makes room for a new sender: who was silent for longest, if that is long enough.
@@ -179,6 +183,18 @@ impl<C: Codec, A: Cipher> SealedWith<C, A> {
     ) -> Result<Identity, Refusal> {
         let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
         self.fresh(&identity, now)?;
+        self.unseal(link, &identity, frame, inside)?;
+        Ok(identity)
+    }
+
+    /// Puts the frame inside into `inside`.
+    fn unseal(
+        &self,
+        link: Link,
+        identity: &Identity,
+        frame: &[u8],
+        inside: &mut Vec<u8, LONGEST>,
+    ) -> Result<(), Refusal> {
         inside.extend_from_slice(frame).map_err(|_| Refusal::Trailing)?;
         let (header, rest) = inside.split_at_mut_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
         let (content, tag) = rest
@@ -189,10 +205,10 @@ impl<C: Codec, A: Cipher> SealedWith<C, A> {
         let associated = Self::associated(link, header);
         let tag: &Array<u8, A::TagSize> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
         self.cipher
-            .decrypt_inout_detached(&Self::nonce(&identity), &associated, content.into(), tag)
+            .decrypt_inout_detached(&Self::nonce(identity), &associated, content.into(), tag)
             .map_err(|_| Refusal::Forged)?;
         inside.truncate(inside.len().saturating_sub(Self::TAG_BYTES));
-        Ok(identity)
+        Ok(())
     }
 
     /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
@@ -227,6 +243,14 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
 
     fn identity(frame: &[u8]) -> Option<Identity> {
         C::identity(frame)
+    }
+
+    fn vouch(&self, link: &Link, frame: &[u8]) -> Option<Identity> {
+        let identity = C::identity(frame)?;
+        if self.newer(&identity) == Some(false) {
+            return None;
+        }
+        self.unseal(*link, &identity, frame, &mut Vec::new()).ok().map(|()| identity)
     }
 
     /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.

@@ -143,9 +143,18 @@ pub trait Task {
         *state
     }
 
-    /// Holds what a neighbour says against its track, the state that follows from everything that it said before, carried on;
-    /// it was last heard `silent` ticks ago. Returns its track from here on, or `None` when it contradicts itself. The default
-    /// believes everything.
+    /// The same so many ticks later.
+    fn carry_on(&self, state: &Self::State, ticks: u32) -> Self::State {
+        let mut carried = *state;
+        for _ in 0..ticks {
+            carried = self.extrapolate(&carried);
+        }
+        carried
+    }
+
+    /// Holds what a neighbour says against its track, the state that follows from everything that it said before, carried on to
+    /// the tick before; what it said last, it said `silent` ticks before. Returns its track from here on, or `None` when it
+    /// contradicts itself. The default believes everything.
     fn follow(&self, _track: &Self::State, said: &Self::State, _silent: u32) -> Option<Self::State> {
         Some(*said)
     }

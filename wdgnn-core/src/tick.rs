@@ -6,7 +6,7 @@
 use crate::{
     codec::Codec,
     node::{Agreement, Node},
-    ports::{Actuator, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Ports, Radio, Received, Sensor, Store},
     refusal::{Refusal, Refusals},
     restart::save,
     safety::Verdict,
@@ -19,6 +19,10 @@ pub use crate::restart::{StoreFailed, resume};
 /// The most frames that a node looks at in one tick, so that a tick stays within its time whatever the air carries. Four times
 /// the largest table.
 pub const MOST_FRAMES: u32 = 256;
+
+/// The most untimely frames in one tick whose seals are opened to see whether they are a swarm member's all the same: a flood of
+/// recordings must not take the tick's time.
+pub const MOST_VOUCHED: u32 = 2;
 
 /// Ticks between two saves of the wide parameters: one second of flight. Flash wears out.
 pub const SAVE_EVERY: u32 = 100;
@@ -63,7 +67,8 @@ pub struct Report<O> {
     pub errors: PortErrors,
 }
 
-/// The first half of a tick: sense and, if it is time for an exchange, speak: all the frames that the profile has for one.
+/// The first half of a tick: sense and, if it is time for an exchange and there is something to say, speak: all the frames that the
+/// profile has for one.
 pub fn open<M, T, R, S, A, K, const N: usize, P: Codec>(
     node: &mut Node<M, T, N, P>,
     tick: u32,
@@ -77,10 +82,11 @@ where
     S: Sensor<T::State>,
 {
     let mut errors = PortErrors::default();
+    ports.radio.begin(tick);
     if !node.sense(tick, ports.sensor.sense().ok()) {
         errors.sensor += 1;
     }
-    let frames = if node.exchanges() { P::FRAMES } else { 0 };
+    let frames = if node.speaks() { P::FRAMES } else { 0 };
     for index in 0..frames {
         let frame = node.speak_frame(index, buffer).and_then(|length| buffer.get(..length));
         if frame.is_none_or(|frame| ports.radio.send(frame).is_err()) {
@@ -141,7 +147,8 @@ where
     node.aggregate();
     node.infer(&features);
     let (command, verdict) = node.guard();
-    if actuator.act(&command).is_err() {
+    let acted = if verdict == Verdict::Blind { actuator.stop() } else { actuator.act(&command) };
+    if acted.is_err() {
         errors.actuator += 1;
     }
     node.learn();
@@ -172,7 +179,7 @@ where
     close(node, ports, buffer, errors)
 }
 
-/// Hear: every frame of the listening window, up to [`MOST_FRAMES`].
+/// Hear: every frame of the listening window, up to [`MOST_FRAMES`]. The radio is told whose frames are a swarm member's.
 pub fn hear<M, T, R, const N: usize, P: Codec>(
     node: &mut Node<M, T, N, P>,
     radio: &mut R,
@@ -185,17 +192,22 @@ where
     R: Radio,
 {
     let mut hearing = Hearing::default();
+    let mut vouched = 0;
     // One more than is looked at: only a frame too many is a flood.
     for turn in 0..=MOST_FRAMES {
         match radio.receive(buffer) {
             Ok(None) => break,
-            Ok(Some(length)) => {
+            Ok(Some(received)) => {
                 hearing.heard += 1;
                 let outcome = if turn == MOST_FRAMES {
                     Err(Refusal::Flood)
+                } else if let Some(frame) = buffer.get(..received.length) {
+                    let outcome = node.hear(frame);
+                    vouch(node, radio, frame, &received, outcome, &mut vouched);
+                    outcome
                 } else {
                     // A frame longer than the buffer was cut, and is refused as what it is: too long.
-                    buffer.get(..length).map_or(Err(Refusal::Trailing), |frame| node.hear(frame))
+                    Err(Refusal::Trailing)
                 };
                 if let Err(refusal) = outcome {
                     hearing.refused.count(refusal);
@@ -205,4 +217,31 @@ where
         }
     }
     hearing
+}
+
+/// Tells the radio whose frame it heard, if it is a swarm member's.
+fn vouch<M, T, R, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
+    radio: &mut R,
+    frame: &[u8],
+    received: &Received,
+    outcome: Result<(), Refusal>,
+    vouched: &mut u32,
+) where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    R: Radio,
+{
+    let sender = match outcome {
+        // Refused or not, what it says could be read.
+        Ok(()) | Err(Refusal::Implausible | Refusal::TableFull) => P::identity(frame),
+        Err(Refusal::Untimely) if *vouched < MOST_VOUCHED => {
+            *vouched += 1;
+            node.vouch(frame)
+        }
+        Err(_) => None,
+    };
+    if let Some(sender) = sender {
+        radio.vouched(&sender, received);
+    }
 }

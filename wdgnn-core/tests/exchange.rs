@@ -13,7 +13,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::{Learning, Mixing},
-    ports::Ports,
+    ports::{Ports, Sensed},
     tensor::{Filter, Tensor as _},
     tick,
 };
@@ -37,7 +37,7 @@ fn motion(robot: usize, tick: u32) -> Motion {
 fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
-        robot.sense(tick, Some(motion(id, tick)));
+        robot.sense(tick, Some(Sensed::now(motion(id, tick))));
         if robot.exchanges() {
             sent[id] = frames(robot);
         }
@@ -80,7 +80,7 @@ fn addresses_take_turns() {
     let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, &weights, behaviour(), Exact));
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
-            robot.sense(tick, Some(REST));
+            robot.sense(tick, Some(Sensed::now(REST)));
             robot.exchanges()
         });
         assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
@@ -109,13 +109,13 @@ fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
     for tick in 1..=DIVISOR {
-        robot.sense(tick, Some(REST));
+        robot.sense(tick, Some(Sensed::now(REST)));
         conclude(robot);
         let seen = robot.neighbours().next().expect("held").beacon.state;
         assert_eq!(seen.velocity, motion(1, tick).velocity);
         assert!((seen.position[0] - motion(1, tick).position[0]).abs() < 1.0e-6);
     }
-    robot.sense(DIVISOR + 1, Some(REST));
+    robot.sense(DIVISOR + 1, Some(Sensed::now(REST)));
     conclude(robot);
     assert_eq!(robot.neighbours().count(), 0, "silent for longer than it is held");
 }
@@ -165,13 +165,13 @@ fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
 fn each_of_several_frames_is_useful_alone() {
     let weights = weights(1);
     let mut speaker = robot_on(2 * TURN, &weights, behaviour(), Esb32);
-    speaker.sense(0, Some(motion(1, 0)));
+    speaker.sense(0, Some(Sensed::now(motion(1, 0))));
     conclude(&mut speaker);
-    speaker.sense(DIVISOR, Some(motion(1, DIVISOR)));
+    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
     let sent = frames(&mut speaker);
     for (index, frame) in sent.iter().enumerate() {
         let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-        listener.sense(DIVISOR, Some(REST));
+        listener.sense(DIVISOR, Some(Sensed::now(REST)));
         listener.hear(frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
         let near = |a: f32, b: f32| (a - b).abs() <= a.abs() / 2048.0;
@@ -181,7 +181,7 @@ fn each_of_several_frames_is_useful_alone() {
     }
     // All of them, in any order that rises, give all the taps.
     let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-    listener.sense(DIVISOR, Some(REST));
+    listener.sense(DIVISOR, Some(Sensed::now(REST)));
     for frame in &sent {
         listener.hear(frame).unwrap();
     }
@@ -221,8 +221,8 @@ fn parameters_of_a_robot_that_sheds_them_are_not_mixed() {
     let offline = *robot.wide();
     let mut other = robot_on(2 * TURN, &weights, behaviour, Esb32);
     other.set_wide(&Filter([[[9.0; 2]; 6]; 4]));
-    robot.sense(0, Some(REST));
-    other.sense(0, Some(motion(1, 0)));
+    robot.sense(0, Some(Sensed::now(REST)));
+    other.sense(0, Some(Sensed::now(motion(1, 0))));
     let beacon = other.beacon();
     robot.accept_parts(&beacon, Parts { taps: Span::ALL, wide: Span::NONE }).unwrap();
     conclude(&mut robot);

@@ -4,7 +4,7 @@ mod common;
 
 use common::flock::{MODEL, Robot, quiet_robot, weights};
 use proptest::prelude::*;
-use wdgnn_core::{flocking::Motion, math::LARGEST, message::HEADER_BYTES, refusal::Refusal};
+use wdgnn_core::{flocking::Motion, math::LARGEST, message::HEADER_BYTES, ports::Sensed, refusal::Refusal};
 
 const BYTES: usize = Robot::FRAME_BYTES;
 
@@ -12,7 +12,7 @@ const BYTES: usize = Robot::FRAME_BYTES;
 fn frame(id: u16, sequence: u32) -> Vec<u8> {
     let weights = weights(1);
     let mut sender = quiet_robot(id, &weights);
-    sender.sense(0, Some(Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }));
+    sender.sense(0, Some(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] })));
     let mut beacon = sender.beacon();
     beacon.sequence = sequence;
     for (index, x) in beacon.chains.chain.0.as_flattened_mut().iter_mut().enumerate() {
@@ -147,7 +147,7 @@ fn a_table_of_16_fed_by_200_ids_never_grows_and_keeps_the_established() {
     let ids = |node: &Robot<'_>| node.neighbours().map(|n| n.beacon.sender).collect::<Vec<_>>();
     let established: Vec<u16> = (100..116).collect();
     for tick in 0..30 {
-        node.sense(tick, Some(common::flock::REST));
+        node.sense(tick, Some(Sensed::now(common::flock::REST)));
         if tick == 0 {
             for &id in &established {
                 node.hear(&frame(id, 0)).unwrap();
@@ -165,7 +165,7 @@ fn a_table_of_16_fed_by_200_ids_never_grows_and_keeps_the_established() {
     }
     // Half of them fall silent: their slots, and only theirs, go to the first newcomers of the next tick.
     for tick in 30..32 {
-        node.sense(tick, Some(common::flock::REST));
+        node.sense(tick, Some(Sensed::now(common::flock::REST)));
         for &id in &established[..8] {
             node.hear(&frame(id, tick)).unwrap();
         }

@@ -15,6 +15,7 @@ use wdgnn_core::{
     flocking::Flocking,
     node::Node,
     online::{Learning, Mixing},
+    ports::Sensed,
     taps::{NoChain, Stacked},
     tensor::Tensor,
     wide::{Folded, Metric, Model, Unfolded},
@@ -39,6 +40,7 @@ where
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
     let mut node = Node::new(0, model, TASK, MODEL, Behaviour::new(learning), motions[0]);
+    node.sense(0, Some(Sensed::now(motions[0])));
     for (id, motion) in motions.iter().enumerate().skip(1) {
         node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
     }

@@ -11,6 +11,7 @@ use wdgnn_core::{
     math::LARGEST,
     node::{Agreement, BeaconOf},
     online::{Learning, Mixing},
+    ports::Sensed,
     safety::Verdict,
     task::Isolation,
     tensor::Tensor,
@@ -41,13 +42,13 @@ fn a_silent_neighbour_is_heard_on_for_its_taps_and_not_for_its_parameters() {
     let weights = weights(1);
     let mut node = robot(1, network(&weights), Learning { mixing: Mixing::Uniform, ..Learning::OFF });
     node.behaviour_mut().hold = 2;
-    node.sense(0, Some(REST));
+    node.sense(0, Some(Sensed::now(REST)));
     let heard = Frame { wide: Tensor::ZERO, ..beacon(&node, 2) };
     node.accept(heard).unwrap();
     assert_eq!(conclude(&mut node).2.mixed, 1);
     let mixed_once = *node.wide();
     for tick in 1..=2 {
-        node.sense(tick, Some(REST));
+        node.sense(tick, Some(Sensed::now(REST)));
         assert_eq!(conclude(&mut node).2.mixed, 0);
         assert_eq!(*node.wide(), mixed_once);
         assert_eq!(node.chains().chain.0[1], heard.chains.chain.0[0], "its taps still count");
@@ -55,7 +56,7 @@ fn a_silent_neighbour_is_heard_on_for_its_taps_and_not_for_its_parameters() {
         let flown = PASSING.position[0] + tick as f32 * TASK.period * PASSING.velocity[0];
         assert!((held.beacon.state.position[0] - flown).abs() < 1.0e-6, "it is taken to fly straight on");
     }
-    node.sense(3, Some(REST));
+    node.sense(3, Some(Sensed::now(REST)));
     assert_eq!(conclude(&mut node).1, Verdict::Alone(Isolation::Hold));
     assert_eq!(node.chains().chain.0[1], [0.0; 6]);
 }
@@ -66,17 +67,17 @@ fn a_robot_that_hears_nobody_holds_slows_and_stops() {
     let mut node = robot(1, network(&weights), Learning::paper(1.0));
     let (offline, own) = (*node.wide(), Motion { position: [0.0; 2], velocity: [0.5, -0.02] });
     for tick in 0..300 {
-        node.sense(tick, Some(own));
+        node.sense(tick, Some(Sensed::now(own)));
         let (command, verdict, _) = conclude(&mut node);
         let (phase, expected) = match tick {
             0..100 => (Isolation::Hold, [0.0, 0.0]),
             100..200 => (Isolation::Slow, [-0.5, 0.02]),
-            _ => (Isolation::Stop, [-10.0, 2.0]),
+            _ => (Isolation::Stop, own.velocity.map(|v| -v / 0.1)),
         };
         assert_eq!((command, verdict), (expected, Verdict::Alone(phase)), "tick {tick}");
     }
     assert_eq!(*node.wide(), offline, "alone there is nothing to learn from");
-    node.sense(300, Some(own));
+    node.sense(300, Some(Sensed::now(own)));
     node.accept(beacon(&node, 2)).unwrap();
     assert!(matches!(conclude(&mut node).1, Verdict::Clear | Verdict::Limited), "back at once");
 }
@@ -86,6 +87,7 @@ fn the_largest_numbers_that_come_in_give_a_bounded_command() {
     let weights = weights(1);
     let mut node = robot(1, network(&weights), Learning::paper(1.0));
     let far = Motion { position: [LARGEST, -LARGEST], velocity: [-LARGEST, LARGEST] };
+    node.sense(0, Some(Sensed::now(REST)));
     for sender in 2..18 {
         let mut heard = Frame { state: far, ..beacon(&node, sender) };
         heard.chains.chain.numbers_mut().fill(LARGEST);
@@ -97,7 +99,7 @@ fn the_largest_numbers_that_come_in_give_a_bounded_command() {
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?}");
         assert!(node.wide().admissible());
         node.behaviour_mut().hold = 10;
-        node.sense(tick, Some(REST));
+        node.sense(tick, Some(Sensed::now(REST)));
     }
 }
 
@@ -105,6 +107,7 @@ fn the_largest_numbers_that_come_in_give_a_bounded_command() {
 fn parameters_that_run_away_are_reset() {
     let weights = weights(1);
     let mut node = robot(1, network(&weights), Learning::paper(1.0e30));
+    node.sense(0, Some(Sensed::now(REST)));
     node.accept(beacon(&node, 2)).unwrap();
     let agreement = conclude(&mut node).2;
     assert!(agreement.reset);
@@ -115,6 +118,7 @@ fn parameters_that_run_away_are_reset() {
 fn the_ball_holds_what_learning_wants() {
     let weights = weights(1);
     let mut node = robot(1, network(&weights), Learning { ball: 0.3, ..Learning::paper(1.0e6) });
+    node.sense(0, Some(Sensed::now(REST)));
     node.accept(beacon(&node, 2)).unwrap();
     let agreement = conclude(&mut node).2;
     assert_eq!((agreement.projected, agreement.reset), (true, false));
@@ -130,6 +134,7 @@ fn a_liar_moves_a_node_by_no_more_than_its_clipped_share() {
     for mixing in [Mixing::Uniform, Mixing::Metropolis] {
         let rule = Learning { mixing, clip: 0.02, ..Learning::OFF };
         let mut node = robot(1, network(&weights), rule);
+        node.sense(0, Some(Sensed::now(REST)));
         let mut lie = beacon(&node, 2);
         lie.wide.numbers_mut().fill(1.0e6);
         node.accept(lie).unwrap();

@@ -10,6 +10,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::Learning,
+    ports::Sensed,
     refusal::Refusal,
     tensor::Tensor as _,
 };
@@ -46,8 +47,8 @@ fn exchange<P: Codec>(
 ) -> (Vec<Result<(), Refusal>>, bool) {
     let mut outcomes = Vec::new();
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
-        listener.sense(tick, Some(REST));
-        speaker.sense(tick, Some(says(tick)));
+        listener.sense(tick, Some(Sensed::now(REST)));
+        speaker.sense(tick, Some(Sensed::now(says(tick))));
         if speaker.exchanges() {
             outcomes = frames(speaker).iter().map(|frame| listener.hear(frame)).collect();
         }
@@ -110,9 +111,9 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
     let mut newcomer = robot_on(3, &weights, behaviour(), Dot154::default());
     for number in 0..20 {
         for tick in number * DIVISOR..(number + 1) * DIVISOR {
-            listener.sense(tick, Some(REST));
-            friend.sense(tick, Some(honest(tick)));
-            newcomer.sense(tick, Some(honest(tick)));
+            listener.sense(tick, Some(Sensed::now(REST)));
+            friend.sense(tick, Some(Sensed::now(honest(tick))));
+            newcomer.sense(tick, Some(Sensed::now(honest(tick))));
             if friend.exchanges() {
                 listener.hear(&frames(&mut friend)[0]).unwrap();
                 if number >= 10 {
@@ -151,17 +152,17 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
     let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
     let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
     let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
-        speaker.sense(tick, Some(state));
+        speaker.sense(tick, Some(Sensed::now(state)));
         listener.hear(&frames(speaker)[0])
     };
     for tick in 0..10 {
-        listener.sense(tick, Some(REST));
+        listener.sense(tick, Some(Sensed::now(REST)));
         tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
         conclude(&mut listener);
     }
     assert_eq!(listener.trusted().count(), 1);
     // Steps of 2 cm each, of which one alone is within a sensor's noise.
-    listener.sense(10, Some(REST));
+    listener.sense(10, Some(Sensed::now(REST)));
     let outcomes: Vec<_> = (1..=20)
         .map(|step: u8| {
             let Motion { position: [x, y], velocity } = honest(10);

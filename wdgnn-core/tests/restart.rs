@@ -34,6 +34,16 @@ fn flash_of_a_learned_robot(weights: &[f32]) -> Flash {
 }
 
 #[test]
+fn the_boot_count_is_kept_before_the_first_word_and_a_store_that_cannot_keep_it_has_failed() {
+    let weights = weights(1);
+    let (mut node, mut flash) = (quiet_robot(1, &weights), Flash::default());
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Ok(false));
+    assert_eq!((flash.saves, flash.flushed), (1, 1));
+    flash.cannot_flush = true;
+    assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Err(StoreFailed));
+}
+
+#[test]
 fn parameters_are_saved_once_per_hundred_ticks() {
     let weights = weights(1);
     let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());

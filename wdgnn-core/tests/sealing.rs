@@ -18,6 +18,7 @@ use wdgnn_core::{
     flocking::Motion,
     message::{Beacon, Link, Profile},
     online::Learning,
+    ports::Sensed,
     refusal::Refusal,
     seal::{FORGET_TICKS, GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
     taps::{NoChain, Stacked},
@@ -316,7 +317,7 @@ fn no_nonce_is_used_twice_over_restarts_whatever_the_clock_does() {
 fn a_count_that_has_come_to_its_end_seals_nothing_more() {
     let weights = weights(1);
     let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&KEY));
-    robot.sense(u32::MAX - 1, Some(REST));
+    robot.sense(u32::MAX - 1, Some(Sensed::now(REST)));
     let mut buffer = [0; 200];
     assert_eq!(robot.speak(&mut buffer), Some(101));
     assert_eq!(robot.speak(&mut buffer), None);
@@ -353,7 +354,7 @@ fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
     let (mut one, mut other, mut stranger) = (robot(1, &KEY), robot(2, &KEY), robot(3, &OTHER_KEY));
     for now in 0..20 {
         for robot in [&mut one, &mut other, &mut stranger] {
-            robot.sense(now, Some(REST));
+            robot.sense(now, Some(Sensed::now(REST)));
         }
         for frame in frames(&mut other) {
             assert_eq!(frame.len(), 32);

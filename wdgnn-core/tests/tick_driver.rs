@@ -8,7 +8,7 @@ use common::{
 };
 use wdgnn_core::{
     flocking::Motion,
-    ports::Ports,
+    ports::{Ports, Sensed},
     refusal::Refusal,
     safety::Verdict,
     task::Isolation,
@@ -20,7 +20,7 @@ const BYTES: usize = Robot::FRAME_BYTES;
 /// A frame of robot `id`, 1 m to the east and 1 m/s faster.
 fn frame(id: u16, weights: &[f32]) -> Vec<u8> {
     let mut sender = quiet_robot(id, weights);
-    sender.sense(0, Some(Motion { position: [1.0, 0.0], velocity: [1.0, 0.0] }));
+    sender.sense(0, Some(Sensed::now(Motion { position: [1.0, 0.0], velocity: [1.0, 0.0] })));
     let mut frame = vec![0; BYTES];
     sender.speak(&mut frame).unwrap();
     frame
@@ -48,6 +48,7 @@ fn an_undisturbed_tick_speaks_hears_and_acts() {
 fn every_port_may_fail_in_one_tick_and_is_counted() {
     let weights = weights(1);
     let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+    let before = board.run(&mut node, SAVE_EVERY - 2);
     board.eyes.0 = Err(());
     board.air.cannot_send = true;
     board.motors.broken = true;
@@ -56,16 +57,17 @@ fn every_port_may_fail_in_one_tick_and_is_counted() {
     let report = board.run(&mut node, SAVE_EVERY - 1);
     assert_eq!(report.errors, PortErrors { sensor: 1, send: 1, receive: 2, actuator: 1, store: 1 });
     assert_eq!((report.heard, report.neighbours), (2, 2), "what could be heard was heard");
-    assert_eq!(board.motors.commands, [report.command]);
+    assert_eq!(board.motors.commands, [before.command, report.command]);
 }
 
 #[test]
-fn a_blind_robot_carries_its_state_on() {
+fn a_robot_without_a_new_state_carries_its_last_one_on() {
     let weights = weights(1);
     let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    board.eyes.0 = Ok(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] });
+    board.eyes.0 = Ok(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
     board.run(&mut node, 0);
-    for unusable in [Err(()), Ok(Motion { position: [f32::NAN, 0.0], velocity: [0.0; 2] })] {
+    let no_number = Motion { position: [f32::NAN, 0.0], velocity: [0.0; 2] };
+    for unusable in [Err(()), Ok(Sensed::now(no_number))] {
         board.eyes.0 = unusable;
         let before = *node.state();
         let next = node.tick() + 1;

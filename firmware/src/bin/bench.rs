@@ -18,7 +18,7 @@ use wdgnn_core::{
     message::{Beacon, Link},
     node::BeaconOf,
     online::Learning,
-    ports::{Actuator, NoStore, Ports, Radio, Sensor},
+    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
     robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
     seal::Sealed,
     taps::{Chain, NoChain, Stacked},
@@ -57,7 +57,7 @@ fn main() -> ! {
     air(robot, frames, 1);
     let nothing = count(|| ());
     let show = |verb: &str, counted: u32| defmt::println!("{=str} {=u32}", verb, counted - nothing);
-    robot.sense(1, Some(motion(0)));
+    robot.sense(1, Some(Sensed::now(motion(0))));
     show("speak", count(|| black_box(black_box(&mut *robot).speak(&mut buffer))));
     show(
         "hear",
@@ -195,12 +195,12 @@ impl Radio for Air<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
         let Some(frame) = self.0.next() else { return Ok(None) };
         if let Some(buffer) = buffer.get_mut(..FRAME_BYTES) {
             buffer.copy_from_slice(frame);
         }
-        Ok(Some(FRAME_BYTES))
+        Ok(Some(Received::untimed(FRAME_BYTES)))
     }
 }
 
@@ -209,8 +209,8 @@ struct Still;
 impl Sensor<Motion> for Still {
     type Error = Infallible;
 
-    fn sense(&mut self) -> Result<Motion, Infallible> {
-        Ok(motion(0))
+    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
+        Ok(Sensed::now(motion(0)))
     }
 }
 
@@ -219,6 +219,10 @@ impl Actuator<[f32; robot::OUTPUTS]> for Still {
 
     fn act(&mut self, command: &[f32; robot::OUTPUTS]) -> Result<(), Infallible> {
         black_box(command);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::Motion,
-    ports::{Actuator, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     restart,
     robot::{self, BUFFER_BYTES},
     seal::{
@@ -43,17 +43,17 @@ impl Radio for Anything {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
         black_box(buffer);
-        Ok(black_box(Some(BUFFER_BYTES)))
+        Ok(black_box(Some(Received { length: BUFFER_BYTES, arrived: 0 })))
     }
 }
 
 impl Sensor<Motion> for Anything {
     type Error = Infallible;
 
-    fn sense(&mut self) -> Result<Motion, Infallible> {
-        Ok(black_box(Motion { position: [0.0; 2], velocity: [0.0; 2] }))
+    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
+        Ok(black_box(Sensed { state: Motion { position: [0.0; 2], velocity: [0.0; 2] }, age: 0 }))
     }
 }
 
@@ -62,6 +62,10 @@ impl Actuator<[f32; 2]> for Anything {
 
     fn act(&mut self, command: &[f32; 2]) -> Result<(), Infallible> {
         black_box(command);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }

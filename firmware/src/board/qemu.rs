@@ -24,7 +24,7 @@ use static_cell::StaticCell;
 use wdgnn_core::{
     codec::Codec as _,
     flocking::Motion,
-    ports::{Actuator, Clock, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Clock, Ports, Radio, Received, Sensed, Sensor, Store},
     robot::{OUTPUTS, Robot},
     task::NodeId,
     tick::Report,
@@ -200,7 +200,7 @@ impl Radio for Air {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
         if !self.listening {
             return Ok(None);
         }
@@ -215,7 +215,7 @@ impl Radio for Air {
         self.listening = self.message.last == 0;
         Ok(self.message.content().map(|content| {
             buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-            self.message.length.into()
+            Received::untimed(self.message.length.into())
         }))
     }
 }
@@ -231,13 +231,13 @@ pub struct Blind;
 impl Sensor<Motion> for Eyes {
     type Error = Blind;
 
-    fn sense(&mut self) -> Result<Motion, Blind> {
+    fn sense(&mut self) -> Result<Sensed<Motion>, Blind> {
         let Situation { sensed, position, velocity, .. } = self.0.situation.get();
-        if sensed == 0 { Err(Blind) } else { Ok(Motion { position, velocity }) }
+        if sensed == 0 { Err(Blind) } else { Ok(Sensed::now(Motion { position, velocity })) }
     }
 }
 
-/// The actuator: the world reads the command from the tick's outcome.
+/// The actuator: the world reads the command from the tick's outcome, zeros where the robot is to come to rest.
 #[derive(Debug)]
 pub struct Motors;
 
@@ -245,6 +245,10 @@ impl Actuator<[f32; OUTPUTS]> for Motors {
     type Error = Infallible;
 
     fn act(&mut self, _: &[f32; OUTPUTS]) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wdgnn_core::{
     flocking::Motion,
-    ports::{Actuator, Sensor},
+    ports::{Actuator, Sensed, Sensor},
 };
 
 /// The longest message: a pose (20), its checksum (4), COBS (1) and the zero.
@@ -106,7 +106,7 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
     type Error = NoPose;
 
     /// The newest of what has come since the last tick. Never waits.
-    fn sense(&mut self) -> Result<Motion, NoPose> {
+    fn sense(&mut self) -> Result<Sensed<Motion>, NoPose> {
         let mut newest = None;
         // A line that never falls silent must not hold up the tick: a tick's worth of bytes at 1 Mbit/s is 1,000.
         for _ in 0..1_000 {
@@ -121,7 +121,7 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
         }
         let PoseMessage { motion, milliseconds } = newest.ok_or(NoPose::Silent)?;
         self.milliseconds = milliseconds;
-        Ok(motion)
+        Ok(Sensed::now(motion))
     }
 }
 
@@ -150,6 +150,10 @@ impl<W: Write> Actuator<[f32; 2]> for Acceleration<W> {
         let length = encode(command, &mut frame).ok_or(NotSent)?;
         let frame = frame.get(..length).ok_or(NotSent)?;
         self.serial.write_all(frame).map_err(|_| NotSent)
+    }
+
+    fn stop(&mut self) -> Result<(), NotSent> {
+        self.act(&[0.0; 2])
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
     }
 
     fn heard(bytes: Vec<u8>) -> Result<Motion, NoPose> {
-        Pose::new(Line(bytes.into())).sense()
+        Pose::new(Line(bytes.into())).sense().map(|sensed| sensed.state)
     }
 
     #[test]
@@ -232,7 +236,7 @@ mod tests {
         let mut pose = Pose::new(Line(bytes[..9].to_vec().into()));
         assert_eq!(pose.sense(), Err(NoPose::Silent));
         pose.serial.0.extend(&bytes[9..]);
-        assert_eq!(pose.sense(), Ok(motion(1.0)));
+        assert_eq!(pose.sense(), Ok(Sensed::now(motion(1.0))));
         assert_eq!(pose.sense(), Err(NoPose::Silent));
     }
 

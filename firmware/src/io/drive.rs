@@ -97,6 +97,14 @@ impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, 
         let right = self.right.turn((ahead + rim) / full_speed);
         left.and(right)
     }
+
+    /// Both wheels stand still, and the velocity that commands add up to begins anew.
+    fn stop(&mut self) -> Result<(), WheelFailed> {
+        self.velocity = [0.0; 2];
+        let left = self.left.turn(0.0);
+        let right = self.right.turn(0.0);
+        left.and(right)
+    }
 }
 
 /// The direction of a velocity, within [`HEADING_ERROR`]. By explicit path: as a method, a test build would silently take
@@ -171,6 +179,19 @@ mod tests {
     fn never_faster_than_the_wheels_are_and_at_rest_where_the_command_is_no_number() {
         drive(&[[1.0e9, 0.0]], &[(State::High, 1000)], &[(State::High, 1000)]);
         drive(&[[f32::NAN, 0.0]], &[(State::High, 0)], &[(State::High, 0)]);
+    }
+
+    #[test]
+    fn stopped_it_stands_still_and_begins_anew_from_there() {
+        let turns = [(State::High, 500), (State::High, 0), (State::High, 250)];
+        let mut drive = DifferentialDrive::new(GEOMETRY, wheel(&turns), wheel(&turns));
+        drive.act(&[10.0, 0.0]).unwrap();
+        drive.stop().unwrap();
+        drive.act(&[5.0, 0.0]).unwrap();
+        for mut wheel in [drive.left, drive.right] {
+            wheel.duty.done();
+            wheel.ahead.done();
+        }
     }
 
     #[test]

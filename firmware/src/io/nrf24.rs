@@ -8,7 +8,7 @@ use rf24::{
     CrcLength, DataRate, PaLevel, StatusFlags,
     radio::{RF24, RadioConfig, prelude::*},
 };
-use wdgnn_core::ports::Radio;
+use wdgnn_core::ports::{Radio, Received};
 
 /// The most bytes in a packet.
 pub const LARGEST: u8 = 32;
@@ -112,7 +112,7 @@ impl<S: SpiDevice, C: OutputPin, D: DelayNs + Clone> Radio for Nrf24<S, C, D> {
         sent
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Nrf24Failed> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Nrf24Failed> {
         let line = |_| Nrf24Failed::Line;
         while self.polls > 0 && self.packets > 0 {
             if self.radio.available().map_err(line)? {
@@ -121,7 +121,7 @@ impl<S: SpiDevice, C: OutputPin, D: DelayNs + Clone> Radio for Nrf24<S, C, D> {
                 let length = self.radio.read(&mut packet, Some(self.length)).map_err(line)?;
                 let content = packet.iter().take(length.into());
                 buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-                return Ok(Some(length.into()));
+                return Ok(Some(Received::untimed(length.into())));
             }
             self.polls -= 1;
             self.clock.delay_us(POLL_MICROSECONDS);
@@ -275,7 +275,7 @@ mod tests {
         let mut buffer = [0; 29];
         assert_eq!(radio.receive(&mut buffer), Ok(None), "outside of a window nobody listens");
         (radio.polls, radio.packets) = (2, 9);
-        assert_eq!(radio.receive(&mut buffer), Ok(Some(28)));
+        assert_eq!(radio.receive(&mut buffer), Ok(Some(Received::untimed(28))));
         assert_eq!(buffer[..28], frame);
         assert_eq!(radio.receive(&mut buffer), Ok(None));
         spi.done();

@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{codec::Identity, ports::Radio};
+use wdgnn_core::{
+    codec::Identity,
+    ports::{Radio, Received},
+};
 
 use super::{
     loss::{Channels, Loss},
@@ -97,23 +100,27 @@ impl<R: Radio> Faulty<R> {
 impl<R: Radio> Radio for Faulty<R> {
     type Error = R::Error;
 
+    fn begin(&mut self, tick: u32) {
+        self.inner.begin(tick);
+    }
+
     fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
         self.inner.send(frame)
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error> {
         if let Some(frame) = self.again.pop_front() {
             return Ok(Some(deliver(&frame, buffer)));
         }
         loop {
-            let Some(length) = self.inner.receive(buffer)? else {
+            let Some(received) = self.inner.receive(buffer)? else {
                 if let Some(frame) = self.overdue() {
                     return Ok(Some(deliver(&frame, buffer)));
                 }
                 self.window += 1;
                 return Ok(None);
             };
-            let Some(frame) = buffer.get_mut(..length) else { return Ok(Some(length)) };
+            let Some(frame) = buffer.get_mut(..received.length) else { return Ok(Some(received)) };
             let sender = (self.sender)(frame).map_or(0, |identity| identity.sender);
             let loss = self.faults.loss;
             if self.channels.lose(&loss, sender, &mut self.random) {
@@ -128,10 +135,14 @@ impl<R: Radio> Radio for Faulty<R> {
                 self.again.push_back(frame.to_vec());
             }
             if self.happens(self.faults.corrupt) {
-                return Ok(Some(self.corrupt(frame)));
+                return Ok(Some(Received { length: self.corrupt(frame), ..received }));
             }
-            return Ok(Some(length));
+            return Ok(Some(received));
         }
+    }
+
+    fn vouched(&mut self, sender: &Identity, received: &Received) {
+        self.inner.vouched(sender, received);
     }
 }
 
@@ -152,8 +163,8 @@ mod tests {
                 radio.inner().put([window; 8].into());
                 let mut buffer = [0; 16];
                 std::iter::from_fn(|| {
-                    let length = radio.receive(&mut buffer).unwrap()?;
-                    Some(buffer[..length].to_vec())
+                    let received = radio.receive(&mut buffer).unwrap()?;
+                    Some(buffer[..received.length].to_vec())
                 })
                 .collect()
             })

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
-use wdgnn_core::ports::Radio;
+use wdgnn_core::ports::{Radio, Received};
 
 /// A frame on the air. Everybody in range hears the same bytes.
 pub type Frame = Arc<[u8]>;
@@ -39,15 +39,15 @@ impl Radio for Mailbox {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
         Ok(self.heard.pop_front().map(|frame| deliver(&frame, buffer)))
     }
 }
 
-/// Copies as much of a frame as fits, and returns how long it is.
-pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> usize {
+/// Copies as much of a frame as fits, and tells how long it is.
+pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> Received {
     buffer.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
-    frame.len()
+    Received::untimed(frame.len())
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
         let mut mailbox = Mailbox::default();
         mailbox.put([1, 2, 3].into());
         let mut buffer = [0; 2];
-        assert_eq!(mailbox.receive(&mut buffer), Ok(Some(3)));
+        assert_eq!(mailbox.receive(&mut buffer), Ok(Some(Received::untimed(3))));
         assert_eq!(buffer, [1, 2]);
         assert_eq!(mailbox.receive(&mut buffer), Ok(None));
     }

@@ -1,6 +1,9 @@
 //! Somebody who records what a robot hears and plays it back: wraps any radio.
 
-use wdgnn_core::ports::Radio;
+use wdgnn_core::{
+    codec::Identity,
+    ports::{Radio, Received},
+};
 
 use super::mailbox::deliver;
 
@@ -49,24 +52,28 @@ impl<R: Radio> Replaying<R> {
 impl<R: Radio> Radio for Replaying<R> {
     type Error = R::Error;
 
+    fn begin(&mut self, tick: u32) {
+        self.inner.begin(tick);
+    }
+
     fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
         self.inner.send(frame)
     }
 
     /// The recording comes first: were it believed, it would displace what is true.
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error> {
         if let Some(index) = self.playing.next()
             && let Some(frame) = self.recorded().and_then(|frames| frames.get(index))
         {
-            let length = deliver(frame, buffer);
+            let received = deliver(frame, buffer);
             self.played += 1;
-            return Ok(Some(length));
+            return Ok(Some(received));
         }
         let heard = self.inner.receive(buffer)?;
         if self.from.is_some_and(|from| self.window < from) {
             self.recording.resize_with(self.window as usize + 1, Vec::new);
             if let (Some(frame), Some(window)) =
-                (heard.and_then(|length| buffer.get(..length)), self.recording.last_mut())
+                (heard.and_then(|received| buffer.get(..received.length)), self.recording.last_mut())
             {
                 window.push(frame.to_vec());
             }
@@ -75,6 +82,10 @@ impl<R: Radio> Radio for Replaying<R> {
             self.next_window();
         }
         Ok(heard)
+    }
+
+    fn vouched(&mut self, sender: &Identity, received: &Received) {
+        self.inner.vouched(sender, received);
     }
 }
 

@@ -7,6 +7,7 @@ use wdgnn_core::{
     flocking::{Flocking, Motion},
     message::{HEADER_BYTES, Link},
     node::{BeaconOf, Node},
+    ports::Sensed,
     refusal::{Refusal, Refusals},
     robot::{self, RobotModel, RobotNetwork},
     seal::Sealed,
@@ -59,7 +60,7 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let codec = Sealed::new(Exact, &KEY);
     let mut robot = Node::with_codec(0, folded, task, weights.model, behaviour, rest, codec);
-    robot.sense(0, Some(rest));
+    robot.sense(0, Some(Sensed::now(rest)));
     Ok(robot)
 }
 

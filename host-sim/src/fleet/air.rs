@@ -111,7 +111,7 @@ fn listen(radio: &mut RobotRadio) -> Vec<Frame> {
     let mut buffer = [0; LONGEST_FRAME];
     std::iter::from_fn(|| match radio.receive(&mut buffer) {
         // A mailbox's errors are `Infallible`.
-        Ok(length) => length.map(|length| buffer[..length].into()),
+        Ok(received) => received.map(|received| buffer[..received.length].into()),
     })
     .collect()
 }

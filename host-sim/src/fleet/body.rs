@@ -6,7 +6,7 @@ use wdgnn_core::{
     codec::Codec,
     flocking::{Flocking, Motion},
     node::Node,
-    ports::{Actuator, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Ports, Radio, Sensed, Sensor, Store},
     restart,
     tick::{self, PortErrors, Report},
     wide::Model,
@@ -71,8 +71,8 @@ struct Eyes(Motion);
 impl Sensor<Motion> for Eyes {
     type Error = Infallible;
 
-    fn sense(&mut self) -> Result<Motion, Infallible> {
-        Ok(self.0)
+    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
+        Ok(Sensed::now(self.0))
     }
 }
 
@@ -85,6 +85,10 @@ impl Actuator<[f32; 2]> for Motors {
     fn act(&mut self, _: &[f32; 2]) -> Result<(), Infallible> {
         Ok(())
     }
+
+    fn stop(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
 }
 
 /// What a robot keeps while it is off.
@@ -95,7 +99,7 @@ impl Store for Memory {
     type Error = Infallible;
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
-        Ok(self.0.as_ref().map(|bytes| deliver(bytes, buffer)))
+        Ok(self.0.as_ref().map(|bytes| deliver(bytes, buffer).length))
     }
 
     fn save(&mut self, bytes: &[u8]) -> Result<(), Infallible> {

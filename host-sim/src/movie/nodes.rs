@@ -7,6 +7,7 @@ use wdgnn_core::{
     behaviour::Behaviour,
     node::{BeaconOf, Node},
     online::Learning,
+    ports::Sensed,
     task::NodeId,
 };
 
@@ -50,7 +51,7 @@ impl<'g> Movies<'g> {
     pub fn show(&mut self, signal: &[f32]) {
         self.signal.copy_from_slice(signal);
         for (node, &stars) in self.nodes.iter_mut().zip(signal) {
-            node.sense(self.round, Some(Stars { stars }));
+            node.sense(self.round, Some(Sensed::now(Stars { stars })));
             let features = node.observe();
             node.infer(&features);
         }
@@ -64,7 +65,7 @@ impl<'g> Movies<'g> {
     pub fn exchange(&mut self, travel: impl Fn(&MovieBeacon<'g>) -> MovieBeacon<'g>) {
         self.round += 1;
         for (node, &stars) in self.nodes.iter_mut().zip(&self.signal) {
-            node.sense(self.round, Some(Stars { stars }));
+            node.sense(self.round, Some(Sensed::now(Stars { stars })));
         }
         let beacons: Vec<MovieBeacon<'g>> =
             self.nodes.iter_mut().map(|node| travel(&node.beacon())).collect();

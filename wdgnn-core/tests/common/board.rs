@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use wdgnn_core::{
-    codec::Codec,
+    codec::{Codec, Identity},
     flocking::Motion,
-    ports::{Actuator, Ports, Radio, Sensor, Store},
+    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     tick::{self, Report},
 };
 
@@ -15,6 +15,11 @@ use super::flock::{REST, Robot, RobotOn};
 #[derive(Default)]
 pub struct Air {
     pub sent: Vec<Vec<u8>>,
+    /// The ticks that have begun.
+    pub begun: Vec<u32>,
+    /// Who was vouched for, and the number of its frame on the air.
+    pub vouched: Vec<(Identity, u32)>,
+    arrived: u32,
     pub heard: VecDeque<Result<Vec<u8>, ()>>,
     pub cannot_send: bool,
 }
@@ -22,26 +27,35 @@ pub struct Air {
 impl Radio for Air {
     type Error = ();
 
+    fn begin(&mut self, tick: u32) {
+        self.begun.push(tick);
+    }
+
     fn send(&mut self, frame: &[u8]) -> Result<(), ()> {
         self.sent.push(frame.to_vec());
         if self.cannot_send { Err(()) } else { Ok(()) }
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
         let Some(frame) = self.heard.pop_front() else { return Ok(None) };
         let frame = frame?;
         let fits = frame.len().min(buffer.len());
         buffer[..fits].copy_from_slice(&frame[..fits]);
-        Ok(Some(frame.len()))
+        self.arrived += 1;
+        Ok(Some(Received { length: frame.len(), arrived: self.arrived }))
+    }
+
+    fn vouched(&mut self, sender: &Identity, received: &Received) {
+        self.vouched.push((*sender, received.arrived));
     }
 }
 
-pub struct Eyes(pub Result<Motion, ()>);
+pub struct Eyes(pub Result<Sensed<Motion>, ()>);
 
 impl Sensor<Motion> for Eyes {
     type Error = ();
 
-    fn sense(&mut self) -> Result<Motion, ()> {
+    fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
         self.0
     }
 }
@@ -49,6 +63,7 @@ impl Sensor<Motion> for Eyes {
 #[derive(Default)]
 pub struct Motors {
     pub commands: Vec<[f32; 2]>,
+    pub stops: u32,
     pub broken: bool,
 }
 
@@ -59,14 +74,22 @@ impl Actuator<[f32; 2]> for Motors {
         self.commands.push(*command);
         if self.broken { Err(()) } else { Ok(()) }
     }
+
+    fn stop(&mut self) -> Result<(), ()> {
+        self.stops += 1;
+        if self.broken { Err(()) } else { Ok(()) }
+    }
 }
 
 #[derive(Default)]
 pub struct Flash {
     pub kept: Option<Vec<u8>>,
     pub saves: u32,
+    /// How many saves are surely kept.
+    pub flushed: u32,
     pub cannot_load: bool,
     pub cannot_save: bool,
+    pub cannot_flush: bool,
 }
 
 impl Store for Flash {
@@ -90,6 +113,11 @@ impl Store for Flash {
         self.kept = Some(bytes.to_vec());
         Ok(())
     }
+
+    fn flush(&mut self) -> Result<(), ()> {
+        self.flushed = self.saves;
+        if self.cannot_flush { Err(()) } else { Ok(()) }
+    }
 }
 
 /// A robot's ports.
@@ -102,7 +130,12 @@ pub struct Board {
 
 impl Board {
     pub fn new() -> Self {
-        Self { air: Air::default(), eyes: Eyes(Ok(REST)), motors: Motors::default(), flash: Flash::default() }
+        Self {
+            air: Air::default(),
+            eyes: Eyes(Ok(Sensed::now(REST))),
+            motors: Motors::default(),
+            flash: Flash::default(),
+        }
     }
 
     pub fn run<P: Codec>(&mut self, node: &mut RobotOn<'_, P>, tick: u32) -> Report<[f32; 2]> {

@@ -1,6 +1,6 @@
 //! Nodes that exchange real, encoded frames through their verbs.
 
-use wdgnn_core::{node::Node, task::Task, wide::Model};
+use wdgnn_core::{node::Node, ports::Sensed, task::Task, wide::Model};
 
 /// What a node did in a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ where
         .iter_mut()
         .zip(states)
         .map(|(node, state)| {
-            assert!(node.sense(tick, Some(*state)));
+            assert!(node.sense(tick, Some(Sensed::now(*state))));
             let mut frame = vec![0; Node::<M, T, N>::FRAME_BYTES];
             assert_eq!(node.speak(&mut frame), Some(frame.len()));
             frame

@@ -7,7 +7,11 @@ use embassy_futures::{
 use embassy_nrf::radio::ieee802154::{Packet, Radio as Driver};
 use embassy_time::{Duration, Instant, Timer};
 use heapless::{Deque, Vec};
-use wdgnn_core::{ports::Radio, robot::NEIGHBOURS, task::NodeId};
+use wdgnn_core::{
+    ports::{Radio, Received},
+    robot::NEIGHBOURS,
+    task::NodeId,
+};
 
 use crate::io::mac;
 
@@ -113,14 +117,14 @@ impl Radio for Air {
         block_on(self.radio.try_send(&mut packet)).map_err(|_| AirFailed::Busy)
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, AirFailed> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, AirFailed> {
         // First everything is heard, then it is looked at: whoever thinks about one frame misses the beginning of the next.
         while let Some(content) = self.listen(self.begins + WINDOW) {
             let _ = self.heard.push_back(content);
         }
         Ok(self.heard.pop_front().map(|content| {
             buffer.iter_mut().zip(&content).for_each(|(to, from)| *to = *from);
-            content.len()
+            Received::untimed(content.len())
         }))
     }
 }
