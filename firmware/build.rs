@@ -15,10 +15,11 @@ fn main() {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(sealed)");
+    println!("cargo::rustc-check-cfg=cfg(debug_port_open)");
     let names = PROFILES.map(|(name, _)| name);
     println!("cargo::rustc-check-cfg=cfg(profile, values(\"{}\"))", names.join("\", \""));
 
-    let carried = if env::var_os("CARGO_FEATURE_BOARD_NRF52840").is_some() { "dot154" } else { "exact" };
+    let carried = if env::var_os("CARGO_FEATURE_NRF52").is_some() { "dot154" } else { "exact" };
     let profile = told("WDGNN_PROFILE").unwrap_or(carried.into());
     let Some((_, model)) = PROFILES.into_iter().find(|(name, _)| *name == profile) else {
         println!("cargo::error=WDGNN_PROFILE={profile} is not a link profile: give {}", names.join(", "));
@@ -31,9 +32,18 @@ fn main() {
             "cargo::error=WDGNN_KEY is empty, and the image would not be sealed: name a file, or unset it"
         );
     }
-    if let Some(key) = told("WDGNN_KEY") {
+    let key = told("WDGNN_KEY");
+    if let Some(key) = &key {
         println!("cargo::rustc-cfg=sealed");
         include("WDGNN_KEY", &root.join(key), "key");
+    }
+    // An image with a key in it closes the debug port, through which the key could be read.
+    match told("WDGNN_DEBUG_PORT").as_deref() {
+        Some("open") => println!("cargo::rustc-cfg=debug_port_open"),
+        Some("closed") => {}
+        None if key.is_none() => println!("cargo::rustc-cfg=debug_port_open"),
+        None => {}
+        Some(other) => println!("cargo::error=WDGNN_DEBUG_PORT={other}: give open or closed"),
     }
 
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {

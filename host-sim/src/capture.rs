@@ -3,7 +3,7 @@
 use std::{fs::File, io::BufWriter, path::Path};
 
 use firmware::io::mac;
-use wdgnn_core::task::NodeId;
+use wdgnn_core::{rhythm::Note, task::NodeId};
 
 use crate::{
     error::{Error, Result},
@@ -68,7 +68,7 @@ pub fn packet(link: LinkType, sequence: u8, sender: NodeId, frame: &[u8]) -> Vec
     if link == LinkType::Plain {
         return frame.to_vec();
     }
-    let mut packet = [&mac::header(sequence, sender), frame].concat();
+    let mut packet = [&mac::header(sequence, sender, Note::default()), frame].concat();
     if link == LinkType::Dot154 {
         packet.extend(CHECKSUM.checksum(&packet).to_le_bytes());
     }
@@ -80,11 +80,11 @@ pub fn packet(link: LinkType, sequence: u8, sender: NodeId, frame: &[u8]) -> Vec
 pub fn frame(link: LinkType, packet: &[u8]) -> Option<&[u8]> {
     match link {
         LinkType::Plain => Some(packet),
-        LinkType::Dot154WithoutChecksum => mac::content(packet),
+        LinkType::Dot154WithoutChecksum => mac::content(packet).map(|(_, frame)| frame),
         LinkType::Dot154 => {
             let (packet, checksum) = packet.split_last_chunk()?;
             let good = CHECKSUM.checksum(packet) == u16::from_le_bytes(*checksum);
-            if good { mac::content(packet) } else { None }
+            if good { mac::content(packet).map(|(_, frame)| frame) } else { None }
         }
     }
 }

@@ -56,10 +56,27 @@ where
         }
         node.set_boot(head.boot.saturating_add(1));
     }
-    save(node, store, buffer).ok_or(StoreFailed)?;
     // Before the first word: a count that is lost now would come again, and a nonce with it.
-    store.flush().map_err(|_| StoreFailed)?;
+    keep(node, store, buffer)?;
     Ok(resumed)
+}
+
+/// Keeps what the next start will want to know, and waits until it is kept: before a new boot count is used in flight.
+///
+/// # Errors
+/// When it could not be kept; what was kept before still is.
+pub fn keep<M, T, K, const N: usize, P: Codec>(
+    node: &Node<M, T, N, P>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Result<(), StoreFailed>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    save(node, store, buffer).ok_or(StoreFailed)?;
+    store.flush().map_err(|_| StoreFailed)
 }
 
 /// Saves what the next start will want to know.

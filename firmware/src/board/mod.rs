@@ -1,22 +1,35 @@
 //! What differs from board to board. Each gives a `Board` of the same shape: the ports of a robot, a clock, an address.
 
-#[cfg(all(feature = "board-qemu", feature = "board-nrf52840"))]
-compile_error!("choose one board: add --no-default-features to --features board-nrf52840");
-#[cfg(not(any(feature = "board-qemu", feature = "board-nrf52840", feature = "panic-never")))]
-compile_error!("choose a board: --features board-qemu or --features board-nrf52840");
+macro_rules! exactly_one {
+    ($($board:literal),+) => {
+        /// How many boards were chosen.
+        const CHOSEN: usize = 0 $(+ cfg!(feature = $board) as usize)+;
+        const _: () = assert!(CHOSEN > 0, concat!("choose a board: --features" $(, " ", $board)+));
+        const _: () = assert!(CHOSEN < 2, "choose one board: add --no-default-features to --features");
+    };
+}
+
+exactly_one!(
+    "board-qemu",
+    "board-nrf52840",
+    "board-nrf52840-dongle",
+    "board-feather-nrf52840",
+    "board-microbit-v2",
+    "panic-never"
+);
 
 #[cfg(feature = "board-qemu")]
 mod qemu;
 #[cfg(feature = "board-qemu")]
 pub use qemu::Board;
-#[cfg(feature = "board-nrf52840")]
-mod nrf52840;
-#[cfg(feature = "board-nrf52840")]
-pub use nrf52840::Board;
+#[cfg(feature = "nrf52")]
+mod nrf52;
+#[cfg(feature = "nrf52")]
+pub use nrf52::Board;
 
 /// What seals this board's frames.
-#[cfg(all(feature = "board-nrf52840", sealed))]
-pub type Cipher = nrf52840::aes::ChipCcm;
+#[cfg(all(feature = "nrf52", sealed))]
+pub type Cipher = nrf52::aes::ChipAes;
 /// What seals this board's frames.
-#[cfg(all(not(feature = "board-nrf52840"), sealed))]
-pub type Cipher = wdgnn_core::cipher::AesCcm8;
+#[cfg(all(not(feature = "nrf52"), sealed))]
+pub type Cipher = wdgnn_core::cipher::Aes;

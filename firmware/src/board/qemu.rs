@@ -113,6 +113,9 @@ impl Board {
         });
     }
 
+    /// Before a tick: nothing to be done, the world keeps turns.
+    pub fn prepare(&mut self, _: &mut Robot<'_, Link>, _: &mut [u8]) {}
+
     /// A tick is finished: tells the world what came of it. Not inlined: its message is on the stack only while it is told.
     #[inline(never)]
     pub fn finish(&mut self, robot: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {

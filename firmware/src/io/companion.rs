@@ -1,15 +1,16 @@
-//! The companion link: a serial line to an autopilot or a motion-capture bridge. Pose and velocity come in, accelerations go out.
+//! The companion link: a serial line to an autopilot, a motion-capture bridge or a PC (`firmware/companion.py`). Pose and velocity come
+//! in, accelerations and a status go out, 100 times a second each.
 //!
-//! A message is the postcard bytes of its fields and a CRC-32 over them, all in one COBS frame that ends with a zero: whoever
-//! joins late, or loses bytes, is back in step at the next zero.
+//! A message is its kind, the postcard bytes of its fields and a CRC-32 over both, all in one COBS frame that ends with a zero:
+//! whoever joins late, or loses bytes, is back in step at the next zero.
 //!
-//! | message | from | content, little-endian |
-//! |---|---|---|
-//! | pose | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u32` the swarm's time in ms, or 2³² − 1 for none; CRC-32 |
-//! | acceleration | robot | `f32` ax, ay in m/s²; CRC-32 |
+//! | message | kind | from | content, little-endian |
+//! |---|--:|---|---|
+//! | pose | 1 | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u16` its number, any; `u16` its age in ms |
+//! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` the swarm's tick; `u8` 1 when the robot is to come to rest by its own means, because it does not know where it is, else 0 |
+//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind |
 //!
-//! The swarm's time is what all companions agree on, by GPS, motion capture or a network. It numbers the ticks: robots exchange in the
-//! same ones, and sealed frames of other times are refused.
+//! A companion needs no clock: robots keep the swarm's time by themselves, and tell it.
 
 use embedded_io::{Read, ReadReady, Write};
 use postcard::fixint::le;
@@ -17,31 +18,108 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wdgnn_core::{
     flocking::Motion,
     ports::{Actuator, Sensed, Sensor},
+    safety::Verdict,
+    task::Isolation,
+    tick::Report,
 };
 
-/// The longest message: a pose (20), its checksum (4), COBS (1) and the zero.
-pub const LARGEST: usize = 26;
+/// The longest message: a pose (1 + 20), its checksum (4), COBS (1) and the zero.
+pub const LARGEST: usize = 27;
 
-/// The time of a companion that has no clock.
-pub const NO_TIME: u32 = u32::MAX;
+/// The control period in milliseconds.
+const TICK_MS: u16 = 10;
+
+/// CRC-32 as Ethernet has it.
+pub const CHECKSUM: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISO_HDLC);
+
+/// Something that a companion or a robot says.
+pub trait Message {
+    /// Its first byte.
+    const KIND: u8;
+}
 
 /// What a companion says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoseMessage {
     /// Where the robot is, and how it moves.
     pub motion: Motion,
-    /// The swarm's time in milliseconds, or [`NO_TIME`].
+    /// Any number, which the robot's status tells again.
     #[serde(with = "le")]
-    pub milliseconds: u32,
+    pub number: u16,
+    /// How old that is, in milliseconds.
+    #[serde(with = "le")]
+    pub age_ms: u16,
 }
 
-/// CRC-32 as Ethernet has it.
-const CHECKSUM: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISO_HDLC);
+impl Message for PoseMessage {
+    const KIND: u8 = 1;
+}
+
+/// What a robot wants to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// In m/s².
+    pub acceleration: [f32; 2],
+    /// The swarm's tick.
+    #[serde(with = "le")]
+    pub tick: u32,
+    /// Come to rest by your own means.
+    pub stop: u8,
+}
+
+impl Message for Command {
+    const KIND: u8 = 2;
+}
+
+/// How a robot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The swarm's tick.
+    #[serde(with = "le")]
+    pub tick: u32,
+    /// The number of the pose that it rests on.
+    #[serde(with = "le")]
+    pub pose: u16,
+    /// Frames heard in this tick.
+    pub heard: u8,
+    /// Frames of these that were refused.
+    pub refused: u8,
+    /// Neighbours.
+    pub neighbours: u8,
+    /// Others of one time with it.
+    pub company: u8,
+    /// What the safety gate said.
+    pub verdict: u8,
+}
+
+impl Message for Status {
+    const KIND: u8 = 3;
+}
+
+impl Status {
+    /// Of a tick.
+    pub fn new<O>(report: &Report<O>, pose: u16, company: u8) -> Self {
+        let verdict = match report.verdict {
+            Verdict::Clear => 0,
+            Verdict::Limited => 1,
+            Verdict::Alone(Isolation::Hold) => 3,
+            Verdict::Alone(Isolation::Slow) => 4,
+            Verdict::Alone(Isolation::Stop) => 5,
+            Verdict::Blind => 6,
+            _ => 2,
+        };
+        let small = |count: u32| count.min(255) as u8;
+        let (heard, refused) = (small(report.heard), small(report.refused.total()));
+        Self { tick: report.tick, pose, heard, refused, neighbours: report.neighbours, company, verdict }
+    }
+}
 
 /// Writes a message to the front of `frame` and returns its length.
-pub fn encode<M: Serialize>(message: &M, frame: &mut [u8; LARGEST]) -> Option<usize> {
+pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8; LARGEST]) -> Option<usize> {
     let mut plain = [0; LARGEST];
-    let length = postcard::to_slice(message, &mut plain).ok()?.len();
+    let (kind, rest) = plain.split_first_mut()?;
+    *kind = M::KIND;
+    let length = 1 + postcard::to_slice(message, rest).ok()?.len();
     let seal = CHECKSUM.checksum(plain.get(..length)?).to_le_bytes();
     *plain.get_mut(length..)?.first_chunk_mut()? = seal;
     let length = cobs::try_encode(plain.get(..length + seal.len())?, frame).ok()?;
@@ -49,13 +127,15 @@ pub fn encode<M: Serialize>(message: &M, frame: &mut [u8; LARGEST]) -> Option<us
     Some(length + 1)
 }
 
-/// Reads a message, without its zero.
+/// Reads a message of this kind, without its zero.
 #[must_use]
-pub fn decode<M: DeserializeOwned>(frame: &mut [u8]) -> Option<M> {
+pub fn decode<M: Message + DeserializeOwned>(frame: &mut [u8]) -> Option<M> {
     let length = cobs::decode_in_place(frame).ok()?;
     let (plain, seal) = frame.get(..length)?.split_last_chunk()?;
-    let (message, rest) = postcard::take_from_bytes(plain).ok()?;
-    (rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*seal)).then_some(message)
+    let (kind, fields) = plain.split_first()?;
+    let (message, rest) = postcard::take_from_bytes(fields).ok()?;
+    let good = *kind == M::KIND && rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*seal);
+    good.then_some(message)
 }
 
 /// Where the robot is, as its companion says.
@@ -65,7 +145,7 @@ pub struct Pose<R> {
     frame: [u8; LARGEST],
     /// Bytes of the frame so far; more than there is room for marks a frame that is being passed over.
     length: usize,
-    milliseconds: u32,
+    number: u16,
 }
 
 /// Why there is no pose.
@@ -80,13 +160,17 @@ pub enum NoPose {
 impl<R: Read + ReadReady> Pose<R> {
     /// Listens to `serial`.
     pub fn new(serial: R) -> Self {
-        Self { serial, frame: [0; LARGEST], length: 0, milliseconds: NO_TIME }
+        Self { serial, frame: [0; LARGEST], length: 0, number: 0 }
     }
 
-    /// The swarm's time in milliseconds that came with the newest pose; once for each.
-    pub fn take_time(&mut self) -> Option<u32> {
-        let time = core::mem::replace(&mut self.milliseconds, NO_TIME);
-        (time != NO_TIME).then_some(time)
+    /// The number of the newest pose.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The line, to start it anew.
+    pub fn line(&mut self) -> &mut R {
+        &mut self.serial
     }
 
     fn take(&mut self, byte: u8) -> Option<PoseMessage> {
@@ -108,20 +192,20 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
     /// The newest of what has come since the last tick. Never waits.
     fn sense(&mut self) -> Result<Sensed<Motion>, NoPose> {
         let mut newest = None;
+        let mut bytes = [0; 32];
         // A line that never falls silent must not hold up the tick: a tick's worth of bytes at 1 Mbit/s is 1,000.
-        for _ in 0..1_000 {
+        for _ in 0..1_000 / bytes.len() {
             if !self.serial.read_ready().map_err(|_| NoPose::Line)? {
                 break;
             }
-            let mut byte = [0];
-            if self.serial.read(&mut byte).map_err(|_| NoPose::Line)? == 0 {
-                break;
+            let count = self.serial.read(&mut bytes).map_err(|_| NoPose::Line)?;
+            for byte in bytes.iter().take(count) {
+                newest = self.take(*byte).or(newest);
             }
-            newest = self.take(byte[0]).or(newest);
         }
-        let PoseMessage { motion, milliseconds } = newest.ok_or(NoPose::Silent)?;
-        self.milliseconds = milliseconds;
-        Ok(Sensed::now(motion))
+        let PoseMessage { motion, number, age_ms } = newest.ok_or(NoPose::Silent)?;
+        self.number = number;
+        Ok(Sensed { state: motion, age: (age_ms / TICK_MS).into() })
     }
 }
 
@@ -129,12 +213,30 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
 #[derive(Debug)]
 pub struct Acceleration<W> {
     serial: W,
+    tick: u32,
 }
 
 impl<W: Write> Acceleration<W> {
     /// Speaks to `serial`.
     pub fn new(serial: W) -> Self {
-        Self { serial }
+        Self { serial, tick: 0 }
+    }
+
+    /// A tick begins.
+    pub fn begin(&mut self, tick: u32) {
+        self.tick = tick;
+    }
+
+    /// Says something besides; it is lost when the line is occupied.
+    pub fn tell<M: Message + Serialize>(&mut self, message: &M) {
+        let _ = self.say(message);
+    }
+
+    fn say<M: Message + Serialize>(&mut self, message: &M) -> Result<(), NotSent> {
+        let mut frame = [0; LARGEST];
+        let length = encode(message, &mut frame).ok_or(NotSent)?;
+        let frame = frame.get(..length).ok_or(NotSent)?;
+        self.serial.write_all(frame).map_err(|_| NotSent)
     }
 }
 
@@ -146,14 +248,11 @@ impl<W: Write> Actuator<[f32; 2]> for Acceleration<W> {
     type Error = NotSent;
 
     fn act(&mut self, command: &[f32; 2]) -> Result<(), NotSent> {
-        let mut frame = [0; LARGEST];
-        let length = encode(command, &mut frame).ok_or(NotSent)?;
-        let frame = frame.get(..length).ok_or(NotSent)?;
-        self.serial.write_all(frame).map_err(|_| NotSent)
+        self.say(&Command { acceleration: *command, tick: self.tick, stop: 0 })
     }
 
     fn stop(&mut self) -> Result<(), NotSent> {
-        self.act(&[0.0; 2])
+        self.say(&Command { acceleration: [0.0; 2], tick: self.tick, stop: 1 })
     }
 }
 
@@ -180,9 +279,9 @@ mod tests {
 
     impl Read for Line {
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
-            let byte = self.0.pop_front();
-            buffer.iter_mut().zip(byte).for_each(|(to, byte)| *to = byte);
-            Ok(usize::from(byte.is_some()))
+            let count = buffer.len().min(self.0.len());
+            buffer.iter_mut().zip(self.0.drain(..count)).for_each(|(to, byte)| *to = byte);
+            Ok(count)
         }
     }
 
@@ -190,11 +289,14 @@ mod tests {
         Motion { position: [x, -2.0], velocity: [0.5, 0.0] }
     }
 
-    fn message(x: f32) -> Vec<u8> {
+    fn encoded<M: Message + Serialize>(message: &M) -> Vec<u8> {
         let mut frame = [0; LARGEST];
-        let message = PoseMessage { motion: motion(x), milliseconds: 1000 * x as u32 };
-        let length = encode(&message, &mut frame).unwrap();
+        let length = encode(message, &mut frame).unwrap();
         frame[..length].to_vec()
+    }
+
+    fn message(x: f32) -> Vec<u8> {
+        encoded(&PoseMessage { motion: motion(x), number: x as u16, age_ms: 10 * x as u16 })
     }
 
     fn heard(bytes: Vec<u8>) -> Result<Motion, NoPose> {
@@ -202,32 +304,36 @@ mod tests {
     }
 
     #[test]
-    fn an_acceleration_is_these_bytes() {
-        let mut sent = [0xee; 16];
+    fn a_command_is_these_bytes() {
+        let mut sent = [0xee; 24];
         let mut serial: &mut [u8] = &mut sent;
-        Acceleration::new(&mut serial).act(&[1.0, -0.5]).unwrap();
-        // 1.0 = 00 00 80 3f, −0.5 = 00 00 00 bf, then their CRC-32, fb 4a 3d 03 (zlib's); COBS takes the zeros out.
-        assert_eq!(sent, [1, 1, 3, 0x80, 0x3f, 1, 1, 6, 0xbf, 0xfb, 0x4a, 0x3d, 0x03, 0, 0xee, 0xee]);
+        let mut acceleration = Acceleration::new(&mut serial);
+        acceleration.begin(7);
+        acceleration.act(&[1.0, -0.5]).unwrap();
+        // Kind 2, 1.0 = 00 00 80 3f, −0.5 = 00 00 00 bf, tick 7, no stop, then their CRC-32 (zlib's); COBS takes the zeros out.
+        let plain = [2, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf, 7, 0, 0, 0, 0];
+        let seal = CHECKSUM.checksum(&plain).to_le_bytes();
+        assert_eq!(seal, [0x5d, 0xb4, 0x9d, 0x51]);
+        let expected = [2, 2, 1, 3, 0x80, 0x3f, 1, 1, 3, 0xbf, 7, 1, 1, 1, 5, 0x5d, 0xb4, 0x9d, 0x51, 0];
+        assert_eq!(sent[..expected.len()], expected);
+        assert_eq!(sent[expected.len()..], [0xee; 4]);
     }
 
     #[test]
-    fn the_newest_pose_counts() {
-        assert_eq!(heard([message(1.0), message(3.0)].concat()), Ok(motion(3.0)));
+    fn a_stop_is_a_command_of_nothing() {
+        let mut sent = [0; LARGEST];
+        let mut serial: &mut [u8] = &mut sent;
+        Acceleration::new(&mut serial).stop().unwrap();
+        let length = sent.iter().position(|byte| *byte == 0).unwrap();
+        let command: Command = decode(&mut sent[..length]).unwrap();
+        assert_eq!(command, Command { acceleration: [0.0; 2], tick: 0, stop: 1 });
     }
 
     #[test]
-    fn the_time_is_told_once_with_its_pose() {
+    fn the_newest_pose_counts_and_tells_its_age_and_number() {
         let mut pose = Pose::new(Line([message(1.0), message(3.0)].concat().into()));
-        assert_eq!(pose.take_time(), None);
-        pose.sense().unwrap();
-        assert_eq!(pose.take_time(), Some(3000));
-        assert_eq!(pose.take_time(), None);
-
-        let mut frame = [0; LARGEST];
-        let length = encode(&PoseMessage { motion: motion(1.0), milliseconds: NO_TIME }, &mut frame).unwrap();
-        pose.serial.0.extend(&frame[..length]);
-        pose.sense().unwrap();
-        assert_eq!(pose.take_time(), None, "a companion without a clock");
+        assert_eq!(pose.sense(), Ok(Sensed { state: motion(3.0), age: 3 }));
+        assert_eq!(pose.number(), 3);
     }
 
     #[test]
@@ -236,7 +342,7 @@ mod tests {
         let mut pose = Pose::new(Line(bytes[..9].to_vec().into()));
         assert_eq!(pose.sense(), Err(NoPose::Silent));
         pose.serial.0.extend(&bytes[9..]);
-        assert_eq!(pose.sense(), Ok(Sensed::now(motion(1.0))));
+        assert_eq!(pose.sense().map(|sensed| sensed.state), Ok(motion(1.0)));
         assert_eq!(pose.sense(), Err(NoPose::Silent));
     }
 
@@ -250,8 +356,7 @@ mod tests {
             assert_eq!(heard([bad, message(2.0)].concat()), Ok(motion(2.0)), "bit {bit}");
         }
         assert_eq!(heard([vec![7; 500], vec![0], message(2.0)].concat()), Ok(motion(2.0)));
-        let mut acceleration = [0; LARGEST];
-        let length = encode(&[1.0_f32, 2.0], &mut acceleration).unwrap();
-        assert_eq!(heard(acceleration[..length].to_vec()), Err(NoPose::Silent));
+        let command = encoded(&Command { acceleration: [1.0, 2.0], tick: 3, stop: 0 });
+        assert_eq!(heard(command), Err(NoPose::Silent));
     }
 }

@@ -1,0 +1,544 @@
+//! A Cortex-M4F, instruction by instruction, by the ARMv7-M Architecture Reference Manual (ARM DDI 0403E): its sections
+//! are cited as A7.7.12 or B1.5.6.
+//!
+//! Memory, peripherals and interrupt lines are the [`Bus`]'s. The private peripherals (NVIC, SysTick, system control,
+//! cycle counter) are in here.
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::struct_excessive_bools,
+    clippy::verbose_bit_mask,
+    clippy::too_many_lines,
+    reason = "a processor is made of flags, one big choice, and registers that are signed or not as one looks at them"
+)]
+
+mod cycles;
+mod decode16;
+mod decode32;
+mod decode_fp;
+mod exceptions;
+mod execute;
+mod fpu;
+mod half;
+mod memory;
+mod multiply;
+mod op;
+mod scs;
+mod special;
+
+use op::Op;
+
+/// Bytes of a bus access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// One.
+    Byte,
+    /// Two, aligned.
+    Half,
+    /// Four, aligned.
+    Word,
+}
+
+/// Nothing answered at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusFault {
+    /// Where.
+    pub address: u32,
+}
+
+/// What is around the processor.
+///
+/// Accesses are aligned; 0xE000_0000 to 0xE00F_FFFF never gets here.
+pub trait Bus {
+    /// Reads; a byte or half is in the lowest bits.
+    ///
+    /// # Errors
+    /// Nothing is there.
+    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusFault>;
+
+    /// Writes.
+    ///
+    /// # Errors
+    /// Nothing is there, or it cannot be written.
+    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusFault>;
+
+    /// 16 bits of code.
+    ///
+    /// # Errors
+    /// Nothing is there, or it is no code.
+    fn fetch(&mut self, address: u32) -> Result<u16, BusFault>;
+
+    /// The time, before every access to 0x4000_0000 or above and every write to code.
+    fn time(&mut self, _cycles: u64) {}
+
+    /// Asked after every instruction that accessed 0x4000_0000 or above: the new levels of all interrupt lines, if
+    /// they may have changed.
+    fn lines(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Asked at the same moments: whether [`Cpu::run`] returns at once.
+    fn attention(&mut self) -> bool {
+        false
+    }
+}
+
+/// What [`Cpu::step`] cannot go on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An instruction that is not known here: `code` has 16 or 32 bits.
+    Undefined {
+        /// Its address.
+        pc: u32,
+        /// What it is.
+        code: u32,
+    },
+    /// The reset vector cannot be read.
+    Bus {
+        /// Where the processor was.
+        pc: u32,
+        /// What it wanted to read.
+        address: u32,
+    },
+    /// A fault where none can be handled.
+    Lockup {
+        /// Where.
+        pc: u32,
+    },
+    /// BKPT. To go on behind it: `set_register(15, pc + 2)`.
+    Breakpoint {
+        /// Its address.
+        pc: u32,
+        /// Its operand: 0xAB is semihosting.
+        number: u8,
+    },
+    /// AIRCR.SYSRESETREQ was written: [`Cpu::reset`] is due.
+    ResetRequested,
+}
+
+/// Why an instruction did not complete. Addresses are in [`Cpu::fault_address`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trap {
+    Undefined,
+    NoCoprocessor,
+    InvalidState,
+    InvalidPc,
+    Unaligned,
+    DivideByZero,
+    Fetch,
+    Data,
+    Unstacking,
+    Supervisor,
+    /// Not of the architecture: `self.stop` says what.
+    Stop,
+}
+
+/// The processor cannot go on; `self.stop` says why.
+#[derive(Debug)]
+struct Halt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sleep {
+    No,
+    /// Until the event register is set.
+    Event,
+    /// Until an interrupt.
+    Interrupt,
+}
+
+/// A decoded instruction; `bytes` is 0 where nothing was decoded yet.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    op: Op,
+    bytes: u8,
+}
+
+const NOT_DECODED: Entry = Entry { op: Op::Nop, bytes: 0 };
+
+/// The condition flags, and the rest of the APSR (B1.4.2).
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    n: bool,
+    z: bool,
+    c: bool,
+    v: bool,
+    q: bool,
+    /// Four bits.
+    ge: u8,
+}
+
+/// The processor.
+#[derive(Clone, Debug)]
+pub struct Cpu {
+    /// Clock cycles since it was made. The owner may move it on while it is asleep.
+    pub cycles: u64,
+    /// Instructions since it was made.
+    pub instructions: u64,
+
+    /// R0 to R12, the current SP, LR, the PC as instructions read it, then [`op::SINK`] and [`op::ZERO`]. A power of two:
+    /// indexing needs no check.
+    r: [u32; 32],
+    /// The address of the next instruction.
+    pc: u32,
+    flags: Flags,
+    /// ITSTATE (A7.3.3): zero outside of IT blocks.
+    it: u8,
+    /// EPSR.T; without it every instruction faults.
+    thumb: bool,
+    /// The floating-point registers, as bits.
+    s: [u32; 32],
+    fpscr: u32,
+
+    /// MSP while PSP is in use, or the other way round.
+    other_sp: u32,
+    on_psp: bool,
+    /// CONTROL: nPRIV, SPSEL, FPCA.
+    unprivileged: bool,
+    spsel: bool,
+    fpca: bool,
+    primask: bool,
+    faultmask: bool,
+    basepri: u8,
+    /// IPSR: 0 in thread mode.
+    exception: u16,
+    exclusive: bool,
+    event: bool,
+    sleep: Sleep,
+
+    /// FP instructions need no further look: allowed, and the context is marked.
+    float_ready: bool,
+    /// The next step looks at more than the next instruction.
+    attend: bool,
+    /// An access left for peripherals.
+    touched: bool,
+    locked_up: bool,
+    reset_requested: bool,
+    fault_address: u32,
+    stop: Stop,
+    /// The instruction that a load or store would be back to back with.
+    last_access: u64,
+    cache: Vec<Entry>,
+    scs: scs::Scs,
+}
+
+impl Cpu {
+    /// Before [`Cpu::reset`]. Decodes of code at 0..`code_bytes` are kept.
+    #[must_use]
+    pub fn new(code_bytes: u32) -> Self {
+        Self {
+            cycles: 0,
+            instructions: 0,
+            r: [0; 32],
+            pc: 0,
+            flags: Flags::default(),
+            it: 0,
+            thumb: true,
+            s: [0; 32],
+            fpscr: 0,
+            other_sp: 0,
+            on_psp: false,
+            unprivileged: false,
+            spsel: false,
+            fpca: false,
+            primask: false,
+            faultmask: false,
+            basepri: 0,
+            exception: 0,
+            exclusive: false,
+            event: false,
+            sleep: Sleep::No,
+            float_ready: false,
+            attend: false,
+            touched: false,
+            locked_up: false,
+            reset_requested: false,
+            fault_address: 0,
+            stop: Stop::ResetRequested,
+            last_access: u64::MAX,
+            cache: vec![NOT_DECODED; (code_bytes / 2) as usize],
+            scs: scs::Scs::new(0),
+        }
+    }
+
+    /// Reset (B1.5.5). Interrupt lines keep their levels, which are not the processor's.
+    pub fn reset(&mut self, bus: &mut impl Bus) {
+        let cache = std::mem::take(&mut self.cache);
+        let (cycles, instructions) = (self.cycles, self.instructions);
+        let scs = scs::Scs::new(self.scs.levels);
+        *self = Self { cycles, instructions, cache, scs, ..Self::new(0) };
+        let mut vector = |address| bus.load(address, Size::Word);
+        match (vector(0), vector(4)) {
+            (Ok(sp), Ok(pc)) => {
+                self.r[13] = sp & !3;
+                self.r[14] = 0xffff_ffff;
+                self.thumb = pc & 1 != 0;
+                self.pc = pc & !1;
+                self.attend = !self.thumb;
+            }
+            (Err(BusFault { address }), _) | (_, Err(BusFault { address })) => {
+                self.locked_up = true;
+                self.attend = true;
+                self.stop = Stop::Bus { pc: 0, address };
+            }
+        }
+        self.reconsider();
+    }
+
+    /// Takes an exception if one is due, or executes one instruction. Does nothing when asleep.
+    ///
+    /// # Errors
+    /// What it cannot go on from.
+    pub fn step(&mut self, bus: &mut impl Bus) -> Result<(), Stop> {
+        self.go(bus, u64::MAX, true)
+    }
+
+    /// Steps until `until_cycles`, or asleep, or the bus wants attention.
+    ///
+    /// # Errors
+    /// What it cannot go on from.
+    pub fn run(&mut self, bus: &mut impl Bus, until_cycles: u64) -> Result<(), Stop> {
+        self.go(bus, until_cycles, false)
+    }
+
+    /// [`Cpu::run`], or one step of it.
+    fn go(&mut self, bus: &mut impl Bus, until_cycles: u64, once: bool) -> Result<(), Stop> {
+        // Out of the processor for as long as it runs: an instruction is executed where it lies in there.
+        let mut cache = std::mem::take(&mut self.cache);
+        let result = self.go_with(&mut cache, bus, until_cycles, once);
+        self.cache = cache;
+        result.map_err(|Halt| self.stop)
+    }
+
+    #[inline(never)]
+    fn go_with(
+        &mut self,
+        cache: &mut [Entry],
+        bus: &mut impl Bus,
+        until_cycles: u64,
+        once: bool,
+    ) -> Result<(), Halt> {
+        while self.cycles < until_cycles {
+            if self.attend || self.cycles >= self.scs.tick_due {
+                match self.attend_to(bus) {
+                    Ok(true) => {}
+                    Ok(false) if once || self.sleep != Sleep::No => return Ok(()),
+                    Ok(false) => continue,
+                    Err(stop) => return self.halt(Err(stop)),
+                }
+            }
+            self.one(cache, bus)?;
+            if self.touched && self.after_touch(bus) || once {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what stopped the processor, for a result that fits into a register.
+    #[cold]
+    fn halt(&mut self, result: Result<(), Stop>) -> Result<(), Halt> {
+        result.map_err(|stop| {
+            self.stop = stop;
+            Halt
+        })
+    }
+
+    /// In WFE or WFI, and nothing to wake it.
+    #[must_use]
+    pub fn asleep(&self) -> bool {
+        self.sleep != Sleep::No && self.cycles < self.scs.tick_due
+    }
+
+    /// The cycle at which SysTick reaches zero, if it runs: as late as one may sleep.
+    #[must_use]
+    pub fn tick_due(&self) -> Option<u64> {
+        (self.scs.tick_due != u64::MAX).then_some(self.scs.tick_due)
+    }
+
+    /// The exception that is being handled, 0 in thread mode; external interrupts begin at 16.
+    #[must_use]
+    pub fn active_exception(&self) -> u16 {
+        self.exception
+    }
+
+    /// R0 to R12, SP, LR; 15 is [`Cpu::pc`].
+    #[must_use]
+    pub fn register(&self, n: usize) -> u32 {
+        if n == 15 { self.pc } else { self.r[n & 15] }
+    }
+
+    /// The address of the next instruction.
+    #[must_use]
+    pub fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// Sets R0 to R12, SP, LR or the PC.
+    pub fn set_register(&mut self, n: usize, v: u32) {
+        match n {
+            13 => self.r[13] = v & !3,
+            15 => self.pc = v & !1,
+            _ => self.r[n & 15] = v,
+        }
+    }
+
+    /// xPSR: the flags, the IT state and the exception (B1.4.2).
+    #[must_use]
+    pub fn xpsr_bits(&self) -> u32 {
+        self.xpsr()
+    }
+
+    /// The floating-point registers, as bits.
+    #[must_use]
+    pub fn float_registers(&self) -> &[u32; 32] {
+        &self.s
+    }
+
+    /// Flash was written: forgets what was decoded from there.
+    pub fn forget(&mut self, address: u32, bytes: u32) {
+        // An instruction may begin before.
+        let first = (address.saturating_sub(2) / 2) as usize;
+        let last = (address.saturating_add(bytes).div_ceil(2) as usize).min(self.cache.len());
+        if let Some(entries) = self.cache.get_mut(first..last) {
+            entries.fill(NOT_DECODED);
+        }
+    }
+
+    /// The rare things before an instruction. Returns whether one may be executed now.
+    #[cold]
+    #[inline(never)]
+    fn attend_to(&mut self, bus: &mut impl Bus) -> Result<bool, Stop> {
+        if self.reset_requested {
+            return Err(Stop::ResetRequested);
+        }
+        if self.locked_up {
+            return Err(self.stop);
+        }
+        self.tick();
+        if self.sleep != Sleep::No {
+            return Ok(false);
+        }
+        self.attend = false;
+        if let Some(number) = self.next_exception() {
+            self.enter(bus, number)?;
+            return Ok(false);
+        }
+        if !self.thumb {
+            self.trapped(bus, Trap::InvalidState)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Peripherals were accessed. Returns whether they want attention.
+    #[inline(never)]
+    fn after_touch(&mut self, bus: &mut impl Bus) -> bool {
+        self.touched = false;
+        if let Some(levels) = bus.lines() {
+            self.set_lines(levels);
+        }
+        bus.attention()
+    }
+
+    /// One instruction.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "the loop around it is all that the processor does")]
+    fn one(&mut self, cache: &mut [Entry], bus: &mut impl Bus) -> Result<(), Halt> {
+        let (pc, it) = (self.pc, self.it);
+        let decoded;
+        let entry = match cache.get((pc / 2) as usize) {
+            Some(entry) if entry.bytes != 0 => entry,
+            _ => match decode(cache, bus, pc) {
+                Ok(entry) => {
+                    decoded = entry;
+                    &decoded
+                }
+                Err(BusFault { address }) => {
+                    self.fault_address = address;
+                    return self.trap(bus, Trap::Fetch);
+                }
+            },
+        };
+        self.instructions += 1;
+        self.cycles += cycles::INSTRUCTION;
+        self.r[15] = pc.wrapping_add(4);
+        self.pc = pc.wrapping_add(u32::from(entry.bytes));
+        let without_flags;
+        let mut op = &entry.op;
+        if it != 0 {
+            // ITAdvance (A7.3.3), before the instruction: an exception return brings a state of its own.
+            self.it = if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f };
+            if !self.condition(it >> 4) && !matches!(op, Op::Bkpt { .. }) {
+                return Ok(());
+            }
+            if entry.bytes == 2 {
+                without_flags = op.without_flags();
+                op = &without_flags;
+            }
+        }
+        match self.execute(bus, op) {
+            Ok(()) => Ok(()),
+            Err(trap) => {
+                if trap != Trap::Supervisor {
+                    self.pc = pc;
+                    self.it = it;
+                }
+                self.trap(bus, trap)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trap(&mut self, bus: &mut impl Bus, trap: Trap) -> Result<(), Halt> {
+        let result = self.trapped(bus, trap);
+        self.halt(result)
+    }
+
+    /// ConditionPassed (A7.3.1).
+    #[inline]
+    fn condition(&self, condition: u8) -> bool {
+        let Flags { n, z, c, v, .. } = self.flags;
+        let holds = match condition >> 1 {
+            0 => z,
+            1 => c,
+            2 => n,
+            3 => v,
+            4 => c && !z,
+            5 => n == v,
+            6 => n == v && !z,
+            _ => return true,
+        };
+        holds != (condition & 1 != 0)
+    }
+}
+
+/// Decodes, and keeps what is of flash.
+#[cold]
+#[inline(never)]
+fn decode(cache: &mut [Entry], bus: &mut impl Bus, pc: u32) -> Result<Entry, BusFault> {
+    let mut fetch = |address| {
+        // No code in the system region (B3.1).
+        if address >= 0xe000_0000 { Err(BusFault { address }) } else { bus.fetch(address) }
+    };
+    let first = fetch(pc)?;
+    let entry = if decode32::is_wide(first) {
+        let second = fetch(pc.wrapping_add(2))?;
+        Entry { op: decode32::decode(pc, first, second), bytes: 4 }
+    } else {
+        Entry { op: decode16::decode(pc, first), bytes: 2 }
+    };
+    if let Some(kept) = cache.get_mut((pc / 2) as usize) {
+        *kept = entry;
+    }
+    Ok(entry)
+}
+
+/// Whether an instruction is one that [`Cpu`] knows, and how many bytes it has: for looking through whole images.
+#[must_use]
+pub fn knows(first: u16, second: u16) -> (bool, u32) {
+    if decode32::is_wide(first) {
+        (!matches!(decode32::decode(0, first, second), Op::Unknown { .. }), 4)
+    } else {
+        (!matches!(decode16::decode(0, first), Op::Unknown { .. }), 2)
+    }
+}

@@ -1,0 +1,554 @@
+//! Random instructions with random registers, on this processor and on QEMU's Cortex-M4F: the same results, flags and
+//! floats. One image, whose code is written here, runs on both.
+#![forbid(unsafe_code)]
+
+use std::{fs, iter, path::Path, process::Command};
+
+use chip::cpu::{Bus, BusFault, Cpu, Size, Stop};
+
+const CASES: usize = 12_000;
+const SEED: u64 = 0x5eed_0000_4ad7;
+
+/// Random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ x >> 31) as u32
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.next() as usize % end
+    }
+
+    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+
+    /// Often a number that something special happens at.
+    fn integer(&mut self) -> u32 {
+        let special =
+            [0, 1, 2, 31, 32, 33, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+        match self.below(4) {
+            0 => self.of(&special),
+            1 => self.next() & 0xff,
+            2 => self.next() >> self.below(32),
+            _ => self.next(),
+        }
+    }
+
+    /// Often zero, infinity, NaN, subnormal, at the ends of ranges of integers, or near another one.
+    fn float(&mut self) -> u32 {
+        let special = [
+            0,
+            1,
+            0x7f_ffff,
+            0x80_0000,
+            0x80_0001,
+            0x3f80_0000,
+            0x3f00_0000,
+            0x3fc0_0000,
+            0x4020_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0x7f80_0001,
+            0x7fc0_0000,
+            0x7fa0_1234,
+            0x7fd5_4321,
+            0x4f00_0000,
+            0x4f80_0000,
+            0x4eff_ffff,
+            0x4700_0000,
+            0x477f_ff00,
+            0x3300_0000,
+            0x3880_0000,
+            0x387f_e000,
+            0x4b80_0001,
+            0x4b00_0001,
+            0x477f_f000,
+        ];
+        let sign = self.next() & 0x8000_0000;
+        match self.below(8) {
+            0 | 1 => sign | self.of(&special),
+            2 => self.next(),
+            3 => sign | self.next() & 0x7f_ffff,
+            4 => (self.below(2000) as f32 - 1000.0).to_bits(),
+            5 => sign | 0x3f80_0000 + (self.next() & 7),
+            // As a half, or as a pair of halves.
+            6 => self.next() & 0xffff_83ff | 0x7c00,
+            _ => sign | 0x3000_0000 + (self.next() & 0x1fff_ffff),
+        }
+    }
+}
+
+/// Registers that an instruction may have: not R12, with which the frame around it works, nor SP and PC.
+const REGISTERS: [u16; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14];
+
+/// 16-bit data processing. Lower case: a register of three or four bits; `x`: anything.
+const NARROW: &str = "
+    00000 xxxxx mmm ddd     LSLS, MOVS
+    00001 xxxxx mmm ddd     LSRS
+    00010 xxxxx mmm ddd     ASRS
+    000110 x mmm nnn ddd    ADDS, SUBS
+    000111 x xxx nnn ddd    ADDS, SUBS
+    001 xx ddd xxxxxxxx     MOVS, CMP, ADDS, SUBS
+    010000 xxxx mmm ddd     data processing
+    010001 00 0 mmmm ddd    ADD
+    010001 01 1 mmmm 0 x x  CMP R8..R11
+    010001 10 0 mmmm ddd    MOV
+    10101 ddd xxxxxxxx      ADD from SP
+    1011 0010 xx mmm ddd    SXTH, SXTB, UXTH, UXTB
+    1011 1010 00 mmm ddd    REV
+    1011 1010 01 mmm ddd    REV16
+    1011 1010 11 mmm ddd    REVSH
+";
+
+/// 32-bit data processing. A line with `?` may be drawn again when the processor does not know it: not all numbers of
+/// bits fit. `h` and `l` are different registers.
+const WIDE: &str = "
+    1110101 0000 x nnnn 0 xxx dddd xx xx mmmm       AND
+    1110101 0000 1 nnnn 0 xxx 1111 xx xx mmmm       TST
+    1110101 0001 x nnnn 0 xxx dddd xx xx mmmm       BIC
+    1110101 0010 x nnnn 0 xxx dddd xx xx mmmm       ORR
+    1110101 0010 x 1111 0 xxx dddd xx xx mmmm       MOV, shifts
+    1110101 0011 x nnnn 0 xxx dddd xx xx mmmm       ORN
+    1110101 0011 x 1111 0 xxx dddd xx xx mmmm       MVN
+    1110101 0100 x nnnn 0 xxx dddd xx xx mmmm       EOR
+    1110101 0100 1 nnnn 0 xxx 1111 xx xx mmmm       TEQ
+    1110101 0110 0 nnnn 0 xxx dddd xx x0 mmmm       PKHBT, PKHTB
+    1110101 1000 x nnnn 0 xxx dddd xx xx mmmm       ADD
+    1110101 1000 1 nnnn 0 xxx 1111 xx xx mmmm       CMN
+    1110101 1010 x nnnn 0 xxx dddd xx xx mmmm       ADC
+    1110101 1011 x nnnn 0 xxx dddd xx xx mmmm       SBC
+    1110101 1101 x nnnn 0 xxx dddd xx xx mmmm       SUB
+    1110101 1101 1 nnnn 0 xxx 1111 xx xx mmmm       CMP
+    1110101 1110 x nnnn 0 xxx dddd xx xx mmmm       RSB
+    11110 x 0 0000 x nnnn 0 xxx dddd xxxxxxxx       AND
+    11110 x 0 0000 1 nnnn 0 xxx 1111 xxxxxxxx       TST
+    11110 x 0 0001 x nnnn 0 xxx dddd xxxxxxxx       BIC
+    11110 x 0 0010 x nnnn 0 xxx dddd xxxxxxxx       ORR
+    11110 x 0 0010 x 1111 0 xxx dddd xxxxxxxx       MOV
+    11110 x 0 0011 x nnnn 0 xxx dddd xxxxxxxx       ORN
+    11110 x 0 0011 x 1111 0 xxx dddd xxxxxxxx       MVN
+    11110 x 0 0100 x nnnn 0 xxx dddd xxxxxxxx       EOR
+    11110 x 0 0100 1 nnnn 0 xxx 1111 xxxxxxxx       TEQ
+    11110 x 0 1000 x nnnn 0 xxx dddd xxxxxxxx       ADD
+    11110 x 0 1000 1 nnnn 0 xxx 1111 xxxxxxxx       CMN
+    11110 x 0 1010 x nnnn 0 xxx dddd xxxxxxxx       ADC
+    11110 x 0 1011 x nnnn 0 xxx dddd xxxxxxxx       SBC
+    11110 x 0 1101 x nnnn 0 xxx dddd xxxxxxxx       SUB
+    11110 x 0 1101 1 nnnn 0 xxx 1111 xxxxxxxx       CMP
+    11110 x 0 1110 x nnnn 0 xxx dddd xxxxxxxx       RSB
+    11110 x 1 0000 0 nnnn 0 xxx dddd xxxxxxxx       ADDW
+    11110 x 1 0101 0 nnnn 0 xxx dddd xxxxxxxx       SUBW
+    11110 x 1 0010 0 xxxx 0 xxx dddd xxxxxxxx       MOVW
+    11110 x 1 0110 0 xxxx 0 xxx dddd xxxxxxxx       MOVT
+    11110 0 1 1000 0 nnnn 0 xxx dddd xx 0 xxxxx     SSAT
+    11110 0 1 1001 0 nnnn 0 001 dddd xx 0 xxxxx     SSAT, ASR
+    11110 0 1 1001 0 nnnn 0 000 dddd 00 0 0xxxx     SSAT16
+    11110 0 1 1100 0 nnnn 0 xxx dddd xx 0 xxxxx     USAT
+    11110 0 1 1101 0 nnnn 0 001 dddd xx 0 xxxxx     USAT, ASR
+    11110 0 1 1101 0 nnnn 0 000 dddd 00 0 0xxxx     USAT16
+    ? 11110 0 1 1010 0 nnnn 0 xxx dddd xx 0 xxxxx   SBFX
+    ? 11110 0 1 1110 0 nnnn 0 xxx dddd xx 0 xxxxx   UBFX
+    ? 11110 0 1 1011 0 nnnn 0 xxx dddd xx 0 xxxxx   BFI
+    ? 11110 0 1 1011 0 1111 0 xxx dddd xx 0 xxxxx   BFC
+    11111010 0 xx x nnnn 1111 dddd 0000 mmmm        LSL, LSR, ASR, ROR
+    11111010 0 00 x nnnn 1111 dddd 10 xx mmmm       SXTAH, UXTAH
+    11111010 0 01 x nnnn 1111 dddd 10 xx mmmm       SXTAB16, UXTAB16
+    11111010 0 10 x nnnn 1111 dddd 10 xx mmmm       SXTAB, UXTAB
+    11111010 0 00 x 1111 1111 dddd 10 xx mmmm       SXTH, UXTH
+    11111010 0 01 x 1111 1111 dddd 10 xx mmmm       SXTB16, UXTB16
+    11111010 0 10 x 1111 1111 dddd 10 xx mmmm       SXTB, UXTB
+    11111010 1 x00 nnnn 1111 dddd 0 x 00 mmmm       parallel
+    11111010 1 x01 nnnn 1111 dddd 0 x 00 mmmm       parallel
+    11111010 1 x10 nnnn 1111 dddd 0 x 00 mmmm       parallel
+    11111010 1 x00 nnnn 1111 dddd 0 x 01 mmmm       parallel, saturating
+    11111010 1 x01 nnnn 1111 dddd 0 x 01 mmmm       parallel, saturating
+    11111010 1 x10 nnnn 1111 dddd 0 x 01 mmmm       parallel, saturating
+    11111010 1 x00 nnnn 1111 dddd 0 x 10 mmmm       parallel, halving
+    11111010 1 x01 nnnn 1111 dddd 0 x 10 mmmm       parallel, halving
+    11111010 1 x10 nnnn 1111 dddd 0 x 10 mmmm       parallel, halving
+    11111010 1000 nnnn 1111 dddd 10 xx mmmm         QADD, QDADD, QSUB, QDSUB
+    11111010 1010 nnnn 1111 dddd 1000 mmmm          SEL
+    11111010 1001 0001 1111 dddd 10 xx 0001         REV, REV16, RBIT, REVSH
+    11111010 1011 0010 1111 dddd 1000 0010          CLZ
+    11111011 0000 nnnn aaaa dddd 000 x mmmm         MLA, MLS
+    11111011 0000 nnnn 1111 dddd 0000 mmmm          MUL
+    11111011 0001 nnnn aaaa dddd 00 xx mmmm         SMLABB
+    11111011 0001 nnnn 1111 dddd 00 xx mmmm         SMULBB
+    11111011 0010 nnnn aaaa dddd 000 x mmmm         SMLAD
+    11111011 0010 nnnn 1111 dddd 000 x mmmm         SMUAD
+    11111011 0011 nnnn aaaa dddd 000 x mmmm         SMLAWB
+    11111011 0011 nnnn 1111 dddd 000 x mmmm         SMULWB
+    11111011 0100 nnnn aaaa dddd 000 x mmmm         SMLSD
+    11111011 0100 nnnn 1111 dddd 000 x mmmm         SMUSD
+    11111011 0101 nnnn aaaa dddd 000 x mmmm         SMMLA
+    11111011 0101 nnnn 1111 dddd 000 x mmmm         SMMUL
+    11111011 0110 nnnn aaaa dddd 000 x mmmm         SMMLS
+    11111011 0111 nnnn aaaa dddd 0000 mmmm          USADA8
+    11111011 0111 nnnn 1111 dddd 0000 mmmm          USAD8
+    11111011 1000 nnnn llll hhhh 0000 mmmm          SMULL
+    11111011 1001 nnnn 1111 dddd 1111 mmmm          SDIV
+    11111011 1010 nnnn llll hhhh 0000 mmmm          UMULL
+    11111011 1011 nnnn 1111 dddd 1111 mmmm          UDIV
+    11111011 1100 nnnn llll hhhh 0000 mmmm          SMLAL
+    11111011 1100 nnnn llll hhhh 10 xx mmmm         SMLALBB
+    11111011 1100 nnnn llll hhhh 110 x mmmm         SMLALD
+    11111011 1101 nnnn llll hhhh 110 x mmmm         SMLSLD
+    11111011 1110 nnnn llll hhhh 0000 mmmm          UMLAL
+    11111011 1110 nnnn llll hhhh 0110 mmmm          UMAAL
+    11110011 1110 1111 1000 dddd 00000000           MRS APSR
+    11110011 1000 nnnn 1000 10 00 00000000          MSR APSR_nzcvq
+    11110011 1000 nnnn 1000 11 00 00000000          MSR APSR_nzcvqg
+";
+
+/// Loads and stores around R11, which points into a scratch area that both sides have in common.
+const MEMORY: &str = "
+    11111000 1 00 x 1011 dddd 0000 00xxxxxx         LDRB, STRB
+    11111000 1 01 x 1011 dddd 0000 00xxxxxx         LDRH, STRH
+    11111000 1 10 x 1011 dddd 0000 00xxxxxx         LDR, STR
+    11111001 1 00 1 1011 dddd 0000 00xxxxxx         LDRSB
+    11111001 1 01 1 1011 dddd 0000 00xxxxxx         LDRSH
+    11111000 0 00 x 1011 dddd 1100 00xxxxxx         LDRB, STRB
+    11111000 0 01 x 1011 dddd 1100 00xxxxxx         LDRH, STRH
+    11111000 0 10 x 1011 dddd 1x11 00xxxxxx         LDR, STR, indexed
+    11111000 0 10 x 1011 dddd 1x01 00xxxxxx         LDR, STR, indexed
+    11111001 0 00 1 1011 dddd 1x01 00xxxxxx         LDRSB, indexed
+    11111001 0 01 1 1011 dddd 1x11 00xxxxxx         LDRSH, indexed
+    1110100 1 x 1 x 0 1011 dddd hhhh 0000xxxx       STRD
+    1110100 1 x 1 x 1 1011 llll hhhh 0000xxxx       LDRD
+    1110100 0 x 1 1 1 1011 llll hhhh 0000xxxx       LDRD, post-indexed
+    1110100 01 0 0 0 1011 0 x 0 0 xxxx xxxxxxx1     STM
+    1110100 01 0 1 1 1011 0 x 0 0 0xxx xxxxxx11     LDM
+    1110100 10 0 1 1 1011 0 x 0 0 0xxx xxxxxx11     LDMDB
+    1110100 10 0 1 0 1011 0 x 0 0 0xxx xxxxxx11     STMDB
+    1110110 1 x x 0 x 1011 xxxx 1010 0000xxxx       VLDR, VSTR
+    1110110 1 x 0 0 x 1011 xxxx 1011 0000xxxx       VLDR, VSTR of doubles
+    1110110 0 1 0 x x 1011 0xxx 1010 00001xxx       VLDM, VSTM
+    1110110 1 0 0 1 x 1011 0xxx 1011 00001xx0       VLDMDB, VSTMDB
+";
+
+/// Floating point.
+const FLOAT: &str = "
+    11101110 0 x 00 xxxx xxxx 1010 x x x 0 xxxx     VMLA, VMLS
+    11101110 0 x 01 xxxx xxxx 1010 x x x 0 xxxx     VNMLA, VNMLS
+    11101110 0 x 10 xxxx xxxx 1010 x x x 0 xxxx     VMUL, VNMUL
+    11101110 0 x 11 xxxx xxxx 1010 x x x 0 xxxx     VADD, VSUB
+    11101110 0 x 11 xxxx xxxx 1010 x x x 0 xxxx     VADD, VSUB
+    11101110 1 x 00 xxxx xxxx 1010 x 0 x 0 xxxx     VDIV
+    11101110 1 x 01 xxxx xxxx 1010 x x x 0 xxxx     VFNMA, VFNMS
+    11101110 1 x 10 xxxx xxxx 1010 x x x 0 xxxx     VFMA, VFMS
+    11101110 1 x 11 xxxx xxxx 1010 0 0 0 0 xxxx     VMOV immediate
+    11101110 1 x 11 0000 xxxx 1010 x 1 x 0 xxxx     VMOV, VABS
+    11101110 1 x 11 0001 xxxx 1010 x 1 x 0 xxxx     VNEG, VSQRT
+    11101110 1 x 11 001x xxxx 1010 x 1 x 0 xxxx     VCVTB, VCVTT
+    11101110 1 x 11 001x xxxx 1010 x 1 x 0 xxxx     VCVTB, VCVTT
+    11101110 1 x 11 0100 xxxx 1010 x 1 x 0 xxxx     VCMP
+    11101110 1 x 11 0101 xxxx 1010 x 1 0 0 0000     VCMP with zero
+    11101110 1 x 11 1000 xxxx 1010 x 1 x 0 xxxx     VCVT from integers
+    11101110 1 x 11 110x xxxx 1010 x 1 x 0 xxxx     VCVT, VCVTR to integers
+    11101110 1 x 11 1x1x xxxx 1010 1 1 x 0 xxxx     VCVT fixed, 32 bits
+    11101110 1 x 11 1x1x xxxx 1010 0 1 x 0 0xxx     VCVT fixed, 16 bits
+    11101110 000 x xxxx dddd 1010 x 00 1 0000       VMOV core, single
+    11101110 00 x x 0xxx dddd 1011 0 00 1 0000      VMOV core, half of a double
+    11101100 010 0 llll hhhh 1010 00 x 1 0xxx       VMOV two singles
+    11101100 010 1 llll hhhh 1010 00 x 1 0xxx       VMOV two cores
+    11101100 010 x llll hhhh 1011 00 0 1 xxxx       VMOV a double
+    11101110 1111 0001 1111 1010 0001 0000          VMRS APSR
+";
+
+/// Not after another instruction: it would read cumulative flags, which are not kept here.
+const STATUS: &str = "
+    11101110 1111 0001 dddd 1010 0001 0000          VMRS
+    11101110 1110 0001 0011 1010 0001 0000          VMSR FPSCR, R3
+";
+
+/// One instruction of a pattern.
+fn instruction(patterns: &str, random: &mut Random) -> Vec<u16> {
+    let lines: Vec<_> = patterns.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line = random.of(&lines);
+    let narrow = patterns == NARROW;
+    loop {
+        let mut registers = [None; 128];
+        let bits: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let (again, bits) = bits.strip_prefix('?').map_or((false, &*bits), |bits| (true, bits));
+        let bits: Vec<_> = bits.chars().take(if narrow { 16 } else { 32 }).collect();
+        let mut code = 0u32;
+        let mut at = 0;
+        while at < bits.len() {
+            let letter = bits[at];
+            let run = bits[at..].iter().take_while(|c| **c == letter).count();
+            let (value, taken) = match letter {
+                '0' | '1' => (letter as u32 - 48, 1),
+                'x' => (random.next() & 1, 1),
+                _ if run == 3 => (random.next() & 7, 3),
+                _ => {
+                    assert_eq!(run, 4, "{line}");
+                    let register = random.of(&REGISTERS);
+                    registers[letter as usize] = Some(register);
+                    (u32::from(register), 4)
+                }
+            };
+            code = code << taken | value;
+            at += taken;
+        }
+        let code = if narrow { vec![code as u16] } else { vec![(code >> 16) as u16, code as u16] };
+        let of = |letter: char| registers[letter as usize];
+        if of('l').is_some() && of('l') == of('h') {
+            continue;
+        }
+        // Writing back into what is transferred is unpredictable.
+        if patterns == MEMORY && [of('d'), of('l'), of('h')].contains(&Some(11)) {
+            continue;
+        }
+        let (known, bytes) = chip::cpu::knows(code[0], *code.last().unwrap());
+        if again && !known {
+            continue;
+        }
+        assert!(known && bytes as usize == code.len() * 2, "{line}: {code:04x?}");
+        return code;
+    }
+}
+
+/// What is tried: one instruction, or some of them in an IT block.
+fn snippet(random: &mut Random) -> (Vec<u16>, bool) {
+    match random.below(10) {
+        0 | 1 => (instruction(NARROW, random), false),
+        2..=4 => (instruction(WIDE, random), false),
+        5 if random.below(16) == 0 => (instruction(STATUS, random), false),
+        5 | 6 => (instruction(FLOAT, random), false),
+        7 => (instruction(MEMORY, random), true),
+        8 => {
+            // B<cond> over one instruction.
+            let branch = 0xd000 | (random.below(14) as u16) << 8;
+            (iter::once(branch).chain(instruction(NARROW, random)).collect(), false)
+        }
+        _ => {
+            let (condition, mask) = (random.below(14) as u16, 1 + random.below(15) as u16);
+            let mut code = vec![0xbf00 | condition << 4 | mask];
+            for _ in 0..4 - mask.trailing_zeros() {
+                let patterns = random.of(&[NARROW, NARROW, WIDE, FLOAT]);
+                code.extend(instruction(patterns, random));
+            }
+            (code, false)
+        }
+    }
+}
+
+const STACK: u32 = 0x203f_0000;
+const RESULTS: u32 = 0x2000_0000;
+const SCRATCH: u32 = 0x203e_0000;
+const SCRATCH_BYTES: u32 = 512;
+/// R0 to R11, LR; APSR; FPSCR; S0 to S31.
+const WORDS: usize = 13 + 1 + 1 + 32;
+const INPUTS: u32 = 0x14_0000;
+
+/// The image, as it is put together.
+struct Image {
+    bytes: Vec<u8>,
+}
+
+impl Image {
+    fn code(&mut self, halves: &[u16]) {
+        self.bytes.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
+    }
+
+    /// MOVW, MOVT
+    fn constant(&mut self, register: u16, value: u32) {
+        for (op, half) in [(0xf240, value & 0xffff), (0xf2c0, value >> 16)] {
+            let half = half as u16;
+            let first = op | half >> 12 | (half >> 11 & 1) << 10;
+            self.code(&[first, (half >> 8 & 7) << 12 | register << 8 | half & 0xff]);
+        }
+    }
+
+    /// BKPT 0xAB with R0 and R1.
+    fn semihosting(&mut self, call: u32, argument: u32) {
+        self.constant(0, call);
+        self.constant(1, argument);
+        self.code(&[0xbeab]);
+    }
+
+    fn word(&mut self, at: u32, value: u32) {
+        let at = at as usize;
+        self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+fn image(random: &mut Random) -> (Vec<u8>, Vec<Vec<u16>>) {
+    let mut image = Image { bytes: vec![0; 0x200] };
+    // Any fault ends the program without its results.
+    let fault = image.bytes.len() as u32;
+    image.semihosting(0x18, 0x20023);
+    let reset = image.bytes.len() as u32;
+    image.word(0, STACK);
+    for vector in 1..16 {
+        image.word(4 * vector, fault | 1);
+    }
+    image.word(4, reset | 1);
+    image.constant(0, 0xe000_ed88);
+    image.constant(1, 0x00f0_0000);
+    // STR R1, [R0]; DSB; ISB
+    image.code(&[0x6001, 0xf3bf, 0x8f4f, 0xf3bf, 0x8f6f]);
+    let (mut inputs, mut snippets) = (Vec::new(), Vec::new());
+    for case in 0..CASES as u32 {
+        let (code, memory) = snippet(random);
+        image.constant(12, INPUTS + case * 4 * WORDS as u32);
+        // VLDMIA R12!, {S0-S31}; LDR R0, [R12], #4; VMSR FPSCR, R0; LDR R0, [R12], #4; MSR APSR_nzcvqg, R0;
+        // LDM R12, {R0-R11, LR}
+        image.code(&[
+            0xecbc, 0x0a20, 0xf85c, 0x0b04, 0xeee1, 0x0a10, 0xf85c, 0x0b04, 0xf380, 0x8c00, 0xe89c, 0x4fff,
+        ]);
+        image.code(&code);
+        image.constant(12, RESULTS + case * 4 * WORDS as u32);
+        // STMIA R12!, {R0-R11, LR}; MRS R0, APSR; STR R0, [R12], #4; VMRS R0, FPSCR; STR R0, [R12], #4;
+        // VSTMIA R12!, {S0-S31}
+        image.code(&[
+            0xe8ac, 0x4fff, 0xf3ef, 0x8000, 0xf84c, 0x0b04, 0xeef1, 0x0a10, 0xf84c, 0x0b04, 0xecac, 0x0a20,
+        ]);
+        snippets.push(code);
+        inputs.extend(
+            iter::repeat_with(|| if random.below(8) == 0 { random.integer() } else { random.float() })
+                .take(32),
+        );
+        let modes = [0, 0, 0, 0, 1 << 22, 2 << 22, 3 << 22, 1 << 24, 1 << 25, 1 << 26, 0x07c0_0000];
+        inputs.push(random.next() & 0xf000_0000 | random.of(&modes));
+        inputs.push(random.next() & 0xf80f_0000);
+        inputs.extend(iter::repeat_with(|| random.integer()).take(13));
+        if memory {
+            *inputs.iter_mut().nth_back(1).unwrap() = SCRATCH + SCRATCH_BYTES / 2;
+        }
+    }
+    // SYS_OPEN "results" for writing, SYS_WRITE, SYS_EXIT.
+    let arguments = INPUTS - 64;
+    image.semihosting(0x01, arguments);
+    image.constant(2, RESULTS - 16 + 0x3f_0000);
+    // The handle goes into a block in RAM: STR R0, [R2]; MOV R1, R2
+    image.code(&[0x6010, 0x4611]);
+    image.constant(0, RESULTS);
+    image.code(&[0x6050]);
+    image.constant(0, SCRATCH + SCRATCH_BYTES - RESULTS);
+    image.code(&[0x6090]);
+    image.constant(0, 0x05);
+    image.code(&[0xbeab]);
+    image.semihosting(0x18, 0x20026);
+    assert!(image.bytes.len() < arguments as usize);
+    image.bytes.resize(INPUTS as usize, 0);
+    for (at, word) in [INPUTS - 32, 5, 7].into_iter().enumerate() {
+        image.word(arguments + 4 * at as u32, word);
+    }
+    image.bytes[INPUTS as usize - 32..][..7].copy_from_slice(b"results");
+    image.bytes.extend(inputs.iter().flat_map(|word| word.to_le_bytes()));
+    assert!(image.bytes.len() <= 0x40_0000 && SCRATCH - RESULTS > (CASES * WORDS * 4) as u32);
+    (image.bytes, snippets)
+}
+
+/// Flash at 0, RAM at 0x2000_0000.
+struct Memory {
+    flash: Vec<u8>,
+    ram: Vec<u8>,
+}
+
+impl Memory {
+    fn at(&mut self, address: u32, bytes: usize) -> Result<&mut [u8], BusFault> {
+        let (memory, at) = if address < 0x2000_0000 {
+            (&mut self.flash, address)
+        } else {
+            (&mut self.ram, address - 0x2000_0000)
+        };
+        memory.get_mut(at as usize..at as usize + bytes).ok_or(BusFault { address })
+    }
+}
+
+impl Bus for Memory {
+    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusFault> {
+        Ok(match size {
+            Size::Byte => u32::from(self.at(address, 1)?[0]),
+            Size::Half => u32::from(self.fetch(address)?),
+            Size::Word => u32::from_le_bytes(self.at(address, 4)?.try_into().unwrap()),
+        })
+    }
+
+    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusFault> {
+        let bytes = [1, 2, 4][size as usize];
+        self.at(address, bytes)?.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        Ok(())
+    }
+
+    fn fetch(&mut self, address: u32) -> Result<u16, BusFault> {
+        Ok(u16::from_le_bytes(self.at(address, 2)?.try_into().unwrap()))
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+#[test]
+fn random_instructions_give_what_qemu_gives() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu_against_qemu");
+    fs::create_dir_all(&folder).unwrap();
+    let (flash, snippets) = image(&mut Random(std::env::var("SEED").map_or(SEED, |s| s.parse().unwrap())));
+    fs::write(folder.join("image"), &flash).unwrap();
+
+    let mut memory = Memory { flash: flash.clone(), ram: vec![0; 0x40_0000] };
+    let mut cpu = Cpu::new(flash.len() as u32);
+    cpu.reset(&mut memory);
+    let stop = cpu.run(&mut memory, u64::MAX).unwrap_err();
+    assert!(matches!(stop, Stop::Breakpoint { number: 0xab, .. }), "{stop:x?}");
+    assert_eq!(
+        cpu.register(0),
+        1,
+        "a fault at {:#x}",
+        memory.load(cpu.register(13) + 24, Size::Word).unwrap()
+    );
+    let ours = words(&memory.ram[..(SCRATCH + SCRATCH_BYTES - RESULTS) as usize]);
+
+    let _ = fs::remove_file(folder.join("results"));
+    let status = Command::new("qemu-system-arm")
+        .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])
+        .args(["-semihosting-config", "enable=on,target=native", "-kernel", "image"])
+        .current_dir(&folder)
+        .status();
+    let Ok(status) = status else {
+        eprintln!("SKIPPED: no qemu-system-arm here, nothing was compared");
+        return;
+    };
+    assert!(status.success(), "QEMU took a fault");
+    let theirs = words(&fs::read(folder.join("results")).unwrap());
+    assert_eq!(ours.len(), theirs.len());
+
+    let inputs = words(&flash[INPUTS as usize..]);
+    let mut wrong = 0;
+    for (case, code) in snippets.iter().enumerate() {
+        let (first, last) = (case * WORDS, (case + 1) * WORDS);
+        for at in first..last {
+            // The cumulative flags of floating point.
+            let mask = if at - first == 14 { !0x9f } else { !0 };
+            if (ours[at] ^ theirs[at]) & mask != 0 {
+                wrong += 1;
+                if wrong < 20 {
+                    let name = match at - first {
+                        n @ 0..=11 => format!("R{n}"),
+                        12 => "LR".into(),
+                        13 => "APSR".into(),
+                        14 => "FPSCR".into(),
+                        n => format!("S{}", n - 15),
+                    };
+                    eprintln!("case {case}: {code:04x?} {name} = {:08x}, QEMU {:08x}", ours[at], theirs[at]);
+                    let input = &inputs[first..last];
+                    eprintln!("  S {:08x?}", &input[..32]);
+                    eprintln!("  FPSCR {:08x} APSR {:08x} R {:08x?}", input[32], input[33], &input[34..]);
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, 0, "of {CASES} snippets");
+    let scratch = ((SCRATCH - RESULTS) / 4) as usize;
+    assert_eq!(ours[scratch..], theirs[scratch..], "what was stored");
+}
