@@ -46,6 +46,11 @@ impl Station {
         at.saturating_sub(self.on) / self.cycle
     }
 
+    /// Power goes; it does not come back.
+    pub fn switch_off(&mut self) {
+        (self.powered, self.on) = (false, u64::MAX / 2);
+    }
+
     /// Whether it is on.
     #[must_use]
     pub fn is_on(&self) -> bool {
@@ -80,7 +85,7 @@ pub struct Heard {
 }
 
 /// The air.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Air {
     /// The chips.
     pub stations: Vec<Station>,
@@ -90,9 +95,17 @@ pub struct Air {
     pub sent: Vec<Sent>,
     /// Frames that reached somebody.
     pub heard: Vec<Heard>,
+    /// Asked for every frame at every receiver: whether it is lost on its way.
+    pub lose: Option<Box<dyn FnMut() -> bool>>,
     /// Frames on their way from outside: when, and to whom.
     outside: Vec<(u64, Option<usize>, Frame)>,
     now: u64,
+}
+
+impl std::fmt::Debug for Air {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Air").field("now", &self.now).finish_non_exhaustive()
+    }
 }
 
 impl Air {
@@ -163,8 +176,10 @@ impl Air {
                     if self.reaches(from, to) && self.stations[to].powered {
                         let station = &mut self.stations[to];
                         let begins = station.cycles(at);
-                        station.chip.parts().radio.arrive(begins, frame.clone());
                         reached += 1;
+                        if !self.lose.as_mut().is_some_and(|lose| lose()) {
+                            station.chip.parts().radio.arrive(begins, frame.clone());
+                        }
                     }
                 }
                 self.sent.push(Sent { at, from: Some(from), content: frame.content, reached });

@@ -287,6 +287,15 @@ impl Chip {
         Self { cpu, inside, kind, busy: 0, restarts: Vec::new(), watchdog_off: false }
     }
 
+    /// Bytes of a stack between two addresses that were ever written: RAM is full of what nobody wrote at first.
+    #[must_use]
+    pub fn stack_used(&self, bottom: u32, top: u32) -> u32 {
+        let untouched = (bottom..top).take_while(|address| {
+            self.inside.memory.load(*address, Size::Byte) == Ok(u32::from(crate::memory::UNTOUCHED))
+        });
+        top - bottom - untouched.count() as u32
+    }
+
     /// Writes to flash or user information, as a programmer does.
     pub fn program(&mut self, address: u32, bytes: &[u8]) {
         for (index, byte) in (0..).zip(bytes) {

@@ -12,6 +12,9 @@ const INFORMATION_BYTES: u32 = 0x1000;
 /// Bytes in a page of flash (product specification, NVMC).
 pub const PAGE_BYTES: u32 = 4096;
 
+/// RAM after power came. Not zero: a program that counts on zeros must be found out.
+pub const UNTOUCHED: u8 = 0xa5;
+
 /// What a chip remembers.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -32,8 +35,7 @@ impl Memory {
         let information = || vec![0xff; INFORMATION_BYTES as usize];
         Self {
             flash: vec![0xff; flash_bytes],
-            // Not zero: a program that counts on zeros must be found out.
-            ram: vec![0xa5; ram_bytes],
+            ram: vec![UNTOUCHED; ram_bytes],
             ficr: information(),
             uicr: information(),
         }

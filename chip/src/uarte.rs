@@ -65,10 +65,10 @@ impl Uarte {
         BITS * ((4 << 32) / rate)
     }
 
-    /// Somebody at the other end says these bytes, beginning at `at`, back to back.
-    pub fn hear(&mut self, at: u64, bytes: &[u8]) {
+    /// Somebody at the other end says these bytes, beginning at `at`, back to back, at its own rate.
+    pub fn hear(&mut self, at: u64, baud: u64, bytes: &[u8]) {
         let begins = self.line.back().map_or(at, |(last, _)| at.max(*last));
-        let takes = self.byte_takes();
+        let takes = BITS * 64_000_000 / baud.max(1);
         self.line.extend((1..).zip(bytes).map(|(index, byte)| (begins + index * takes, *byte)));
     }
 

@@ -16,8 +16,8 @@ fn one(code: &[u16], r0: u32, r1: u32, carry: bool) -> (u32, String) {
     (machine.r(0), machine.flags())
 }
 
-fn is(result: (u32, String), value: u32, flags: &str) {
-    assert_eq!((result.0, &*result.1), (value, flags));
+fn is((result, after): (u32, String), value: u32, flags: &str) {
+    assert_eq!((result, after), (value, flags.to_owned()));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 pub mod air;
 pub mod airtime;
 pub mod capture;
+pub mod chips;
 pub mod cli;
 pub mod commands;
 pub mod controllers;

@@ -126,8 +126,9 @@ impl Cpu {
         }
     }
 
-    /// The bits of xPSR.
-    pub(super) fn xpsr(&self) -> u32 {
+    /// xPSR: the flags, the IT state and the exception (B1.4.2).
+    #[must_use]
+    pub fn xpsr(&self) -> u32 {
         let it = u32::from(self.it);
         self.apsr()
             | (it & 3) << 25

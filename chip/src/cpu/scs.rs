@@ -35,17 +35,17 @@ const STKALIGN: u32 = 1 << 9;
 // SysTick's CSR (B3.3.3).
 const TICK_ENABLE: u32 = 1 << 0;
 const TICK_INT: u32 = 1 << 1;
-const TICK_COUNTED: u32 = 1 << 16;
+pub const TICK_COUNTED: u32 = 1 << 16;
 // FPCCR (B3.2.21).
-const ASPEN: u32 = 1 << 31;
-const LSPEN: u32 = 1 << 30;
+pub const ASPEN: u32 = 1 << 31;
+pub const LSPEN: u32 = 1 << 30;
 /// DEMCR.TRCENA
-const TRACE: u32 = 1 << 24;
+pub const TRACE: u32 = 1 << 24;
 
 /// Exceptions without an enable bit of their own.
 const ALWAYS: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SV_CALL | 1 << 12 | 1 << PEND_SV | 1 << SYS_TICK;
 /// Those that SHCSR enables, and the bit there.
-const CONFIGURABLE: [(u16, u32); 3] = [(MEM_MANAGE, 16), (BUS_FAULT, 17), (USAGE_FAULT, 18)];
+pub const CONFIGURABLE: [(u16, u32); 3] = [(MEM_MANAGE, 16), (BUS_FAULT, 17), (USAGE_FAULT, 18)];
 
 /// Registers of the private peripherals.
 #[derive(Clone, Debug)]
@@ -58,26 +58,26 @@ pub struct Scs {
     pub active: u128,
     pub priorities: [u8; 80],
     pub vtor: u32,
-    prigroup: u32,
-    scr: u32,
-    ccr: u32,
+    pub prigroup: u32,
+    pub scr: u32,
+    pub ccr: u32,
     pub cfsr: u32,
     pub hfsr: u32,
-    mmfar: u32,
+    pub mmfar: u32,
     pub bfar: u32,
-    afsr: u32,
-    cpacr: u32,
-    fpccr: u32,
+    pub afsr: u32,
+    pub cpacr: u32,
+    pub fpccr: u32,
     pub fpcar: u32,
     pub fpdscr: u32,
-    tick_control: u32,
-    tick_reload: u32,
+    pub tick_control: u32,
+    pub tick_reload: u32,
     /// The counter, while it stands.
-    tick_value: u32,
+    pub tick_value: u32,
     /// The cycle at which the counter reaches zero; never, while it stands.
     pub tick_due: u64,
-    demcr: u32,
-    dwt_control: u32,
+    pub demcr: u32,
+    pub dwt_control: u32,
     /// CYCCNT without the cycles, or all of it while it stands.
     cycle_offset: u32,
 }
@@ -166,16 +166,16 @@ impl Scs {
     }
 
     /// CYCCNT; exactly this again makes the offset from a value.
-    fn cycle_count(&self, cycles: u64) -> u32 {
+    pub fn cycle_count(&self, cycles: u64) -> u32 {
         if self.counting() { self.cycle_offset.wrapping_add(cycles as u32) } else { self.cycle_offset }
     }
 
-    fn set_cycle_count(&mut self, cycles: u64, value: u32) {
+    pub fn set_cycle_count(&mut self, cycles: u64, value: u32) {
         self.cycle_offset = if self.counting() { value.wrapping_sub(cycles as u32) } else { value };
     }
 
     /// SysTick's counter (B3.3.5): zero for one cycle, then the reload value.
-    fn tick_count(&self, cycles: u64) -> u32 {
+    pub fn tick_count(&self, cycles: u64) -> u32 {
         if self.tick_due == u64::MAX {
             return self.tick_value;
         }
@@ -184,7 +184,7 @@ impl Scs {
     }
 
     /// Starts SysTick from `value`, or stops it there. With a reload value of zero it ends at zero.
-    fn start_tick(&mut self, cycles: u64, value: u32) {
+    pub fn start_tick(&mut self, cycles: u64, value: u32) {
         self.tick_value = value;
         let left = if value == 0 { u64::from(self.tick_reload) + 1 } else { u64::from(value) };
         let runs = self.tick_control & TICK_ENABLE != 0 && (value != 0 || self.tick_reload != 0);
@@ -193,7 +193,7 @@ impl Scs {
 }
 
 /// Four priorities from an exception number on.
-fn four_priorities(address: u32) -> Option<usize> {
+pub fn four_priorities(address: u32) -> Option<usize> {
     match address {
         0xe000_ed18..=0xe000_ed20 => Some((address - 0xe000_ed14) as usize),
         0xe000_e400..=0xe000_e43c => Some((address - 0xe000_e400) as usize + usize::from(EXTERNAL)),
@@ -228,7 +228,7 @@ impl Cpu {
     }
 
     /// Unprivileged code has no access (B3.1.1).
-    fn refuse(&mut self, address: u32) -> Result<(), Trap> {
+    pub(super) fn refuse(&mut self, address: u32) -> Result<(), Trap> {
         if self.privileged() {
             return Ok(());
         }
@@ -343,117 +343,5 @@ impl Cpu {
             | pending(MEM_MANAGE, 13)
             | pending(BUS_FAULT, 14)
             | pending(SV_CALL, 15)
-    }
-
-    #[inline(never)]
-    pub(super) fn private_store(&mut self, address: u32, size: Size, value: u32) -> Result<(), Trap> {
-        // B3.4.3: STIR, which alone may be open to all (CCR.USERSETMPEND).
-        if address != 0xe000_ef00 || self.scs.ccr & 2 == 0 {
-            self.refuse(address)?;
-        }
-        let (word, at) = (address & !3, 8 * (address & 3));
-        let lanes = match size {
-            Size::Word => u32::MAX,
-            Size::Half => 0xffff << at,
-            Size::Byte => 0xff << at,
-        };
-        let value = value << at & lanes;
-        if let Some(first) = four_priorities(word) {
-            for lane in (0..4).filter(|lane| lanes >> (8 * lane) & 1 != 0) {
-                self.scs.priorities[first + lane] = (value >> (8 * lane)) as u8 & PRIORITY_BITS;
-            }
-        } else {
-            // Other registers have a byte written with the others' bytes zero, which is right for bits that do something
-            // when set, and for the status that such bits clear.
-            self.private_store_word(word, value);
-        }
-        self.reconsider();
-        Ok(())
-    }
-
-    fn private_store_word(&mut self, address: u32, value: u32) {
-        self.tick();
-        let cycles = self.cycles;
-        let external = u128::from(value) << (u32::from(EXTERNAL) + 8 * (address & 4));
-        let scs = &mut self.scs;
-        match address {
-            0xe000_e010 => {
-                let count = scs.tick_count(cycles);
-                scs.tick_control = scs.tick_control & TICK_COUNTED | value & 7;
-                scs.start_tick(cycles, count);
-            }
-            0xe000_e014 => {
-                // Takes effect with the next reload.
-                scs.tick_reload = value & 0x00ff_ffff;
-                if scs.tick_due == u64::MAX {
-                    scs.start_tick(cycles, scs.tick_value);
-                }
-            }
-            0xe000_e018 => {
-                scs.tick_control &= !TICK_COUNTED;
-                scs.start_tick(cycles, 0);
-            }
-            0xe000_e100 | 0xe000_e104 => scs.enabled |= external,
-            0xe000_e180 | 0xe000_e184 => scs.enabled &= !external,
-            0xe000_e200 | 0xe000_e204 => self.pend(external),
-            0xe000_e280 | 0xe000_e284 => {
-                scs.pending &= !external;
-                // B3.4.1: a line that is high keeps its interrupt pending.
-                let high = scs.levels & !scs.active_external();
-                scs.pending |= u128::from(high) << EXTERNAL;
-            }
-            0xe000_ef00 => self.pend_external(1u64.checked_shl(value & 0x1ff).unwrap_or(0)),
-            0xe000_ed04 => self.store_icsr(value),
-            0xe000_ed08 => scs.vtor = value & 0xffff_ff80,
-            0xe000_ed0c if value >> 16 == 0x05fa => {
-                scs.prigroup = value >> 8 & 7;
-                if value & 4 != 0 {
-                    self.reset_requested = true;
-                    self.attend = true;
-                }
-            }
-            0xe000_ed10 => scs.scr = value & 0x16,
-            0xe000_ed14 => scs.ccr = value & 0x31b,
-            0xe000_ed24 => {
-                for (number, bit) in CONFIGURABLE {
-                    scs.enabled = scs.enabled & !(1 << number) | u128::from(value >> bit & 1) << number;
-                }
-            }
-            0xe000_ed28 => scs.cfsr &= !value,
-            0xe000_ed2c => scs.hfsr &= !value,
-            0xe000_ed34 => scs.mmfar = value,
-            0xe000_ed38 => scs.bfar = value,
-            0xe000_ed3c => scs.afsr &= !value,
-            0xe000_ed88 => scs.cpacr = value & 0x00f0_0000,
-            0xe000_ef34 => scs.fpccr = value & (ASPEN | LSPEN),
-            0xe000_ef38 => scs.fpcar = value & !7,
-            0xe000_ef3c => scs.fpdscr = value & 0x07c0_0000,
-            0xe000_edfc => {
-                let count = scs.cycle_count(cycles);
-                scs.demcr = value & (TRACE | 0x000f_07f1);
-                scs.set_cycle_count(cycles, count);
-            }
-            0xe000_1000 => {
-                let count = scs.cycle_count(cycles);
-                scs.dwt_control = value & 0x0fff_ffff;
-                scs.set_cycle_count(cycles, count);
-            }
-            0xe000_1004 => scs.set_cycle_count(cycles, value),
-            _ => {}
-        }
-        self.reconsider_float();
-    }
-
-    fn store_icsr(&mut self, value: u32) {
-        let set = [(NMI, 31), (PEND_SV, 28), (SYS_TICK, 26)];
-        for (number, bit) in set.into_iter().filter(|(_, bit)| value >> bit & 1 != 0) {
-            let _: u32 = bit;
-            self.pend(1 << number);
-        }
-        for (number, bit) in [(PEND_SV, 27), (SYS_TICK, 25)] {
-            if value >> bit & 1 != 0 {
-                self.scs.pending &= !(1u128 << number);
-            }
-        }
     }
 }

@@ -173,7 +173,7 @@ impl Machine {
 
     /// N, Z, C, V as letters.
     pub fn flags(&self) -> String {
-        let bits = self.cpu.xpsr_bits() >> 28;
+        let bits = self.cpu.xpsr() >> 28;
         "NZCV".chars().enumerate().map(|(at, c)| if bits >> (3 - at) & 1 != 0 { c } else { '-' }).collect()
     }
 

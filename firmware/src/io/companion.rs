@@ -8,7 +8,7 @@
 //! |---|--:|---|---|
 //! | pose | 1 | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u16` its number, any; `u16` its age in ms |
 //! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` the swarm's tick; `u8` 1 when the robot is to come to rest by its own means, because it does not know where it is, else 0 |
-//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind |
+//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind; `u8` 1 when a pose came since the last tick; `u8` in which ticks it speaks, modulo the exchange, 255 while it listens for a free slot |
 //!
 //! A companion needs no clock: robots keep the swarm's time by themselves, and tell it.
 
@@ -90,6 +90,10 @@ pub struct Status {
     pub company: u8,
     /// What the safety gate said.
     pub verdict: u8,
+    /// 1 when a pose came since the last tick.
+    pub sensed: u8,
+    /// In which ticks it speaks, modulo the exchange; 255 while it listens for a free slot.
+    pub turn: u8,
 }
 
 impl Message for Status {
@@ -98,7 +102,7 @@ impl Message for Status {
 
 impl Status {
     /// Of a tick.
-    pub fn new<O>(report: &Report<O>, pose: u16, company: u8) -> Self {
+    pub fn new<O>(report: &Report<O>, pose: u16, company: u8, turn: Option<u32>) -> Self {
         let verdict = match report.verdict {
             Verdict::Clear => 0,
             Verdict::Limited => 1,
@@ -110,7 +114,9 @@ impl Status {
         };
         let small = |count: u32| count.min(255) as u8;
         let (heard, refused) = (small(report.heard), small(report.refused.total()));
-        Self { tick: report.tick, pose, heard, refused, neighbours: report.neighbours, company, verdict }
+        let sensed = (report.errors.sensor == 0).into();
+        let turn = turn.map_or(255, small);
+        Self { tick: report.tick, pose, heard, refused, neighbours: report.neighbours, company, verdict, sensed, turn }
     }
 }
 
@@ -209,17 +215,18 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
     }
 }
 
-/// Accelerations for the companion to carry out.
+/// Accelerations for the companion to carry out, each with the status of the tick before behind it.
 #[derive(Debug)]
 pub struct Acceleration<W> {
     serial: W,
     tick: u32,
+    status: Option<Status>,
 }
 
 impl<W: Write> Acceleration<W> {
     /// Speaks to `serial`.
     pub fn new(serial: W) -> Self {
-        Self { serial, tick: 0 }
+        Self { serial, tick: 0, status: None }
     }
 
     /// A tick begins.
@@ -227,16 +234,20 @@ impl<W: Write> Acceleration<W> {
         self.tick = tick;
     }
 
-    /// Says something besides; it is lost when the line is occupied.
-    pub fn tell<M: Message + Serialize>(&mut self, message: &M) {
-        let _ = self.say(message);
+    /// The status goes out with the next command.
+    pub fn tell(&mut self, status: Status) {
+        self.status = Some(status);
     }
 
-    fn say<M: Message + Serialize>(&mut self, message: &M) -> Result<(), NotSent> {
+    /// In one go: a line that is occupied by one message has no ear for the next.
+    fn say(&mut self, command: &Command) -> Result<(), NotSent> {
+        let mut both = [0; 2 * LARGEST];
         let mut frame = [0; LARGEST];
-        let length = encode(message, &mut frame).ok_or(NotSent)?;
-        let frame = frame.get(..length).ok_or(NotSent)?;
-        self.serial.write_all(frame).map_err(|_| NotSent)
+        let first = encode(command, &mut frame).ok_or(NotSent)?;
+        both.iter_mut().zip(frame.iter().take(first)).for_each(|(to, from)| *to = *from);
+        let second = self.status.take().and_then(|status| encode(&status, &mut frame)).unwrap_or(0);
+        both.iter_mut().skip(first).zip(frame.iter().take(second)).for_each(|(to, from)| *to = *from);
+        self.serial.write_all(both.get(..first + second).ok_or(NotSent)?).map_err(|_| NotSent)
     }
 }
 

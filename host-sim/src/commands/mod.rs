@@ -7,6 +7,7 @@ pub mod flock_tables;
 pub mod movie;
 pub mod sniff;
 pub mod swarm;
+pub mod swarm_chips;
 pub mod sweep;
 pub mod theorem;
 pub mod train;

@@ -10,10 +10,12 @@ use std::{
     time::Instant,
 };
 
+use chip::chip::Kind;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use wdgnn_core::{flocking::Flocking, robot::Robot, seal::Key};
 
+use super::swarm_chips::{ChipArguments, ChipFlight, Image};
 use crate::{
     air::options::{Faults, FlightArguments},
     error::{Error, Result},
@@ -41,6 +43,10 @@ pub enum Nodes {
     Native,
     /// Each on an emulated Cortex-M4F, from the real firmware image.
     Emulated,
+    /// Each on an nRF52840, register by register, from the image that is flashed, all on one air.
+    Nrf52840,
+    /// The same on micro:bits.
+    Nrf52833,
 }
 
 /// Fly one swarm of robots that run the firmware's own code, and print a digest of everything they did.
@@ -54,7 +60,8 @@ pub enum Nodes {
                         openssl rand -hex 16 > swarm.key\n  \
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --drop-chance 0.3 --forge 5 --replay 50\n  \
-                        host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2"
+                        host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2\n  \
+                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5"
 )]
 pub struct SwarmArguments {
     /// What the robots run on.
@@ -66,6 +73,9 @@ pub struct SwarmArguments {
     /// Length of the flight in ticks of 10 ms.
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
     ticks: u32,
+    /// Length of the flight in seconds, in place of ticks.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
+    seconds: Option<f64>,
     /// Radio range in metres; the spacing at the start goes with it.
     #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, allow_negative_numbers = true)]
     radius: f32,
@@ -76,7 +86,7 @@ pub struct SwarmArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How robots talk.
-    #[arg(long, value_enum, default_value = "exact")]
+    #[arg(long, value_enum, default_value_if("nodes", "nrf52840", "dot154"), default_value_if("nodes", "nrf52833", "dot154"), default_value = "exact")]
     profile: Profile,
     /// The swarm's key, 16 bytes or 32 hexadecimal digits: frames are sealed, and robots believe nobody more than they must.
     #[arg(long, value_name = "FILE")]
@@ -96,6 +106,8 @@ pub struct SwarmArguments {
     /// Print JSON in place of text.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    chips: ChipArguments,
     #[command(flatten)]
     faults: FlightArguments,
 }
@@ -134,6 +146,8 @@ impl CodecVisitor for Sortie<'_> {
                 self.fly(&mut fleet, air)
             }
             Nodes::Emulated => self.fly_emulated(air),
+            // They have flown before a codec was chosen.
+            Nodes::Nrf52840 | Nodes::Nrf52833 => Err(Error::Failed("chips fly by themselves".into())),
         }
     }
 }
@@ -144,8 +158,14 @@ impl SwarmArguments {
     /// # Errors
     /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run(&self) -> Result {
-        let condition =
-            Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks };
+        let ticks = match self.seconds {
+            None => self.ticks,
+            Some(seconds) if seconds > 0.0 && seconds <= 3600.0 => (seconds * 100.0).round() as u32,
+            Some(seconds) => {
+                return Err(Error::usage(format!("--seconds {seconds} cannot be: give up to an hour")));
+            }
+        };
+        let condition = Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks };
         condition.check()?;
         self.profile.check_robots(self.robots)?;
         let faults = self.faults.faults(self.robots, self.seed)?;
@@ -155,6 +175,20 @@ impl SwarmArguments {
         };
         self.profile.check(&model)?;
         let key = self.key.as_deref().map(key::read).transpose()?;
+        let kind = match self.nodes {
+            Nodes::Nrf52840 => Some(Kind::Nrf52840),
+            Nodes::Nrf52833 => Some(Kind::Nrf52833),
+            Nodes::Native | Nodes::Emulated => None,
+        };
+        if let Some(kind) = kind {
+            let settings = Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
+            let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log: self.log, json: self.json };
+            if self.capture.is_some() {
+                return Err(Error::usage("--capture is for native and emulated robots".to_string()));
+            }
+            return self.chips.fly(&flight, &model, &condition, &faults, key, self.seed);
+        }
+        self.chips.refuse()?;
         let (arguments, sealed, key) = (self, key.is_some(), key.unwrap_or_default());
         let sortie = Sortie { arguments, model: &model, condition: &condition, faults: &faults, key };
         let (debriefing, seconds) = visit_codec(self.profile, sealed, sortie)?;
@@ -164,8 +198,9 @@ impl SwarmArguments {
 
     fn print(&self, debriefing: Debriefing, wall_seconds: f64) {
         let (total, r#final) = (debriefing.total(), debriefing.last());
+        let debriefing_ticks = debriefing.variation.len() as u32;
         let Debriefing { digest, heard, refused, .. } = debriefing;
-        let Self { robots, ticks, .. } = *self;
+        let (robots, ticks) = (self.robots, debriefing_ticks);
         if self.json {
             let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
             println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
@@ -190,7 +225,7 @@ impl Sortie<'_> {
         image::check_emulator()?;
         let image = match &self.arguments.image {
             Some(image) => image.clone(),
-            None => image::build(&Settings { profile, key: key.as_deref(), model: model.as_deref() })?,
+            None => image::build(&Settings { profile, key: key.as_deref(), model: model.as_deref(), board: None })?,
         };
         let mut fleet = Emulated::new::<C>(&image, self.model, robots)?;
         let flown = self.fly(&mut fleet, air)?;

@@ -19,6 +19,9 @@ pub const TARGET: &str = "thumbv7em-none-eabihf";
 /// How to get an image without this program.
 pub const BUILD: &str = "cargo build -p firmware --bin robot --release --target thumbv7em-none-eabihf";
 
+/// What is built for a board in place of the emulated one, behind [`BUILD`].
+pub const FOR_BOARD: &str = "--no-default-features --features";
+
 /// Makes sure that there is an emulator.
 ///
 /// # Errors
@@ -42,6 +45,8 @@ pub struct Settings<'a> {
     pub key: Option<&'a Path>,
     /// The weight file; without one, the profile's that comes with the program.
     pub model: Option<&'a Path>,
+    /// The board, by its cargo feature; without one, QEMU's.
+    pub board: Option<&'a str>,
 }
 
 /// Builds the robot's image and returns where it is.
@@ -52,6 +57,9 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     cargo.current_dir(workspace).args(BUILD.split(' ').skip(1));
+    if let Some(board) = settings.board {
+        cargo.args(FOR_BOARD.split(' ')).arg(board);
+    }
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
     // What is not asked for is not taken from this program's own environment either.
     let file = |path: &Path| std::path::absolute(path).unwrap_or(path.into());

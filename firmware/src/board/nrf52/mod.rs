@@ -128,7 +128,7 @@ impl Board {
     pub fn finish(&mut self, _: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
         start::feed();
         boards::LIGHT.show(report);
-        self.acceleration.tell(&Status::new(report, self.pose.number(), self.air.company()));
+        self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.air.turn()));
         self.silent = if report.errors.sensor == 0 { 0 } else { self.silent.saturating_add(1) };
         if self.silent >= SILENT {
             // A line that nothing comes from may be stuck: that costs nothing to mend.

@@ -1,0 +1,361 @@
+//! A swarm of emulated chips, each with the image that would be flashed, a companion on its serial line and a body in the world, all
+//! on one air.
+//!
+//! Robots are switched on within [`Settings::apart`] of each other and stand on the ground for [`GROUND`]. Then the world
+//! throws them: at [`RELEASE`] they are where a native flight of the same seed starts, and from there on they do what they command.
+
+pub mod companion;
+pub mod twin;
+
+use chip::{
+    air::{Air, Heard, SECOND, Station},
+    chip::{Chip, Kind, Restart},
+    image,
+    radio::Reception,
+    rtt::Rtt,
+};
+use firmware::io::companion::Status;
+use rand::RngExt as _;
+use wdgnn_core::{codec::Codec, flocking::Motion, robot::Robot, task::NodeId};
+
+use self::{
+    companion::{Body, Companion, Said},
+    twin::Twin,
+};
+use crate::{
+    error::{Error, Result},
+    links::Links,
+    seeds::{Purpose, generator},
+    world,
+};
+
+/// Robots stand on the ground until then.
+pub const GROUND: u64 = SECOND;
+/// Robots are thrown for so long: at most 6 m/s per axis, and no robot may think that another cannot have become so fast.
+const THROW: u64 = SECOND * 7 / 10;
+/// From then on they fly.
+pub const RELEASE: u64 = GROUND + THROW;
+/// The world looks at everything so often.
+const STEP: u64 = SECOND / 1_000;
+/// A control period.
+const TICK: u64 = SECOND / 100;
+
+/// How a swarm of chips is flown.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which chip.
+    pub kind: Kind,
+    /// The image's bytes, as the compiler makes them.
+    pub image: Vec<u8>,
+    /// Where the image looks for the robot's address.
+    pub settings_page: u32,
+    /// Where the flights starts.
+    pub start: Vec<Motion>,
+    /// Radio range in metres.
+    pub radius: f32,
+    /// Length of the flight, from the release on.
+    pub seconds: f64,
+    /// Robots are switched on within so many seconds.
+    pub apart: f64,
+    /// Crystals are off by up to so many parts per million.
+    pub ppm: f64,
+    /// Share of frames that are lost on their way.
+    pub loss: f64,
+    /// Companions fall silent so many seconds after the release.
+    pub companions_die: Option<f64>,
+    /// Robots are switched off so many seconds after the release.
+    pub kills: Vec<(usize, f64)>,
+    /// The reset pin is pulled so many seconds after the release.
+    pub reboots: Vec<(usize, f64)>,
+    /// Of everything random.
+    pub seed: u64,
+}
+
+/// What became of the frames that one robot sent since the release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frames {
+    /// Sent.
+    pub sent: u64,
+    /// For each frame, every robot within range that was on.
+    pub reached: u64,
+    /// Received whole.
+    pub good: u64,
+    /// Spoilt by others, at a receiver.
+    pub spoilt: u64,
+    /// Missed by a receiver that did not listen.
+    pub missed: u64,
+}
+
+/// One robot of a flight.
+#[derive(Clone, Debug)]
+pub struct Flown {
+    /// What became of its frames.
+    pub frames: Frames,
+    /// Its ticks per second of true time.
+    pub rate: f64,
+    /// The share of the processor's time that it was awake, since the release.
+    pub busy: f64,
+    /// How often it was restarted since it was switched on, and why.
+    pub restarts: Vec<Restart>,
+    /// The last status that it told.
+    pub status: Option<Status>,
+    /// Ticks in which its native twin commanded the same.
+    pub equal: u64,
+    /// The first in which it did not.
+    pub differs: Option<(u32, [f32; 2], [f32; 2])>,
+    /// What it logged.
+    pub log: Vec<u8>,
+    /// The largest use of its stack, in bytes.
+    pub stack: u32,
+    /// True time of its commands with their values, in seconds from the release.
+    pub commands: Vec<(f64, [f32; 2], bool)>,
+}
+
+/// What came of a flight.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Velocity variation at every tick from the release on.
+    pub variation: Vec<f64>,
+    /// Pairs closer than 0.1 m, over all ticks.
+    pub close: u64,
+    /// The robots.
+    pub robots: Vec<Flown>,
+}
+
+impl Outcome {
+    /// All robots' frames.
+    #[must_use]
+    pub fn frames(&self) -> Frames {
+        self.robots.iter().fold(Frames::default(), |sum, robot| {
+            let one = robot.frames;
+            Frames {
+                sent: sum.sent + one.sent,
+                reached: sum.reached + one.reached,
+                good: sum.good + one.good,
+                spoilt: sum.spoilt + one.spoilt,
+                missed: sum.missed + one.missed,
+            }
+        })
+    }
+}
+
+/// The settings page of a robot with this address (`firmware/src/board/nrf52/settings.rs`).
+#[must_use]
+pub fn settings_page(address: NodeId) -> Vec<u8> {
+    let mut page = b"wdgn\x01\x00".to_vec();
+    page.extend(address.to_le_bytes());
+    page.extend(firmware::io::companion::CHECKSUM.checksum(&page).to_le_bytes());
+    page
+}
+
+/// A swarm in flight.
+pub struct Flight<'w, C: Codec> {
+    /// The air with the chips.
+    pub air: Air,
+    bodies: Vec<Body>,
+    /// The companions.
+    pub companions: Vec<Companion>,
+    twins: Vec<Twin<'w, C>>,
+    settings: Settings,
+    links: Links,
+    loss: rand_chacha::ChaCha8Rng,
+    rtt: Option<Rtt>,
+    stack: Option<(u32, u32)>,
+    flown: Vec<Flown>,
+    ticks: Vec<u64>,
+    awake: Vec<u64>,
+    variation: Vec<f64>,
+    close: u64,
+}
+
+impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Flight").field("robots", &self.bodies.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'w, C: Codec> Flight<'w, C> {
+    /// Robots with the image, each with an address of its own, switched off; `twin` makes the native robot with an address.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when the image is none.
+    pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<Robot<'w, C>>) -> Result<Self> {
+        let pieces = image::elf(&settings.image)
+            .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))?;
+        let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
+        let robots = settings.start.len();
+        let (mut air, mut companions, mut twins, mut bodies) = (Air::default(), vec![], vec![], vec![]);
+        for robot in 0..robots {
+            let mut chip = Chip::new(settings.kind, random.random());
+            pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+            chip.program(settings.settings_page, &settings_page(robot as NodeId));
+            let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
+            let ppm = settings.ppm * random.random_range(-1.0..=1.0);
+            air.stations.push(Station::new(chip, on, ppm));
+            companions.push(Companion::new(random.random_range(0..companion::POSE_EVERY)));
+            twins.push(Twin::new(twin(robot as NodeId)?));
+            let Motion { mut position, velocity } = settings.start[robot];
+            for (position, velocity) in position.iter_mut().zip(velocity) {
+                *position -= 0.5 * velocity * (THROW as f32 / SECOND as f32);
+            }
+            bodies.push(Body::new(Motion { position, velocity: [0.0; 2] }, 0));
+        }
+        let loss = generator(settings.seed, Purpose::Testing, 1_000_001);
+        let flown = vec![
+            Flown {
+                frames: Frames::default(),
+                rate: 0.0,
+                busy: 0.0,
+                restarts: vec![],
+                status: None,
+                equal: 0,
+                differs: None,
+                log: vec![],
+                stack: 0,
+                commands: vec![],
+            };
+            robots
+        ];
+        let links = Links::within(&settings.start, settings.radius);
+        let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
+        let stack = image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
+        let (ticks, awake) = (vec![0; robots], vec![0; robots]);
+        let (variation, close) = (vec![], 0);
+        Ok(Self { air, bodies, companions, twins, settings, links, loss, rtt, stack, flown, ticks, awake, variation, close })
+    }
+
+    /// Seconds since the release.
+    fn flying(at: u64) -> f64 {
+        (at as f64 - RELEASE as f64) / SECOND as f64
+    }
+
+    /// A millisecond.
+    pub fn step(&mut self) {
+        let (now, until) = (self.air.now(), self.air.now() + STEP);
+        if now == GROUND {
+            let throw = THROW as f32 / SECOND as f32;
+            for (body, start) in self.bodies.iter_mut().zip(&self.settings.start) {
+                body.accelerate(now, start.velocity.map(|velocity| velocity / throw));
+            }
+        }
+        if now == RELEASE {
+            for (robot, start) in self.settings.start.iter().enumerate() {
+                // To the last bit: where a native flight starts.
+                self.bodies[robot] = Body::new(*start, now);
+                self.awake[robot] = self.air.stations[robot].chip.busy;
+                self.ticks[robot] = 0;
+            }
+        }
+        if now >= RELEASE && (now - RELEASE).is_multiple_of(TICK) {
+            self.look(now);
+        }
+        for (robot, companion) in self.companions.iter_mut().enumerate() {
+            companion.tell(&self.bodies[robot], &mut self.air.stations[robot], until);
+        }
+        self.air.run(until);
+        self.carry_out();
+        self.count();
+    }
+
+    /// Who hears whom, and how well they flock.
+    fn look(&mut self, now: u64) {
+        let motions: Vec<Motion> = self.bodies.iter().map(|body| body.motion(now)).collect();
+        self.links = Links::within(&motions, self.settings.radius);
+        self.variation.push(world::variation(&motions));
+        self.close += u64::from(world::closeness(&motions, &self.links).1);
+        let robots = motions.len();
+        let mut reaches = vec![vec![false; robots]; robots];
+        for (a, b) in self.links.pairs() {
+            (reaches[a][b], reaches[b][a]) = (true, true);
+        }
+        self.air.reaches = reaches;
+        let at = Self::flying(now);
+        let due = |when: f64| (when - at).abs() < 0.5 * TICK as f64 / SECOND as f64;
+        for (robot, _) in self.settings.kills.iter().filter(|(_, when)| due(*when)) {
+            self.air.stations[*robot].switch_off();
+        }
+        for (robot, _) in self.settings.reboots.iter().filter(|(_, when)| due(*when)) {
+            self.air.stations[*robot].chip.pull_reset();
+        }
+        if self.settings.companions_die.is_some_and(due) {
+            self.companions.iter_mut().for_each(|companion| companion.dies = now);
+        }
+    }
+
+    fn carry_out(&mut self) {
+        for robot in 0..self.bodies.len() {
+            // What came in before a tick is what that tick hears.
+            let heard = self.air.heard.iter().filter(|heard| heard.by == robot && heard.reception == Reception::Good);
+            heard.for_each(|heard| self.twins[robot].received(&heard.content));
+            for (at, said) in self.companions[robot].hear(&mut self.air.stations[robot]) {
+                let (flown, twin) = (&mut self.flown[robot], &mut self.twins[robot]);
+                match said {
+                    Said::Command(command) => {
+                        self.ticks[robot] += 1;
+                        twin.commanded(command);
+                        if at >= RELEASE {
+                            self.bodies[robot].accelerate(at, command.acceleration);
+                            flown.commands.push((Self::flying(at), command.acceleration, command.stop != 0));
+                        }
+                    }
+                    Said::Status(status) => {
+                        twin.finished(&status, &self.companions[robot].told);
+                        flown.status = Some(status);
+                    }
+                }
+            }
+            if let Some(rtt) = &self.rtt {
+                self.flown[robot].log.extend(rtt.take(&mut self.air.stations[robot].chip));
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        let sent = std::mem::take(&mut self.air.sent);
+        for frame in sent.iter().filter(|frame| frame.at >= RELEASE) {
+            if let Some(from) = frame.from {
+                let frames = &mut self.flown[from].frames;
+                frames.sent += 1;
+                frames.reached += frame.reached as u64;
+            }
+        }
+        for Heard { at, reception, content, .. } in std::mem::take(&mut self.air.heard) {
+            let from = content.get(7..9).map(|from| usize::from(u16::from_le_bytes([from[0], from[1]])));
+            if at >= RELEASE && let Some(flown) = from.and_then(|from| self.flown.get_mut(from)) {
+                match reception {
+                    Reception::Good => flown.frames.good += 1,
+                    Reception::Spoilt => flown.frames.spoilt += 1,
+                    Reception::Missed => flown.frames.missed += 1,
+                }
+            }
+        }
+    }
+
+    /// The whole flight; `progress` is told every emulated millisecond.
+    pub fn fly(mut self, mut progress: impl FnMut(u64) -> Result) -> Result<Outcome> {
+        let end = RELEASE + (self.settings.seconds * SECOND as f64) as u64;
+        let loss = self.settings.loss;
+        if loss > 0.0 {
+            let mut random = self.loss.clone();
+            self.air.lose = Some(Box::new(move || random.random::<f64>() < loss));
+        }
+        while self.air.now() < end {
+            self.step();
+            progress(self.air.now() / STEP)?;
+        }
+        let seconds = (end - RELEASE) as f64 / SECOND as f64;
+        for (robot, flown) in self.flown.iter_mut().enumerate() {
+            let station = &self.air.stations[robot];
+            let flight = station.cycles(end) - station.cycles(RELEASE);
+            flown.rate = self.ticks[robot] as f64 / seconds;
+            flown.busy = (station.chip.busy - self.awake[robot]) as f64 / flight as f64;
+            flown.restarts.clone_from(&station.chip.restarts);
+            flown.equal = self.twins[robot].equal;
+            flown.differs = self.twins[robot].differs;
+            if let Some((from, to)) = self.stack {
+                flown.stack = station.chip.stack_used(from, to);
+            }
+        }
+        Ok(Outcome { variation: self.variation, close: self.close, robots: self.flown })
+    }
+}

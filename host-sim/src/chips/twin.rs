@@ -1,0 +1,137 @@
+//! A native robot that is given what an emulated chip was given, tick by tick: it must command the same, bit for bit.
+
+use std::{collections::VecDeque, convert::Infallible, sync::Arc};
+
+use firmware::io::{
+    companion::{Command, Status},
+    mac,
+};
+use wdgnn_core::{
+    codec::Codec,
+    flocking::Motion,
+    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+    robot::{BUFFER_BYTES, Robot},
+    tick,
+};
+
+/// A status's turn that means none.
+const NO_TURN: u8 = u8::MAX;
+
+/// The twin of one chip.
+pub struct Twin<'w, C: Codec> {
+    robot: Robot<'w, C>,
+    frames: VecDeque<Arc<[u8]>>,
+    /// Commands whose status is still to come: it follows with the next command.
+    commands: VecDeque<Command>,
+    /// Ticks in which both commanded the same.
+    pub equal: u64,
+    /// The first difference: the tick, what the chip commanded, and what the twin did.
+    pub differs: Option<(u32, [f32; 2], [f32; 2])>,
+}
+
+impl<C: Codec> std::fmt::Debug for Twin<'_, C> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Twin").field("equal", &self.equal).finish_non_exhaustive()
+    }
+}
+
+struct Given<'a> {
+    frames: VecDeque<&'a [u8]>,
+    pose: Option<Motion>,
+    command: [f32; 2],
+}
+
+impl<'w, C: Codec> Twin<'w, C> {
+    /// Of a robot that has just started.
+    #[must_use]
+    pub fn new(robot: Robot<'w, C>) -> Self {
+        Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), equal: 0, differs: None }
+    }
+
+    /// A frame came in with a good checksum.
+    pub fn received(&mut self, content: &Arc<[u8]>) {
+        if mac::content(content).is_some() {
+            self.frames.push_back(Arc::clone(content));
+        }
+    }
+
+    /// The chip commanded something.
+    pub fn commanded(&mut self, command: Command) {
+        self.commands.push_back(command);
+    }
+
+    /// The chip has finished a tick: the twin does the same.
+    pub fn finished(&mut self, status: &Status, told: &[Motion]) {
+        while self.commands.front().is_some_and(|command| command.tick < status.tick) {
+            self.commands.pop_front();
+        }
+        let Some(command) = self.commands.pop_front_if(|command| command.tick == status.tick) else { return };
+        if self.differs.is_some() {
+            return;
+        }
+        if status.turn != NO_TURN {
+            self.robot.set_turn(status.turn.into());
+        }
+        let heard = usize::from(status.heard).min(self.frames.len());
+        let frames: Vec<_> = self.frames.drain(..heard).collect();
+        let pose = (status.sensed != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
+        let frames = frames.iter().filter_map(|frame| mac::content(frame)).map(|(_, content)| content).collect();
+        let mut given = Given { frames, pose, command: [0.0; 2] };
+        let report = given.tick(&mut self.robot, status.tick);
+        if report.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
+            self.equal += 1;
+        } else {
+            self.differs = Some((status.tick, command.acceleration, report));
+        }
+    }
+}
+
+impl Given<'_> {
+    fn tick<C: Codec>(&mut self, robot: &mut Robot<'_, C>, tick: u32) -> [f32; 2] {
+        struct Frames<'a, 'b>(&'a mut VecDeque<&'b [u8]>);
+        impl Radio for Frames<'_, '_> {
+            type Error = Infallible;
+            fn send(&mut self, _: &[u8]) -> Result<(), Infallible> {
+                Ok(())
+            }
+            fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+                Ok(self.0.pop_front().map(|frame| {
+                    buffer.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+                    Received::untimed(frame.len())
+                }))
+            }
+        }
+        struct Eyes(Option<Motion>);
+        impl Sensor<Motion> for Eyes {
+            type Error = ();
+            fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
+                self.0.map(Sensed::now).ok_or(())
+            }
+        }
+        struct Motors<'a>(&'a mut [f32; 2]);
+        impl Actuator<[f32; 2]> for Motors<'_> {
+            type Error = Infallible;
+            fn act(&mut self, command: &[f32; 2]) -> Result<(), Infallible> {
+                *self.0 = *command;
+                Ok(())
+            }
+            fn stop(&mut self) -> Result<(), Infallible> {
+                *self.0 = [0.0; 2];
+                Ok(())
+            }
+        }
+        let Self { frames, pose, command } = self;
+        let mut ports = Ports {
+            radio: &mut Frames(frames),
+            sensor: &mut Eyes(*pose),
+            actuator: &mut Motors(command),
+            store: &mut NoStore,
+        };
+        tick::run(robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        *self.actuated()
+    }
+
+    fn actuated(&self) -> &[f32; 2] {
+        &self.command
+    }
+}

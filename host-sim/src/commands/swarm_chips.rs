@@ -1,0 +1,325 @@
+//! `host-sim swarm --nodes nrf52840`: robots register by register.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use chip::chip::Kind;
+use clap::Args;
+use serde::Serialize;
+use wdgnn_core::{robot, seal::Key};
+
+use crate::{
+    air::{faulty::RadioFaults, loss::Loss, options::Faults},
+    chips::{Flight, Flown, Outcome, RELEASE, Settings},
+    error::{Error, Result},
+    files,
+    fleet::{
+        air::FleetAir,
+        events::Events,
+        image,
+        log::Decoder,
+        mission::{self},
+        native::Native,
+    },
+    model::ModelFile,
+    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
+    progress,
+    seeds::{Purpose, generator},
+    start::{Condition, start},
+    table::aligned,
+};
+
+/// What only chips have.
+#[derive(Args, Clone, Debug, PartialEq)]
+#[command(next_help_heading = "Chips (--nodes nrf52840, nrf52833)")]
+pub struct ChipArguments {
+    /// Robots are switched on within so many seconds of each other.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.4)]
+    apart: f64,
+    /// Crystals are off by up to so many parts per million.
+    #[arg(long, value_name = "PPM", default_value_t = 40.0)]
+    ppm: f64,
+    /// All companions fall silent so many seconds into the flight.
+    #[arg(long, value_name = "SECONDS")]
+    companions_die: Option<f64>,
+}
+
+impl Default for ChipArguments {
+    fn default() -> Self {
+        Self { apart: 0.4, ppm: 40.0, companions_die: None }
+    }
+}
+
+/// What is in the image.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    /// The link profile.
+    pub profile: Profile,
+    /// The file with the key.
+    pub key: Option<&'a Path>,
+    /// The weight file.
+    pub model: Option<&'a Path>,
+}
+
+/// What is flown.
+#[derive(Clone, Copy, Debug)]
+pub struct ChipFlight<'a> {
+    /// Which chip.
+    pub kind: Kind,
+    /// An image that is there already.
+    pub image: Option<&'a Path>,
+    /// What goes into one that is built.
+    pub settings: Image<'a>,
+    /// Print the robots' logs.
+    pub log: bool,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board/nrf52/boards`).
+const fn board(kind: Kind) -> (&'static str, u32) {
+    match kind {
+        Kind::Nrf52840 => ("board-nrf52840", 0x000f_7000),
+        Kind::Nrf52833 => ("board-microbit-v2", 0x0007_7000),
+    }
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output {
+    robots: usize,
+    seconds: f64,
+    sealed: bool,
+    total: f64,
+    r#final: f64,
+    close_pairs: u64,
+    native_total: f64,
+    native_final: f64,
+    frames_sent: u64,
+    received_share: f64,
+    collided_share: f64,
+    missed_share: f64,
+    least_heard_share: f64,
+    ticks_per_second: f64,
+    busy_share: f64,
+    restarts: usize,
+    stack_bytes: u32,
+    ticks_equal_to_native: u64,
+    ticks_that_differ: usize,
+    wall_seconds: f64,
+}
+
+struct Prepared<'a> {
+    settings: Settings,
+    model: &'a ModelFile,
+    key: Key,
+    condition: Condition,
+}
+
+impl CodecVisitor for Prepared<'_> {
+    type Output = Result<(Outcome, f64, f64)>;
+
+    fn visit<C: FlownCodec>(self) -> Self::Output {
+        let weights = self.model.weights();
+        let twin = |id| robot::robot(id, &weights, C::with_key(&self.key)).map_err(|error| Error::Failed(error.to_string()));
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+            .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
+        let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
+        let bar = progress::bar(milliseconds, "flying");
+        let (start, seed) = (self.settings.start.clone(), self.settings.seed);
+        let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {
+            bar.set_position(now);
+            if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        })?;
+        bar.finish_and_clear();
+        // What native robots do from the same start, with as many frames lost.
+        let frames = outcome.frames();
+        let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
+        let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
+        let faults = Faults { radio, seed, ..Faults::default() };
+        let mut air = FleetAir::<C>::new(self.model, &self.key, &faults, start.len())?;
+        let mut native = Native::<C>::new(self.model, &self.key, start.len())?;
+        let quiet = &mut |_: u32, _: &str| {};
+        let flown = mission::fly(&mut native, &mut air, &self.condition, &start, 0.01, &interrupted, quiet)?;
+        Ok((outcome, flown.total(), flown.last()))
+    }
+}
+
+impl ChipArguments {
+    /// Refuses options that would have no effect.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub fn refuse(&self) -> Result {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        Err(Error::usage("--apart, --ppm and --companions-die are for --nodes nrf52840 and nrf52833".to_string()))
+    }
+
+    /// Flies and prints.
+    ///
+    /// # Errors
+    /// Options that cannot be, an image that does not fit, Ctrl-C.
+    pub fn fly(
+        &self,
+        flight: &ChipFlight<'_>,
+        model: &ModelFile,
+        condition: &Condition,
+        faults: &Faults,
+        key: Option<Key>,
+        seed: u64,
+    ) -> Result {
+        let (feature, settings_page) = board(flight.kind);
+        let Image { profile, key: key_file, model: model_file } = flight.settings;
+        if profile != Profile::Dot154 {
+            return Err(Error::usage("an nRF52's radio carries --profile dot154 and nothing else".to_string()));
+        }
+        let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
+        let known = Faults {
+            radio: plain,
+            events: Events { drops: vec![], ..faults.events.clone() },
+            seed: faults.seed,
+            ..Faults::default()
+        };
+        if *faults != known {
+            return Err(Error::usage(
+                "chips fly with --drop-chance, --kill and --reboot; the other faults are for native and emulated robots"
+                    .to_string(),
+            ));
+        }
+        let path = match flight.image {
+            Some(path) => path.to_path_buf(),
+            None => {
+                eprintln!("host-sim: building the image for {feature}");
+                image::build(&image::Settings { profile, key: key_file, model: model_file, board: Some(feature) })?
+            }
+        };
+        let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let seconds = f64::from(condition.ticks) / 100.0;
+        let moments = |moments: &[crate::fleet::events::Moment]| {
+            moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
+        };
+        let settings = Settings {
+            kind: flight.kind,
+            image: files::read(&path)?,
+            settings_page,
+            start,
+            radius: condition.radius,
+            seconds,
+            apart: self.apart,
+            ppm: self.ppm,
+            loss: faults.radio.loss.chance,
+            companions_die: self.companions_die,
+            kills: moments(&faults.events.kills),
+            reboots: moments(&faults.events.reboots),
+            seed,
+        };
+        let began = Instant::now();
+        let prepared = Prepared { settings, model, key: key.unwrap_or_default(), condition: *condition };
+        let (outcome, native_total, native_final) = visit_codec(profile, key.is_some(), prepared)?;
+        let wall_seconds = began.elapsed().as_secs_f64();
+        if flight.log {
+            let decoder = Decoder::new(&path)?;
+            for (robot, flown) in outcome.robots.iter().enumerate() {
+                decoder.lines(&flown.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+            }
+        }
+        print(flight, key.is_some(), &outcome, [native_total, native_final], seconds, wall_seconds);
+        Ok(())
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn print(flight: &ChipFlight<'_>, sealed: bool, outcome: &Outcome, native: [f64; 2], seconds: f64, wall_seconds: f64) {
+    let Outcome { variation, robots, close } = outcome;
+    let frames = outcome.frames();
+    let [native_total, native_final] = native;
+    let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
+    let heard = |robot: &Flown| share(robot.frames.good, robot.frames.reached);
+    let mean = |value: fn(&Flown) -> f64| robots.iter().map(value).sum::<f64>() / robots.len().max(1) as f64;
+    let restarts = |robot: &Flown| robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).count();
+    let output = Output {
+        robots: robots.len(),
+        seconds,
+        sealed,
+        total,
+        r#final,
+        close_pairs: *close,
+        native_total,
+        native_final,
+        frames_sent: frames.sent,
+        received_share: share(frames.good, frames.reached),
+        collided_share: share(frames.spoilt, frames.reached),
+        missed_share: share(frames.missed, frames.reached),
+        least_heard_share: robots.iter().map(heard).fold(1.0, f64::min),
+        ticks_per_second: mean(|robot| robot.rate),
+        busy_share: mean(|robot| robot.busy),
+        restarts: robots.iter().map(restarts).sum(),
+        stack_bytes: robots.iter().map(|robot| robot.stack).max().unwrap_or_default(),
+        ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
+        ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
+        wall_seconds,
+    };
+    if flight.json {
+        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        return;
+    }
+    let heading = ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "company"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    for (index, robot) in robots.iter().enumerate() {
+        let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, robot.frames.reached));
+        rows.push(vec![
+            index.to_string(),
+            robot.frames.sent.to_string(),
+            percent(robot.frames.good),
+            percent(robot.frames.spoilt),
+            percent(robot.frames.missed),
+            format!("{:.2}", robot.rate),
+            format!("{:.2} %", 100.0 * robot.busy),
+            restarts(robot).to_string(),
+            robot.status.map_or("-".into(), |status| format!("{} v{} t{}", status.company, status.verdict, status.turn)),
+        ]);
+    }
+    let kind = if flight.kind == Kind::Nrf52840 { "nRF52840" } else { "nRF52833" };
+    println!("{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s", robots.len());
+    println!("{}", aligned(&rows));
+    let sealed = if sealed { "sealed" } else { "unsealed" };
+    println!("link                dot154, {sealed}");
+    println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
+    println!("native, same losses total {native_total:.2}, final {native_final:.4} m²/s²");
+    println!("close pairs         {close}");
+    println!(
+        "frames              {} sent, {:.1} % received, {:.1} % collided, {:.1} % missed",
+        output.frames_sent,
+        100.0 * output.received_share,
+        100.0 * output.collided_share,
+        100.0 * output.missed_share
+    );
+    println!("stack               {} bytes at most", output.stack_bytes);
+    let first = robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
+    match first {
+        None => println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native),
+        Some((index, (tick, chip, twin))) => {
+            println!("native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively");
+        }
+    }
+    for (index, robot) in robots.iter().enumerate() {
+        for restart in &robot.restarts {
+            if restart.reason & 4 == 0 {
+                println!("reset               robot {index} after {:.2} s: {}", restart.at as f64 / 64.0e6, restart.how);
+            }
+        }
+    }
+}
