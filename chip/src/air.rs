@@ -76,6 +76,8 @@ pub struct Sent {
 pub struct Heard {
     /// True time of its end.
     pub at: u64,
+    /// True time of its beginning.
+    pub began: u64,
     /// By whom.
     pub by: usize,
     /// What became of it.
@@ -190,8 +192,8 @@ impl Air {
             let radio = &mut station.chip.parts().radio;
             radio.settle(now);
             for (cycles, reception, frame) in std::mem::take(&mut radio.outcomes) {
-                let at = station.when(cycles);
-                self.heard.push(Heard { at, by, reception, content: frame.content });
+                let (at, began) = (station.when(cycles), station.when(cycles.saturating_sub(frame.takes())));
+                self.heard.push(Heard { at, began, by, reception, content: frame.content });
             }
         }
     }

@@ -22,6 +22,7 @@
 //! **Slots.** A robot claims a slot in which it heard nobody. Two that claimed the same one at once hear neither the other nor
 //! themselves; they are told by others, who hear a broken frame there twice and say so in their [`Note`], and by their own ears,
 //! because everybody is silent in its own slot now and then. Then each moves to another free slot, or stays, by the toss of a coin.
+//! Slots of those who went out of reach are left alone for a while: somebody in between may hear both.
 
 use heapless::Vec;
 
@@ -129,6 +130,8 @@ pub struct Rhythm<const N: usize> {
     /// When tick 0 began, on the robot's own clock.
     epoch: i64,
     last: Option<u32>,
+    /// When the last tick began.
+    begun: u64,
     began: u64,
     listens: u64,
     others: Vec<Other, N>,
@@ -138,6 +141,9 @@ pub struct Rhythm<const N: usize> {
     contested: Option<(u8, u64)>,
     broken: [(u8, u64); MOST_SLOTS as usize],
     ahead_since: Option<u64>,
+    behind_since: Option<u64>,
+    /// Somebody is behind and does not follow: it may not hear this robot.
+    unfollowed: bool,
     unheard_since: Option<u64>,
     back: bool,
     chance: u32,
@@ -147,8 +153,10 @@ pub struct Rhythm<const N: usize> {
 const LISTEN: i64 = 3;
 /// Exchanges after which a time that few tell is taken over, and after which a robot that nobody follows goes back.
 const PATIENCE: i64 = 10;
-/// Exchanges after which a silent sender no longer counts.
+/// Exchanges after which a silent sender's clock no longer counts.
 const FRESH: i64 = 4;
+/// Exchanges after which a silent sender's slot is free: it may only be out of reach, and be heard by others.
+const REMEMBERED: i64 = 100;
 /// The furthest that a robot in company follows somebody ahead: a minute.
 const FURTHEST_US: i64 = 60_000_000;
 /// The clock moves by at most one part in a thousand.
@@ -166,6 +174,7 @@ impl<const N: usize> Rhythm<N> {
             id,
             epoch: now as i64,
             last: None,
+            begun: now,
             began: now,
             listens: 0,
             others: Vec::new(),
@@ -175,6 +184,8 @@ impl<const N: usize> Rhythm<N> {
             contested: None,
             broken: [(0, 0); MOST_SLOTS as usize],
             ahead_since: None,
+            behind_since: None,
+            unfollowed: false,
             unheard_since: None,
             back: false,
             chance: chance ^ u32::from(id).wrapping_mul(0x9e37_79b9) | 1,
@@ -289,6 +300,17 @@ impl<const N: usize> Rhythm<N> {
         (self.slot, self.claimed) = (chosen, now);
     }
 
+    /// Others whose clocks count.
+    fn fresh(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
+        let oldest = now.saturating_sub(self.exchanges(FRESH));
+        self.others.iter().filter(move |other| other.heard >= oldest)
+    }
+
+    /// Those of them that are of one time with this robot.
+    fn near(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
+        self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR)
+    }
+
     /// Shifts one's own time: positive is later.
     fn shift(&mut self, by: i64) {
         self.epoch = self.epoch.wrapping_add(by);
@@ -299,10 +321,10 @@ impl<const N: usize> Rhythm<N> {
 
     /// The clock's rules, once per tick.
     fn keep_time(&mut self, now: u64, exchange_begins: bool) {
-        let oldest = now.saturating_sub(self.exchanges(FRESH));
+        let oldest = now.saturating_sub(self.exchanges(REMEMBERED));
         self.others.retain(|other| other.heard >= oldest);
-        let near = self.others.iter().filter(|other| other.later.abs() <= Self::NEAR).count();
-        let laters = |far: fn(i64) -> bool| self.others.iter().map(|other| other.later).filter(move |later| far(*later));
+        let near = self.near(now).count();
+        let laters = |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
         let ahead = laters(|later| later < -Self::NEAR);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
         let behind = laters(|later| later > Self::NEAR).min();
@@ -312,6 +334,7 @@ impl<const N: usize> Rhythm<N> {
             now.saturating_sub(since) > patience
         };
         let insisted = passed(&mut self.ahead_since, ahead.is_some());
+        self.unfollowed = passed(&mut self.behind_since, behind.is_some());
         let unheard = passed(&mut self.unheard_since, near == 0 && behind.is_some());
         let listening = self.slot.is_none();
         if let Some(by) = ahead
@@ -327,14 +350,14 @@ impl<const N: usize> Rhythm<N> {
             self.move_to(by, now);
         } else if exchange_begins && near > 0 {
             let limit = self.timing.exchange_us() / SLEW;
-            let half = self.mean() / 2;
+            let half = self.mean(now) / 2;
             self.shift(half.clamp(-limit, limit));
         }
     }
 
     fn move_to(&mut self, by: i64, now: u64) {
         self.shift(by);
-        (self.ahead_since, self.unheard_since, self.contested) = (None, None, None);
+        (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
         self.broken = [(0, 0); MOST_SLOTS as usize];
         // The own slot may be somebody's in the other time.
         if self.slot.is_some_and(|own| self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)) {
@@ -343,9 +366,8 @@ impl<const N: usize> Rhythm<N> {
     }
 
     /// The mean of the near clocks and one's own.
-    fn mean(&self) -> i64 {
-        let near = || self.others.iter().map(|other| other.later).filter(|later| later.abs() <= Self::NEAR);
-        near().sum::<i64>() / (near().count() as i64 + 1)
+    fn mean(&self, now: u64) -> i64 {
+        self.near(now).map(|other| other.later).sum::<i64>() / (self.near(now).count() as i64 + 1)
     }
 
     /// The first tick that begins after `now`.
@@ -358,8 +380,13 @@ impl<const N: usize> Rhythm<N> {
         if let Some(last) = self.last {
             tick = tick.max(last.saturating_add(1));
         }
+        // Where the clock has just moved, a tick could follow at once on the last: there is no time for it.
+        if self.begins(tick) < (self.begun + u64::from(self.timing.period / 2)) as i64 {
+            tick = tick.saturating_add(1);
+        }
         self.last = Some(tick);
         let begins = self.begins(tick).max(0) as u64;
+        self.begun = begins;
         if self.slot.is_none() && begins >= self.listens {
             self.claim(now);
         }
@@ -376,8 +403,8 @@ impl<const N: usize> Rhythm<N> {
         // Now and then it listens who else is there, at first more often.
         let young = begins.saturating_sub(self.claimed) < self.exchanges(2 * PATIENCE);
         if self.toss(if young { 8 } else { 64 }) == 0 {
-            if !young {
-                // Another slot now and then, so that nobody of another time is drowned out for good.
+            if self.unfollowed {
+                // Another slot: this one may be drowned out, for those behind, by their own neighbours.
                 self.claim(begins);
             }
             return None;
@@ -401,8 +428,8 @@ impl<const N: usize> Rhythm<N> {
 
     /// How many others are of one time with this robot.
     #[must_use]
-    pub fn company(&self) -> usize {
-        self.others.iter().filter(|other| other.later.abs() <= Self::NEAR).count()
+    pub fn company(&self, now: u64) -> usize {
+        self.near(now).count()
     }
 
     /// For how long this robot has been keeping time, in microseconds.

@@ -319,9 +319,9 @@ impl<'w, C: Codec> Flight<'w, C> {
                 frames.reached += frame.reached as u64;
             }
         }
-        for Heard { at, reception, content, .. } in std::mem::take(&mut self.air.heard) {
+        for Heard { began, reception, content, .. } in std::mem::take(&mut self.air.heard) {
             let from = content.get(7..9).map(|from| usize::from(u16::from_le_bytes([from[0], from[1]])));
-            if at >= RELEASE && let Some(flown) = from.and_then(|from| self.flown.get_mut(from)) {
+            if began >= RELEASE && let Some(flown) = from.and_then(|from| self.flown.get_mut(from)) {
                 match reception {
                     Reception::Good => flown.frames.good += 1,
                     Reception::Spoilt => flown.frames.spoilt += 1,

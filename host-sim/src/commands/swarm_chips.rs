@@ -289,7 +289,7 @@ fn print(flight: &ChipFlight<'_>, sealed: bool, outcome: &Outcome, native: [f64;
             format!("{:.2}", robot.rate),
             format!("{:.2} %", 100.0 * robot.busy),
             restarts(robot).to_string(),
-            robot.status.map_or("-".into(), |status| format!("{} v{} t{}", status.company, status.verdict, status.turn)),
+            robot.status.map_or("-".into(), |status| status.company.to_string()),
         ]);
     }
     let kind = if flight.kind == Kind::Nrf52840 { "nRF52840" } else { "nRF52833" };

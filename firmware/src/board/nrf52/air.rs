@@ -127,7 +127,7 @@ impl Air {
 
     /// Others that are of one time with it.
     pub(super) fn company(&self) -> u8 {
-        self.rhythm.company() as u8
+        self.rhythm.company(time::now()) as u8
     }
 }
 

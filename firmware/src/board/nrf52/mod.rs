@@ -54,6 +54,8 @@ pub struct Board {
     silent: u32,
     /// The count of ticks went back.
     back: bool,
+    /// In which ticks the robot has its turn, modulo the exchange.
+    turn: Option<u32>,
 }
 
 impl Board {
@@ -78,6 +80,7 @@ impl Board {
             flash,
             silent: 0,
             back: false,
+            turn: None,
         }
     }
 
@@ -112,7 +115,8 @@ impl Board {
     /// Before a tick: the robot has its turn when its slot says so. When the swarm's time has gone back, frames' numbers begin anew,
     /// with a new boot count that is kept first.
     pub fn prepare(&mut self, robot: &mut Robot<'_, Link>, buffer: &mut [u8]) {
-        if let Some(turn) = self.air.turn() {
+        self.turn = self.air.turn();
+        if let Some(turn) = self.turn {
             robot.set_turn(turn);
         }
         if core::mem::take(&mut self.back) {
@@ -128,7 +132,7 @@ impl Board {
     pub fn finish(&mut self, _: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
         start::feed();
         boards::LIGHT.show(report);
-        self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.air.turn()));
+        self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.turn));
         self.silent = if report.errors.sensor == 0 { 0 } else { self.silent.saturating_add(1) };
         if self.silent >= SILENT {
             // A line that nothing comes from may be stuck: that costs nothing to mend.
