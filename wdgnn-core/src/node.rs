@@ -61,7 +61,7 @@ pub struct Agreement {
 /// let mut node = Node::<_, _, 16>::new(1, model, Flocking::DEFAULT, 0, behaviour, flying);
 ///
 /// assert!(node.sense(0, Some(Sensed::now(flying))));
-/// assert_eq!(node.hear(b"noise"), Err(Refusal::TooShort));
+/// assert_eq!(node.hear(&mut [1, 2, 3]), Err(Refusal::TooShort));
 /// node.settle();
 /// let features = node.observe();
 /// node.aggregate();
@@ -243,13 +243,13 @@ where
         self.codec.encode(&self.link, &beacon, exchange, index, buffer)
     }
 
-    /// Hear: takes in one frame.
+    /// Hear: takes in one frame. A sealed one is opened in place.
     ///
     /// # Errors
     /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
     /// that a sealed frame that was good in itself is not heard again.
     #[inline(never)] // its stack is given back before the next verb
-    pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
+    pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
         let mut beacon = Beacon::silent(self.state);
         let parts = self.codec.read(&self.link, self.tick, frame, &mut beacon)?;
         self.accept_parts(&beacon, parts)

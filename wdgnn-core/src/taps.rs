@@ -121,6 +121,12 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// arithmetic.
     fn read_sent(&mut self, bytes: &[u8]) -> bool;
 
+    /// Fills a run of the numbers that travel from half precision, likewise.
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool;
+
+    /// Writes a run of the numbers that travel in half precision. Returns how many bytes it took, or `None` without room.
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize>;
+
     /// Ends the aggregation over `count` neighbours.
     fn apply_scale(&mut self, scale: Scale, count: usize);
 }
@@ -173,6 +179,14 @@ impl Chains for NoChain {
         true
     }
 
+    fn read_halves(&mut self, _: Span, _: &[u8]) -> bool {
+        true
+    }
+
+    fn write_halves(&self, _: Span, _: &mut [u8]) -> Option<usize> {
+        Some(0)
+    }
+
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
@@ -206,9 +220,7 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         for (slot, number) in span.of_mut(slots).iter_mut().zip(span.of(from.chain.sent())) {
             *slot = *number;
         }
-        let below = sent as u16;
-        let rest = Span { from: span.from.saturating_sub(below), to: span.to.saturating_sub(below) };
-        self.above.copy_sent(&from.above, rest);
+        self.above.copy_sent(&from.above, span.beyond(sent as u16));
     }
 
     #[inline]
@@ -216,6 +228,21 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         let (own, above) = bytes.split_at_checked(4 * Chain::<TAPS, F>::SENT).unwrap_or_default();
         let sent = self.chain.numbers_mut().get_mut(..Chain::<TAPS, F>::SENT).unwrap_or_default();
         kernels::read(sent, own) & self.above.read_sent(above)
+    }
+
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool {
+        let sent = Chain::<TAPS, F>::SENT;
+        let own = span.of_mut(self.chain.numbers_mut().get_mut(..sent).unwrap_or_default());
+        let (mine, above) = bytes.split_at_checked(2 * own.len()).unwrap_or_default();
+        kernels::read_halves(own, mine) & self.above.read_halves(span.beyond(sent as u16), above)
+    }
+
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize> {
+        let own = span.of(self.chain.sent());
+        let (mine, above) = bytes.split_at_mut_checked(2 * own.len())?;
+        kernels::write_halves(mine, own);
+        let sent = Chain::<TAPS, F>::SENT as u16;
+        Some(2 * own.len() + self.above.write_halves(span.beyond(sent), above)?)
     }
 
     #[inline]

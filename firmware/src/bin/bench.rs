@@ -62,7 +62,7 @@ fn main() -> ! {
     show(
         "hear",
         count(|| {
-            for frame in frames.iter() {
+            for frame in frames.iter_mut() {
                 black_box(black_box(&mut *robot).hear(black_box(frame)).is_ok());
             }
         }),
@@ -143,7 +143,7 @@ fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
     let (beacon, mut heard) = (said(1, 2), said(2, 2));
     let mut length = None;
     let written = count(|| length = codec.encode(&link, black_box(&beacon), 0, 0, buffer));
-    let frame = length.and_then(|length| buffer.get(..length)).unwrap_or_default();
+    let frame = length.and_then(|length| buffer.get_mut(..length)).unwrap_or_default();
     let mut good = false;
     let read = count(|| good = codec.read(&link, 2, black_box(frame), black_box(&mut heard)).is_ok());
     if good { (written, read) } else { (0, 0) }

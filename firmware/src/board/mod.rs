@@ -16,7 +16,7 @@ pub use nrf52840::Board;
 
 /// What seals this board's frames.
 #[cfg(all(feature = "board-nrf52840", sealed))]
-pub type Cipher = nrf52840::aes::ChipCcm;
+pub use nrf52840::aes::ChipAes as Cipher;
 /// What seals this board's frames.
 #[cfg(all(not(feature = "board-nrf52840"), sealed))]
-pub type Cipher = wdgnn_core::cipher::AesCcm8;
+pub use wdgnn_core::cipher::Aes as Cipher;

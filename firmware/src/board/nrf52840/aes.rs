@@ -8,25 +8,15 @@ use core::{
     sync::atomic::{Ordering, compiler_fence},
 };
 
-use aes::{
-    Aes128,
-    cipher::{
-        BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, Key, KeyInit,
-        KeySizeUser, ParBlocksSizeUser,
-        array::Array,
-        consts::{U1, U8, U13, U16},
-    },
-};
-use ccm::Ccm;
 use embassy_nrf::pac;
-
-/// What seals this board's frames.
-pub type ChipCcm = Ccm<ChipAes, U8, U13>;
-
-type Block = Array<u8, U16>;
+use wdgnn_core::{
+    ccm::{Block, BlockCipher},
+    cipher::Aes,
+    seal::Key,
+};
 
 /// Appendix C.1 of FIPS-197: key, plain block, encrypted block.
-const EXAMPLE: [[u8; 16]; 3] = [
+const EXAMPLE: [Block; 3] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff],
     [0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30, 0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a],
@@ -38,8 +28,8 @@ const PATIENCE: u32 = 1_000;
 /// AES-128 by the chip, or by software where the chip fails.
 pub struct ChipAes {
     /// For the chip, if it is to be trusted.
-    key: Option<[u8; 16]>,
-    software: Aes128,
+    key: Option<Key>,
+    software: Aes,
 }
 
 impl core::fmt::Debug for ChipAes {
@@ -52,13 +42,13 @@ impl core::fmt::Debug for ChipAes {
 /// What the chip reads and writes.
 #[repr(C, align(4))]
 struct Data {
-    key: [u8; 16],
-    plain: [u8; 16],
-    encrypted: [u8; 16],
+    key: Key,
+    plain: Block,
+    encrypted: Block,
 }
 
 /// One block, encrypted by the chip; `None` when it does not finish.
-fn encrypt(key: &[u8; 16], plain: [u8; 16]) -> Option<[u8; 16]> {
+fn encrypt(key: &Key, plain: Block) -> Option<Block> {
     let mut data = Data { key: *key, plain, encrypted: [0; 16] };
     let chip = pac::ECB;
     chip.events_endecb().write_value(0);
@@ -80,47 +70,24 @@ fn encrypt(key: &[u8; 16], plain: [u8; 16]) -> Option<[u8; 16]> {
     Some(unsafe { ptr::read_volatile(&raw const data.encrypted) })
 }
 
-impl KeySizeUser for ChipAes {
-    type KeySize = U16;
-}
-
-impl KeyInit for ChipAes {
-    fn new(key: &Key<Self>) -> Self {
+impl ChipAes {
+    /// The chip with a key, or software where the chip does not do what it should.
+    #[must_use]
+    pub fn new(key: &Key) -> Self {
         let [example, plain, encrypted] = EXAMPLE;
         let works = encrypt(&example, plain) == Some(encrypted);
         if !works {
             defmt::warn!("the chip's AES does not work; software takes its place");
         }
-        Self { key: works.then_some((*key).into()), software: Aes128::new(key) }
+        Self { key: works.then_some(*key), software: Aes::new(key) }
     }
 }
 
-impl BlockSizeUser for ChipAes {
-    type BlockSize = U16;
-}
-
-impl BlockCipherEncrypt for ChipAes {
-    fn encrypt_with_backend(&self, closure: impl BlockCipherEncClosure<BlockSize = U16>) {
-        closure.call(self);
-    }
-}
-
-impl ParBlocksSizeUser for ChipAes {
-    type ParBlocksSize = U1;
-}
-
-impl BlockCipherEncBackend for ChipAes {
-    #[inline(never)]
-    fn encrypt_block(&self, mut block: InOut<'_, '_, Block>) {
-        let plain = *block.get_in();
-        let encrypted = self.key.as_ref().and_then(|key| encrypt(key, plain.into()));
-        *block.get_out() = encrypted.map_or_else(
-            || {
-                let mut block = plain;
-                self.software.encrypt_block(&mut block);
-                block
-            },
-            Into::into,
-        );
+impl BlockCipher for ChipAes {
+    fn encrypt(&self, block: &mut Block) {
+        match self.key.as_ref().and_then(|key| encrypt(key, *block)) {
+            Some(encrypted) => *block = encrypted,
+            None => self.software.encrypt(block),
+        }
     }
 }
