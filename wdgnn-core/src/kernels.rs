@@ -188,16 +188,43 @@ pub(crate) fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
 /// infinite, none is no number.
 #[inline(never)]
 pub(crate) fn read_halves(numbers: &mut [f32], bytes: &[u8]) -> bool {
-    let mut infinite = false;
-    for (number, half) in numbers.iter_mut().zip(bytes.as_chunks().0) {
-        let bits = u32::from(u16::from_le_bytes(*half));
+    let mut doubt = 0;
+    let mut widen = |number: &mut f32, half: &[u8; 2]| {
+        let bits = i32::from(i16::from_le_bytes(*half)).cast_unsigned();
+        let magnitude = bits & 0x7fff;
+        // The largest exponent, of what is infinite or no number, carries into the next bit.
+        doubt |= magnitude + 0x0400;
         // Exponent and mantissa at their place, off by the difference of the biases, which a multiplication makes up exactly:
         // also for numbers below 2⁻¹⁴, that are without a leading one.
-        let magnitude = f32::from_bits((bits & 0x7fff) << 13) * HALF_SCALE;
-        *number = f32::from_bits(magnitude.to_bits() | (bits & 0x8000) << 16);
-        infinite |= bits & 0x7c00 == 0x7c00;
+        *number = f32::from_bits(bits & 0x8000_0000 | magnitude << 13) * HALF_SCALE;
+    };
+    let count = numbers.len().min(bytes.len() / 2);
+    let (runs, rest) = numbers.get_mut(..count).unwrap_or_default().as_chunks_mut::<SHORT_RUN>();
+    let (half_runs, half_rest) = bytes.as_chunks().0.as_chunks::<SHORT_RUN>();
+    for (run, halves) in runs.iter_mut().zip(half_runs) {
+        run.iter_mut().zip(halves).for_each(|(number, half)| widen(number, half));
     }
-    !infinite
+    rest.iter_mut().zip(half_rest).for_each(|(number, half)| widen(number, half));
+    doubt & 0x8000 == 0
+}
+
+/// `to = from`, as far as both go.
+#[inline]
+pub(crate) fn copy(to: &mut [f32], from: &[f32]) {
+    let count = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// The largest magnitude; none is no number.
+#[inline(never)]
+pub(crate) fn largest(numbers: &[f32]) -> f32 {
+    // Magnitudes are ordered as their bits are, and those without the sign's place as well.
+    let larger = |largest: u32, x: &f32| largest.max(x.to_bits() << 1);
+    let (runs, rest) = numbers.as_chunks::<RUN>();
+    let bits = runs.iter().fold(0, |largest, run| run.iter().fold(largest, larger));
+    f32::from_bits(rest.iter().fold(bits, larger) >> 1)
 }
 
 /// 2¹¹²: the exponent's bias in `f32`, 127, less that in half precision, 15.

@@ -108,8 +108,8 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// Whether every number may enter the arithmetic.
     fn admissible(&self) -> bool;
 
-    /// The largest magnitude among the taps: what a plausibility check looks at.
-    fn largest(&self) -> f32;
+    /// The largest magnitude among a run of the numbers that travel: what a plausibility check looks at.
+    fn largest(&self, span: Span) -> f32;
 
     /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbour: &Self, weight: f32);
@@ -167,7 +167,7 @@ impl Chains for NoChain {
         true
     }
 
-    fn largest(&self) -> f32 {
+    fn largest(&self, _: Span) -> f32 {
         0.0
     }
 
@@ -201,9 +201,10 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         self.chain.admissible() && self.above.admissible()
     }
 
-    fn largest(&self) -> f32 {
-        let own = self.chain.numbers().iter().fold(0.0, |largest: f32, x| largest.max(x.abs()));
-        own.max(self.above.largest())
+    fn largest(&self, span: Span) -> f32 {
+        let above = self.above.largest(span.beyond(Chain::<TAPS, F>::SENT as u16));
+        let own = kernels::largest(span.of(self.chain.sent()));
+        if own > above { own } else { above }
     }
 
     #[inline]
@@ -217,9 +218,7 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     fn copy_sent(&mut self, from: &Self, span: Span) {
         let sent = Chain::<TAPS, F>::SENT;
         let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
-        for (slot, number) in span.of_mut(slots).iter_mut().zip(span.of(from.chain.sent())) {
-            *slot = *number;
-        }
+        kernels::copy(span.of_mut(slots), span.of(from.chain.sent()));
         self.above.copy_sent(&from.above, span.beyond(sent as u16));
     }
 
@@ -299,8 +298,11 @@ mod tests {
 
     #[test]
     fn the_largest_tap_is_found_in_any_chain() {
-        let two =
-            Stacked { chain: Chain([[1.0, -7.0]]), above: Stacked { chain: Chain([[3.0]]), above: NoChain } };
-        assert_eq!(two.largest(), 7.0);
+        let above = Stacked { chain: Chain([[3.0], [-8.0], [11.0]]), above: NoChain };
+        let two = Stacked { chain: Chain([[1.0, -7.0], [9.0, 9.0]]), above };
+        assert_eq!(two.largest(Span::ALL), 8.0, "last taps do not travel");
+        assert_eq!(two.largest(Span { from: 0, to: 3 }), 7.0);
+        assert_eq!(two.largest(Span { from: 2, to: 3 }), 3.0);
+        assert_eq!(two.largest(Span::NONE), 0.0);
     }
 }
