@@ -8,7 +8,7 @@ use chip::{
     MICROSECOND,
     air::SECOND,
     image::symbol,
-    radio::{Frame, Reception},
+    radio::Frame,
     rtt::Rtt,
 };
 use firmware::io::companion::{LARGEST, PoseMessage, encode};
@@ -152,12 +152,11 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
 #[test]
 fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
-    let mut flight = flight(settings(3, 4, 12.0));
+    let mut flight = flight(settings(3, 4, 36.0));
     let mut recorded: VecDeque<Arc<[u8]>> = VecDeque::new();
     let (mut said, mut next) = (0, RELEASE);
     while flight.air.now() < flight.end() {
-        while next < flight.air.now() {
-            next += random.random_range(SECOND / 2_000..SECOND / 600);
+        while next < flight.air.now() + SECOND / 1_000 {
             let genuine = recorded.get(random.random_range(0..recorded.len().max(1))).cloned();
             let (length, content): (u8, Vec<u8>) = match random.random_range(0..5) {
                 // Lengths that no frame has.
@@ -178,7 +177,10 @@ fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
                 }
             };
             let frame = Frame { length, content: content.into(), whole: true, channel: 80 };
+            // One after the other, so that each is heard as it is.
+            let takes = frame.takes() * (SECOND / CYCLES_PER_SECOND);
             flight.air.inject(next, None, frame);
+            next += takes + random.random_range(SECOND / 10_000..SECOND / 1_000);
             said += 1;
         }
         flight.step();
@@ -319,19 +321,14 @@ fn a_board_without_the_32_khz_crystal_flies() {
 fn a_channel_that_is_not_clear_is_left_alone() {
     let mut flight = flight(settings(2, 3, 1.0));
     while flight.air.now() < flight.end() {
-        if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 200) {
-            // Somebody else's long frames, back to back, for half of the time.
+        if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 1_000 * 7) {
+            // Somebody else's frames, for 40 % of the time.
             let frame = Frame { length: 78, content: vec![0; 76].into(), whole: true, channel: 80 };
             flight.air.inject(flight.air.now(), None, frame);
         }
         flight.step();
     }
-    let busy: u64 = flight.air.stations.iter_mut().map(|station| station.chip.parts().radio.busy).sum();
-    assert!(busy > 5, "the channel was found busy {busy} times");
     let outcome = flight.finish();
     let frames = outcome.frames();
-    // What was said was said in between.
-    assert!(frames.spoilt * 5 < frames.reached.max(1), "{frames:?}");
-    assert_eq!(frames.good, outcome.robots.iter().map(|robot| robot.heard_at.len() as u64).sum::<u64>());
-    assert_ne!(Reception::Good, Reception::Missed);
+    assert!((5..36).contains(&frames.sent), "{} of 40 turns were taken", frames.sent);
 }
