@@ -190,12 +190,11 @@ where
         self.began.get_or_insert(tick);
         let oldest = self.behaviour.blind;
         let sensed = sensed.filter(|sensed| sensed.state.admissible());
-        let (state, behind, age) = match sensed {
-            Some(Sensed { state, age }) => (state, age.min(oldest), age),
-            None => {
-                let further = self.passed.min(oldest.saturating_sub(self.age));
-                (self.state, further, self.age.saturating_add(self.passed))
-            }
+        let (state, behind, age) = if let Some(Sensed { state, age }) = sensed {
+            (state, age.min(oldest), age)
+        } else {
+            let further = self.passed.min(oldest.saturating_sub(self.age));
+            (self.state, further, self.age.saturating_add(self.passed))
         };
         self.state = self.task.carry_on(&state, behind);
         self.age = age;
