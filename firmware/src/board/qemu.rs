@@ -64,10 +64,10 @@ impl Board {
         static WORLD: StaticCell<World> = StaticCell::new();
         let mut line = [MaybeUninit::uninit(); 16];
         let Some(id) = sys_get_cmdline_uninit(&mut line).ok().and_then(|line| number(line)) else {
-            fail("QEMU was started without a robot's number: -semihosting-config enable=on,arg=NUMBER")
+            fail("no robot's number: start QEMU with -semihosting-config enable=on,arg=NUMBER")
         };
         let (Ok(input), Ok(output)) = (File::open(c"/dev/stdin"), File::create(c"/dev/stdout")) else {
-            fail("QEMU was started without pipes to and from a world")
+            fail("no pipes to and from a world")
         };
         let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
         let air = Air { world, said: 0, listening: false, message: Frame::nothing() };
