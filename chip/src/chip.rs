@@ -155,6 +155,8 @@ struct Seen<'a> {
     inside: &'a mut Inside,
     /// The processor's own time.
     at: u64,
+    /// Nothing is due before: an access in an instruction that takes longer happens before what is due then.
+    until: u64,
 }
 
 impl Bus for Seen<'_> {
@@ -221,7 +223,7 @@ impl Bus for Seen<'_> {
     }
 
     fn time(&mut self, cycles: u64) {
-        self.at = cycles;
+        self.at = cycles.min(self.until);
     }
 
     fn lines(&mut self) -> Option<u64> {
@@ -384,7 +386,7 @@ impl Chip {
             parts.wdt = wdt;
         }
         // A frame that was being sent is broken off; the air knows it already as whole, which is one in a flight.
-        let mut seen = Seen { at: self.inside.now, inside: &mut self.inside };
+        let mut seen = Seen { at: self.inside.now, until: u64::MAX, inside: &mut self.inside };
         self.cpu.reset(&mut seen);
     }
 
@@ -422,7 +424,7 @@ impl Chip {
 
     fn execute(&mut self, until: u64) {
         let (cycles, instructions) = (self.cpu.cycles, self.cpu.instructions);
-        let mut seen = Seen { at: cycles, inside: &mut self.inside };
+        let mut seen = Seen { at: cycles, until, inside: &mut self.inside };
         let ended = self.cpu.run(&mut seen, until);
         let per_16 = if self.inside.parts.nvmc.cached() { CACHED_16 } else { UNCACHED_16 };
         self.cpu.cycles += (self.cpu.instructions - instructions) * per_16 / 16;

@@ -31,7 +31,7 @@ fuzz_target!(|input: &[u8]| {
             if length == 0 {
                 break;
             }
-            let _ = node.hear(frame);
+            let _ = node.hear(&mut frame.to_vec());
         }
         node.settle();
         let features = node.observe();

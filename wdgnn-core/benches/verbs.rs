@@ -54,7 +54,7 @@ where
     let mut node = start(0);
     node.sense(0, Some(Sensed::now(motion(0))));
     for frame in &frames {
-        node.hear(frame).expect("a good frame");
+        node.hear(&mut frame.to_vec()).expect("a good frame");
     }
     node.settle();
     let features = node.observe();
@@ -76,7 +76,7 @@ where
                 // Bytes 17 to 20 are the sequence: every frame is news.
                 sequence += 1;
                 frames[0][17..21].copy_from_slice(&sequence.to_le_bytes());
-                black_box(&mut listener).hear(&frames[0]).expect("a good frame");
+                black_box(&mut listener).hear(&mut frames[0]).expect("a good frame");
             }),
         ),
         ("observe", nanoseconds(|| black_box(&mut node).observe())),

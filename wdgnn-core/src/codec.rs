@@ -26,6 +26,12 @@ pub struct Span {
 }
 
 impl Span {
+    /// The same run in a list that begins so many numbers later.
+    #[must_use]
+    pub const fn beyond(&self, numbers: u16) -> Self {
+        Self { from: self.from.saturating_sub(numbers), to: self.to.saturating_sub(numbers) }
+    }
+
     /// Every number, however many there are.
     pub const ALL: Self = Self { from: 0, to: u16::MAX };
     /// None.
@@ -36,6 +42,12 @@ impl Span {
     pub fn of<'a, T>(&self, list: &'a [T]) -> &'a [T] {
         let to = list.len().min(self.to.into());
         list.get(self.from.into()..to).unwrap_or_default()
+    }
+
+    /// How many numbers of a list of this length lie in this run.
+    #[must_use]
+    pub fn count(&self, length: u16) -> usize {
+        usize::from(self.to.min(length).saturating_sub(self.from))
     }
 
     /// The numbers of a list that lie in this run, to change.
@@ -126,7 +138,8 @@ pub trait Codec {
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
 
-    /// [`Codec::decode`] into a beacon that is there already; what it holds after a refusal means nothing.
+    /// [`Codec::decode`] into a beacon that is there already: what the frame does not carry stays as it was, and what it holds after a
+    /// refusal means nothing. A sealed frame is opened in place; whose it is can still be read from it.
     ///
     /// # Errors
     /// Why it is refused.
@@ -135,7 +148,7 @@ pub trait Codec {
         &mut self,
         link: &Link,
         now: u32,
-        frame: &[u8],
+        frame: &mut [u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
         let (decoded, parts) = self.decode(link, now, frame)?;
@@ -195,7 +208,7 @@ impl Codec for Exact {
         &mut self,
         link: &Link,
         _: u32,
-        frame: &[u8],
+        frame: &mut [u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
         beacon.read(link, frame).map(|()| Parts::ALL)

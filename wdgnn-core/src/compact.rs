@@ -8,45 +8,64 @@
 //!
 //! Half precision is IEEE binary16, two bytes, to nearest even; what is too large for it is sent as its largest.
 
-use half::f16;
-use postcard::{experimental::max_size::MaxSize, fixint::le};
-use serde::{Deserialize, Serialize};
+use postcard::experimental::max_size::MaxSize;
 
 use crate::{
     codec::{Codec, Identity, Parts, Share, Span},
-    math,
+    kernels,
     message::{self, Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
     task::{NodeId, State},
 };
 
-/// Room for the numbers of one tensor in `f32`: 128 of them.
-pub(crate) const SCRATCH: usize = 512;
+/// The most that a tensor may take in `f32`: 128 numbers, which a part's number can still tell.
+const MOST_BYTES: usize = 512;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 pub const TAG_BYTES: usize = 8;
 
 /// What is in front of [`Dot154`] and [`EspNow`]. Dimensions are left out: the model tells them.
-#[derive(Serialize, Deserialize)]
 struct Header {
     /// Version, and the profile above it.
     first: u8,
     /// Which run of the wide parameters.
     part: u8,
-    #[serde(with = "le")]
     model: u32,
-    #[serde(with = "le")]
     sender: NodeId,
-    #[serde(with = "le")]
     boot: u32,
-    #[serde(with = "le")]
     sequence: u32,
     degree: u8,
 }
 
 /// Length of that in bytes.
 const HEADER_BYTES: usize = 17;
+
+impl Header {
+    /// The header at the front of a frame, and what is behind it.
+    fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
+        let (header, content) = frame.split_first_chunk::<HEADER_BYTES>()?;
+        let &[first, part, m0, m1, m2, m3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = header;
+        let header = Self {
+            first,
+            part,
+            model: u32::from_le_bytes([m0, m1, m2, m3]),
+            sender: NodeId::from_le_bytes([i0, i1]),
+            boot: u32::from_le_bytes([b0, b1, b2, b3]),
+            sequence: u32::from_le_bytes([s0, s1, s2, s3]),
+            degree,
+        };
+        Some((header, content))
+    }
+
+    fn bytes(&self) -> [u8; HEADER_BYTES] {
+        let [m0, m1, m2, m3] = self.model.to_le_bytes();
+        let [i0, i1] = self.sender.to_le_bytes();
+        let [b0, b1, b2, b3] = self.boot.to_le_bytes();
+        let [s0, s1, s2, s3] = self.sequence.to_le_bytes();
+        [self.first, self.part, m0, m1, m2, m3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, self.degree]
+    }
+}
 
 /// The first byte of every compact frame.
 pub(crate) fn first_byte(profile: Profile) -> u8 {
@@ -97,8 +116,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
         link: Link,
         frame: &[u8],
     ) -> Result<(Header, Span, S, &[u8]), Refusal> {
-        let (header, content): (Header, _) =
-            postcard::take_from_bytes(frame).map_err(|_| Refusal::TooShort)?;
+        let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
         check_first(header.first, Self::profile(true))?;
         if u32::from(header.part) >= Self::parts::<W>() {
             return Err(Refusal::Dimensions);
@@ -110,6 +128,19 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
         }
         let (state, numbers) = postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
         Ok((header, run, state, numbers))
+    }
+
+    fn read_into<S: State, C: Chains, W: Share>(
+        link: Link,
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (header, wide, state, numbers) = Self::check::<S, C, W>(link, frame)?;
+        (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
+        (beacon.degree, beacon.state) = (header.degree, state);
+        let parts = Parts { taps: Span::ALL, wide };
+        fill(beacon, parts, numbers)?;
+        Ok(parts)
     }
 }
 
@@ -135,7 +166,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     }
 
     fn identity(frame: &[u8]) -> Option<Identity> {
-        let (Header { sender, boot, sequence, .. }, _) = postcard::take_from_bytes(frame).ok()?;
+        let (Header { sender, boot, sequence, .. }, _) = Header::take(frame)?;
         Some(Identity { sender, boot, sequence })
     }
 
@@ -151,82 +182,53 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         let (first, model) = (first_byte(Self::profile(true)), link.model);
         let Beacon { sender, boot, sequence, degree, .. } = *beacon;
         let header = Header { first, part, model, sender, boot, sequence, degree };
-        let mut writer = Writer { rest: buffer, used: 0 };
-        writer.put(postcard::to_slice(&header, &mut [0; HEADER_BYTES]).ok()?)?;
-        writer.tensor::<S, 4>(&beacon.state, Span::ALL)?;
-        writer.tensor::<C, 2>(&beacon.chains, Span::ALL)?;
-        writer.tensor::<W, 2>(&beacon.wide, Self::run::<W>(part))?;
-        Some(writer.used)
+        let (front, rest) = buffer.split_first_chunk_mut()?;
+        *front = header.bytes();
+        let state = postcard::to_slice(&beacon.state, &mut *rest).ok()?.len();
+        let parts = Parts { taps: Span::ALL, wide: Self::run::<W>(part) };
+        Some(HEADER_BYTES + state + write(beacon, parts, rest.get_mut(state..)?)?)
     }
 
     fn decode<S: State, C: Chains, W: Share>(
         &mut self,
         link: &Link,
-        now: u32,
+        _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
         let mut beacon = Beacon::silent(Self::check::<S, C, W>(*link, frame)?.2);
-        self.read(link, now, frame, &mut beacon).map(|parts| (beacon, parts))
+        Self::read_into(*link, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
     fn read<S: State, C: Chains, W: Share>(
         &mut self,
         link: &Link,
         _: u32,
-        frame: &[u8],
+        frame: &mut [u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        let (header, wide, state, numbers) = Self::check::<S, C, W>(*link, frame)?;
-        (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
-        (beacon.degree, beacon.state) = (header.degree, state);
-        let parts = Parts { taps: Span::ALL, wide };
-        fill(beacon, parts, numbers)?;
-        Ok(parts)
+        Self::read_into(*link, frame, beacon)
     }
 }
 
 /// How many numbers a tensor sends.
 pub(crate) fn count<T: MaxSize>() -> u16 {
-    const { assert!(T::POSTCARD_MAX_SIZE <= SCRATCH, "more numbers than a compact profile carries") };
+    const { assert!(T::POSTCARD_MAX_SIZE <= MOST_BYTES, "more numbers than a compact profile carries") };
     (T::POSTCARD_MAX_SIZE / 4) as u16
 }
 
-/// The largest finite half-precision number.
-const LARGEST_HALF: f32 = 65504.0;
-
-pub(crate) struct Writer<'a> {
-    pub(crate) rest: &'a mut [u8],
-    pub(crate) used: usize,
+/// Writes the taps and the wide parameters that a frame carries in half precision, and returns how many bytes they took.
+pub(crate) fn write<S: State, C: Chains, W: Share>(
+    beacon: &Beacon<S, C, W>,
+    parts: Parts,
+    bytes: &mut [u8],
+) -> Option<usize> {
+    let taps = beacon.chains.write_halves(parts.taps, bytes)?;
+    let wide = parts.wide.of(beacon.wide.numbers());
+    kernels::write_halves(bytes.get_mut(taps..taps + 2 * wide.len())?, wide);
+    Some(taps + 2 * wide.len())
 }
 
-impl Writer<'_> {
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Option<()> {
-        self.rest.get_mut(self.used..self.used + bytes.len())?.copy_from_slice(bytes);
-        self.used += bytes.len();
-        Some(())
-    }
-
-    /// Writes a run of a tensor's numbers, `WIDTH` bytes each (4 or 2).
-    pub(crate) fn tensor<T: Serialize, const WIDTH: usize>(&mut self, tensor: &T, span: Span) -> Option<()> {
-        let mut scratch = [0; SCRATCH];
-        let numbers = postcard::to_slice(tensor, &mut scratch).ok()?.as_chunks::<4>().0;
-        for bytes in span.of(numbers) {
-            if WIDTH == 4 {
-                self.put(bytes)?;
-            } else {
-                let limited = math::clamp(f32::from_le_bytes(*bytes), LARGEST_HALF);
-                self.put(&f16::from_f32(limited).to_le_bytes())?;
-            }
-        }
-        Some(())
-    }
-}
-
-pub(crate) fn widened(half: [u8; 2]) -> f32 {
-    f16::from_le_bytes(half).to_f32()
-}
-
-/// Fills a beacon with the taps and the wide parameters that a frame carries; the others are zero. Returns what is behind them.
+/// Fills a beacon with the taps and the wide parameters that a frame carries. Returns what is behind them.
 ///
 /// # Errors
 /// [`Refusal::NotAdmissible`], for the state too.
@@ -234,18 +236,13 @@ pub(crate) fn fill<'a, S: State, C: Chains, W: Share>(
     beacon: &mut Beacon<S, C, W>,
     parts: Parts,
     numbers: &'a [u8],
-) -> Result<&'a [[u8; 2]], Refusal> {
-    let mut halves = numbers.as_chunks().0.iter();
-    let mut scratch = [[0; 4]; SCRATCH / 4];
-    let taps = scratch.get_mut(..count::<C>().into()).unwrap_or_default();
-    for (slot, half) in parts.taps.of_mut(taps).iter_mut().zip(&mut halves) {
-        *slot = widened(*half).to_le_bytes();
-    }
-    let mut admissible = beacon.state.admissible() & beacon.chains.read_sent(taps.as_flattened());
-    beacon.wide = W::ZERO;
-    for (slot, half) in parts.wide.of_mut(beacon.wide.numbers_mut()).iter_mut().zip(&mut halves) {
-        *slot = widened(*half);
-        admissible &= math::admissible(*slot);
-    }
-    if admissible { Ok(halves.as_slice()) } else { Err(Refusal::NotAdmissible) }
+) -> Result<&'a [u8], Refusal> {
+    let taps = 2 * parts.taps.count(count::<C>());
+    let (taps, numbers) = numbers.split_at_checked(taps).ok_or(Refusal::Truncated)?;
+    let wide = parts.wide.of_mut(beacon.wide.numbers_mut());
+    let (read, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(Refusal::Truncated)?;
+    let admissible = beacon.state.admissible()
+        & beacon.chains.read_halves(parts.taps, taps)
+        & kernels::read_halves(wide, read);
+    if admissible { Ok(rest) } else { Err(Refusal::NotAdmissible) }
 }

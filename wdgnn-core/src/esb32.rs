@@ -4,7 +4,8 @@ use postcard::experimental::max_size::MaxSize;
 
 use crate::{
     codec::{Codec, Identity, Parts, Share, Span},
-    compact::{SCRATCH, Writer, check_first, count, fill, first_byte, widened},
+    compact::{check_first, count, fill, first_byte, write},
+    kernels,
     message::{Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
@@ -18,6 +19,8 @@ pub struct Esb32;
 
 /// Numbers per frame.
 const PIECE: u16 = 6;
+/// The most numbers of a state that leave room for a piece and a tag.
+const MOST_STATE: usize = 4;
 /// Version and profile, sender, boot, sequence, piece.
 const SHORT_HEADER_BYTES: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
@@ -52,12 +55,27 @@ impl Esb32 {
         check_length(frame, Self::length::<S>())?;
         let (state, numbers) =
             content.split_at_checked(S::POSTCARD_MAX_SIZE / 2).ok_or(Refusal::Truncated)?;
-        let mut scratch = [[0; 4]; SCRATCH / 4];
-        for (slot, half) in scratch.iter_mut().zip(state.as_chunks().0) {
-            *slot = widened(*half).to_le_bytes();
-        }
-        let state = postcard::from_bytes(scratch.as_flattened()).map_err(|_| Refusal::Truncated)?;
+        let mut numbers_of_state = [0.0; MOST_STATE];
+        // What is not finite stays so, and is found with the rest of the numbers.
+        let finite = kernels::read_halves(&mut numbers_of_state, state);
+        let bytes = numbers_of_state.map(|x| if finite { x } else { f32::NAN }.to_le_bytes());
+        let state = postcard::from_bytes(bytes.as_flattened()).map_err(|_| Refusal::Truncated)?;
         Ok((identity, parts, state, numbers))
+    }
+
+    fn read_into<S: State, C: Chains, W: Share>(
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (identity, parts, state, numbers) = Self::check::<S, C, W>(frame)?;
+        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
+        (beacon.degree, beacon.state) = (0, state);
+        // What fills up a piece is zero: one value, one frame.
+        let filling = fill(beacon, parts, numbers)?;
+        if filling.iter().any(|byte| *byte != 0) {
+            return Err(Refusal::NotAdmissible);
+        }
+        Ok(parts)
     }
 }
 
@@ -108,43 +126,36 @@ impl Codec for Esb32 {
         let sender = u8::try_from(beacon.sender).ok()?;
         let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
         let [s0, s1, s2, 0] = beacon.sequence.to_le_bytes() else { return None };
-        let mut writer = Writer { rest: buffer, used: 0 };
-        writer.put(&[first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece])?;
-        writer.tensor::<S, 2>(&beacon.state, Span::ALL)?;
-        writer.tensor::<C, 2>(&beacon.chains, parts.taps)?;
-        writer.tensor::<W, 2>(&beacon.wide, parts.wide)?;
+        let frame = buffer.get_mut(..Self::length::<S>())?;
+        let (header, rest) = frame.split_first_chunk_mut()?;
+        *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece];
+        let (state, rest) = rest.split_at_mut_checked(S::POSTCARD_MAX_SIZE / 2)?;
+        let mut bytes = [[0; 4]; MOST_STATE];
+        postcard::to_slice(&beacon.state, bytes.as_flattened_mut()).ok()?;
+        kernels::write_halves(state, &bytes.map(f32::from_le_bytes));
+        let used = write(beacon, parts, rest)?;
         // A last piece that is shorter is filled up: all frames have one length.
-        while writer.used < Self::length::<S>() {
-            writer.put(&[0])?;
-        }
-        Some(writer.used)
+        rest.get_mut(used..)?.fill(0);
+        Some(Self::length::<S>())
     }
 
     fn decode<S: State, C: Chains, W: Share>(
         &mut self,
-        link: &Link,
-        now: u32,
+        _: &Link,
+        _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
         let mut beacon = Beacon::silent(Self::check::<S, C, W>(frame)?.2);
-        self.read(link, now, frame, &mut beacon).map(|parts| (beacon, parts))
+        Self::read_into(frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
     fn read<S: State, C: Chains, W: Share>(
         &mut self,
         _: &Link,
         _: u32,
-        frame: &[u8],
+        frame: &mut [u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        let (identity, parts, state, numbers) = Self::check::<S, C, W>(frame)?;
-        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
-        (beacon.degree, beacon.state) = (0, state);
-        // What fills up a piece is zero: one value, one frame.
-        let filling = fill(beacon, parts, numbers)?;
-        if filling.as_flattened().iter().any(|byte| *byte != 0) {
-            return Err(Refusal::NotAdmissible);
-        }
-        Ok(parts)
+        Self::read_into(frame, beacon)
     }
 }

@@ -71,7 +71,7 @@
 //!     // ... then everybody hears, and does the rest of the list.
 //!     for (id, robot) in robots.iter_mut().enumerate() {
 //!         let other = 1 - id;
-//!         robot.hear(&frames[other][..lengths[other]]).unwrap();
+//!         robot.hear(&mut frames[other][..lengths[other]]).unwrap();
 //!         robot.settle();
 //!         let features = robot.observe();
 //!         robot.aggregate();
@@ -161,6 +161,7 @@
 
 pub mod activation;
 pub mod behaviour;
+pub mod ccm;
 pub mod cipher;
 pub mod codec;
 pub mod compact;

@@ -8,7 +8,7 @@ use postcard::fixint::le;
 use serde::Serialize;
 
 use crate::{
-    codec::{Identity, Share},
+    codec::{Identity, Parts, Share},
     kernels,
     refusal::Refusal,
     taps::Chains,
@@ -243,6 +243,13 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// A beacon that says nothing yet.
     pub(crate) fn silent(state: S) -> Self {
         Self { sender: 0, boot: 0, sequence: 0, degree: 0, state, chains: C::ZERO, wide: W::ZERO }
+    }
+
+    /// Takes over what a later frame of the same sender carries.
+    pub(crate) fn take_over(&mut self, later: &Self, parts: Parts) {
+        (self.sequence, self.degree, self.state) = (later.sequence, later.degree, later.state);
+        self.chains.copy_sent(&later.chains, parts.taps);
+        kernels::copy(parts.wide.of_mut(self.wide.numbers_mut()), parts.wide.of(later.wide.numbers()));
     }
 
     /// Reads a frame into this beacon. What it holds after a refusal means nothing.

@@ -15,7 +15,7 @@ use crate::{
     message::Beacon,
     refusal::Refusal,
     taps::Chains,
-    task::NodeId,
+    task::{NodeId, State},
 };
 
 /// A neighbour as the table keeps it.
@@ -192,14 +192,20 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         follow: impl FnOnce(&S, &S, u32) -> Option<S>,
     ) -> Result<(), Refusal>
     where
-        S: Copy,
+        S: State,
         C: Chains,
         W: Share,
     {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         let index = match found {
             Ok(index) => index,
-            Err(index) => return self.admit(index, Neighbour::newcomer(now, parts.wide, *beacon)),
+            Err(index) => {
+                // What the frame does not carry is nothing.
+                let mut first = Beacon::silent(beacon.state);
+                (first.sender, first.boot) = (beacon.sender, beacon.boot);
+                first.take_over(beacon, parts);
+                return self.admit(index, Neighbour::newcomer(now, parts.wide, first));
+            }
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
         let known = &mut entry.beacon;
@@ -217,13 +223,9 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         };
         let believed = followed.is_some();
         entry.track = (followed.unwrap_or(beacon.state), now.said);
-        (known.boot, known.sequence, known.degree) = (beacon.boot, beacon.sequence, beacon.degree);
+        known.boot = beacon.boot;
+        known.take_over(beacon, parts);
         known.state = now.state;
-        known.chains.copy_sent(&beacon.chains, parts.taps);
-        let heard = parts.wide.of(beacon.wide.numbers());
-        for (slot, number) in parts.wide.of_mut(known.wide.numbers_mut()).iter_mut().zip(heard) {
-            *slot = *number;
-        }
         if !again {
             entry.fresh = Span::NONE;
             entry.proven = entry.proven.saturating_add(1);

@@ -6,7 +6,7 @@ use heapless::Vec;
 
 use crate::{
     behaviour::Behaviour,
-    codec::{Codec, Exact, Identity, Parts, Span},
+    codec::{Codec, Exact, Identity, Parts},
     consensus::{self, Opinion},
     message::{Beacon, Link},
     neighbours::{Heard, Neighbour, Neighbours},
@@ -61,7 +61,7 @@ pub struct Agreement {
 /// let mut node = Node::<_, _, 16>::new(1, model, Flocking::DEFAULT, 0, behaviour, flying);
 ///
 /// assert!(node.sense(0, Some(Sensed::now(flying))));
-/// assert_eq!(node.hear(b"noise"), Err(Refusal::TooShort));
+/// assert_eq!(node.hear(&mut [1, 2, 3]), Err(Refusal::TooShort));
 /// node.settle();
 /// let features = node.observe();
 /// node.aggregate();
@@ -99,6 +99,17 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     factor: M::Factor,
     output: M::Output,
     neighbours: Neighbours<T::State, M::Chains, M::Wide, N>,
+    /// What a frame is read into. Only what it carries means anything, and only while it is heard.
+    heard: Scratch<BeaconOf<M, T>>,
+}
+
+/// Something that is no part of what a node knows.
+struct Scratch<T>(T);
+
+impl<T> core::fmt::Debug for Scratch<T> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("Scratch")
+    }
 }
 
 impl<M, T, const N: usize> Node<M, T, N>
@@ -161,6 +172,7 @@ where
             factor: Tensor::ZERO,
             output,
             neighbours: Neighbours::new(),
+            heard: Scratch(Beacon::silent(state)),
         }
     }
 
@@ -243,16 +255,18 @@ where
         self.codec.encode(&self.link, &beacon, exchange, index, buffer)
     }
 
-    /// Hear: takes in one frame.
+    /// Hear: takes in one frame. A sealed one is opened in place.
     ///
     /// # Errors
     /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
     /// that a sealed frame that was good in itself is not heard again.
     #[inline(never)] // its stack is given back before the next verb
-    pub fn hear(&mut self, frame: &[u8]) -> Result<(), Refusal> {
-        let mut beacon = Beacon::silent(self.state);
-        let parts = self.codec.read(&self.link, self.tick, frame, &mut beacon)?;
-        self.accept_parts(&beacon, parts)
+    pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
+        let Scratch(beacon) = &mut self.heard;
+        let parts = self.codec.read(&self.link, self.tick, frame, beacon)?;
+        let Scratch(beacon) = &self.heard;
+        let now = self.judge(beacon, parts)?;
+        Self::keep(&mut self.neighbours, &self.task, &self.behaviour, &now, beacon, parts)
     }
 
     /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
@@ -275,20 +289,35 @@ where
     /// # Errors
     /// As [`Node::hear`].
     pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
+        let now = self.judge(beacon, parts)?;
+        Self::keep(&mut self.neighbours, &self.task, &self.behaviour, &now, beacon, parts)
+    }
+
+    /// Whether a beacon can be an honest neighbour's, and what has become of its state by now.
+    fn judge(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<Heard<T::State>, Refusal> {
         if beacon.sender == self.id {
             return Err(Refusal::Echo);
         }
-        if !self.believable(beacon, parts.wide) {
+        if !self.believable(beacon, parts) {
             return Err(Refusal::Implausible);
         }
-        let Behaviour { hold, probation, .. } = self.behaviour;
         let age = self.age_of(beacon.sequence);
-        let state = self.task.carry_on(&beacon.state, age.min(hold));
-        let now = Heard { tick: self.tick, said: self.tick.saturating_sub(age), state };
+        let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
+        Ok(Heard { tick: self.tick, said: self.tick.saturating_sub(age), state })
+    }
+
+    /// Takes a beacon into the table.
+    fn keep(
+        neighbours: &mut Neighbours<T::State, M::Chains, M::Wide, N>,
+        task: &T,
+        &Behaviour { hold, probation, .. }: &Behaviour,
+        now: &Heard<T::State>,
+        beacon: &BeaconOf<M, T>,
+        parts: Parts,
+    ) -> Result<(), Refusal> {
         if parts == Parts::ALL && probation == 0 {
-            return self.neighbours.hear(&now, beacon);
+            return neighbours.hear(now, beacon);
         }
-        let task = &self.task;
         let follow = |track: &_, said: &T::State, silent: u32| {
             if probation == 0 {
                 return Some(*said);
@@ -297,7 +326,7 @@ where
             let before = silent.saturating_sub(1).min(hold.saturating_add(WINDOW_TICKS));
             task.follow(&task.carry_on(track, before), said, silent)
         };
-        self.neighbours.hear_parts(&now, beacon, parts, follow)
+        neighbours.hear_parts(now, beacon, parts, follow)
     }
 
     /// How many ticks ago a frame was said, by its sequence. One from the future is of now; so is one from so long ago that its sender
@@ -308,9 +337,9 @@ where
     }
 
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
-    fn believable(&self, beacon: &BeaconOf<M, T>, wide: Span) -> bool {
+    fn believable(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
         let Behaviour { learning, largest_tap, .. } = &self.behaviour;
-        if *largest_tap > 0.0 && beacon.chains.largest() > *largest_tap {
+        if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
             return false;
         }
         if learning.clip <= 0.0 || learning.ball <= 0.0 {
@@ -318,7 +347,7 @@ where
         }
         // Half precision may put a parameter on the ball's surface a little outside.
         let radius = learning.ball * self.reach * 1.01;
-        consensus::distance(&beacon.wide, self.model.offline(), wide) <= radius
+        consensus::distance(&beacon.wide, self.model.offline(), parts.wide) <= radius
     }
 
     /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.

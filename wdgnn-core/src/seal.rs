@@ -14,17 +14,11 @@
 //! all the same where clocks go on over a restart, because they are older; where a clock begins anew with every boot, a recording
 //! of the same ticks of an earlier boot would be taken. So nobody is forgotten while there is room.
 
-pub use ccm::aead;
-use ccm::aead::{
-    AeadInOut, KeyInit,
-    array::Array,
-    common::array::typenum::Unsigned as _,
-    consts::{U13, U16},
-};
 use heapless::Vec;
 
 use crate::{
-    cipher::{AesCcm4, AesCcm8},
+    ccm::{self, BlockCipher, Nonce},
+    cipher::Aes,
     codec::{Codec, Identity, Parts, Share},
     esb32::Esb32,
     message::{Beacon, Link, Profile},
@@ -79,22 +73,16 @@ pub const FORGET_TICKS: u32 = 2 * WINDOW_TICKS;
 /// How many ticks the clocks of one swarm may differ. Only what is older was surely sent before a receiver began to listen.
 pub const GUARD_TICKS: u32 = 2;
 
-/// A profile with a tag of 8 bytes.
-pub type Sealed<C> = SealedWith<C, AesCcm8>;
+/// A profile with a tag of 8 bytes, by AES in software.
+pub type Sealed<C> = SealedWith<C, Aes, 8>;
 
 /// The nRF24's profile with a tag of 4 bytes, which is all that fits.
-pub type SealedEsb32 = SealedWith<Esb32, AesCcm4>;
+pub type SealedEsb32 = SealedWith<Esb32, Aes, 4>;
 
-/// What seals frames: a nonce of 13 bytes, a key of 16, a tag behind the content. A board may bring its own, such as its
-/// processor's.
-pub trait Cipher: AeadInOut<NonceSize = U13> + KeyInit<KeySize = U16> {}
-
-impl<A: AeadInOut<NonceSize = U13> + KeyInit<KeySize = U16>> Cipher for A {}
-
-/// Any profile, authenticated by the cipher `A`.
-pub struct SealedWith<C, A> {
+/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes.
+pub struct SealedWith<C, B, const TAG: usize> {
     inner: C,
-    cipher: A,
+    cipher: B,
     last: Vec<Last, SENDERS>,
     /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
@@ -110,40 +98,43 @@ struct Last {
     heard: u32,
 }
 
-impl<C, A> core::fmt::Debug for SealedWith<C, A> {
+impl<C, B, const TAG: usize> core::fmt::Debug for SealedWith<C, B, TAG> {
     /// Tells nothing about the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
     }
 }
 
-impl<C: Codec, A: Cipher> SealedWith<C, A> {
-    const TAG_BYTES: usize = A::TagSize::USIZE;
-
-    /// Seals `inner`'s frames with a swarm's key.
+impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
+    /// Seals `inner`'s frames with a swarm's key, in software.
     #[must_use]
     pub fn new(inner: C, key: &Key) -> Self {
-        Self { inner, cipher: A::new(&Array::from(*key)), last: Vec::new(), since: None }
+        Self::with_cipher(inner, Aes::new(key))
+    }
+}
+
+/// A frame's parts: what tells whose it is, what is encrypted, and the tag.
+type Pieces<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u8]);
+
+impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
+    /// Seals `inner`'s frames by a block cipher that has the swarm's key.
+    #[must_use]
+    pub const fn with_cipher(inner: C, cipher: B) -> Self {
+        const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
+        Self { inner, cipher, last: Vec::new(), since: None }
     }
 
-    fn nonce(identity: &Identity) -> Array<u8, U13> {
-        let mut nonce = [0; 13];
-        let (sender, boot, sequence) =
-            (identity.sender.to_le_bytes(), identity.boot.to_le_bytes(), identity.sequence.to_le_bytes());
-        let bytes = sender.into_iter().chain(boot).chain(sequence);
-        for (slot, byte) in nonce.iter_mut().zip(bytes) {
-            *slot = byte;
-        }
-        Array::from(nonce)
+    fn nonce(identity: &Identity) -> Nonce {
+        let [i0, i1] = identity.sender.to_le_bytes();
+        let [b0, b1, b2, b3] = identity.boot.to_le_bytes();
+        let [s0, s1, s2, s3] = identity.sequence.to_le_bytes();
+        [i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, 0, 0, 0]
     }
 
-    /// What is authenticated but not encrypted: the model, which short headers do not carry, and the header.
-    fn associated(link: Link, header: &[u8]) -> Vec<u8, 32> {
-        let mut associated = Vec::new();
-        // A header has at most 22 bytes.
-        let _ = associated.extend_from_slice(&link.model.to_le_bytes());
-        let _ = associated.extend_from_slice(header);
-        associated
+    fn pieces(frame: &mut [u8]) -> Option<Pieces<'_>> {
+        let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
+        let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_mut_checked(at))?;
+        Some((header, content, tag))
     }
 
     /// Whether a frame is newer than the last of its sender, and of these ticks.
@@ -172,43 +163,28 @@ impl<C: Codec, A: Cipher> SealedWith<C, A> {
         (now.saturating_sub(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
-    /// Opens a fresh frame of somebody with the key: puts the frame inside into `inside` and returns whose it is.
+    /// Opens a fresh frame of somebody with the key, in place: returns the frame inside and whose it is.
     #[inline(never)] // its stack is given back before the frame inside is read
-    fn open(
+    fn open<'f>(
         &mut self,
         link: Link,
         now: u32,
-        frame: &[u8],
-        inside: &mut Vec<u8, LONGEST>,
-    ) -> Result<Identity, Refusal> {
+        frame: &'f mut [u8],
+    ) -> Result<(&'f mut [u8], Identity), Refusal> {
         let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
         self.fresh(&identity, now)?;
-        self.unseal(link, &identity, frame, inside)?;
-        Ok(identity)
-    }
-
-    /// Puts the frame inside into `inside`.
-    fn unseal(
-        &self,
-        link: Link,
-        identity: &Identity,
-        frame: &[u8],
-        inside: &mut Vec<u8, LONGEST>,
-    ) -> Result<(), Refusal> {
-        inside.extend_from_slice(frame).map_err(|_| Refusal::Trailing)?;
-        let (header, rest) = inside.split_at_mut_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
-        let (content, tag) = rest
-            .len()
-            .checked_sub(Self::TAG_BYTES)
-            .and_then(|at| rest.split_at_mut_checked(at))
-            .ok_or(Refusal::TooShort)?;
-        let associated = Self::associated(link, header);
-        let tag: &Array<u8, A::TagSize> = (&*tag).try_into().map_err(|_| Refusal::TooShort)?;
-        self.cipher
-            .decrypt_inout_detached(&Self::nonce(identity), &associated, content.into(), tag)
-            .map_err(|_| Refusal::Forged)?;
-        inside.truncate(inside.len().saturating_sub(Self::TAG_BYTES));
-        Ok(())
+        if frame.len() > LONGEST {
+            return Err(Refusal::Trailing);
+        }
+        let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
+        let inside = header.len() + content.len();
+        // The model, which short headers do not carry, and the header are authenticated, but not encrypted.
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
+            return Err(Refusal::Forged);
+        }
+        let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
+        Ok((inside, identity))
     }
 
     /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
@@ -225,7 +201,7 @@ impl<C: Codec, A: Cipher> SealedWith<C, A> {
     }
 }
 
-impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
+impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
 
@@ -234,7 +210,7 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
     }
 
     fn bytes<S: State, H: Chains, W: Share>() -> usize {
-        C::bytes::<S, H, W>() + Self::TAG_BYTES
+        C::bytes::<S, H, W>() + TAG
     }
 
     fn header_bytes() -> usize {
@@ -250,7 +226,12 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
         if self.newer(&identity) == Some(false) {
             return None;
         }
-        self.unseal(*link, &identity, frame, &mut Vec::new()).ok().map(|()| identity)
+        let (header, rest) = frame.split_at_checked(C::header_bytes())?;
+        let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        let authentic = frame.len() <= LONGEST
+            && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
+        authentic.then_some(identity)
     }
 
     /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.
@@ -264,18 +245,14 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
         // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
-        if beacon.sequence == u32::MAX || length + Self::TAG_BYTES > LONGEST {
+        if beacon.sequence == u32::MAX || length + TAG > LONGEST {
             return None;
         }
         let identity = C::identity(buffer.get(..length)?)?;
-        let frame = buffer.get_mut(..length + Self::TAG_BYTES)?;
-        let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
-        let (content, tag) = rest.split_at_mut_checked(rest.len() - Self::TAG_BYTES)?;
-        let associated = Self::associated(*link, header);
-        let made =
-            self.cipher.encrypt_inout_detached(&Self::nonce(&identity), &associated, content.into()).ok()?;
-        tag.copy_from_slice(&made);
-        Some(length + Self::TAG_BYTES)
+        let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        ccm::seal(&self.cipher, &Self::nonce(&identity), associated, content, tag)?;
+        Some(length + TAG)
     }
 
     fn decode<S: State, H: Chains, W: Share>(
@@ -284,9 +261,11 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
         now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
-        let mut inside = Vec::new();
-        let identity = self.open(*link, now, frame, &mut inside)?;
-        let decoded = self.inner.decode(link, now, &inside)?;
+        let mut copy = [0; LONGEST + 1];
+        let copy = copy.get_mut(..frame.len().min(LONGEST + 1)).unwrap_or_default();
+        copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+        let (inside, identity) = self.open(*link, now, copy)?;
+        let decoded = self.inner.decode(link, now, inside)?;
         self.remember(&identity, now);
         Ok(decoded)
     }
@@ -295,12 +274,11 @@ impl<C: Codec, A: Cipher> Codec for SealedWith<C, A> {
         &mut self,
         link: &Link,
         now: u32,
-        frame: &[u8],
+        frame: &mut [u8],
         beacon: &mut Beacon<S, H, W>,
     ) -> Result<Parts, Refusal> {
-        let mut inside = Vec::new();
-        let identity = self.open(*link, now, frame, &mut inside)?;
-        let parts = self.inner.read(link, now, &inside, beacon)?;
+        let (inside, identity) = self.open(*link, now, frame)?;
+        let parts = self.inner.read(link, now, inside, beacon)?;
         self.remember(&identity, now);
         Ok(parts)
     }

@@ -108,8 +108,8 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// Whether every number may enter the arithmetic.
     fn admissible(&self) -> bool;
 
-    /// The largest magnitude among the taps: what a plausibility check looks at.
-    fn largest(&self) -> f32;
+    /// The largest magnitude among a run of the numbers that travel: what a plausibility check looks at.
+    fn largest(&self, span: Span) -> f32;
 
     /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbour: &Self, weight: f32);
@@ -120,6 +120,12 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
     /// Fills the numbers that travel from their little-endian bytes, first chain first. Returns whether every one may enter the
     /// arithmetic.
     fn read_sent(&mut self, bytes: &[u8]) -> bool;
+
+    /// Fills a run of the numbers that travel from half precision, likewise.
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool;
+
+    /// Writes a run of the numbers that travel in half precision. Returns how many bytes it took, or `None` without room.
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize>;
 
     /// Ends the aggregation over `count` neighbours.
     fn apply_scale(&mut self, scale: Scale, count: usize);
@@ -161,7 +167,7 @@ impl Chains for NoChain {
         true
     }
 
-    fn largest(&self) -> f32 {
+    fn largest(&self, _: Span) -> f32 {
         0.0
     }
 
@@ -171,6 +177,14 @@ impl Chains for NoChain {
 
     fn read_sent(&mut self, _: &[u8]) -> bool {
         true
+    }
+
+    fn read_halves(&mut self, _: Span, _: &[u8]) -> bool {
+        true
+    }
+
+    fn write_halves(&self, _: Span, _: &mut [u8]) -> Option<usize> {
+        Some(0)
     }
 
     fn apply_scale(&mut self, _: Scale, _: usize) {}
@@ -187,9 +201,10 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         self.chain.admissible() && self.above.admissible()
     }
 
-    fn largest(&self) -> f32 {
-        let own = self.chain.numbers().iter().fold(0.0, |largest: f32, x| largest.max(x.abs()));
-        own.max(self.above.largest())
+    fn largest(&self, span: Span) -> f32 {
+        let above = self.above.largest(span.beyond(Chain::<TAPS, F>::SENT as u16));
+        let own = kernels::largest(span.of(self.chain.sent()));
+        if own > above { own } else { above }
     }
 
     #[inline]
@@ -203,12 +218,8 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     fn copy_sent(&mut self, from: &Self, span: Span) {
         let sent = Chain::<TAPS, F>::SENT;
         let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
-        for (slot, number) in span.of_mut(slots).iter_mut().zip(span.of(from.chain.sent())) {
-            *slot = *number;
-        }
-        let below = sent as u16;
-        let rest = Span { from: span.from.saturating_sub(below), to: span.to.saturating_sub(below) };
-        self.above.copy_sent(&from.above, rest);
+        kernels::copy(span.of_mut(slots), span.of(from.chain.sent()));
+        self.above.copy_sent(&from.above, span.beyond(sent as u16));
     }
 
     #[inline]
@@ -216,6 +227,21 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         let (own, above) = bytes.split_at_checked(4 * Chain::<TAPS, F>::SENT).unwrap_or_default();
         let sent = self.chain.numbers_mut().get_mut(..Chain::<TAPS, F>::SENT).unwrap_or_default();
         kernels::read(sent, own) & self.above.read_sent(above)
+    }
+
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool {
+        let sent = Chain::<TAPS, F>::SENT;
+        let own = span.of_mut(self.chain.numbers_mut().get_mut(..sent).unwrap_or_default());
+        let (mine, above) = bytes.split_at_checked(2 * own.len()).unwrap_or_default();
+        kernels::read_halves(own, mine) & self.above.read_halves(span.beyond(sent as u16), above)
+    }
+
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize> {
+        let own = span.of(self.chain.sent());
+        let (mine, above) = bytes.split_at_mut_checked(2 * own.len())?;
+        kernels::write_halves(mine, own);
+        let sent = Chain::<TAPS, F>::SENT as u16;
+        Some(2 * own.len() + self.above.write_halves(span.beyond(sent), above)?)
     }
 
     #[inline]
@@ -272,8 +298,11 @@ mod tests {
 
     #[test]
     fn the_largest_tap_is_found_in_any_chain() {
-        let two =
-            Stacked { chain: Chain([[1.0, -7.0]]), above: Stacked { chain: Chain([[3.0]]), above: NoChain } };
-        assert_eq!(two.largest(), 7.0);
+        let above = Stacked { chain: Chain([[3.0], [-8.0], [11.0]]), above: NoChain };
+        let two = Stacked { chain: Chain([[1.0, -7.0], [9.0, 9.0]]), above };
+        assert_eq!(two.largest(Span::ALL), 8.0, "last taps do not travel");
+        assert_eq!(two.largest(Span { from: 0, to: 3 }), 7.0);
+        assert_eq!(two.largest(Span { from: 2, to: 3 }), 3.0);
+        assert_eq!(two.largest(Span::NONE), 0.0);
     }
 }

@@ -201,7 +201,7 @@ where
                 hearing.heard += 1;
                 let outcome = if turn == MOST_FRAMES {
                     Err(Refusal::Flood)
-                } else if let Some(frame) = buffer.get(..received.length) {
+                } else if let Some(frame) = buffer.get_mut(..received.length) {
                     let outcome = node.hear(frame);
                     vouch(node, radio, frame, &received, outcome, &mut vouched);
                     outcome

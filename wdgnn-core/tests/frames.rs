@@ -31,7 +31,7 @@ fn snapshot(node: &Robot<'_>) -> String {
 /// Hands over a frame and sees to it that a refusal left the node as it was.
 fn hear(node: &mut Robot<'_>, frame: &[u8]) -> Result<(), Refusal> {
     let before = snapshot(node);
-    let outcome = node.hear(frame);
+    let outcome = node.hear(&mut frame.to_vec());
     assert_eq!(before == snapshot(node), outcome.is_err(), "{outcome:?}");
     outcome
 }
@@ -39,7 +39,7 @@ fn hear(node: &mut Robot<'_>, frame: &[u8]) -> Result<(), Refusal> {
 /// A listening node that already has a neighbour.
 fn listener(weights: &[f32]) -> Robot<'_> {
     let mut node = quiet_robot(1, weights);
-    node.hear(&frame(7, 10)).unwrap();
+    node.hear(&mut frame(7, 10)).unwrap();
     node
 }
 
@@ -150,15 +150,15 @@ fn a_table_of_16_fed_by_200_ids_never_grows_and_keeps_the_established() {
         node.sense(tick, Some(Sensed::now(common::flock::REST)));
         if tick == 0 {
             for &id in &established {
-                node.hear(&frame(id, 0)).unwrap();
+                node.hear(&mut frame(id, 0)).unwrap();
             }
         }
         // The flood comes first in every tick, when the established have not spoken yet.
         for id in (2..202).filter(|id| !established.contains(id)) {
-            assert_eq!(node.hear(&frame(id, tick)), Err(Refusal::TableFull));
+            assert_eq!(node.hear(&mut frame(id, tick)), Err(Refusal::TableFull));
         }
         for &id in established.iter().filter(|_| tick > 0) {
-            node.hear(&frame(id, tick)).unwrap();
+            node.hear(&mut frame(id, tick)).unwrap();
         }
         assert_eq!(node.settle(), 0);
         assert_eq!(ids(&node), established);
@@ -167,10 +167,10 @@ fn a_table_of_16_fed_by_200_ids_never_grows_and_keeps_the_established() {
     for tick in 30..32 {
         node.sense(tick, Some(Sensed::now(common::flock::REST)));
         for &id in &established[..8] {
-            node.hear(&frame(id, tick)).unwrap();
+            node.hear(&mut frame(id, tick)).unwrap();
         }
         let newcomers = (2..202).filter(|id| !established.contains(id));
-        let accepted = newcomers.filter(|id| node.hear(&frame(*id, tick)).is_ok()).count();
+        let accepted = newcomers.filter(|id| node.hear(&mut frame(*id, tick)).is_ok()).count();
         assert_eq!(accepted, if tick == 30 { 0 } else { 8 });
         assert_eq!(node.settle(), if tick == 30 { 8 } else { 0 });
     }

@@ -60,7 +60,7 @@ fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32)
         listener.sense(tick, Some(Sensed::now(REST)));
         for said in 0..=tick {
             if said + delay(said) == tick {
-                let heard = told[said as usize].iter().map(|frame| listener.hear(frame));
+                let heard = told[said as usize].iter().map(|frame| listener.hear(&mut frame.to_vec()));
                 refused += heard.filter(Result::is_err).count();
             }
         }
@@ -105,7 +105,7 @@ fn a_late_state_is_believed_as_what_it_has_become() {
             let mut listener = robot_on(1, &weights, behaviour(probation), Exact);
             speaker.sense(50, Some(Sensed::now(said)));
             listener.sense(50 + late, Some(Sensed::now(REST)));
-            listener.hear(&frames(&mut speaker)[0]).unwrap();
+            listener.hear(&mut frames(&mut speaker)[0]).unwrap();
             conclude(&mut listener);
             // Beyond half a second its clock is another, and its age not to be known.
             let carried = if late > WINDOW_TICKS { 0 } else { late.min(HOLD) };
@@ -123,7 +123,7 @@ fn a_word_from_the_future_is_one_of_now() {
     let mut listener = robot_on(1, &weights, behaviour(1), Exact);
     speaker.sense(50, Some(Sensed::now(said)));
     listener.sense(48, Some(Sensed::now(REST)));
-    listener.hear(&frames(&mut speaker)[0]).unwrap();
+    listener.hear(&mut frames(&mut speaker)[0]).unwrap();
     assert_eq!(listener.neighbours().next().unwrap().beacon.state, said);
 }
 
@@ -138,7 +138,7 @@ fn a_liar_gains_nothing_by_being_late() {
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
             speaker.sense(tick, Some(Sensed::now(lie)));
             listener.sense(tick + late, Some(Sensed::now(REST)));
-            let outcome = listener.hear(&frames(&mut speaker)[0]);
+            let outcome = listener.hear(&mut frames(&mut speaker)[0]);
             conclude(&mut listener);
             outcome == Err(Refusal::Implausible)
         });
@@ -165,7 +165,7 @@ proptest! {
         for skip in skips {
             listener.sense(tick, Some(Sensed::now(REST)));
             for frame in &told[tick as usize] {
-                prop_assert_eq!(listener.hear(frame), Ok(()));
+                prop_assert_eq!(listener.hear(&mut frame.to_vec()), Ok(()));
                 last = Some(tick);
             }
             conclude(&mut listener);

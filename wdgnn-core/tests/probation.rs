@@ -50,7 +50,7 @@ fn exchange<P: Codec>(
         listener.sense(tick, Some(Sensed::now(REST)));
         speaker.sense(tick, Some(Sensed::now(says(tick))));
         if speaker.exchanges() {
-            outcomes = frames(speaker).iter().map(|frame| listener.hear(frame)).collect();
+            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.to_vec())).collect();
         }
         conclude(listener);
     }
@@ -115,9 +115,9 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
             friend.sense(tick, Some(Sensed::now(honest(tick))));
             newcomer.sense(tick, Some(Sensed::now(honest(tick))));
             if friend.exchanges() {
-                listener.hear(&frames(&mut friend)[0]).unwrap();
+                listener.hear(&mut frames(&mut friend)[0]).unwrap();
                 if number >= 10 {
-                    listener.hear(&frames(&mut newcomer)[0]).unwrap();
+                    listener.hear(&mut frames(&mut newcomer)[0]).unwrap();
                 }
             }
             conclude(&mut listener);
@@ -153,7 +153,7 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
     let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
     let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
         speaker.sense(tick, Some(Sensed::now(state)));
-        listener.hear(&frames(speaker)[0])
+        listener.hear(&mut frames(speaker)[0])
     };
     for tick in 0..10 {
         listener.sense(tick, Some(Sensed::now(REST)));
@@ -202,7 +202,7 @@ fn parameters_outside_the_ball_are_refused_where_there_is_one() {
         let mut wide = offline;
         wide.numbers_mut()[0] += share * offline.norm();
         speaker.set_wide(&wide);
-        listener.hear(&frames(speaker)[0])
+        listener.hear(&mut frames(speaker)[0])
     };
     assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
     assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));

@@ -76,12 +76,12 @@ fn neighbours_take_a_restarted_robot_for_newer() {
     assert_eq!(tick::resume(&mut node, &mut flash, &mut buffer), Ok(false));
     for _ in 0..5 {
         node.speak(&mut buffer).unwrap();
-        listener.hear(&buffer).unwrap();
+        listener.hear(&mut buffer.to_vec()).unwrap();
     }
     let mut restarted = quiet_robot(1, &weights);
     assert_eq!(tick::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
     restarted.speak(&mut buffer).unwrap();
-    assert_eq!(listener.hear(&buffer), Ok(()));
+    assert_eq!(listener.hear(&mut buffer.to_vec()), Ok(()));
 }
 
 #[test]

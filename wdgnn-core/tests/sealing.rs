@@ -358,12 +358,12 @@ fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
         }
         for frame in frames(&mut other) {
             assert_eq!(frame.len(), 32);
-            assert_eq!(one.hear(&frame), Ok(()));
-            assert_eq!(one.hear(&frame), Err(Refusal::Replayed));
-            assert_eq!(stranger.hear(&frame), Err(Refusal::Forged));
+            assert_eq!(one.hear(&mut frame.to_vec()), Ok(()));
+            assert_eq!(one.hear(&mut frame.to_vec()), Err(Refusal::Replayed));
+            assert_eq!(stranger.hear(&mut frame.to_vec()), Err(Refusal::Forged));
         }
         for frame in frames(&mut stranger) {
-            assert_eq!(one.hear(&frame), Err(Refusal::Forged));
+            assert_eq!(one.hear(&mut frame.to_vec()), Err(Refusal::Forged));
         }
         for robot in [&mut one, &mut other, &mut stranger] {
             robot.settle();
@@ -373,7 +373,7 @@ fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
     }
     // Its own frame, sent back.
     let own = frames(&mut one);
-    assert_eq!(one.hear(&own[0]), Err(Refusal::Echo));
+    assert_eq!(one.hear(&mut own[0].to_vec()), Err(Refusal::Echo));
 }
 
 proptest! {
@@ -393,11 +393,11 @@ proptest! {
             for frame in [noise, &[&good[..kept.min(good.len())], noise].concat()] {
                 let before = format!("{robot:?}");
                 if frame != good {
-                    assert!(robot.hear(frame).is_err());
+                    assert!(robot.hear(&mut frame.to_vec()).is_err());
                     assert_eq!(before, format!("{robot:?}"));
                 }
             }
-            assert_eq!(robot.hear(&good), Ok(()));
+            assert_eq!(robot.hear(&mut good.to_vec()), Ok(()));
         }
         refused(dot154, &noise, kept);
         refused(esb32, &noise, kept);

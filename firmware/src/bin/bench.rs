@@ -12,6 +12,7 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use firmware::board::Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
+    ccm::{Block, BlockCipher},
     codec::{Codec, Exact},
     compact::Dot154,
     flocking::{Flocking, Motion},
@@ -20,18 +21,27 @@ use wdgnn_core::{
     online::Learning,
     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
     robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
-    seal::Sealed,
+    seal::{Sealed, SealedWith},
     taps::{Chain, NoChain, Stacked},
     tensor::Filter,
     tick,
     weights::{Aligned, Weights},
+    wide::Model as _,
 };
 
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 static ROBOT: StaticCell<Robot<'static>> = StaticCell::new();
-static FRAMES: StaticCell<[[u8; FRAME_BYTES]; NEIGHBOURS]> = StaticCell::new();
+static OPEN: StaticCell<Robot<'static, Dot154>> = StaticCell::new();
+static FREE: StaticCell<Robot<'static, SealedWith<Dot154, Free, 8>>> = StaticCell::new();
+static SEALED: StaticCell<Robot<'static, Sealed<Dot154>>> = StaticCell::new();
+static FRAMES: StaticCell<Aligned<Frames>> = StaticCell::new();
 
 const NEIGHBOURS: usize = 8;
+
+/// What they say, each from a multiple of four on, as a radio would put it there.
+type Frames = [[u8; ROOM]; NEIGHBOURS];
+const ROOM: usize = FRAME_BYTES.next_multiple_of(4);
+
 /// Emulated nanoseconds per instruction, and per count of the 25 MHz timer.
 const INSTRUCTION_NANOSECONDS: u32 = 1024;
 const COUNT_NANOSECONDS: u32 = 40;
@@ -45,24 +55,25 @@ fn main() -> ! {
     peripherals.SYST.enable_counter();
 
     let Ok(weights) = Weights::open(&MODEL.0) else { Board::end(false) };
-    let Ok(robot) = robot::robot(0, &weights, Exact) else { Board::end(false) };
-    let robot = ROBOT.init(robot);
-    let frames = FRAMES.init([[0; FRAME_BYTES]; NEIGHBOURS]);
-    let mut buffer = [0; BUFFER_BYTES];
+    let robot = load(&ROBOT, &weights, Exact);
+    let Aligned(frames) = FRAMES.init(Aligned([[0; ROOM]; NEIGHBOURS]));
+    let mut buffer = Aligned([0; BUFFER_BYTES]);
+    let buffer = &mut buffer.0[..];
 
     // The first tick fills the table; from the second on, everybody is known: the usual case.
     air(robot, frames, 0);
-    run(robot, 0, &mut Air::new(frames), &mut buffer);
+    run(robot, 0, &mut Air::new(frames), buffer);
 
     air(robot, frames, 1);
     let nothing = count(|| ());
     let show = |verb: &str, counted: u32| defmt::println!("{=str} {=u32}", verb, counted - nothing);
     robot.sense(1, Some(Sensed::now(motion(0))));
-    show("speak", count(|| black_box(black_box(&mut *robot).speak(&mut buffer))));
+    show("speak", count(|| black_box(black_box(&mut *robot).speak(buffer))));
     show(
         "hear",
         count(|| {
-            for frame in frames.iter() {
+            for frame in frames.iter_mut() {
+                let frame = frame.get_mut(..FRAME_BYTES).unwrap_or_default();
                 black_box(black_box(&mut *robot).hear(black_box(frame)).is_ok());
             }
         }),
@@ -86,20 +97,88 @@ fn main() -> ! {
 
     air(robot, frames, 2);
     let mut radio = Air::new(frames);
-    show("tick", count(|| run(robot, 2, &mut radio, &mut buffer)));
+    show("tick", count(|| run(robot, 2, &mut radio, buffer)));
 
-    let (written, read) = frame(Dot154::default(), &mut buffer);
+    let (written, read) = frame(Dot154::default(), buffer);
     show("write a dot154 frame", written);
     show("read a dot154 frame", read);
-    let (written, read) = frame(Sealed::new(Dot154::default(), &[7; 16]), &mut buffer);
+    let (written, read) = frame(Sealed::new(Dot154::default(), &[7; 16]), buffer);
     show("write a dot154 frame, sealed", written);
     show("read a dot154 frame, sealed", read);
-    Board::end(robot.neighbours().len() == NEIGHBOURS)
+    let good = robot.neighbours().len() == NEIGHBOURS;
+
+    let aes = || Sealed::new(Dot154::default(), &[7; 16]);
+    let free = || SealedWith::with_cipher(Dot154::default(), Free);
+    let (open, free, aes) = (
+        whole(&OPEN, &weights, Dot154::default, frames, buffer),
+        whole(&FREE, &weights, free, frames, buffer),
+        whole(&SEALED, &weights, aes, frames, buffer),
+    );
+    show("tick, dot154", open.unwrap_or(nothing));
+    show("tick, dot154 sealed, without its AES", free.unwrap_or(nothing));
+    show("tick, dot154 sealed", aes.unwrap_or(nothing));
+    Board::end(good && open.is_some() && free.is_some() && aes.is_some())
 }
 
-fn run(robot: &mut Robot<'_>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
+fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
     let mut ports = Ports { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
     black_box(tick::run(black_box(robot), tick, &mut ports, buffer));
+}
+
+/// Not inlined: what it needs of the stack, it gives back.
+#[inline(never)]
+fn load<P: Codec>(
+    place: &'static StaticCell<Robot<'static, P>>,
+    weights: &Weights<'static>,
+    codec: P,
+) -> &'static mut Robot<'static, P> {
+    place.init_with(|| match robot::robot(0, weights, codec) {
+        Ok(robot) => robot,
+        Err(_) => Board::end(false),
+    })
+}
+
+/// The instructions of a whole tick on any profile of one frame per exchange: it speaks, hears all eight, and everything else. `None`
+/// when it refused one.
+#[inline(never)]
+fn whole<P: Codec>(
+    place: &'static StaticCell<Robot<'static, P>>,
+    weights: &Weights<'static>,
+    codec: impl Fn() -> P,
+    frames: &mut Frames,
+    buffer: &mut [u8],
+) -> Option<u32> {
+    let robot = load(place, weights, codec());
+    let every = robot.behaviour().exchange;
+    let air = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
+        let mut length = 0;
+        for (sender, frame) in (1..).zip(frames) {
+            // Parameters that an honest robot can have.
+            let said = Beacon { wide: *robot.model().offline(), ..said(sender, exchange * every) };
+            length = codec().encode(robot.link(), &said, exchange, 0, frame)?;
+        }
+        Some(length)
+    };
+    // In the first exchange everybody is new.
+    for exchange in 0..2 {
+        let length = air(exchange, frames, robot)?;
+        run(robot, exchange * every, &mut Air { frames: frames.iter(), length }, buffer);
+    }
+    let length = air(2, frames, robot)?;
+    let mut radio = Air { frames: frames.iter(), length };
+    let counted = count(|| run(robot, 2 * every, &mut radio, buffer));
+    (robot.neighbours().filter(|known| known.counts && known.heard == 2 * every).count() == NEIGHBOURS)
+        .then_some(counted)
+}
+
+/// A block cipher that takes nearly nothing, in place of a processor's own. It hides nothing: never for a robot.
+struct Free;
+
+impl BlockCipher for Free {
+    fn encrypt(&self, block: &mut Block) {
+        let [first, ..] = block;
+        *first = first.wrapping_add(1);
+    }
 }
 
 /// The instructions that `work` takes, and a constant few.
@@ -143,14 +222,14 @@ fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
     let (beacon, mut heard) = (said(1, 2), said(2, 2));
     let mut length = None;
     let written = count(|| length = codec.encode(&link, black_box(&beacon), 0, 0, buffer));
-    let frame = length.and_then(|length| buffer.get(..length)).unwrap_or_default();
+    let frame = length.and_then(|length| buffer.get_mut(..length)).unwrap_or_default();
     let mut good = false;
     let read = count(|| good = codec.read(&link, 2, black_box(frame), black_box(&mut heard)).is_ok());
     if good { (written, read) } else { (0, 0) }
 }
 
 /// What the eight neighbours say at `tick`, in ascending id.
-fn air(robot: &Robot<'_>, frames: &mut [[u8; FRAME_BYTES]; NEIGHBOURS], tick: u32) {
+fn air(robot: &Robot<'_>, frames: &mut Frames, tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
         let _ = said(sender, tick).encode(robot.link(), frame);
     }
@@ -179,11 +258,14 @@ fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
 }
 
 /// A radio that hears the eight frames.
-struct Air<'a>(core::slice::Iter<'a, [u8; FRAME_BYTES]>);
+struct Air<'a> {
+    frames: core::slice::Iter<'a, [u8; ROOM]>,
+    length: usize,
+}
 
 impl<'a> Air<'a> {
-    fn new(frames: &'a [[u8; FRAME_BYTES]; NEIGHBOURS]) -> Self {
-        Self(frames.iter())
+    fn new(frames: &'a Frames) -> Self {
+        Self { frames: frames.iter(), length: FRAME_BYTES }
     }
 }
 
@@ -196,11 +278,13 @@ impl Radio for Air<'_> {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        let Some(frame) = self.0.next() else { return Ok(None) };
-        if let Some(buffer) = buffer.get_mut(..FRAME_BYTES) {
+        let Some(frame) = self.frames.next().and_then(|frame| frame.get(..self.length)) else {
+            return Ok(None);
+        };
+        if let Some(buffer) = buffer.get_mut(..frame.len()) {
             buffer.copy_from_slice(frame);
         }
-        Ok(Some(Received::untimed(FRAME_BYTES)))
+        Ok(Some(Received::untimed(frame.len())))
     }
 }
 

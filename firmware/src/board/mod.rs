@@ -29,7 +29,7 @@ pub use nrf52::Board;
 
 /// What seals this board's frames.
 #[cfg(all(feature = "nrf52", sealed))]
-pub type Cipher = nrf52::aes::ChipAes;
+pub use nrf52::aes::ChipAes as Cipher;
 /// What seals this board's frames.
 #[cfg(all(not(feature = "nrf52"), sealed))]
-pub type Cipher = wdgnn_core::cipher::Aes;
+pub use wdgnn_core::cipher::Aes as Cipher;

@@ -61,6 +61,10 @@ impl<C: Codec> Codec for Insider<C> {
         C::identity(frame)
     }
 
+    fn vouch(&self, link: &Link, frame: &[u8]) -> Option<Identity> {
+        self.codec.vouch(link, frame)
+    }
+
     fn encode<S: State, H: Chains, W: Share>(
         &self,
         link: &Link,

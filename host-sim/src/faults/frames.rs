@@ -108,11 +108,12 @@ fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
     // What is as long as a good frame is one.
     bad.retain(|frame| *frame != good);
     let mut refused = Refusals::default();
-    let accepted =
-        bad.iter().filter(|frame| robot.hear(frame).map_err(|reason| refused.count(reason)).is_ok());
+    let accepted = bad
+        .iter()
+        .filter(|frame| robot.hear(&mut frame.to_vec()).map_err(|reason| refused.count(reason)).is_ok());
     let accepted = accepted.count();
     // Nothing has changed: the good frame is still news.
-    let unharmed = robot.neighbours().len() == 0 && robot.hear(&good).is_ok();
+    let unharmed = robot.neighbours().len() == 0 && robot.hear(&mut good.to_vec()).is_ok();
     let property = format!("{accepted} of {} accepted, nothing changed", bad.len());
     Ok(row("cut, long, noise, versions", "0 to 300 bytes", &refused, accepted == 0 && unharmed, property))
 }
@@ -130,13 +131,13 @@ fn numbers(model: &ModelFile) -> Result<Row> {
         let liar = Insider { codec: Exact, lie: Some(Lie::Number { place, number }) };
         let frame = bytes(&Sealed::new(liar, &KEY), &link, &honest);
         made += 1;
-        match robot.hear(&frame) {
+        match robot.hear(&mut frame.to_vec()) {
             Ok(()) => accepted += 1,
             Err(reason) => refused.count(reason),
         }
     }
     let early = refused.of(Refusal::NotAdmissible) == made;
-    let unharmed = robot.neighbours().len() == 0 && robot.hear(&sealed(&link, &honest)).is_ok();
+    let unharmed = robot.neighbours().len() == 0 && robot.hear(&mut sealed(&link, &honest)).is_ok();
     let property = format!("{accepted} of {made} accepted, {places} places");
     Ok(row("NaN, ±∞, subnormal, ±max", "every number", &refused, early && unharmed, property))
 }
@@ -149,7 +150,7 @@ fn crowd(model: &ModelFile) -> Result<Row> {
     let mut refused = Refusals::default();
     for sender in 1..=SENDERS {
         let frame = sealed(&link, &beacon(&robot, sender));
-        let _ = robot.hear(&frame).map_err(|reason| refused.count(reason));
+        let _ = robot.hear(&mut frame.to_vec()).map_err(|reason| refused.count(reason));
     }
     let kept = robot.neighbours().map(|neighbour| usize::from(neighbour.beacon.sender)).eq(1..=SLOTS);
     let counted = refused.total() == u32::from(SENDERS) - SLOTS as u32;

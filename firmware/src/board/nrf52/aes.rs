@@ -9,7 +9,10 @@ use core::{
 };
 
 use nrf_pac::{ECB, Interrupt};
-use wdgnn_core::ccm::BlockCipher;
+use wdgnn_core::{
+    ccm::{Block, BlockCipher},
+    seal::Key,
+};
 
 /// Appendix C.1 of FIPS-197: key, plain block, encrypted block.
 const EXAMPLE: [[u8; 16]; 3] = [
@@ -78,8 +81,10 @@ fn encrypt(block: &mut [u8; 16]) -> bool {
     good
 }
 
-impl BlockCipher for ChipAes {
-    fn new(key: &[u8; 16]) -> Self {
+impl ChipAes {
+    /// The chip with a key.
+    #[must_use]
+    pub fn new(key: &Key) -> Self {
         let [example, mut block, encrypted] = EXAMPLE;
         set_key(&example);
         if !encrypt(&mut block) || block != encrypted {
@@ -88,9 +93,13 @@ impl BlockCipher for ChipAes {
         set_key(key);
         Self(())
     }
+}
 
-    /// A block that the chip does not finish comes out as what was there: no tag of it fits, and the frame is refused.
-    fn encrypt(&self, block: &mut [u8; 16]) {
-        let _ = encrypt(block);
+impl BlockCipher for ChipAes {
+    fn encrypt(&self, block: &mut Block) {
+        if !encrypt(block) {
+            // Whatever would be sealed now could be read: better a robot that starts again.
+            cortex_m::peripheral::SCB::sys_reset();
+        }
     }
 }

@@ -153,11 +153,16 @@ impl Radio for Air {
         if radio::shared(|shared| core::mem::take(&mut shared.lost)) > Some(0) {
             return Err(AirFailed::Lost);
         }
-        while let Some(frame) = radio::shared(|shared| shared.heard.pop_front()).flatten() {
-            if let Some((note, content)) = mac::content(&frame.content) {
+        // Whatever is not a robot's is passed over.
+        let copy = |frame: &radio::Frame, buffer: &mut [u8]| {
+            let (note, content) = mac::content(frame.content())?;
+            buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
+            Some((note, Received { length: content.len(), arrived: frame.began }))
+        };
+        while let Some(taken) = radio::shared(|shared| shared.heard.take(|frame| copy(frame, buffer))).flatten() {
+            if let Some((note, received)) = taken {
                 self.note = note;
-                buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-                return Ok(Some(Received { length: content.len(), arrived: frame.began }));
+                return Ok(Some(received));
             }
         }
         Ok(None)

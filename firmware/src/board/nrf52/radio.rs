@@ -9,7 +9,7 @@ use core::{
 };
 
 use critical_section::Mutex;
-use heapless::{Deque, Vec};
+use heapless::Deque;
 use nrf_pac::{
     PPI, RADIO, interrupt,
     radio::{regs, vals},
@@ -34,16 +34,49 @@ const CCA: u32 = 3 | 0x14 << 8 | 0x2d << 16 | 0x05 << 24;
 /// Turns of a loop that waits for a state that comes within a microsecond.
 const SOON: u32 = 10_000;
 
-/// What a frame carries between its length and its checksum.
-pub type Content = Vec<u8, { LONGEST - CHECKSUM }>;
-
 /// A frame that was received.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// What it carries.
-    pub content: Content,
+    length: u8,
+    bytes: [u8; LONGEST],
     /// When its first symbol came, in the lower 32 bits of microseconds.
     pub began: u32,
+}
+
+impl Frame {
+    /// What it carries between its length and its checksum.
+    pub fn content(&self) -> &[u8] {
+        self.bytes.get(..self.length.into()).unwrap_or_default()
+    }
+}
+
+/// Frames that wait, in order; each is copied once, from where the radio put it.
+#[derive(Debug)]
+pub struct Queue {
+    frames: [Frame; WAITING],
+    first: usize,
+    count: usize,
+}
+
+impl Queue {
+    /// Looks at the first frame and takes it out.
+    pub fn take<T>(&mut self, look: impl FnOnce(&Frame) -> T) -> Option<T> {
+        self.count = self.count.checked_sub(1)?;
+        let seen = self.frames.get(self.first % WAITING).map(look);
+        self.first = (self.first + 1) % WAITING;
+        seen
+    }
+
+    /// Adds a frame; says whether there was room.
+    fn add(&mut self, content: &[u8], began: u32) -> bool {
+        let place = (self.first + self.count) % WAITING;
+        let Some(frame) = self.frames.get_mut(place).filter(|_| self.count < WAITING) else { return false };
+        let Some(bytes) = frame.bytes.get_mut(..content.len()) else { return false };
+        bytes.copy_from_slice(content);
+        (frame.length, frame.began) = (content.len() as u8, began);
+        self.count += 1;
+        true
+    }
 }
 
 /// What became of the robot's own frame.
@@ -63,7 +96,7 @@ pub enum Sending {
 #[derive(Debug)]
 pub struct Shared {
     /// Frames that were received.
-    pub heard: Deque<Frame, WAITING>,
+    pub heard: Queue,
     /// Frames that were lost because nobody took them.
     pub lost: u32,
     /// When frames began that could not be read.
@@ -72,8 +105,14 @@ pub struct Shared {
     pub sending: Sending,
 }
 
-static SHARED: Mutex<RefCell<Shared>> =
-    Mutex::new(RefCell::new(Shared { heard: Deque::new(), lost: 0, spoilt: Deque::new(), sending: Sending::Idle }));
+const NO_FRAME: Frame = Frame { length: 0, bytes: [0; LONGEST], began: 0 };
+
+static SHARED: Mutex<RefCell<Shared>> = Mutex::new(RefCell::new(Shared {
+    heard: Queue { frames: [NO_FRAME; WAITING], first: 0, count: 0 },
+    lost: 0,
+    spoilt: Deque::new(),
+    sending: Sending::Idle,
+}));
 
 /// Memory that the radio reads or writes by itself: the length byte, what follows, and the link's quality.
 struct Buffer(UnsafeCell<[u8; LONGEST + 1]>);
@@ -232,15 +271,11 @@ fn received() {
     // Only 3 to 127 are lengths of a frame that carries something; a good checksum does not rule out others.
     let length = usize::from(buffer[0]);
     let content = buffer.get(1..(length + 1).saturating_sub(CHECKSUM)).filter(|_| good && length <= LONGEST);
-    let content = content.filter(|content| !content.is_empty()).and_then(|bytes| Content::from_slice(bytes).ok());
+    let content = content.filter(|content| !content.is_empty());
     let began = time::end_of_frame()
         .wrapping_sub(BYTE_US * (SYNCHRONISATION_BYTES + u32::from(buffer[0] & 0x7f)));
     shared(|shared| match content {
-        Some(content) => {
-            if shared.heard.push_back(Frame { content, began }).is_err() {
-                shared.lost = shared.lost.saturating_add(1);
-            }
-        }
+        Some(content) => shared.lost += u32::from(!shared.heard.add(content, began)),
         None => {
             if shared.spoilt.is_full() {
                 shared.spoilt.pop_front();
