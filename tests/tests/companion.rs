@@ -1,0 +1,91 @@
+//! `firmware/companion.py` with emulated chips on pseudo-terminals, as it is used with boards on serial ports.
+
+#![cfg(feature = "emulated")]
+
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use chip::chip::Kind;
+use host_sim::{
+    chips::{Settings, ports},
+    error::Error,
+};
+use system_tests::image::build_with;
+use wdgnn_core::flocking::Motion;
+
+const ROBOTS: usize = 3;
+
+fn settings() -> Settings {
+    let options = ["--no-default-features", "--features", "board-nrf52840"];
+    let image = build_with("robot", &options, &[("WDGNN_UNSEALED", "1")]).unwrap();
+    Settings {
+        kind: Kind::Nrf52840,
+        image: fs::read(image).unwrap(),
+        settings_page: 0x000f_7000,
+        start: vec![Motion { position: [0.0; 2], velocity: [0.0; 2] }; ROBOTS],
+        radius: 10.0,
+        seconds: 60.0,
+        apart: 0.2,
+        ppm: 40.0,
+        loss: 0.0,
+        companions_die: None,
+        kills: vec![],
+        reboots: vec![],
+        seed: 1,
+    }
+}
+
+/// The number behind a word.
+fn behind<'a>(line: &'a str, word: &str) -> impl Iterator<Item = f64> + 'a {
+    let parts: Vec<&str> = line.split(word).skip(1).collect();
+    parts.into_iter().filter_map(|rest| rest.trim_start().split([' ', ',']).next()?.parse().ok())
+}
+
+#[test]
+fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, settings, done) = (folder.path().to_path_buf(), settings(), Arc::new(AtomicBool::new(false)));
+    let ended = Arc::clone(&done);
+    let chips = thread::spawn(move || {
+        ports::serve(&settings, &place, || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) })
+    });
+    let port = |robot: usize| folder.path().join(format!("robot{robot}"));
+    let begun = Instant::now();
+    while !port(ROBOTS - 1).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "no ports: {:?}", chips.is_finished());
+        thread::sleep(Duration::from_millis(10));
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/companion.py");
+    let ports = (0..ROBOTS).flat_map(|robot| ["--port".into(), port(robot)]);
+    let output = Command::new("python3")
+        .arg(script)
+        .args(ports)
+        .args(["--seconds", "5", "--kick", "2.3", "--speed", "3", "--seed", "1"])
+        .output()
+        .unwrap();
+    done.store(true, Ordering::Relaxed);
+    let _ = chips.join().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
+    let last = lines.last().unwrap();
+    assert_eq!(last.matches("company 2").count(), ROBOTS, "{said}");
+    assert_eq!(last.matches("neighbours 2").count(), ROBOTS, "{said}");
+    assert_eq!(last.matches(", clear").count() + last.matches(", limited").count(), ROBOTS, "{said}");
+    assert!(!said.contains("restarts"), "{said}");
+    let ticks: Vec<f64> = behind(last, "tick").collect();
+    assert!(ticks.iter().all(|tick| (tick - ticks[0]).abs() <= 1.0), "one time for all: {said}");
+    // Thrown after two seconds; two seconds later they fly as one.
+    let variation: Vec<f64> = lines.iter().flat_map(|line| behind(line, "variation")).collect();
+    let (most, last) = (variation.iter().copied().fold(0.0, f64::max), variation[variation.len() - 1]);
+    assert!(most > 0.3 && last < 0.2 * most, "{said}");
+}
