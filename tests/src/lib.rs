@@ -2,6 +2,7 @@
 
 #[cfg(feature = "browser")]
 pub mod browser;
+pub mod chips;
 pub mod cycles;
 pub mod golden;
 pub mod image;

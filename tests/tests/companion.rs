@@ -3,7 +3,6 @@
 #![cfg(feature = "emulated")]
 
 use std::{
-    fs,
     path::Path,
     process::Command,
     sync::{
@@ -14,35 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chip::chip::Kind;
-use host_sim::{
-    chips::{Settings, ports},
-    error::Error,
-};
-use system_tests::image::build_with;
-use wdgnn_core::flocking::Motion;
+use host_sim::{chips::ports, error::Error};
+use system_tests::chips;
 
 const ROBOTS: usize = 3;
-
-fn settings() -> Settings {
-    let options = ["--no-default-features", "--features", "board-nrf52840"];
-    let image = build_with("robot", &options, &[("WDGNN_UNSEALED", "1")]).unwrap();
-    Settings {
-        kind: Kind::Nrf52840,
-        image: fs::read(image).unwrap(),
-        settings_page: 0x000f_7000,
-        start: vec![Motion { position: [0.0; 2], velocity: [0.0; 2] }; ROBOTS],
-        radius: 10.0,
-        seconds: 60.0,
-        apart: 0.2,
-        ppm: 40.0,
-        loss: 0.0,
-        companions_die: None,
-        kills: vec![],
-        reboots: vec![],
-        seed: 1,
-    }
-}
 
 /// The number behind a word.
 fn behind<'a>(line: &'a str, word: &str) -> impl Iterator<Item = f64> + 'a {
@@ -53,7 +27,8 @@ fn behind<'a>(line: &'a str, word: &str) -> impl Iterator<Item = f64> + 'a {
 #[test]
 fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, settings, done) = (folder.path().to_path_buf(), settings(), Arc::new(AtomicBool::new(false)));
+    let (place, settings) = (folder.path().to_path_buf(), chips::settings(ROBOTS, 1, 60.0));
+    let done = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&done);
     let chips = thread::spawn(move || {
         ports::serve(&settings, &place, || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) })

@@ -120,8 +120,8 @@ impl Status {
     }
 }
 
-/// Writes a message to the front of `frame` and returns its length.
-pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8; LARGEST]) -> Option<usize> {
+/// Writes a message to the front of `frame` and returns its length; [`LARGEST`] is room for any.
+pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8]) -> Option<usize> {
     let mut plain = [0; LARGEST];
     let (kind, rest) = plain.split_first_mut()?;
     *kind = M::KIND;
@@ -206,7 +206,9 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
             }
             let count = self.serial.read(&mut bytes).map_err(|_| NoPose::Line)?;
             for byte in bytes.iter().take(count) {
-                newest = self.take(*byte).or(newest);
+                if let Some(message) = self.take(*byte) {
+                    newest = Some(message);
+                }
             }
         }
         let PoseMessage { motion, number, age_ms } = newest.ok_or(NoPose::Silent)?;
@@ -242,11 +244,9 @@ impl<W: Write> Acceleration<W> {
     /// In one go: a line that is occupied by one message has no ear for the next.
     fn say(&mut self, command: &Command) -> Result<(), NotSent> {
         let mut both = [0; 2 * LARGEST];
-        let mut frame = [0; LARGEST];
-        let first = encode(command, &mut frame).ok_or(NotSent)?;
-        both.iter_mut().zip(frame.iter().take(first)).for_each(|(to, from)| *to = *from);
-        let second = self.status.take().and_then(|status| encode(&status, &mut frame)).unwrap_or(0);
-        both.iter_mut().skip(first).zip(frame.iter().take(second)).for_each(|(to, from)| *to = *from);
+        let first = encode(command, &mut both).ok_or(NotSent)?;
+        let rest = both.get_mut(first..).ok_or(NotSent)?;
+        let second = self.status.take().and_then(|status| encode(&status, rest)).unwrap_or(0);
         self.serial.write_all(both.get(..first + second).ok_or(NotSent)?).map_err(|_| NotSent)
     }
 }

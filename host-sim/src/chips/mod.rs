@@ -9,6 +9,8 @@ pub mod companion;
 pub mod ports;
 pub mod twin;
 
+use std::{collections::VecDeque, sync::Arc};
+
 use chip::{
     air::{Air, Heard, SECOND, Station},
     chip::{Chip, Kind, Restart},
@@ -39,6 +41,8 @@ const THROW: u64 = SECOND * 7 / 10;
 pub const RELEASE: u64 = GROUND + THROW;
 /// The world looks at everything so often.
 const STEP: u64 = SECOND / 1_000;
+/// So many frames are remembered.
+const OVERHEARD: usize = 200;
 /// A control period.
 const TICK: u64 = SECOND / 100;
 
@@ -109,8 +113,12 @@ pub struct Flown {
     pub log: Vec<u8>,
     /// The largest use of its stack, in bytes.
     pub stack: u32,
-    /// True time of its commands with their values, in seconds from the release.
+    /// Its commands: when, in seconds from the release, what, and whether it only wants to come to rest.
     pub commands: Vec<(f64, [f32; 2], bool)>,
+    /// Frames that it refused, since it was switched on.
+    pub refused: u64,
+    /// When its frames began that somebody received whole, in seconds from the release.
+    pub heard_at: Vec<f64>,
 }
 
 /// What came of a flight.
@@ -160,14 +168,16 @@ pub struct Flight<'w, C: Codec> {
     twins: Vec<Twin<'w, C>>,
     settings: Settings,
     links: Links,
-    loss: rand_chacha::ChaCha8Rng,
     rtt: Option<Rtt>,
     stack: Option<(u32, u32)>,
-    flown: Vec<Flown>,
+    /// The robots so far.
+    pub flown: Vec<Flown>,
     ticks: Vec<u64>,
     awake: Vec<u64>,
     variation: Vec<f64>,
     close: u64,
+    /// The last frames that robots sent: anybody can record them.
+    pub overheard: VecDeque<Arc<[u8]>>,
 }
 
 impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
@@ -202,7 +212,10 @@ impl<'w, C: Codec> Flight<'w, C> {
             }
             bodies.push(Body::new(Motion { position, velocity: [0.0; 2] }, 0));
         }
-        let loss = generator(settings.seed, Purpose::Testing, 1_000_001);
+        if settings.loss > 0.0 {
+            let (mut random, loss) = (generator(settings.seed, Purpose::Testing, 1_000_001), settings.loss);
+            air.lose = Some(Box::new(move || random.random::<f64>() < loss));
+        }
         let flown = vec![
             Flown {
                 frames: Frames::default(),
@@ -215,6 +228,8 @@ impl<'w, C: Codec> Flight<'w, C> {
                 log: vec![],
                 stack: 0,
                 commands: vec![],
+                refused: 0,
+                heard_at: vec![],
             };
             robots
         ];
@@ -222,8 +237,8 @@ impl<'w, C: Codec> Flight<'w, C> {
         let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
         let stack = image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
         let (ticks, awake) = (vec![0; robots], vec![0; robots]);
-        let (variation, close) = (vec![], 0);
-        Ok(Self { air, bodies, companions, twins, settings, links, loss, rtt, stack, flown, ticks, awake, variation, close })
+        let (variation, close, overheard) = (vec![], 0, VecDeque::new());
+        Ok(Self { air, bodies, companions, twins, settings, links, rtt, stack, flown, ticks, awake, variation, close, overheard })
     }
 
     /// Seconds since the release.
@@ -302,6 +317,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                     }
                     Said::Status(status) => {
                         twin.finished(&status, &self.companions[robot].told);
+                        flown.refused += u64::from(status.refused);
                         flown.status = Some(status);
                     }
                 }
@@ -316,6 +332,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         let sent = std::mem::take(&mut self.air.sent);
         for frame in sent.iter().filter(|frame| frame.at >= RELEASE) {
             if let Some(from) = frame.from {
+                if self.overheard.len() >= OVERHEARD {
+                    self.overheard.pop_front();
+                }
+                self.overheard.push_back(Arc::clone(&frame.content));
                 let frames = &mut self.flown[from].frames;
                 frames.sent += 1;
                 frames.reached += frame.reached as u64;
@@ -325,7 +345,10 @@ impl<'w, C: Codec> Flight<'w, C> {
             let from = content.get(7..9).map(|from| usize::from(u16::from_le_bytes([from[0], from[1]])));
             if began >= RELEASE && let Some(flown) = from.and_then(|from| self.flown.get_mut(from)) {
                 match reception {
-                    Reception::Good => flown.frames.good += 1,
+                    Reception::Good => {
+                        flown.frames.good += 1;
+                        flown.heard_at.push(Self::flying(began));
+                    }
                     Reception::Spoilt => flown.frames.spoilt += 1,
                     Reception::Missed => flown.frames.missed += 1,
                 }
@@ -333,18 +356,28 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
     }
 
+    /// When the flight ends, in true time.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        RELEASE + (self.settings.seconds * SECOND as f64) as u64
+    }
+
     /// The whole flight; `progress` is told every emulated millisecond.
+    ///
+    /// # Errors
+    /// What `progress` says.
     pub fn fly(mut self, mut progress: impl FnMut(u64) -> Result) -> Result<Outcome> {
-        let end = RELEASE + (self.settings.seconds * SECOND as f64) as u64;
-        let loss = self.settings.loss;
-        if loss > 0.0 {
-            let mut random = self.loss.clone();
-            self.air.lose = Some(Box::new(move || random.random::<f64>() < loss));
-        }
-        while self.air.now() < end {
+        while self.air.now() < self.end() {
             self.step();
             progress(self.air.now() / STEP)?;
         }
+        Ok(self.finish())
+    }
+
+    /// What came of it.
+    #[must_use]
+    pub fn finish(mut self) -> Outcome {
+        let end = self.air.now();
         let seconds = (end - RELEASE) as f64 / SECOND as f64;
         for (robot, flown) in self.flown.iter_mut().enumerate() {
             let station = &self.air.stations[robot];
@@ -358,6 +391,6 @@ impl<'w, C: Codec> Flight<'w, C> {
                 flown.stack = station.chip.stack_used(from, to);
             }
         }
-        Ok(Outcome { variation: self.variation, close: self.close, robots: self.flown })
+        Outcome { variation: self.variation, close: self.close, robots: self.flown }
     }
 }

@@ -1,0 +1,129 @@
+//! Robots on emulated chips: the nRF52840's image, sealed, as it is flashed.
+
+use std::{fs, path::PathBuf, sync::LazyLock};
+
+use chip::chip::{Chip, Kind, reason};
+use firmware::io::companion::CHECKSUM;
+use host_sim::{
+    chips::{Flight, Settings},
+    fleet::log::Decoder,
+    model::ModelFile,
+    models,
+    profiles::Profile,
+    seeds::{Purpose, generator},
+    start::{Condition, start},
+};
+use wdgnn_core::{
+    compact::Dot154,
+    robot,
+    seal::{self, Sealed},
+    weights::{self, Weights},
+};
+
+use crate::image;
+
+/// The codec of the image.
+pub type Link = Sealed<Dot154>;
+
+/// What makes cargo build for the development kit.
+pub const DEVELOPMENT_KIT: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
+/// Where the development kit keeps its address and its records (`firmware/src/board/nrf52/boards/dk.rs`).
+pub const SETTINGS_PAGE: u32 = 0x000f_7000;
+/// Likewise.
+pub const STORE: std::ops::Range<u32> = 0x000f_8000..0x0010_0000;
+
+/// The image.
+pub static IMAGE: LazyLock<PathBuf> =
+    LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
+
+static MODEL: LazyLock<ModelFile> = LazyLock::new(|| models::of_profile(Profile::Dot154).expect("a model"));
+
+/// How so many robots are flown, from a seed, for so long.
+///
+/// # Panics
+/// Without an image.
+#[must_use]
+pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
+    let condition = Condition { robots, ..Condition::PAPER };
+    let start = start(&condition, &mut generator(seed, Purpose::Testing, 0)).expect("a start");
+    Settings {
+        kind: Kind::Nrf52840,
+        image: fs::read(&*IMAGE).expect("the image"),
+        settings_page: SETTINGS_PAGE,
+        start,
+        radius: condition.radius,
+        seconds,
+        apart: 0.4,
+        ppm: 40.0,
+        loss: 0.0,
+        companions_die: None,
+        kills: vec![],
+        reboots: vec![],
+        seed,
+    }
+}
+
+/// Robots that are still switched off, with native twins that have the shipped model.
+///
+/// # Panics
+/// When the image is none.
+#[must_use]
+pub fn flight(settings: Settings) -> Flight<'static, Link> {
+    flight_with(settings, MODEL.weights())
+}
+
+/// The same with another model in image and twins.
+///
+/// # Panics
+/// When the image is none.
+#[must_use]
+pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
+    let key = seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key");
+    Flight::new(settings, |id| Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key)).expect("a robot's model")))
+        .expect("an image")
+}
+
+/// The shipped model as if it had been trained with an exchange in every so many-th tick: for questions about radio and time.
+///
+/// # Panics
+/// Never: it is the shipped one but for that.
+#[must_use]
+pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
+    let shipped = MODEL.weights();
+    let mut header = shipped.header;
+    header.exchange_divisor = divisor;
+    let mut bytes = vec![0; weights::HEADER_BYTES + 4 * shipped.numbers.len() + 4];
+    weights::write(&header, shipped.numbers, &mut bytes).expect("room");
+    bytes
+}
+
+/// One chip with the image and an address, without power.
+///
+/// # Panics
+/// Without an image.
+#[must_use]
+pub fn chip(address: u16) -> Chip {
+    let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
+    let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
+    pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+    let mut page = b"wdgn\x01\x00".to_vec();
+    page.extend(address.to_le_bytes());
+    page.extend(CHECKSUM.checksum(&page).to_le_bytes());
+    chip.program(SETTINGS_PAGE, &page);
+    chip
+}
+
+/// Resets that nobody asked for: all but those by which the image sets its debug port.
+#[must_use]
+pub fn unwanted(chip: &Chip) -> Vec<String> {
+    chip.restarts.iter().filter(|restart| restart.reason != reason::SOFTWARE).map(|restart| restart.how.clone()).collect()
+}
+
+/// What an image logged.
+///
+/// # Panics
+/// When it has no log.
+#[must_use]
+pub fn log(bytes: &[u8]) -> Vec<String> {
+    Decoder::new(&IMAGE).expect("a log").lines(bytes)
+}

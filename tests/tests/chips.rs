@@ -1,0 +1,337 @@
+//! The nRF52840's image as it is flashed, sealed, register by register: alone, in swarms, and under attack.
+
+#![cfg(feature = "emulated")]
+
+use std::{collections::VecDeque, sync::Arc};
+
+use chip::{
+    MICROSECOND,
+    air::SECOND,
+    image::symbol,
+    radio::{Frame, Reception},
+    rtt::Rtt,
+};
+use firmware::io::companion::{LARGEST, PoseMessage, encode};
+use host_sim::chips::{Outcome, RELEASE, Settings};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use system_tests::{
+    chips::{self, IMAGE, STORE, flight, flight_with, model_with_exchange, settings, unwanted},
+    image,
+};
+use wdgnn_core::{
+    flocking::Motion,
+    weights::{Aligned, Weights},
+};
+
+const CYCLES_PER_SECOND: u64 = 1_000_000 * MICROSECOND;
+
+/// No robot was reset, and each did what its native twin does.
+fn assert_sound(outcome: &Outcome) {
+    for (index, robot) in outcome.robots.iter().enumerate() {
+        let resets: Vec<_> = robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).collect();
+        assert!(resets.is_empty(), "robot {index}: {resets:?}");
+        assert_eq!(robot.differs, None, "robot {index} and its native twin");
+        assert!(robot.equal > 100, "robot {index}: only {} ticks were compared", robot.equal);
+    }
+}
+
+#[test]
+fn without_a_companion_it_ticks_at_100_hz_and_says_nothing() {
+    let mut chip = chips::chip(7);
+    chip.power_on(0);
+    chip.run(2 * CYCLES_PER_SECOND);
+    let before = chip.parts().uarte.sent.len();
+    chip.run(12 * CYCLES_PER_SECOND);
+    // Every tick says a command and a status, each of which ends with a zero.
+    let zeros = chip.parts().uarte.sent[before..].iter().filter(|(_, byte)| *byte == 0).count();
+    assert!((1998..=2002).contains(&zeros), "{zeros} messages in 10 s");
+    assert_eq!(unwanted(&chip), Vec::<String>::new());
+    assert_eq!(chip.parts().radio.sent.len(), 0, "a robot that does not know where it is has nothing to say");
+    assert_eq!(chip.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_native_ones_do() {
+    let (mut here, mut native) = (0.0, 0.0);
+    for seed in [1, 2, 3] {
+        let outcome = flight(settings(10, seed, 3.0)).fly(|_| Ok(())).unwrap();
+        assert_sound(&outcome);
+        let frames = outcome.frames();
+        assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "seed {seed}: {frames:?}");
+        for (index, robot) in outcome.robots.iter().enumerate() {
+            assert!((robot.rate - 100.0).abs() <= 0.4, "seed {seed}, robot {index}: {} ticks a second", robot.rate);
+            let heard = robot.frames.good as f64 / robot.frames.reached as f64;
+            assert!(heard >= 0.9 && robot.frames.sent >= 50, "seed {seed}, robot {index}: {:?}", robot.frames);
+        }
+        let busy = outcome.robots.iter().map(|robot| robot.busy).sum::<f64>() / 10.0;
+        assert!(busy <= 0.06, "seed {seed}: the processor is awake for {busy}");
+        assert_eq!(outcome.close, 0, "seed {seed}: close pairs");
+        here += outcome.variation.iter().sum::<f64>();
+        native += natively(&settings(10, seed, 3.0));
+    }
+    assert!(here <= 1.1 * native, "variation {here} on chips, {native} natively");
+}
+
+/// The velocity variation of a native flight from the same start, nothing lost.
+fn natively(settings: &Settings) -> f64 {
+    use host_sim::{
+        air::options::Faults,
+        fleet::{air::FleetAir, mission, native::Native},
+        models,
+        profiles::Profile,
+        start::Condition,
+    };
+    let model = models::of_profile(Profile::Dot154).unwrap();
+    let robots = settings.start.len();
+    let condition = Condition { robots, ticks: (settings.seconds * 100.0) as u32, ..Condition::PAPER };
+    let faults = Faults::default();
+    let mut air = FleetAir::<chips::Link>::new(&model, &[0; 16], &faults, robots).unwrap();
+    let mut native = Native::<chips::Link>::new(&model, &[0; 16], robots).unwrap();
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let flown = mission::fly(&mut native, &mut air, &condition, &settings.start, 0.01, &never, &mut |_, _| {});
+    flown.unwrap().total()
+}
+
+#[test]
+fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ten-hertz.wdgnn");
+    let bytes = model_with_exchange(10);
+    std::fs::write(&path, &bytes).unwrap();
+    let with = [("WDGNN_KEY", image::KEY), ("WDGNN_MODEL", path.to_str().unwrap())];
+    let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &with).unwrap();
+    // Aligned as a weight file is in flash, and there for as long as the test's robots are.
+    let aligned = Box::leak(Box::new(Aligned([0; 16_384])));
+    aligned.0[..bytes.len()].copy_from_slice(&bytes);
+    let weights = Weights::open(&aligned.0[..bytes.len()]).unwrap();
+    let mut settings = settings(20, 5, 2.0);
+    settings.image = std::fs::read(image).unwrap();
+    // They stand close together: everybody hears everybody.
+    settings.radius = 1_000.0;
+    let outcome = flight_with(settings, weights).fly(|_| Ok(())).unwrap();
+    assert_sound(&outcome);
+    let frames = outcome.frames();
+    assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
+    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "somebody is mute");
+}
+
+#[test]
+fn when_companions_die_robots_stop_within_300_ms_and_fall_silent() {
+    let mut settings = settings(4, 3, 2.0);
+    settings.companions_die = Some(1.0);
+    let outcome = flight(settings).fly(|_| Ok(())).unwrap();
+    assert_sound(&outcome);
+    for (index, robot) in outcome.robots.iter().enumerate() {
+        let late = || robot.commands.iter().filter(|(at, ..)| *at > 1.3);
+        assert!(late().count() > 60, "robot {index} still says something to whoever listens");
+        assert!(late().all(|(_, command, stop)| *command == [0.0; 2] && *stop), "robot {index}");
+        assert!(robot.commands.iter().any(|(at, command, _)| *at < 1.0 && *command != [0.0; 2]));
+        let last = robot.heard_at.iter().copied().fold(0.0, f64::max);
+        assert!(last < 1.35, "robot {index} was heard at {last} s");
+    }
+}
+
+#[test]
+fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
+    for seed in [1, 2] {
+        let mut settings = settings(6, seed, 3.0);
+        settings.reboots = vec![(2, 1.0)];
+        let outcome = flight(settings).fly(|_| Ok(())).unwrap();
+        let robot = &outcome.robots[2];
+        assert_eq!(robot.restarts.iter().filter(|restart| restart.reason == chip::chip::reason::PIN).count(), 1);
+        let back = robot.heard_at.iter().copied().find(|at| *at > 1.0).expect("it is heard again");
+        assert!(back < 2.0, "seed {seed}: heard again after {} s", back - 1.0);
+        let lines = chips::log(&robot.log);
+        assert!(lines.iter().any(|line| line.contains("started: the reset pin")), "{lines:?}");
+        let others = outcome.robots.iter().enumerate().filter(|(index, _)| *index != 2);
+        others.for_each(|(index, robot)| assert_eq!(robot.differs, None, "seed {seed}, robot {index}"));
+    }
+}
+
+#[test]
+fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let mut flight = flight(settings(3, 4, 12.0));
+    let mut recorded: VecDeque<Arc<[u8]>> = VecDeque::new();
+    let (mut said, mut next) = (0, RELEASE);
+    while flight.air.now() < flight.end() {
+        while next < flight.air.now() {
+            next += random.random_range(SECOND / 2_000..SECOND / 600);
+            let genuine = recorded.get(random.random_range(0..recorded.len().max(1))).cloned();
+            let (length, content): (u8, Vec<u8>) = match random.random_range(0..5) {
+                // Lengths that no frame has.
+                0 => ([0, 1, 2, 128, 200, 255][random.random_range(0..6)], vec![0xff; 125]),
+                // Any bytes.
+                1 => {
+                    let bytes: Vec<u8> = (0..random.random_range(0..60)).map(|_| random.random()).collect();
+                    (bytes.len() as u8 + 2, bytes)
+                }
+                // A recording, as it was or with a bit changed.
+                kind => {
+                    let mut bytes = genuine.map_or(vec![], |frame| frame.to_vec());
+                    if kind == 2 && !bytes.is_empty() {
+                        let at = random.random_range(0..bytes.len());
+                        bytes[at] ^= 1 << random.random_range(0..8);
+                    }
+                    (bytes.len() as u8 + 2, bytes)
+                }
+            };
+            let frame = Frame { length, content: content.into(), whole: true, channel: 80 };
+            flight.air.inject(next, None, frame);
+            said += 1;
+        }
+        flight.step();
+        // What is in the air can be recorded by anybody.
+        recorded.clone_from(&flight.overheard);
+    }
+    assert!(said >= 10_000, "{said} frames");
+    let outcome = flight.finish();
+    assert_sound(&outcome);
+    let refused: u64 = outcome.robots.iter().map(|robot| robot.refused).sum();
+    assert!(refused > 1_000, "{refused} frames were looked at and refused");
+}
+
+#[test]
+fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let mut flight = flight(settings(2, 6, 4.0));
+    let hostile_until = RELEASE + 3 * SECOND;
+    let mut bytes = 0;
+    while flight.air.now() < flight.end() {
+        let now = flight.air.now();
+        if now > SECOND / 2 && now < hostile_until {
+            let station = &mut flight.air.stations[0];
+            let at = station.cycles(now);
+            let mut burst: Vec<u8> = (0..random.random_range(0..40)).map(|_| random.random()).collect();
+            // Well-formed messages with numbers that are none, or beyond all measure.
+            let odd = [f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, f32::MIN_POSITIVE / 2.0];
+            let mut number = || odd[random.random_range(0..odd.len())];
+            let motion = Motion { position: [number(), number()], velocity: [number(), number()] };
+            let mut frame = [0; LARGEST];
+            let length = encode(&PoseMessage { motion, number: 0, age_ms: u16::MAX }, &mut frame).unwrap();
+            burst.extend(&frame[..length]);
+            bytes += burst.len();
+            station.chip.parts().uarte.hear(at, 460_800, &burst);
+        }
+        flight.step();
+    }
+    assert!(bytes > 100_000, "{bytes} bytes");
+    let outcome = flight.finish();
+    let resets = outcome.robots.iter().flat_map(|robot| &robot.restarts).filter(|restart| restart.reason & 4 == 0);
+    assert_eq!(resets.count(), 0);
+    let after = outcome.robots[0].commands.iter().filter(|(at, ..)| *at > 3.3);
+    assert!(after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop), "it knows again where it is");
+}
+
+/// The boot counts that a chip logs when it is started.
+fn boots(chip: &mut chip::chip::Chip, seconds: u64) -> Vec<u32> {
+    let rtt = Rtt::new(symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
+    let until = chip.now() + seconds * CYCLES_PER_SECOND;
+    chip.power_on(chip.now());
+    chip.run(until);
+    let lines = chips::log(&rtt.take(chip));
+    let told = lines.iter().filter_map(|line| line.split("boot ").nth(1)?.split(',').next()?.parse().ok());
+    told.collect()
+}
+
+#[test]
+fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_count() {
+    let mut random = ChaCha8Rng::seed_from_u64(12);
+    for fill in 0..24 {
+        let mut chip = chips::chip(3);
+        let bytes: Vec<u8> = match fill % 3 {
+            0 => (0..STORE.len()).map(|_| random.random()).collect(),
+            1 => vec![0; STORE.len()],
+            // Heads of records with any length, all over.
+            _ => (0..STORE.len() / 4).flat_map(|_| (0x5277_0000_u32 | random.random_range(0..400)).to_le_bytes()).collect(),
+        };
+        chip.program(STORE.start, &bytes);
+        let first = boots(&mut chip, 2);
+        let second = boots(&mut chip, 2);
+        assert_eq!(unwanted(&chip), Vec::<String>::new(), "fill {fill}");
+        let (Some(first), Some(second)) = (first.last(), second.last()) else { panic!("fill {fill} does not start") };
+        assert_eq!(*second, first + 1, "fill {fill}: what it kept was there at the next start");
+    }
+}
+
+#[test]
+fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
+    let mut chip = chips::chip(3);
+    let mut last = *boots(&mut chip, 1).last().expect("it starts");
+    for words in 0..64 {
+        chip.parts().nvmc.power_fails_after = Some(words);
+        // What it counts now may be lost; it is said nowhere, because power is gone.
+        boots(&mut chip, 1);
+        chip.parts().nvmc.power_fails_after = None;
+        let counted = *boots(&mut chip, 1).last().expect("it starts");
+        assert!(counted == last + 1 || counted == last + 2, "{words} words: {last}, then {counted}");
+        last = counted;
+    }
+    assert_eq!(unwanted(&chip), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
+    let mut flight = flight(settings(2, 8, 25.0));
+    while flight.air.now() < RELEASE {
+        flight.step();
+    }
+    let words = |flight: &mut host_sim::chips::Flight<'_, chips::Link>| {
+        flight.air.stations.iter_mut().map(|station| station.chip.parts().nvmc.words).sum::<u64>()
+    };
+    let (before, erased) = (words(&mut flight), flight.air.stations[0].chip.parts().nvmc.erased.len());
+    while flight.air.now() < flight.end() {
+        flight.step();
+    }
+    assert!(words(&mut flight) >= before + 2 * 2 * 50, "two records each");
+    assert_eq!(flight.air.stations[0].chip.parts().nvmc.erased.len(), erased);
+    let outcome = flight.finish();
+    assert_sound(&outcome);
+    outcome.robots.iter().for_each(|robot| assert!((robot.rate - 100.0).abs() < 0.1, "{} Hz", robot.rate));
+}
+
+#[test]
+fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
+    let mut chip = chips::chip(3);
+    chip.parts().ecb.broken = true;
+    let rtt = Rtt::new(symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
+    chip.power_on(0);
+    chip.run(2 * CYCLES_PER_SECOND);
+    let lines = chips::log(&rtt.take(&mut chip));
+    assert!(lines.iter().any(|line| line.contains("AES does not work")), "{lines:?}");
+    assert_eq!(chip.parts().radio.sent.len(), 0);
+}
+
+#[test]
+fn a_board_without_the_32_khz_crystal_flies() {
+    let mut flight = flight(settings(2, 3, 1.0));
+    flight.air.stations.iter_mut().for_each(|station| station.chip.parts().clock.no_slow_crystal = true);
+    while flight.air.now() < flight.end() {
+        flight.step();
+    }
+    let outcome = flight.finish();
+    assert_sound(&outcome);
+    assert!(outcome.frames().good > 30);
+}
+
+#[test]
+fn a_channel_that_is_not_clear_is_left_alone() {
+    let mut flight = flight(settings(2, 3, 1.0));
+    while flight.air.now() < flight.end() {
+        if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 200) {
+            // Somebody else's long frames, back to back, for half of the time.
+            let frame = Frame { length: 78, content: vec![0; 76].into(), whole: true, channel: 80 };
+            flight.air.inject(flight.air.now(), None, frame);
+        }
+        flight.step();
+    }
+    let busy: u64 = flight.air.stations.iter_mut().map(|station| station.chip.parts().radio.busy).sum();
+    assert!(busy > 5, "the channel was found busy {busy} times");
+    let outcome = flight.finish();
+    let frames = outcome.frames();
+    // What was said was said in between.
+    assert!(frames.spoilt * 5 < frames.reached.max(1), "{frames:?}");
+    assert_eq!(frames.good, outcome.robots.iter().map(|robot| robot.heard_at.len() as u64).sum::<u64>());
+    assert_ne!(Reception::Good, Reception::Missed);
+}
