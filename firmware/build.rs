@@ -11,6 +11,14 @@ const PROFILES: [(&str, &str); 4] = [
     ("espnow", "models/flocking-espnow.wdgnn"),
 ];
 
+/// Boards with a memory map of their own, by cargo feature. Without one, what `memory.x` says holds.
+const MAPS: [(&str, &str); 4] = [
+    ("BOARD_NRF52840", "dk.x"),
+    ("BOARD_NRF52840_DONGLE", "dongle.x"),
+    ("BOARD_FEATHER_NRF52840", "feather.x"),
+    ("BOARD_MICROBIT_V2", "microbit.x"),
+];
+
 fn main() {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     println!("cargo::rerun-if-changed=build.rs");
@@ -47,11 +55,28 @@ fn main() {
     }
 
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
-        println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
-        println!("cargo::rustc-link-search={}", root.display());
-        for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
-            println!("cargo::rustc-link-arg-bins={argument}");
+        if key.is_none() && told("WDGNN_UNSEALED").as_deref() != Some("1") && env::var_os("CARGO_FEATURE_NRF52").is_some() {
+            println!(
+                "cargo::warning=THIS ROBOT IS UNSEALED: it believes everybody who speaks. WDGNN_KEY=swarm.key seals it, \
+                 WDGNN_UNSEALED=1 says that this is meant"
+            );
         }
+        link(&root);
+    }
+}
+
+/// Linker scripts: cortex-m-rt's, the log's, and before them the map of the board, which `memory.x` takes up.
+fn link(root: &Path) {
+    println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
+    println!("cargo::rustc-link-search={}", root.display());
+    let chosen = MAPS.into_iter().find(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
+    if let Some((_, map)) = chosen {
+        let map = root.join("firmware/src/board/nrf52/boards").join(map);
+        println!("cargo::rerun-if-changed={}", map.display());
+        println!("cargo::rustc-link-arg-bins=-T{}", map.display());
+    }
+    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+        println!("cargo::rustc-link-arg-bins={argument}");
     }
 }
 

@@ -258,6 +258,8 @@ pub struct Chip {
     cpu: Cpu,
     inside: Inside,
     kind: Kind,
+    /// Where the vector table is that a reset begins with.
+    table: u32,
     /// Cycles that the processor was awake.
     pub busy: u64,
     /// How often it was reset, and why.
@@ -286,7 +288,7 @@ impl Chip {
         parts.rtc1.cycles_per_4096 = 4096 * 15_625 / 8;
         let inside = Inside { memory, parts, now: 0, touched: false, complaints: Vec::new() };
         let cpu = Cpu::new(flash_bytes);
-        Self { cpu, inside, kind, busy: 0, restarts: Vec::new(), watchdog_off: false }
+        Self { cpu, inside, kind, table: 0, busy: 0, restarts: Vec::new(), watchdog_off: false }
     }
 
     /// Bytes of a stack between two addresses that were ever written: RAM is full of what nobody wrote at first.
@@ -348,6 +350,11 @@ impl Chip {
         &self.inside.complaints
     }
 
+    /// From now on every reset begins with the vector table at this address, as behind a bootloader, which takes no time here.
+    pub fn boot_from(&mut self, table: u32) {
+        self.table = table;
+    }
+
     /// Power comes, at a time on its clock.
     pub fn power_on(&mut self, at: u64) {
         self.inside.now = at;
@@ -387,7 +394,7 @@ impl Chip {
         }
         // A frame that was being sent is broken off; the air knows it already as whole, which is one in a flight.
         let mut seen = Seen { at: self.inside.now, until: u64::MAX, inside: &mut self.inside };
-        self.cpu.reset(&mut seen);
+        self.cpu.reset_to(&mut seen, self.table);
     }
 
     /// Runs until a time on its clock.

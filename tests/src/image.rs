@@ -49,7 +49,7 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    for setting in ["WDGNN_MODEL", "WDGNN_PROFILE", "WDGNN_KEY", "WDGNN_DEBUG_PORT"] {
+    for setting in ["WDGNN_MODEL", "WDGNN_PROFILE", "WDGNN_KEY", "WDGNN_UNSEALED", "WDGNN_DEBUG_PORT"] {
         cargo.env_remove(setting);
     }
     cargo.envs(settings.iter().copied());

@@ -260,12 +260,18 @@ impl Cpu {
 
     /// Reset (B1.5.5). Interrupt lines keep their levels, which are not the processor's.
     pub fn reset(&mut self, bus: &mut impl Bus) {
+        self.reset_to(bus, 0);
+    }
+
+    /// Reset, and then what a bootloader does: the stack and the program of the vector table at an address. VTOR stays where reset
+    /// puts it, at 0: to set it is the program's business.
+    pub fn reset_to(&mut self, bus: &mut impl Bus, table: u32) {
         let cache = std::mem::take(&mut self.cache);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let scs = scs::Scs::new(self.scs.levels);
         *self = Self { cycles, instructions, cache, scs, ..Self::new(0) };
         let mut vector = |address| bus.load(address, Size::Word);
-        match (vector(0), vector(4)) {
+        match (vector(table), vector(table + 4)) {
             (Ok(sp), Ok(pc)) => {
                 self.r[13] = sp & !3;
                 self.r[14] = 0xffff_ffff;

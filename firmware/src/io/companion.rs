@@ -324,8 +324,8 @@ mod tests {
         // Kind 2, 1.0 = 00 00 80 3f, −0.5 = 00 00 00 bf, tick 7, no stop, then their CRC-32 (zlib's); COBS takes the zeros out.
         let plain = [2, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf, 7, 0, 0, 0, 0];
         let seal = CHECKSUM.checksum(&plain).to_le_bytes();
-        assert_eq!(seal, [0x5d, 0xb4, 0x9d, 0x51]);
-        let expected = [2, 2, 1, 3, 0x80, 0x3f, 1, 1, 3, 0xbf, 7, 1, 1, 1, 5, 0x5d, 0xb4, 0x9d, 0x51, 0];
+        assert_eq!(seal, [0xf0, 0x2c, 0x70, 0x87]);
+        let expected = [2, 2, 1, 3, 0x80, 0x3f, 1, 1, 3, 0xbf, 7, 1, 1, 1, 5, 0xf0, 0x2c, 0x70, 0x87, 0];
         assert_eq!(sent[..expected.len()], expected);
         assert_eq!(sent[expected.len()..], [0xee; 4]);
     }

@@ -8,7 +8,7 @@ use wdgnn_core::flocking::Motion;
 pub const POSE_EVERY: u64 = SECOND / 100;
 
 /// The line's rate.
-const BAUD: u64 = 460_800;
+pub const BAUD: u64 = 460_800;
 
 /// A robot's body: uniformly accelerated since it was last told something.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,8 @@
 //! throws them: at [`RELEASE`] they are where a native flight of the same seed starts, and from there on they do what they command.
 
 pub mod companion;
+#[cfg(unix)]
+pub mod ports;
 pub mod twin;
 
 use std::{collections::VecDeque, sync::Arc};

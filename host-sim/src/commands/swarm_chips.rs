@@ -1,7 +1,7 @@
 //! `host-sim swarm --nodes nrf52840`: robots register by register.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -48,11 +48,15 @@ pub struct ChipArguments {
     /// All companions fall silent so many seconds into the flight.
     #[arg(long, value_name = "SECONDS")]
     companions_die: Option<f64>,
+    /// No flight in a world of its own: each robot's serial line is a pseudo-terminal in this folder (robot0, robot1, …), for
+    /// firmware/companion.py.
+    #[arg(long, value_name = "FOLDER")]
+    serial_ports: Option<PathBuf>,
 }
 
 impl Default for ChipArguments {
     fn default() -> Self {
-        Self { apart: 0.4, ppm: 40.0, companions_die: None }
+        Self { apart: 0.4, ppm: 40.0, companions_die: None, serial_ports: None }
     }
 }
 
@@ -128,10 +132,7 @@ impl CodecVisitor for Prepared<'_> {
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let weights = self.model.weights();
         let twin = |id| robot::robot(id, &weights, C::with_key(&self.key)).map_err(|error| Error::Failed(error.to_string()));
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-            .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
+        let interrupted = interrupted()?;
         let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
         let (start, seed) = (self.settings.start.clone(), self.settings.seed);
@@ -162,7 +163,7 @@ impl ChipArguments {
         if *self == Self::default() {
             return Ok(());
         }
-        Err(Error::usage("--apart, --ppm and --companions-die are for --nodes nrf52840 and nrf52833".to_string()))
+        Err(Error::usage("--apart, --ppm, --companions-die and --serial-ports are for --nodes nrf52840 and nrf52833".to_string()))
     }
 
     /// Flies and prints.
@@ -223,6 +224,9 @@ impl ChipArguments {
             reboots: moments(&faults.events.reboots),
             seed,
         };
+        if let Some(folder) = &self.serial_ports {
+            return serve(&settings, folder, flight.log.then_some(&path));
+        }
         let began = Instant::now();
         let prepared = Prepared { settings, model, key: key.unwrap_or_default(), condition: *condition };
         let (outcome, native_total, native_final) = visit_codec(profile, key.is_some(), prepared)?;
@@ -236,6 +240,36 @@ impl ChipArguments {
         print(flight, key.is_some(), &outcome, [native_total, native_final], seconds, wall_seconds);
         Ok(())
     }
+}
+
+/// Chips on serial ports, until the time is over.
+#[cfg(unix)]
+fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
+    use crate::chips::ports;
+
+    let interrupted = interrupted()?;
+    let stop = || if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    let logs = ports::serve(settings, folder, stop)?;
+    if let Some(image) = log {
+        let decoder = Decoder::new(image)?;
+        for (robot, log) in logs.iter().enumerate() {
+            decoder.lines(log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn serve(_: &Settings, _: &Path, _: Option<&PathBuf>) -> Result {
+    Err(Error::usage("--serial-ports needs pseudo-terminals, which this system does not have".to_string()))
+}
+
+fn interrupted() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(interrupted)
 }
 
 fn share(part: u64, whole: u64) -> f64 {

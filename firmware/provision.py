@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Makes robots of boards: one image for all, and a page of settings for each.
+
+    firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --flash
+
+builds the image with the swarm's key in it and writes a file per robot that holds the image and the robot's settings (its address:
+firmware/src/board/nrf52/settings.rs). With --flash, robots are flashed over a debug probe (probe-rs) and their settings are read back
+and compared; with --drive, the file is copied to the drive that the board shows to the PC.
+
+Files hold the key as the image does: keep them as you keep the key. Needs Python 3 and Rust; --flash needs probe-rs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+WORKSPACE = Path(__file__).resolve().parent.parent
+TARGET = "thumbv7em-none-eabihf"
+LARGEST_ADDRESS = 65_535
+MOST_ROBOTS = 10  # on one air, which robots are told and nobody is kept from
+UF2_BYTES = 256
+Pieces = list[tuple[int, bytes]]
+
+
+@dataclass(frozen=True)
+class Board:
+    """What differs from one board to the next. Places are those of firmware/src/board/nrf52/boards."""
+
+    feature: str
+    chip: str
+    begins: int
+    settings: int
+    family: int | None = None  # of its UF2 files
+    drive: bool = False
+    dfu: bool = False
+
+
+BOARDS = {
+    "nrf52840": Board("board-nrf52840", "nRF52840_xxAA", 0x00000, 0xF7000),
+    "nrf52840-dongle": Board("board-nrf52840-dongle", "nRF52840_xxAA", 0x01000, 0xD7000, dfu=True),
+    "feather-nrf52840": Board("board-feather-nrf52840", "nRF52840_xxAA", 0x26000, 0xE3000, family=0xADA52840, drive=True),
+    "microbit-v2": Board("board-microbit-v2", "nRF52833_xxAA", 0x00000, 0x77000, drive=True),
+}
+
+
+def bad_usage(sentence: str) -> NoReturn:
+    """Ends the program: it was called wrongly."""
+    print(f"provision.py: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def failed(sentence: str) -> NoReturn:
+    """Ends the program: something did not work."""
+    print(f"provision.py: {sentence}", file=sys.stderr)
+    sys.exit(1)
+
+
+def addresses(text: str) -> list[int]:
+    """Addresses such as 0-9 or 1,4,7-9."""
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part.strip())
+        if not match:
+            bad_usage(f"--robots {text} cannot be read: give addresses such as 0-9 or 1,4,7-9")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last > LARGEST_ADDRESS:
+            bad_usage(f"--robots {part.strip()} cannot be: addresses go from 0 to {LARGEST_ADDRESS}")
+        found.extend(range(first, last + 1))
+    twice = sorted({address for address in found if found.count(address) > 1}) if len(found) < 5000 else []
+    if twice or len(set(found)) < len(found):
+        bad_usage(f"two robots cannot have one address: {', '.join(map(str, twice)) or 'some are given twice'}")
+    return found
+
+
+def check_key(path: Path) -> None:
+    """16 bytes or 32 hexadecimal digits. What it is, nobody is told."""
+    if not path.is_file():
+        bad_usage(f"there is no key at {path}: make one with `openssl rand -hex 16 > {path}`")
+    content = path.read_bytes()
+    if len(content) != 16 and not re.fullmatch(rb"[0-9a-fA-F]{32}", content.strip()):
+        bad_usage(f"{path} is no key: 16 bytes or 32 hexadecimal digits are")
+
+
+def settings_page(address: int) -> bytes:
+    """What makes a robot of an image."""
+    plain = b"wdgn" + struct.pack("<HH", 1, address)
+    return plain + struct.pack("<I", zlib.crc32(plain))
+
+
+def build(board: Board, options: argparse.Namespace) -> Path:
+    """Builds the image."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("WDGNN_")}
+    if options.key:
+        environment["WDGNN_KEY"] = str(options.key.resolve())
+    else:
+        environment["WDGNN_UNSEALED"] = "1"
+    if options.model:
+        environment["WDGNN_MODEL"] = str(options.model.resolve())
+    if options.debug_port_open:
+        environment["WDGNN_DEBUG_PORT"] = "open"
+    command = [os.environ.get("CARGO", "cargo"), "build", "-p", "firmware", "--bin", "robot", "--release", "--target", TARGET]
+    command += ["--no-default-features", "--features", board.feature, "--message-format=json-render-diagnostics"]
+    try:
+        built = subprocess.run(command, cwd=WORKSPACE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        failed(f"cargo cannot be started: {error}")
+    if built.returncode:
+        failed(f"the firmware does not build:\n{built.stderr}")
+    for line in reversed(built.stdout.splitlines()):
+        executable = json.loads(line).get("executable") if line.startswith("{") else None
+        if executable:
+            return Path(executable)
+    failed("cargo made no image")
+
+
+def load_elf(path: Path) -> Pieces:
+    """What an ELF file puts into flash."""
+    try:
+        image = path.read_bytes()
+        if image[:6] != b"\x7fELF\x01\x01":
+            bad_usage(f"{path} is no firmware image (ELF, 32 bits)")
+        (table,) = struct.unpack_from("<I", image, 28)
+        entry, count = struct.unpack_from("<HH", image, 42)
+        pieces = []
+        for index in range(count):
+            kind, offset, _, address, size = struct.unpack_from("<5I", image, table + index * entry)
+            if kind == 1 and size:
+                pieces.append((address, image[offset : offset + size]))
+    except (OSError, struct.error) as error:
+        bad_usage(f"{path} cannot be read: {error}")
+    return sorted(pieces)
+
+
+def check_places(board: Board, pieces: Pieces) -> None:
+    """An image for another board would overwrite a bootloader or the settings."""
+    if not pieces or pieces[0][0] != board.begins:
+        failed(f"the image does not begin at {board.begins:#x}, where this board's does: is it for another board?")
+    if any(address + len(content) > board.settings for address, content in pieces):
+        failed(f"the image reaches over {board.settings:#x}, where the robot's settings are")
+
+
+def hex_record(kind: int, address: int, content: bytes) -> str:
+    record = struct.pack(">BHB", len(content), address, kind) + content
+    return ":" + (record + bytes([-sum(record) & 0xFF])).hex().upper()
+
+
+def intel_hex(pieces: Pieces) -> str:
+    """As programmers take it."""
+    lines, upper = [], -1
+    for begin, content in pieces:
+        at = 0
+        while at < len(content):
+            address = begin + at
+            if address >> 16 != upper:
+                upper = address >> 16
+                lines.append(hex_record(4, 0, struct.pack(">H", upper)))
+            # No record crosses 64 KiB.
+            size = min(16, len(content) - at, 0x10000 - (address & 0xFFFF))
+            lines.append(hex_record(0, address & 0xFFFF, content[at : at + size]))
+            at += size
+    return "\n".join([*lines, hex_record(1, 0, b""), ""])
+
+
+def uf2(pieces: Pieces, family: int) -> bytes:
+    """As bootloaders with a drive take it: blocks of 512 bytes that carry 256 each."""
+    blocks: dict[int, bytearray] = {}
+    for begin, content in pieces:
+        for address, byte in enumerate(content, begin):
+            block = blocks.setdefault(address // UF2_BYTES * UF2_BYTES, bytearray(b"\xff" * UF2_BYTES))
+            block[address % UF2_BYTES] = byte
+    file = b""
+    for number, (address, block) in enumerate(sorted(blocks.items())):
+        head = struct.pack("<8I", 0x0A324655, 0x9E5D5157, 0x2000, address, UF2_BYTES, number, len(blocks), family)
+        file += head + bytes(block).ljust(476, b"\0") + struct.pack("<I", 0x0AB16F30)
+    return file
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Only for its owner's eyes: there is a key in it."""
+    path.unlink(missing_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+def probe_rs(arguments: list[str]) -> str:
+    """Runs probe-rs and returns what it printed."""
+    try:
+        ran = subprocess.run(["probe-rs", *arguments], stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        failed(f"probe-rs cannot be started ({error}): `cargo install probe-rs-tools --locked`")
+    if ran.returncode:
+        failed(f"`probe-rs {arguments[0]}` failed; a board whose debug port was closed needs --erase")
+    return ran.stdout
+
+
+def flash(board: Board, file: Path, address: int, probe: str | None, erase: bool) -> None:
+    """Over a debug probe. The settings are read back before the image runs for the first time: it may close the debug port."""
+    where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
+    download = ["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else [])]
+    probe_rs([*download, str(file)])
+    wanted = settings_page(address)
+    printed = probe_rs(["read", *where, "b8", hex(board.settings), str(len(wanted))])
+    found = bytes(int(byte, 16) for byte in re.findall(r"(?<![\w:])[0-9a-fA-F]{2}(?![\w:])", printed))
+    if found != wanted:
+        failed(f"robot {address} was flashed, but its settings read back as {found.hex() or 'nothing'}, not {wanted.hex()}")
+    probe_rs(["reset", *where])
+    print(f"robot {address} is flashed, and its settings are as they should be")
+
+
+def next_board(address: int, several: bool) -> None:
+    """Lets somebody connect the next board."""
+    if several:
+        try:
+            input(f"connect the board that becomes robot {address}, and press Enter ")
+        except EOFError:
+            failed(f"nobody connects the board that becomes robot {address}: give one --probe per robot, or one robot at a time")
+
+
+def parse() -> argparse.Namespace:
+    """The command line; whatever cannot be ends the program."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--board", required=True, choices=BOARDS)
+    parser.add_argument("--robots", required=True, metavar="ADDRESSES", help="such as 0-9 or 1,4,7-9")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the swarm's key: 16 bytes or 32 hexadecimal digits")
+    parser.add_argument("--unsealed", action="store_true", help="robots without a key, which believe everybody")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="a weight file in place of the one that comes with the firmware")
+    parser.add_argument("--image", type=Path, metavar="FILE", help="an image (ELF) that is built already")
+    parser.add_argument("--debug-port-open", action="store_true", help="a sealed image that leaves the debug port open: for the bench")
+    parser.add_argument("--out", type=Path, default=WORKSPACE / "target/provisioned", metavar="FOLDER", help="where files go")
+    parser.add_argument("--flash", action="store_true", help="flash them with probe-rs")
+    parser.add_argument("--probe", action="append", default=[], metavar="SELECTOR", help="as probe-rs takes it; once per robot")
+    parser.add_argument("--erase", action="store_true", help="erase a board whose debug port is closed, with all that it keeps")
+    parser.add_argument("--drive", type=Path, metavar="FOLDER", help="copy the file to the drive that the board shows")
+    options = parser.parse_args()
+    options.robots = addresses(options.robots)
+    board = BOARDS[options.board]
+    if options.image:
+        if options.key or options.unsealed or options.model:
+            bad_usage("--image is an image with everything in it: leave --key, --unsealed and --model out")
+    elif bool(options.key) == options.unsealed:
+        bad_usage("give --key FILE; robots without a key believe everybody, and are made with --unsealed in its place")
+    if options.key:
+        check_key(options.key)
+    if options.model and not options.model.is_file():
+        bad_usage(f"there is no weight file at {options.model}")
+    if options.drive and not board.drive:
+        bad_usage(f"a {options.board} shows no drive that takes images")
+    if options.drive and not options.drive.is_dir():
+        bad_usage(f"there is no drive at {options.drive}")
+    if options.drive and options.flash:
+        bad_usage("--flash or --drive, one of them")
+    if options.probe and not options.flash:
+        bad_usage("--probe is for --flash")
+    if len(options.probe) > 1 and len(options.probe) != len(options.robots):
+        bad_usage(f"{len(options.probe)} probes for {len(options.robots)} robots: give one per robot, or one for all")
+    if len(set(options.probe)) < len(options.probe):
+        bad_usage("a probe was given twice")
+    return options
+
+
+def main() -> int:
+    """Builds, writes, flashes."""
+    options = parse()
+    board = BOARDS[options.board]
+    image = load_elf(options.image or build(board, options))
+    check_places(board, image)
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.unsealed:
+        print("THESE ROBOTS ARE UNSEALED: they believe everybody who speaks")
+    if len(options.robots) > MOST_ROBOTS:
+        print(f"{len(options.robots)} robots: one air has slots for {MOST_ROBOTS} within reach of each other")
+    several = len(options.robots) > 1 and len(options.probe) < 2
+    for index, address in enumerate(options.robots):
+        pieces = [*image, (board.settings, settings_page(address))]
+        file = options.out / f"{options.board}-robot-{address}.hex"
+        write_private(file, intel_hex(pieces).encode())
+        dropped = file
+        if board.family:
+            dropped = file.with_suffix(".uf2")
+            write_private(dropped, uf2(pieces, board.family))
+        print(f"robot {address}: {dropped}")
+        if board.dfu and not options.flash:
+            package = file.with_suffix(".zip")
+            make = f"--hw-version 52 --sd-req 0x00 --application {file} --application-version 1 {package}"
+            print(f"  nrfutil nrf5sdk-tools pkg generate {make}")
+            print(f"  nrfutil nrf5sdk-tools dfu usb-serial -pkg {package} -p /dev/ttyACM0")
+        if options.flash:
+            next_board(address, several)
+            probe = options.probe[index if len(options.probe) > 1 else 0] if options.probe else None
+            flash(board, file, address, probe, options.erase)
+        elif options.drive:
+            next_board(address, several)
+            shutil.copyfile(dropped, options.drive / dropped.name)
+            print(f"robot {address} is on the drive: the board takes it and starts by itself")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

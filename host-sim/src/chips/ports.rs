@@ -1,0 +1,183 @@
+//! Chips on serial ports of this machine: each robot's line is a pseudo-terminal, so that a companion (`firmware/companion.py`)
+//! flies emulated robots as it flies boards.
+//!
+//! In step with the wall clock as far as the machine allows, and with the companions in any case: after a command, the robots'
+//! time stands still until the companion has answered it.
+
+use std::{
+    fs,
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, symlink},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use chip::{
+    air::{Air, SECOND, Station},
+    chip::Chip,
+    image,
+    rtt::Rtt,
+};
+use firmware::io::companion::{Command, decode};
+use rand::RngExt as _;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{OFlags, fcntl_setfl},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{OptionalActions, tcgetattr, tcsetattr},
+};
+
+use wdgnn_core::task::NodeId;
+
+use super::{Settings, companion::BAUD, settings_page};
+use crate::{
+    error::{Error, Result},
+    seeds::{Purpose, generator},
+};
+
+/// Bytes are carried between chips and ports so often.
+const STEP: u64 = SECOND / 1_000;
+/// A companion that does not answer for so long is gone, and time goes on without it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Somebody must open every port within this time.
+const COMING: Duration = Duration::from_mins(1);
+/// Time that was lost is not made up for, beyond this.
+const BEHIND: Duration = Duration::from_millis(50);
+
+/// One robot's end of its line.
+#[derive(Debug)]
+struct Line {
+    file: fs::File,
+    /// Kept open, so that the line is there before a companion opens it and after it is gone.
+    _other_end: fs::File,
+    frame: Vec<u8>,
+    /// Commands that were not answered yet.
+    unanswered: bool,
+    /// Somebody is at the other end.
+    companion: bool,
+}
+
+fn open(link: &Path) -> io::Result<Line> {
+    let file = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&file)?;
+    unlockpt(&file)?;
+    let name = ptsname(&file, Vec::new())?.into_string().map_err(io::Error::other)?;
+    let not_ours = OFlags::NOCTTY.bits().cast_signed();
+    let other_end = fs::OpenOptions::new().read(true).write(true).custom_flags(not_ours).open(&name)?;
+    // Bytes as they are, also before a companion has said so.
+    let mut settings = tcgetattr(&other_end)?;
+    settings.make_raw();
+    tcsetattr(&other_end, OptionalActions::Now, &settings)?;
+    fcntl_setfl(&file, OFlags::NONBLOCK)?;
+    match fs::remove_file(link) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => symlink(name, link)?,
+    }
+    Ok(Line { file: file.into(), _other_end: other_end, frame: vec![], unanswered: false, companion: false })
+}
+
+impl Line {
+    /// What the robot says. A line that nobody reads loses it, as a wire does.
+    fn say(&mut self, bytes: &[u8]) {
+        let _ = self.file.write(bytes);
+        for byte in bytes {
+            if *byte != 0 {
+                self.frame.push(*byte);
+            } else if decode::<Command>(&mut std::mem::take(&mut self.frame)).is_some() {
+                self.unanswered = true;
+            }
+        }
+    }
+
+    /// Carries bytes both ways.
+    fn exchange(&mut self, chip: &mut Chip) {
+        let said = std::mem::take(&mut chip.parts().uarte.sent);
+        self.say(&said.into_iter().map(|(_, byte)| byte).collect::<Vec<_>>());
+        let (heard, now) = (self.hear(), chip.now());
+        chip.parts().uarte.hear(now, BAUD, &heard);
+    }
+
+    /// What the companion says; waits for an answer that is due.
+    fn hear(&mut self) -> Vec<u8> {
+        let (mut heard, begun) = (vec![], Instant::now());
+        loop {
+            let mut bytes = [0; 1024];
+            let count = self.file.read(&mut bytes).unwrap_or(0);
+            heard.extend(bytes.iter().take(count));
+            if count > 0 {
+                self.companion = true;
+                // A pose ends with a zero.
+                self.unanswered &= !heard.contains(&0);
+            }
+            if !(self.companion && self.unanswered) {
+                return heard;
+            }
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                self.companion = false;
+                return heard;
+            }
+            let wait = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            let _ = poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&wait));
+        }
+    }
+}
+
+/// The robots, each with an address of its own, switched on within a moment of each other; everybody reaches everybody.
+fn switch_on(settings: &Settings) -> Result<Air> {
+    let pieces = image::elf(&settings.image)
+        .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))?;
+    let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
+    let mut air = Air::default();
+    for robot in 0..settings.start.len() {
+        let mut chip = Chip::new(settings.kind, random.random());
+        pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+        chip.program(settings.settings_page, &settings_page(robot as NodeId));
+        let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
+        air.stations.push(Station::new(chip, on, settings.ppm * random.random_range(-1.0..=1.0)));
+    }
+    Ok(air)
+}
+
+/// Runs chips on ports `robot0`, `robot1`, … in a folder, for as long as the flight is to take from when all companions are there,
+/// or until they are gone, and returns what robots logged. `go_on` is asked every millisecond.
+///
+/// # Errors
+/// When there are no pseudo-terminals, when no companion comes, and what `go_on` says.
+pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Result) -> Result<Vec<Vec<u8>>> {
+    let failed = |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));
+    let mut air = switch_on(settings)?;
+    let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let links = (0..air.stations.len()).map(|robot| folder.join(format!("robot{robot}")));
+    let mut lines = links.map(|link| open(&link)).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    let mut logs = vec![vec![]; lines.len()];
+    eprintln!("host-sim: {} robots at {}", lines.len(), folder.join("robot*").display());
+    let begun = Instant::now();
+    let (mut due, mut end) = (begun, None);
+    while end.is_none_or(|end| air.now() < end) {
+        air.run(air.now() + STEP);
+        // Nobody asks what was on the air.
+        air.sent.clear();
+        air.heard.clear();
+        for (robot, station) in air.stations.iter_mut().enumerate() {
+            lines[robot].exchange(&mut station.chip);
+            logs[robot].extend(rtt.iter().flat_map(|rtt| rtt.take(&mut station.chip)));
+        }
+        if end.is_none() && lines.iter().all(|line| line.companion) {
+            end = Some(air.now() + (settings.seconds * SECOND as f64) as u64);
+        }
+        match end {
+            None if begun.elapsed() > COMING => return Err(Error::Failed("no companion opened every port".into())),
+            Some(_) if lines.iter().all(|line| !line.companion) => break,
+            _ => {}
+        }
+        go_on()?;
+        due += Duration::from_millis(1);
+        let now = Instant::now();
+        thread::sleep(due.saturating_duration_since(now));
+        due = due.max(now.checked_sub(BEHIND).unwrap_or(now));
+    }
+    Ok(logs)
+}

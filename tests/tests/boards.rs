@@ -1,0 +1,74 @@
+//! Every nRF52 board's image, built as it is flashed and booted on an emulated chip of its kind, from where its bootloader would start
+//! it.
+
+#![cfg(feature = "emulated")]
+
+use chip::{
+    MICROSECOND,
+    chip::{Chip, Kind, reason},
+    image,
+};
+use firmware::io::companion::{Command, decode};
+use system_tests::image::{KEY, build_with};
+
+/// A board: its cargo feature, its chip, where its image begins, and where its settings are, up to which it may reach.
+const BOARDS: [(&str, Kind, u32, u32); 4] = [
+    ("board-nrf52840", Kind::Nrf52840, 0, 0x000f_7000),
+    ("board-nrf52840-dongle", Kind::Nrf52840, 0x1000, 0x000d_7000),
+    ("board-feather-nrf52840", Kind::Nrf52840, 0x0002_6000, 0x000e_3000),
+    ("board-microbit-v2", Kind::Nrf52833, 0, 0x0007_7000),
+];
+/// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
+const BOOT_RECORD_RAM: usize = 8;
+const HALF_A_SECOND: u64 = 500_000 * MICROSECOND;
+
+fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
+    let path = build_with("robot", &["--no-default-features", "--features", feature], settings).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+/// The commands that a chip said: each tells the tick.
+fn commands(chip: &mut Chip) -> Vec<Command> {
+    let said: Vec<u8> = std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
+    said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
+}
+
+fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) {
+    let pieces = image::elf(file).unwrap();
+    let first = pieces.iter().map(|(address, _)| *address).min();
+    let last = pieces.iter().map(|(address, bytes)| address + bytes.len() as u32).max();
+    assert_eq!(first, Some(begins), "{feature}");
+    assert!(last.is_some_and(|last| last <= settings), "{feature} reaches over its settings");
+    let mut chip = Chip::new(kind, 0x1234_5678_9abc);
+    pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+    chip.boot_from(begins);
+    let boot_record = chip.memory().ram[..BOOT_RECORD_RAM].to_vec();
+    chip.power_on(0);
+    chip.run(HALF_A_SECOND);
+    // The one that the state of the debug port needs to take hold.
+    let reasons: Vec<u32> = chip.restarts.iter().map(|restart| restart.reason).collect();
+    assert_eq!(reasons, [reason::SOFTWARE], "{feature}: {:?}", chip.restarts);
+    assert!(chip.complaints().is_empty(), "{feature}: {:?}", chip.complaints());
+    if begins != 0 {
+        assert_eq!(chip.memory().ram[..BOOT_RECORD_RAM], boot_record, "{feature} leaves the boot record's RAM alone");
+    }
+    let commands = commands(&mut chip);
+    // It starts within a few hundredths of a second, and then ticks 100 times in one.
+    assert!((40..=51).contains(&commands.len()), "{feature}: {} commands", commands.len());
+    assert!(commands.iter().all(|command| command.stop == 1), "{feature} is blind without a companion, and stops");
+    assert!(commands.windows(2).all(|pair| pair[1].tick == pair[0].tick + 1), "{feature} leaves no tick out");
+}
+
+#[test]
+fn every_board_boots_from_where_its_bootloader_starts_it_and_ticks_100_times_a_second() {
+    for (feature, kind, begins, settings) in BOARDS {
+        boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
+    }
+}
+
+#[test]
+fn every_board_boots_sealed_and_closes_its_debug_port() {
+    for (feature, kind, begins, settings) in BOARDS {
+        boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_KEY", KEY)]));
+    }
+}

@@ -1,0 +1,191 @@
+//! `firmware/provision.py`: what it writes boots as the robot that it should be, and what cannot be is refused.
+
+#![cfg(feature = "emulated")]
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use chip::{
+    MICROSECOND,
+    chip::{Chip, Kind},
+    image,
+    rtt::Rtt,
+};
+use host_sim::fleet::log::Decoder;
+use system_tests::image::{KEY, build_with};
+
+/// Cargo gives every board's image the same place.
+static BUILDING: Mutex<()> = Mutex::new(());
+
+fn building() -> MutexGuard<'static, ()> {
+    BUILDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn provision(arguments: &[&str]) -> Command {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
+    let mut command = Command::new("python3");
+    command.arg(script).args(arguments);
+    command
+}
+
+fn words(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn sealed_elf(board: &str) -> PathBuf {
+    let feature = format!("board-{board}");
+    build_with("robot", &["--no-default-features", "--features", &feature], &[("WDGNN_KEY", KEY)]).unwrap()
+}
+
+/// The bytes of a HEX file, by address.
+fn bytes_of(hex: &Path) -> BTreeMap<u32, u8> {
+    let pieces = image::hex(&fs::read_to_string(hex).unwrap()).expect("a whole HEX file");
+    pieces.into_iter().flat_map(|(address, bytes)| (address..).zip(bytes)).collect()
+}
+
+#[test]
+fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
+    let _building = building();
+    let key = fs::read_to_string(KEY).unwrap();
+    for (board, kind) in [("nrf52840", Kind::Nrf52840), ("microbit-v2", Kind::Nrf52833)] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().display().to_string();
+        let output = provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out]).output().unwrap();
+        assert!(output.status.success(), "{}", words(&output));
+        assert!(!words(&output).contains(key.trim()), "the key is nobody's business");
+        let elf = sealed_elf(board);
+        let (decoder, file) = (Decoder::new(&elf).unwrap(), fs::read(&elf).unwrap());
+        let rtt = Rtt::new(image::symbol(&file, "_SEGGER_RTT").unwrap());
+        for address in [7, 300] {
+            let hex = folder.path().join(format!("{board}-robot-{address}.hex"));
+            assert_eq!(fs::metadata(&hex).unwrap().permissions().mode() & 0o777, 0o600, "the key is in it");
+            let mut chip = Chip::new(kind, 0x1234_5678_9abc);
+            bytes_of(&hex).into_iter().for_each(|(address, byte)| chip.program(address, &[byte]));
+            chip.power_on(0);
+            let mut log = Vec::new();
+            for millisecond in 1..200 {
+                chip.run(millisecond * 1_000 * MICROSECOND);
+                log.extend(rtt.take(&mut chip));
+            }
+            let lines = decoder.lines(&log).join("\n");
+            assert!(lines.contains(&format!("robot {address}, model")), "{lines}");
+            assert!(!lines.contains("no address was given"), "{lines}");
+        }
+    }
+}
+
+#[test]
+fn uf2_blocks_carry_the_same_bytes_as_the_hex_file() {
+    let _building = building();
+    let folder = tempfile::tempdir().unwrap();
+    let (out, elf) = (folder.path().display().to_string(), sealed_elf("feather-nrf52840").display().to_string());
+    let output =
+        provision(&["--board", "feather-nrf52840", "--robots", "3", "--image", &elf, "--out", &out]).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let file = fs::read(folder.path().join("feather-nrf52840-robot-3.uf2")).unwrap();
+    let mut hex = bytes_of(&folder.path().join("feather-nrf52840-robot-3.hex"));
+    assert_eq!(file.len() % 512, 0);
+    for (index, block) in file.chunks(512).enumerate() {
+        let word = |at: usize| u32::from_le_bytes(*block[at..].first_chunk().unwrap());
+        assert_eq!([word(0), word(4), word(8), word(508)], [0x0a32_4655, 0x9e5d_5157, 0x2000, 0x0ab1_6f30]);
+        assert_eq!([word(16), word(20), word(24)], [256, index as u32, (file.len() / 512) as u32]);
+        assert_eq!(word(28), 0xada5_2840, "the family of Adafruit's bootloader for the nRF52840");
+        assert!(word(12).is_multiple_of(256) && word(12) >= 0x26000, "nothing goes over the SoftDevice");
+        for (address, byte) in (word(12)..).zip(&block[32..32 + 256]) {
+            assert_eq!(*byte, hex.remove(&address).unwrap_or(0xff), "{address:#x}");
+        }
+    }
+    assert!(hex.is_empty(), "everything is in some block");
+}
+
+/// A stand-in for probe-rs: it writes down how it was called, and reads what it is told to.
+fn probe_rs(folder: &Path, memory: &str) -> (String, PathBuf) {
+    let calls = folder.join("calls");
+    let script = format!("#!/bin/sh\necho \"$@\" >> {}\nif [ \"$1\" = read ]; then echo {memory}; fi\n", calls.display());
+    let program = folder.join("probe-rs");
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    (format!("{}:{}", folder.display(), env::var("PATH").unwrap()), calls)
+}
+
+#[test]
+fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() {
+    let _building = building();
+    let folder = tempfile::tempdir().unwrap();
+    let (out, elf) = (folder.path().display().to_string(), sealed_elf("nrf52840").display().to_string());
+    let arguments = ["--board", "nrf52840", "--robots", "5", "--image", &elf, "--out", &out];
+    assert!(provision(&arguments).output().unwrap().status.success());
+    let hex = folder.path().join("nrf52840-robot-5.hex");
+    let settings: Vec<String> =
+        bytes_of(&hex).range(0x000f_7000..).map(|(_, byte)| format!("{byte:02x}")).collect();
+    assert_eq!(settings.len(), 12);
+
+    let (path, calls) = probe_rs(folder.path(), &settings.join(" "));
+    let flash = [&arguments[..], &["--flash", "--probe", "1366:1015:0001"]].concat();
+    let output = provision(&flash).env("PATH", &path).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let where_ = "--chip nRF52840_xxAA --probe 1366:1015:0001";
+    let expected = format!(
+        "download {where_} --binary-format hex --verify {}\nread {where_} b8 0xf7000 12\nreset {where_}\n",
+        hex.display()
+    );
+    assert_eq!(fs::read_to_string(&calls).unwrap(), expected);
+
+    for wrong in ["ff ff ff ff ff ff ff ff ff ff ff ff", &settings[1..].join(" "), ""] {
+        fs::remove_file(&calls).unwrap();
+        let (path, calls) = probe_rs(folder.path(), wrong);
+        let output = provision(&flash).env("PATH", &path).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        assert!(words(&output).contains("robot 5 was flashed, but its settings read back as"), "{}", words(&output));
+        assert!(!fs::read_to_string(&calls).unwrap().contains("reset"), "it is not let loose");
+    }
+}
+
+#[test]
+fn files_go_to_drives_where_boards_have_one() {
+    let _building = building();
+    let (folder, drive) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let [out, to] = [&folder, &drive].map(|folder| folder.path().display().to_string());
+    let elf = sealed_elf("microbit-v2").display().to_string();
+    let arguments = ["--board", "microbit-v2", "--robots", "2", "--image", &elf, "--out", &out, "--drive", &to];
+    let output = provision(&arguments).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let file = "microbit-v2-robot-2.hex";
+    assert_eq!(fs::read(folder.path().join(file)).unwrap(), fs::read(drive.path().join(file)).unwrap());
+    // An image of another board would go over a bootloader.
+    let foreign = ["--board", "nrf52840-dongle", "--robots", "2", "--image", &elf, "--out", &out];
+    let output = provision(&foreign).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert!(words(&output).contains("is it for another board?"), "{}", words(&output));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad_key = folder.path().join("bad.key");
+    fs::write(&bad_key, "0123456789abcdef-not-a-key").unwrap();
+    let bad_key = bad_key.display().to_string();
+    let refused: [(&[&str], &str); 9] = [
+        (&["--robots", "0-9"], "give --key FILE"),
+        (&["--robots", "0-9", "--key", KEY, "--unsealed"], "give --key FILE"),
+        (&["--robots", "0-4,3", "--unsealed"], "two robots cannot have one address: 3"),
+        (&["--robots", "65536", "--unsealed"], "addresses go from 0 to 65535"),
+        (&["--robots", "9-0", "--unsealed"], "cannot be"),
+        (&["--robots", "seven", "--unsealed"], "cannot be read"),
+        (&["--robots", "1", "--key", "nowhere.key"], "there is no key at nowhere.key"),
+        (&["--robots", "1", "--key", &bad_key], "is no key"),
+        (&["--robots", "1", "--unsealed", "--drive", "/"], "shows no drive"),
+    ];
+    for (arguments, sentence) in refused {
+        let output = provision(&[&["--board", "nrf52840"], arguments].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
+        assert!(words(&output).contains(sentence), "{arguments:?}: {}", words(&output));
+        assert!(!words(&output).contains("0123456789abcdef"), "what a key file holds is nobody's business");
+    }
+}
