@@ -9,6 +9,8 @@
 
 mod log;
 
+pub use log::Sink;
+
 use core::{cell::Cell, convert::Infallible, mem::MaybeUninit};
 
 use bytemuck::{Pod, Zeroable};
@@ -77,6 +79,11 @@ impl Board {
     /// Ends QEMU, well or badly: for programs that need nothing else of the board.
     pub fn end(well: bool) -> ! {
         process::exit(i32::from(!well))
+    }
+
+    /// There is nothing to fly with: the reason has been logged.
+    pub fn give_up() -> ! {
+        Self::end(false)
     }
 
     /// The robot's ports for a tick.

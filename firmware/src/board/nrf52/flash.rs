@@ -137,10 +137,10 @@ impl Flash {
 
     /// The first place for a record: behind the newest in its page, or an erased page; pages are used in a circle from there.
     fn next_free(newest: Option<u32>) -> u32 {
-        let count = (STORE.end - STORE.start) / PAGE;
+        const PAGES: u32 = (STORE.end - STORE.start) / PAGE;
         let first = newest.map_or(0, |page| (page - STORE.start) / PAGE);
-        (0..count)
-            .map(|step| STORE.start + (first + step) % count * PAGE)
+        (0..PAGES)
+            .map(|step| STORE.start + (first + step) % PAGES * PAGE)
             .find_map(|page| {
                 let mut at = page;
                 while at + 4 * AROUND <= page + PAGE

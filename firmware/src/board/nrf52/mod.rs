@@ -12,6 +12,7 @@ mod air;
 mod boards;
 mod flash;
 mod light;
+mod log;
 mod radio;
 mod serial;
 mod settings;
@@ -25,8 +26,9 @@ use wdgnn_core::{
     task::NodeId,
     tick::Report,
 };
-use {defmt_rtt as _, panic_probe as _};
+use panic_never as _;
 
+pub use self::log::Sink;
 use self::{air::Air, flash::Flash, serial::{Input, Output}};
 use crate::{
     io::companion::{Acceleration, Pose, Status},
@@ -81,6 +83,14 @@ impl Board {
             silent: 0,
             back: false,
             turn: None,
+        }
+    }
+
+    /// There is nothing to fly with: the reason has been logged. Nobody feeds the watchdog, so whatever passes is tried again.
+    pub fn give_up() -> ! {
+        start::start_watchdog();
+        loop {
+            cortex_m::asm::wfe();
         }
     }
 
@@ -140,6 +150,13 @@ impl Board {
             self.pose.line().restart();
         }
     }
+}
+
+/// The processor cannot go on: logged, and then the watchdog.
+#[cortex_m_rt::exception]
+unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    defmt::error!("fault at {=u32:#x}", frame.pc());
+    Board::give_up()
 }
 
 impl Clock for Board {
