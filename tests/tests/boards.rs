@@ -29,7 +29,8 @@ fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
 
 /// The commands that a chip said: each tells the tick.
 fn commands(chip: &mut Chip) -> Vec<Command> {
-    let said: Vec<u8> = std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
+    let said: Vec<u8> =
+        std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
     said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
 }
 
@@ -50,12 +51,19 @@ fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) {
     assert_eq!(reasons, [reason::SOFTWARE], "{feature}: {:?}", chip.restarts);
     assert!(chip.complaints().is_empty(), "{feature}: {:?}", chip.complaints());
     if begins != 0 {
-        assert_eq!(chip.memory().ram[..BOOT_RECORD_RAM], boot_record, "{feature} leaves the boot record's RAM alone");
+        assert_eq!(
+            chip.memory().ram[..BOOT_RECORD_RAM],
+            boot_record,
+            "{feature} leaves the boot record's RAM alone"
+        );
     }
     let commands = commands(&mut chip);
     // It starts within a few hundredths of a second, and then ticks 100 times in one.
     assert!((40..=51).contains(&commands.len()), "{feature}: {} commands", commands.len());
-    assert!(commands.iter().all(|command| command.stop == 1), "{feature} is blind without a companion, and stops");
+    assert!(
+        commands.iter().all(|command| command.stop == 1),
+        "{feature} is blind without a companion, and stops"
+    );
     assert!(commands.windows(2).all(|pair| pair[1].tick == pair[0].tick + 1), "{feature} leaves no tick out");
 }
 
