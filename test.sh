@@ -50,12 +50,17 @@ cargo clippy -p firmware --lib --tests -- -D warnings
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
 WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key cargo clippy -p firmware --release --target "$robot" -- -D warnings
-cargo clippy -p firmware --release --target "$robot" --no-default-features --features board-nrf52840 -- -D warnings
+boards=(board-nrf52840 board-nrf52840-dongle board-feather-nrf52840 board-microbit-v2)
+for board in "${boards[@]}"; do
+  WDGNN_UNSEALED=1 cargo clippy -p firmware --release --target "$robot" --no-default-features --features "$board" -- -D warnings
+done
 cargo clippy -p firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
 
-step "the nRF52840's image links, sealed or not"
-cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840
-WDGNN_KEY=tests/swarm.key cargo build -p firmware --release --target "$robot" --no-default-features --features board-nrf52840
+step "the nRF52 boards' images link, sealed or not"
+for board in "${boards[@]}"; do
+  WDGNN_UNSEALED=1 cargo build -p firmware --release --target "$robot" --no-default-features --features "$board"
+  WDGNN_KEY=tests/swarm.key cargo build -p firmware --release --target "$robot" --no-default-features --features "$board"
+done
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps

@@ -55,7 +55,10 @@ fn main() {
     }
 
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
-        if key.is_none() && told("WDGNN_UNSEALED").as_deref() != Some("1") && env::var_os("CARGO_FEATURE_NRF52").is_some() {
+        if key.is_none()
+            && told("WDGNN_UNSEALED").as_deref() != Some("1")
+            && env::var_os("CARGO_FEATURE_NRF52").is_some()
+        {
             println!(
                 "cargo::warning=THIS ROBOT IS UNSEALED: it believes everybody who speaks. WDGNN_KEY=swarm.key seals it, \
                  WDGNN_UNSEALED=1 says that this is meant"
@@ -69,7 +72,8 @@ fn main() {
 fn link(root: &Path) {
     println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
     println!("cargo::rustc-link-search={}", root.display());
-    let chosen = MAPS.into_iter().find(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
+    let chosen =
+        MAPS.into_iter().find(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
     if let Some((_, map)) = chosen {
         let map = root.join("firmware/src/board/nrf52/boards").join(map);
         println!("cargo::rerun-if-changed={}", map.display());

@@ -6,6 +6,7 @@
 use chip::{
     MICROSECOND,
     chip::{Chip, Kind, reason},
+    cpu::Size,
     image,
 };
 use firmware::io::companion::{Command, decode};
@@ -20,6 +21,8 @@ const BOARDS: [(&str, Kind, u32, u32); 4] = [
 ];
 /// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
 const BOOT_RECORD_RAM: usize = 8;
+/// Whether the debug port is open (product specification, UICR).
+const APPROTECT: u32 = 0x1000_1208;
 const HALF_A_SECOND: u64 = 500_000 * MICROSECOND;
 
 fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
@@ -29,11 +32,13 @@ fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
 
 /// The commands that a chip said: each tells the tick.
 fn commands(chip: &mut Chip) -> Vec<Command> {
-    let said: Vec<u8> = std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
+    let said: Vec<u8> =
+        std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
     said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
 }
 
-fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) {
+/// Boots it, and returns what the chip's user information says about the debug port.
+fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) -> u32 {
     let pieces = image::elf(file).unwrap();
     let first = pieces.iter().map(|(address, _)| *address).min();
     let last = pieces.iter().map(|(address, bytes)| address + bytes.len() as u32).max();
@@ -50,25 +55,35 @@ fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) {
     assert_eq!(reasons, [reason::SOFTWARE], "{feature}: {:?}", chip.restarts);
     assert!(chip.complaints().is_empty(), "{feature}: {:?}", chip.complaints());
     if begins != 0 {
-        assert_eq!(chip.memory().ram[..BOOT_RECORD_RAM], boot_record, "{feature} leaves the boot record's RAM alone");
+        assert_eq!(
+            chip.memory().ram[..BOOT_RECORD_RAM],
+            boot_record,
+            "{feature} leaves the boot record's RAM alone"
+        );
     }
     let commands = commands(&mut chip);
     // It starts within a few hundredths of a second, and then ticks 100 times in one.
     assert!((40..=51).contains(&commands.len()), "{feature}: {} commands", commands.len());
-    assert!(commands.iter().all(|command| command.stop == 1), "{feature} is blind without a companion, and stops");
+    assert!(
+        commands.iter().all(|command| command.stop == 1),
+        "{feature} is blind without a companion, and stops"
+    );
     assert!(commands.windows(2).all(|pair| pair[1].tick == pair[0].tick + 1), "{feature} leaves no tick out");
+    chip.memory().load(APPROTECT, Size::Word).unwrap()
 }
 
 #[test]
 fn every_board_boots_from_where_its_bootloader_starts_it_and_ticks_100_times_a_second() {
     for (feature, kind, begins, settings) in BOARDS {
-        boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
+        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
+        assert_eq!(port, 0x0000_005a, "{feature}: open");
     }
 }
 
 #[test]
 fn every_board_boots_sealed_and_closes_its_debug_port() {
     for (feature, kind, begins, settings) in BOARDS {
-        boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_KEY", KEY)]));
+        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_KEY", KEY)]));
+        assert_eq!(port, 0xffff_ff00, "{feature}: closed");
     }
 }

@@ -31,7 +31,9 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     let done = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&done);
     let chips = thread::spawn(move || {
-        ports::serve(&settings, &place, || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) })
+        ports::serve(&settings, &place, || {
+            if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        })
     });
     let port = |robot: usize| folder.path().join(format!("robot{robot}"));
     let begun = Instant::now();

@@ -56,7 +56,9 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
     for (board, kind) in [("nrf52840", Kind::Nrf52840), ("microbit-v2", Kind::Nrf52833)] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().display().to_string();
-        let output = provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out]).output().unwrap();
+        let output = provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out])
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", words(&output));
         assert!(!words(&output).contains(key.trim()), "the key is nobody's business");
         let elf = sealed_elf(board);
@@ -84,9 +86,11 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
 fn uf2_blocks_carry_the_same_bytes_as_the_hex_file() {
     let _building = building();
     let folder = tempfile::tempdir().unwrap();
-    let (out, elf) = (folder.path().display().to_string(), sealed_elf("feather-nrf52840").display().to_string());
-    let output =
-        provision(&["--board", "feather-nrf52840", "--robots", "3", "--image", &elf, "--out", &out]).output().unwrap();
+    let (out, elf) =
+        (folder.path().display().to_string(), sealed_elf("feather-nrf52840").display().to_string());
+    let output = provision(&["--board", "feather-nrf52840", "--robots", "3", "--image", &elf, "--out", &out])
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let file = fs::read(folder.path().join("feather-nrf52840-robot-3.uf2")).unwrap();
     let mut hex = bytes_of(&folder.path().join("feather-nrf52840-robot-3.hex"));
@@ -107,7 +111,10 @@ fn uf2_blocks_carry_the_same_bytes_as_the_hex_file() {
 /// A stand-in for probe-rs: it writes down how it was called, and reads what it is told to.
 fn probe_rs(folder: &Path, memory: &str) -> (String, PathBuf) {
     let calls = folder.join("calls");
-    let script = format!("#!/bin/sh\necho \"$@\" >> {}\nif [ \"$1\" = read ]; then echo {memory}; fi\n", calls.display());
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> {}\nif [ \"$1\" = read ]; then echo {memory}; fi\n",
+        calls.display()
+    );
     let program = folder.join("probe-rs");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -142,7 +149,11 @@ fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() 
         let (path, calls) = probe_rs(folder.path(), wrong);
         let output = provision(&flash).env("PATH", &path).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", words(&output));
-        assert!(words(&output).contains("robot 5 was flashed, but its settings read back as"), "{}", words(&output));
+        assert!(
+            words(&output).contains("robot 5 was flashed, but its settings read back as"),
+            "{}",
+            words(&output)
+        );
         assert!(!fs::read_to_string(&calls).unwrap().contains("reset"), "it is not let loose");
     }
 }
@@ -153,7 +164,8 @@ fn files_go_to_drives_where_boards_have_one() {
     let (folder, drive) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let [out, to] = [&folder, &drive].map(|folder| folder.path().display().to_string());
     let elf = sealed_elf("microbit-v2").display().to_string();
-    let arguments = ["--board", "microbit-v2", "--robots", "2", "--image", &elf, "--out", &out, "--drive", &to];
+    let arguments =
+        ["--board", "microbit-v2", "--robots", "2", "--image", &elf, "--out", &out, "--drive", &to];
     let output = provision(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
     let file = "microbit-v2-robot-2.hex";

@@ -115,7 +115,13 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
     ///
     /// # Errors
     /// [`Nrf24Failed::Line`] when none answers, [`Nrf24Failed::Length`] when frames do not fit into a packet.
-    pub fn new(spi: S, enable: C, delay: &mut impl DelayNs, now: T, length: usize) -> Result<Self, Nrf24Failed> {
+    pub fn new(
+        spi: S,
+        enable: C,
+        delay: &mut impl DelayNs,
+        now: T,
+        length: usize,
+    ) -> Result<Self, Nrf24Failed> {
         let length = u8::try_from(length).ok().filter(|length| (1..=LARGEST).contains(&usize::from(*length)));
         let length = length.ok_or(Nrf24Failed::Length)?;
         let mut radio = Self {

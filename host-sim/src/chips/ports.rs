@@ -146,7 +146,8 @@ fn switch_on(settings: &Settings) -> Result<Air> {
 /// # Errors
 /// When there are no pseudo-terminals, when no companion comes, and what `go_on` says.
 pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Result) -> Result<Vec<Vec<u8>>> {
-    let failed = |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));
+    let failed =
+        |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));
     let mut air = switch_on(settings)?;
     let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -169,7 +170,9 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
             end = Some(air.now() + (settings.seconds * SECOND as f64) as u64);
         }
         match end {
-            None if begun.elapsed() > COMING => return Err(Error::Failed("no companion opened every port".into())),
+            None if begun.elapsed() > COMING => {
+                return Err(Error::Failed("no companion opened every port".into()));
+            }
             Some(_) if lines.iter().all(|line| !line.companion) => break,
             _ => {}
         }

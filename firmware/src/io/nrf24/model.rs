@@ -64,7 +64,8 @@ impl Chip {
     fn new() -> Self {
         let mut registers = [0; 32];
         // Reset values (9.1).
-        for (register, value) in [(0, 0x08), (1, 0x3f), (2, 3), (3, 3), (4, 3), (5, 2), (6, 0x0e), (7, 0x0e)] {
+        for (register, value) in [(0, 0x08), (1, 0x3f), (2, 3), (3, 3), (4, 3), (5, 2), (6, 0x0e), (7, 0x0e)]
+        {
             registers[register] = value;
         }
         Self {
@@ -136,7 +137,11 @@ impl Chip {
         let mut back = vec![self.status(); bytes.len()];
         let register = usize::from(command & 0x1f);
         match command {
-            0x00..=0x1f => back[1..].fill(if register == FIFO_STATUS { self.fifo_status() } else { self.registers[register] }),
+            0x00..=0x1f => back[1..].fill(if register == FIFO_STATUS {
+                self.fifo_status()
+            } else {
+                self.registers[register]
+            }),
             0x2a | 0x30 => self.address[usize::from(*command == 0x30)].copy_from_slice(data),
             0x20..=0x3f => self.write(register, data[0], now),
             0x61 => {
@@ -195,7 +200,11 @@ impl Ether {
             sender.mode = Mode::Standby;
             for (chip, whole) in self.chips.iter_mut().zip(packet.whole) {
                 let fits = packet.payload.len() == usize::from(chip.registers[RX_PW_P0]);
-                if whole && fits && chip.address[0] == packet.address && chip.registers[RF_CH] == packet.channel {
+                if whole
+                    && fits
+                    && chip.address[0] == packet.address
+                    && chip.registers[RF_CH] == packet.channel
+                {
                     if chip.received.len() == FIFO {
                         chip.discarded += 1;
                     } else {
@@ -282,7 +291,9 @@ impl ErrorType for Wire {
 impl SpiDevice for Wire {
     fn transaction(&mut self, operations: &mut [Operation<'_, u8>]) -> Result<(), Infallible> {
         for operation in operations {
-            let Operation::TransferInPlace(bytes) = operation else { panic!("the driver transfers in place") };
+            let Operation::TransferInPlace(bytes) = operation else {
+                panic!("the driver transfers in place")
+            };
             let mut ether = self.air.0.borrow_mut();
             // 8 MHz.
             ether.advance(bytes.len() as u64);

@@ -28,7 +28,10 @@ fn frame(from: u8, number: u8) -> Vec<u8> {
 
 fn heard(radio: &mut Modelled) -> Vec<Vec<u8>> {
     let mut buffer = [0; BYTES];
-    core::iter::from_fn(|| radio.receive(&mut buffer).unwrap().map(|received| buffer[..received.length].to_vec())).collect()
+    core::iter::from_fn(|| {
+        radio.receive(&mut buffer).unwrap().map(|received| buffer[..received.length].to_vec())
+    })
+    .collect()
 }
 
 #[test]
