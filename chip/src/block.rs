@@ -33,7 +33,9 @@ impl Block {
     #[must_use]
     pub fn with(reset: &[(u32, u32)]) -> Self {
         let mut block = Self::default();
-        reset.iter().for_each(|(offset, value)| block.set(*offset, *value));
+        for (offset, value) in reset {
+            block.set(*offset, *value);
+        }
         block
     }
 

@@ -300,6 +300,13 @@ impl Chip {
         top - bottom - untouched.count() as u32
     }
 
+    /// Writes an image, as a programmer does.
+    pub fn flash(&mut self, image: &[crate::image::Piece]) {
+        for (address, bytes) in image {
+            self.program(*address, bytes);
+        }
+    }
+
     /// Writes to flash or user information, as a programmer does.
     pub fn program(&mut self, address: u32, bytes: &[u8]) {
         for (index, byte) in (0..).zip(bytes) {

@@ -41,14 +41,14 @@ impl Memory {
         }
     }
 
-    fn place(&self, address: u32) -> Option<(&[u8], usize)> {
+    fn place(&self, address: u32) -> (&[u8], usize) {
         let (bytes, base) = match address {
             ..FICR => (&self.flash, 0),
             FICR..UICR => (&self.ficr, FICR),
             UICR..RAM => (&self.uicr, UICR),
             _ => (&self.ram, RAM),
         };
-        Some((bytes, (address - base) as usize))
+        (bytes, (address - base) as usize)
     }
 
     /// Reads from anywhere but peripherals.
@@ -58,7 +58,7 @@ impl Memory {
     #[inline]
     pub fn load(&self, address: u32, size: Size) -> Result<u32, BusFault> {
         let fault = BusFault { address };
-        let (bytes, at) = self.place(address).ok_or(fault)?;
+        let (bytes, at) = self.place(address);
         let bytes = bytes.get(at..).ok_or(fault)?;
         Ok(match size {
             Size::Byte => u32::from(*bytes.first().ok_or(fault)?),

@@ -97,6 +97,8 @@ impl Peripheral for Rtc {
             .map(|(event, _)| event)
             .collect();
         self.looked = context.at;
-        due.into_iter().for_each(|event| context.raise(event));
+        for event in due {
+            context.raise(event);
+        }
     }
 }

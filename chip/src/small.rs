@@ -35,11 +35,7 @@ impl Peripheral for Ecb {
     fn task(&mut self, offset: u32, context: &mut Context<'_>) {
         match offset {
             STARTECB => self.ends = (!self.broken).then_some(context.at + BLOCK_TAKES),
-            STOPECB => {
-                if self.ends.take().is_some() {
-                    context.raise(ERRORECB);
-                }
-            }
+            STOPECB if self.ends.take().is_some() => context.raise(ERRORECB),
             _ => {}
         }
     }

@@ -141,6 +141,8 @@ impl Peripheral for Timer {
     fn elapse(&mut self, context: &mut Context<'_>) {
         let due: Vec<u32> = (0..CHANNELS).filter(|n| self.compares(*n) == Some(context.at)).collect();
         self.looked = context.at;
-        due.into_iter().for_each(|n| self.compared(n, context));
+        for n in due {
+            self.compared(n, context);
+        }
     }
 }

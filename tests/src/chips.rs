@@ -3,9 +3,8 @@
 use std::{fs, path::PathBuf, sync::LazyLock};
 
 use chip::chip::{Chip, Kind, reason};
-use firmware::io::companion::CHECKSUM;
 use host_sim::{
-    chips::{Flight, Settings},
+    chips::{Flight, Settings, settings_page},
     fleet::log::Decoder,
     model::ModelFile,
     models,
@@ -107,11 +106,8 @@ pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
 pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
     let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
-    pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
-    let mut page = b"wdgn\x01\x00".to_vec();
-    page.extend(address.to_le_bytes());
-    page.extend(CHECKSUM.checksum(&page).to_le_bytes());
-    chip.program(SETTINGS_PAGE, &page);
+    chip.flash(&pieces);
+    chip.program(SETTINGS_PAGE, &settings_page(address));
     chip
 }
 

@@ -199,7 +199,7 @@ mod emulated {
             model: format!("{:08x}", model.weights().model),
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
-        let image = image::build(&Settings { profile: link, key, model: None }).unwrap();
+        let image = image::build(&Settings { profile: link, key, model: None, board: None }).unwrap();
         // The first and the last have their turn in the same ticks.
         let (every, robots) = (link.exchange(), 1 + link.exchange() as usize);
         let mut fleet = Emulated::new::<C>(&image, &model, robots).unwrap();

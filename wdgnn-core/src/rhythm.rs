@@ -132,7 +132,6 @@ pub struct Rhythm<const N: usize> {
     last: Option<u32>,
     /// When the last tick began.
     begun: u64,
-    began: u64,
     listens: u64,
     others: Vec<Other, N>,
     slot: Option<u8>,
@@ -172,10 +171,9 @@ impl<const N: usize> Rhythm<N> {
         let mut rhythm = Self {
             timing,
             id,
-            epoch: now as i64,
+            epoch: now.cast_signed(),
             last: None,
             begun: now,
-            began: now,
             listens: 0,
             others: Vec::new(),
             slot: None,
@@ -216,7 +214,7 @@ impl<const N: usize> Rhythm<N> {
     pub fn heard(&mut self, sender: NodeId, tick: u32, note: Note, arrived: u64) {
         let Timing { lead, slot, delay, retry, exchange, slots, .. } = self.timing;
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
-        let later = (arrived as i64).wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
+        let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
         let slot = ((tick % exchange.max(1)) * slots) as u8 + note.slot();
         let other = Other { sender, later, slot, heard: arrived };
         if let Some(known) = self.others.iter_mut().find(|known| known.sender == sender) {
@@ -243,7 +241,7 @@ impl<const N: usize> Rhythm<N> {
     pub fn spoilt(&mut self, began: u64) {
         let Timing { period, lead, slot, delay, slots, .. } = self.timing;
         let period = i64::from(period.max(1));
-        let phase = (began as i64).wrapping_sub(self.epoch).rem_euclid(self.timing.exchange_us().max(1));
+        let phase = began.cast_signed().wrapping_sub(self.epoch).rem_euclid(self.timing.exchange_us().max(1));
         let (tick, within) = (phase / period, phase % period - i64::from(lead + delay));
         let index = within.max(0) / i64::from(slot.max(1));
         if index >= i64::from(slots) {
@@ -284,23 +282,22 @@ impl<const N: usize> Rhythm<N> {
                 .is_some_and(|(count, last)| *count >= 2 && now.saturating_sub(*last) <= recent);
             others || broken || self.slot == Some(slot)
         };
-        let free = (0..all).filter(|slot| !taken(*slot)).count() as u32;
-        if free == 0 {
-            return;
-        }
-        let mut free_slots: Vec<u8, { MOST_SLOTS as usize }> = Vec::new();
+        let mut free: Vec<u8, { MOST_SLOTS as usize }> = Vec::new();
         for slot in (0..all).filter(|slot| !taken(*slot)) {
-            let _ = free_slots.push(slot);
+            // There is room for all.
+            let _ = free.push(slot);
         }
         // At first, by address: robots with addresses in a row do not meet at all.
         let first = (u32::from(self.id) % u32::from(all).max(1)) as u8;
-        let chosen = if self.slot.is_none() && free_slots.contains(&first) {
+        let chosen = if self.slot.is_none() && free.contains(&first) {
             Some(first)
         } else {
-            let index = self.toss(free);
-            free_slots.get(index as usize).copied()
+            let index = self.toss(free.len() as u32);
+            free.get(index as usize).copied()
         };
-        (self.slot, self.claimed) = (chosen, now);
+        if chosen.is_some() {
+            (self.slot, self.claimed) = (chosen, now);
+        }
     }
 
     /// Others whose clocks count.
@@ -373,7 +370,8 @@ impl<const N: usize> Rhythm<N> {
 
     /// The mean of the near clocks and one's own.
     fn mean(&self, now: u64) -> i64 {
-        self.near(now).map(|other| other.later).sum::<i64>() / (self.near(now).count() as i64 + 1)
+        let (sum, count) = self.near(now).fold((0, 1), |(sum, count), other| (sum + other.later, count + 1));
+        sum / count
     }
 
     /// The first tick that begins after `now`.
@@ -381,13 +379,14 @@ impl<const N: usize> Rhythm<N> {
         let exchange = self.timing.exchange.max(1);
         let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(exchange));
         self.keep_time(now, exchange_begins);
-        let passed = (now as i64).wrapping_sub(self.epoch).div_euclid(i64::from(self.timing.period.max(1)));
+        let passed =
+            now.cast_signed().wrapping_sub(self.epoch).div_euclid(i64::from(self.timing.period.max(1)));
         let mut tick = passed.saturating_add(1).clamp(0, i64::from(u32::MAX)) as u32;
         if let Some(last) = self.last {
             tick = tick.max(last.saturating_add(1));
         }
         // Where the clock has just moved, a tick could follow at once on the last: there is no time for it.
-        if self.begins(tick) < (self.begun + u64::from(self.timing.period / 2)) as i64 {
+        if self.begins(tick) < (self.begun + u64::from(self.timing.period / 2)).cast_signed() {
             tick = tick.saturating_add(1);
         }
         self.last = Some(tick);
@@ -436,11 +435,5 @@ impl<const N: usize> Rhythm<N> {
     #[must_use]
     pub fn company(&self, now: u64) -> usize {
         self.near(now).count()
-    }
-
-    /// For how long this robot has been keeping time, in microseconds.
-    #[must_use]
-    pub fn age(&self, now: u64) -> u64 {
-        now.saturating_sub(self.began)
     }
 }

@@ -85,7 +85,7 @@ impl Companion {
                 let at = station.cycles(self.next);
                 station.chip.parts().uarte.hear(at, BAUD, &frame[..length]);
                 // As it was written: numbers too small to mean anything are written as zero.
-                let told = decode::<PoseMessage>(&mut frame.clone()[..length.saturating_sub(1)]);
+                let told = decode::<PoseMessage>(&mut frame[..length.saturating_sub(1)]);
                 self.told.push(told.map_or(motion, |told| told.motion));
                 self.number = self.number.wrapping_add(1);
             }

@@ -199,7 +199,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         let (mut air, mut companions, mut twins, mut bodies) = (Air::default(), vec![], vec![], vec![]);
         for robot in 0..robots {
             let mut chip = Chip::new(settings.kind, random.random());
-            pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+            chip.flash(&pieces);
             chip.program(settings.settings_page, &settings_page(robot as NodeId));
             let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
             let ppm = settings.ppm * random.random_range(-1.0..=1.0);

@@ -205,17 +205,16 @@ impl ChipArguments {
                     .to_string(),
             ));
         }
-        let path = match flight.image {
-            Some(path) => path.to_path_buf(),
-            None => {
-                eprintln!("host-sim: building the image for {feature}");
-                image::build(&image::Settings {
-                    profile,
-                    key: key_file,
-                    model: model_file,
-                    board: Some(feature),
-                })?
-            }
+        let path = if let Some(path) = flight.image {
+            path.to_path_buf()
+        } else {
+            eprintln!("host-sim: building the image for {feature}");
+            image::build(&image::Settings {
+                profile,
+                key: key_file,
+                model: model_file,
+                board: Some(feature),
+            })?
         };
         let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
         let seconds = f64::from(condition.ticks) / 100.0;
@@ -370,7 +369,7 @@ fn print(
         robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
     match first {
         None => {
-            println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native)
+            println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native);
         }
         Some((index, (tick, chip, twin))) => {
             println!(

@@ -130,7 +130,9 @@ impl Flash {
         while at + 4 * AROUND <= page + PAGE
             && let Some((bytes, number, behind)) = record(at)
         {
-            if !bytes.is_empty() && (self.newest.is_none() || number.wrapping_sub(self.number) as i32 > 0) {
+            if !bytes.is_empty()
+                && (self.newest.is_none() || number.wrapping_sub(self.number).cast_signed() > 0)
+            {
                 (self.newest, self.number) = (Some(bytes), number);
             }
             at = behind;

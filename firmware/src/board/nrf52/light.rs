@@ -40,9 +40,9 @@ impl Light {
     fn set(&self, on: bool) {
         let (port, bit) = (port(self.pin), 1 << self.pin.1);
         if on == self.on_when_high {
-            port.outset().write(|w| w.0 = bit)
+            port.outset().write(|w| w.0 = bit);
         } else {
-            port.outclr().write(|w| w.0 = bit)
+            port.outclr().write(|w| w.0 = bit);
         }
     }
 

@@ -276,9 +276,10 @@ fn received() {
     let content = content.filter(|content| !content.is_empty());
     let began =
         time::end_of_frame().wrapping_sub(BYTE_US * (SYNCHRONISATION_BYTES + u32::from(buffer[0] & 0x7f)));
-    shared(|shared| match content {
-        Some(content) => shared.lost += u32::from(!shared.heard.add(content, began)),
-        None => {
+    shared(|shared| {
+        if let Some(content) = content {
+            shared.lost += u32::from(!shared.heard.add(content, began));
+        } else {
             if shared.spoilt.is_full() {
                 shared.spoilt.pop_front();
             }
