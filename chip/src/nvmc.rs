@@ -167,3 +167,52 @@ impl Peripheral for Nvmc {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn controlled(act: impl Fn(&mut Nvmc, &mut Memory)) -> (Nvmc, Memory) {
+        let (mut nvmc, mut memory) = (Nvmc::default(), Memory::new(8192, 64));
+        act(&mut nvmc, &mut memory);
+        (nvmc, memory)
+    }
+
+    #[test]
+    fn writing_only_clears_bits_and_only_when_it_is_on() {
+        let (nvmc, memory) = controlled(|nvmc, memory| {
+            assert!(!nvmc.write(0, memory, 8, 0), "off");
+            nvmc.block.store(CONFIG, WRITE);
+            assert!(nvmc.write(0, memory, 8, 0x0f0f_0f0f));
+            assert!(nvmc.write(100, memory, 8, 0xffff_00ff));
+        });
+        assert_eq!(memory.flash[8..12], [0x0f, 0x00, 0x0f, 0x0f]);
+        assert_eq!(nvmc.stands_until, 2 * WORD_TAKES, "the processor stands still, one word after the other");
+    }
+
+    #[test]
+    fn a_page_is_erased_whole_in_85_ms_and_in_parts_as_long_in_all() {
+        let (nvmc, memory) = controlled(|nvmc, memory| {
+            memory.flash.fill(0);
+            nvmc.block.store(CONFIG, ERASE);
+            let mut context = Context { at: 0, memory, raised: Vec::new() };
+            nvmc.written(ERASEPAGE, 4096, &mut context);
+        });
+        assert!(
+            memory.flash[4096..].iter().all(|byte| *byte == 0xff)
+                && memory.flash[..4096].iter().all(|byte| *byte == 0)
+        );
+        assert_eq!(nvmc.stands_until, PAGE_TAKES);
+
+        let (_, memory) = controlled(|nvmc, memory| {
+            memory.flash.fill(0);
+            nvmc.block.store(CONFIG, ERASE);
+            for part in 1..=9 {
+                let mut context = Context { at: 0, memory, raised: Vec::new() };
+                nvmc.written(ERASEPAGEPARTIAL, 0, &mut context);
+                assert_eq!(memory.flash[0] == 0xff, part == 9, "ten milliseconds each");
+            }
+        });
+        assert_eq!(memory.flash[4096], 0);
+    }
+}

@@ -146,3 +146,50 @@ impl Peripheral for Timer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MICROSECOND, memory::Memory};
+
+    fn timer(prescaler: u32) -> Timer {
+        let mut timer = Timer::default();
+        timer.block.store(BITMODE, 3);
+        timer.block.store(PRESCALER, prescaler);
+        timer
+    }
+
+    fn does(timer: &mut Timer, at: u64, act: impl FnOnce(&mut Timer, &mut Context<'_>)) -> Vec<u8> {
+        let mut memory = Memory::new(0, 0);
+        let mut context = Context { at, memory: &mut memory, raised: Vec::new() };
+        act(timer, &mut context);
+        context.raised
+    }
+
+    #[test]
+    fn microseconds_are_counted_captured_and_compared() {
+        let mut timer = timer(4);
+        does(&mut timer, 0, |timer, context| timer.task(START, context));
+        does(&mut timer, 1234 * MICROSECOND + 63, |timer, context| timer.task(CAPTURE + 4, context));
+        assert_eq!(timer.block.get(CC + 4), 1234);
+        timer.block.store(CC, 2000);
+        does(&mut timer, 1300 * MICROSECOND, |timer, context| timer.written(CC, 2000, context));
+        assert_eq!(timer.compares(0), Some(2000 * MICROSECOND));
+        assert_eq!(does(&mut timer, 2000 * MICROSECOND, Timer::elapse), [COMPARE]);
+        // Once round: 2³² µs later.
+        assert_eq!(timer.compares(0), Some((2000 + (1 << 32)) * MICROSECOND));
+    }
+
+    #[test]
+    fn a_counter_counts_tasks_and_wraps_at_16_bits() {
+        let mut timer = timer(0);
+        timer.block.store(MODE, 2);
+        timer.block.store(BITMODE, 0);
+        does(&mut timer, 0, |timer, context| timer.task(START, context));
+        for _ in 0..65_537 {
+            does(&mut timer, 5, |timer, context| timer.task(COUNT, context));
+        }
+        does(&mut timer, 9, |timer, context| timer.task(CAPTURE, context));
+        assert_eq!(timer.block.get(CC), 1);
+    }
+}
