@@ -45,7 +45,9 @@ fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) -> 
     assert_eq!(first, Some(begins), "{feature}");
     assert!(last.is_some_and(|last| last <= settings), "{feature} reaches over its settings");
     let mut chip = Chip::new(kind, 0x1234_5678_9abc);
-    pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+    for (address, bytes) in &pieces {
+        chip.program(*address, bytes);
+    }
     chip.boot_from(begins);
     let boot_record = chip.memory().ram[..BOOT_RECORD_RAM].to_vec();
     chip.power_on(0);

@@ -68,7 +68,9 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
             let hex = folder.path().join(format!("{board}-robot-{address}.hex"));
             assert_eq!(fs::metadata(&hex).unwrap().permissions().mode() & 0o777, 0o600, "the key is in it");
             let mut chip = Chip::new(kind, 0x1234_5678_9abc);
-            bytes_of(&hex).into_iter().for_each(|(address, byte)| chip.program(address, &[byte]));
+            for (address, byte) in bytes_of(&hex) {
+                chip.program(address, &[byte]);
+            }
             chip.power_on(0);
             let mut log = Vec::new();
             for millisecond in 1..200 {

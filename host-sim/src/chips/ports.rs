@@ -132,7 +132,9 @@ fn switch_on(settings: &Settings) -> Result<Air> {
     let mut air = Air::default();
     for robot in 0..settings.start.len() {
         let mut chip = Chip::new(settings.kind, random.random());
-        pieces.iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+        for (address, bytes) in &pieces {
+            chip.program(*address, bytes);
+        }
         chip.program(settings.settings_page, &settings_page(robot as NodeId));
         let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
         air.stations.push(Station::new(chip, on, settings.ppm * random.random_range(-1.0..=1.0)));

@@ -273,7 +273,7 @@ impl Air {
     pub fn loosen(&self, index: usize, loose: bool) {
         let chip = &mut self.0.borrow_mut().chips[index];
         let enabled = chip.enabled;
-        *chip = Chip { loose, enabled, ..Chip::new() };
+        *chip = Chip { enabled, loose, ..Chip::new() };
     }
 }
 

@@ -72,7 +72,9 @@ fn all_frames_of_five_robots_in_one_exchange_arrive_though_the_radio_keeps_three
             }
         }
         for _ in 0..TICK / 200 {
-            radios.iter_mut().for_each(|radio| radio.poll().unwrap());
+            for radio in &mut radios {
+                radio.poll().unwrap();
+            }
             air.wait(100);
         }
     }
@@ -141,7 +143,9 @@ fn two_at_once_spoil_each_other_and_both_listen_again() {
         radio.send(&frame(index, 0)).unwrap();
     }
     air.wait(1_000);
-    radios.iter_mut().for_each(|radio| radio.poll().unwrap());
+    for radio in &mut radios {
+        radio.poll().unwrap();
+    }
     air.wait(200);
     radios[2].begin(1);
     assert_eq!(heard(&mut radios[2]).len(), 0);
