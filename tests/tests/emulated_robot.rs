@@ -19,6 +19,7 @@ use system_tests::{
     robot::{self, ID, motion, tick},
 };
 use wdgnn_core::{
+    behaviour::BLIND_TICKS,
     codec::Exact,
     compact::Dot154,
     flocking::Flocking,
@@ -147,6 +148,22 @@ fn a_tick_without_a_sensor_is_counted_and_flown() {
     let (_, blind) = tick(&mut robot, 1, None, &[]);
     assert_eq!(blind.errors, [1, 0, 0, 0, 0]);
     assert!(blind.command.iter().all(|u| u.is_finite()));
+}
+
+#[test]
+fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut robot = emulator(folder.path());
+    robot.hello().unwrap();
+    let begin = BLIND_TICKS + 5;
+    for now in 0..4 * begin {
+        // Sees in the second and in the fourth stretch only.
+        let sees = now / begin % 2 == 1;
+        let (said, outcome) = tick(&mut robot, now, sees.then(|| motion(ID, now)), &[]);
+        let blind = now < begin || (!sees && now % begin >= BLIND_TICKS);
+        assert_eq!(said.is_empty(), blind, "tick {now}");
+        assert!(!blind || outcome.command == [0.0; 2], "tick {now}");
+    }
 }
 
 #[test]

@@ -146,10 +146,10 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
         let mut changed = frame.clone();
         *changed.last_mut().unwrap() ^= 0x80;
         if profile.key.is_some() {
-            assert_eq!(listener.hear(&mut changed.to_vec()), Err(Refusal::Forged));
+            assert_eq!(listener.hear(&mut changed.clone()), Err(Refusal::Forged));
         }
-        assert_eq!(listener.hear(&mut frame.to_vec()), Ok(()), "{}", profile.name);
-        assert_eq!(listener.hear(&mut original.to_vec()), Ok(()));
+        assert_eq!(listener.hear(&mut frame.clone()), Ok(()), "{}", profile.name);
+        assert_eq!(listener.hear(&mut original.clone()), Ok(()));
         let heard: Vec<_> = listener.neighbours().map(|heard| (heard.beacon.sender, heard.beacon)).collect();
         let [(7, original), (9, copy)] = heard[..] else { panic!("{heard:?}") };
         assert_eq!(original, wdgnn_core::Beacon { sender: 7, ..copy }, "bit for bit");

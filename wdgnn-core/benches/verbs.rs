@@ -54,7 +54,7 @@ where
     let mut node = start(0);
     node.sense(0, Some(Sensed::now(motion(0))));
     for frame in &frames {
-        node.hear(&mut frame.to_vec()).expect("a good frame");
+        node.hear(&mut frame.clone()).expect("a good frame");
     }
     node.settle();
     let features = node.observe();

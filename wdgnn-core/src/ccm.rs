@@ -130,7 +130,7 @@ impl Lengths {
         let tag = u8::try_from(tag).ok().filter(|bytes| (4..=16).contains(bytes) && bytes % 2 == 0)?;
         Some(Self {
             // There is associated data, the tag's length, and a length of two bytes.
-            flags: 0x40 | (tag - 2) / 2 << 3 | 1,
+            flags: 0x40 | (((tag - 2) / 2) << 3) | 1,
             content: u16::try_from(content).ok()?.to_be_bytes(),
             associated: associated.to_be_bytes(),
         })

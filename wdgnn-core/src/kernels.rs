@@ -220,11 +220,9 @@ pub(crate) fn copy(to: &mut [f32], from: &[f32]) {
 /// The largest magnitude; none is no number.
 #[inline(never)]
 pub(crate) fn largest(numbers: &[f32]) -> f32 {
-    // Magnitudes are ordered as their bits are, and those without the sign's place as well.
-    let larger = |largest: u32, x: &f32| largest.max(x.to_bits() << 1);
-    let (runs, rest) = numbers.as_chunks::<RUN>();
-    let bits = runs.iter().fold(0, |largest, run| run.iter().fold(largest, larger));
-    f32::from_bits(rest.iter().fold(bits, larger) >> 1)
+    // Magnitudes are ordered as their bits are.
+    let twice = numbers.iter().fold(0, |largest: u32, x| largest.max(x.to_bits() << 1));
+    f32::from_bits(twice >> 1)
 }
 
 /// 2¹¹²: the exponent's bias in `f32`, 127, less that in half precision, 15.

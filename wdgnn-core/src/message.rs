@@ -246,6 +246,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     }
 
     /// Takes over what a later frame of the same sender carries.
+    #[inline(never)] // once for newcomers and for those who are known
     pub(crate) fn take_over(&mut self, later: &Self, parts: Parts) {
         (self.sequence, self.degree, self.state) = (later.sequence, later.degree, later.state);
         self.chains.copy_sent(&later.chains, parts.taps);

@@ -190,14 +190,14 @@ where
         self.began.get_or_insert(tick);
         let oldest = self.behaviour.blind;
         let sensed = sensed.filter(|sensed| sensed.state.admissible());
-        if let Some(Sensed { state, age }) = sensed {
-            self.state = self.task.carry_on(&state, age.min(oldest));
-            self.age = age;
+        let (state, behind, age) = if let Some(Sensed { state, age }) = sensed {
+            (state, age.min(oldest), age)
         } else {
             let further = self.passed.min(oldest.saturating_sub(self.age));
-            self.state = self.task.carry_on(&self.state, further);
-            self.age = self.age.saturating_add(self.passed);
-        }
+            (self.state, further, self.age.saturating_add(self.passed))
+        };
+        self.state = self.task.carry_on(&state, behind);
+        self.age = age;
         sensed.is_some()
     }
 
@@ -266,7 +266,7 @@ where
         let parts = self.codec.read(&self.link, self.tick, frame, beacon)?;
         let Scratch(beacon) = &self.heard;
         let now = self.judge(beacon, parts)?;
-        Self::keep(&mut self.neighbours, &self.task, &self.behaviour, &now, beacon, parts)
+        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
     }
 
     /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
@@ -290,7 +290,7 @@ where
     /// As [`Node::hear`].
     pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
         let now = self.judge(beacon, parts)?;
-        Self::keep(&mut self.neighbours, &self.task, &self.behaviour, &now, beacon, parts)
+        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
     }
 
     /// Whether a beacon can be an honest neighbour's, and what has become of its state by now.
@@ -310,7 +310,7 @@ where
     fn keep(
         neighbours: &mut Neighbours<T::State, M::Chains, M::Wide, N>,
         task: &T,
-        &Behaviour { hold, probation, .. }: &Behaviour,
+        probation: u8,
         now: &Heard<T::State>,
         beacon: &BeaconOf<M, T>,
         parts: Parts,
@@ -322,8 +322,8 @@ where
             if probation == 0 {
                 return Some(*said);
             }
-            // To the tick before, from where the task goes on. Nobody is held for longer than this.
-            let before = silent.saturating_sub(1).min(hold.saturating_add(WINDOW_TICKS));
+            // To the tick before, from where the task goes on; for two windows at most, so that skipped ticks cost no time.
+            let before = silent.saturating_sub(1).min(2 * WINDOW_TICKS);
             task.follow(&task.carry_on(track, before), said, silent)
         };
         neighbours.hear_parts(now, beacon, parts, follow)
@@ -361,7 +361,7 @@ where
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
         self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
         let alone = self.trusted().next().is_none();
-        self.alone = if alone { self.alone.saturating_add(self.passed.max(1)) } else { 0 };
+        self.alone = if alone { self.alone.saturating_add(self.passed) } else { 0 };
         forgotten
     }
 

@@ -242,8 +242,9 @@ impl<const N: usize> Rhythm<N> {
     /// A frame began here that could not be read.
     pub fn spoilt(&mut self, began: u64) {
         let Timing { period, lead, slot, delay, slots, .. } = self.timing;
-        let phase = (began as i64).wrapping_sub(self.epoch).rem_euclid(self.timing.exchange_us());
-        let (tick, within) = (phase / i64::from(period), phase % i64::from(period) - i64::from(lead + delay));
+        let period = i64::from(period.max(1));
+        let phase = (began as i64).wrapping_sub(self.epoch).rem_euclid(self.timing.exchange_us().max(1));
+        let (tick, within) = (phase / period, phase % period - i64::from(lead + delay));
         let index = within.max(0) / i64::from(slot.max(1));
         if index >= i64::from(slots) {
             return;
@@ -275,10 +276,12 @@ impl<const N: usize> Rhythm<N> {
         let all = self.timing.all_slots();
         let recent = self.exchanges(FRESH);
         let taken = |slot: u8| {
-            let others = self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
-            let broken = self.broken.get(usize::from(slot)).is_some_and(|(count, last)| {
-                *count >= 2 && now.saturating_sub(*last) <= recent
-            });
+            let others =
+                self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
+            let broken = self
+                .broken
+                .get(usize::from(slot))
+                .is_some_and(|(count, last)| *count >= 2 && now.saturating_sub(*last) <= recent);
             others || broken || self.slot == Some(slot)
         };
         let free = (0..all).filter(|slot| !taken(*slot)).count() as u32;
@@ -324,7 +327,8 @@ impl<const N: usize> Rhythm<N> {
         let oldest = now.saturating_sub(self.exchanges(REMEMBERED));
         self.others.retain(|other| other.heard >= oldest);
         let near = self.near(now).count();
-        let laters = |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
+        let laters =
+            |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
         let ahead = laters(|later| later < -Self::NEAR);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
         let behind = laters(|later| later > Self::NEAR).min();
@@ -351,7 +355,7 @@ impl<const N: usize> Rhythm<N> {
         } else if exchange_begins && near > 0 {
             let limit = self.timing.exchange_us() / SLEW;
             let half = self.mean(now) / 2;
-            self.shift(half.clamp(-limit, limit));
+            self.shift(half.max(-limit).min(limit));
         }
     }
 
@@ -360,7 +364,9 @@ impl<const N: usize> Rhythm<N> {
         (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
         self.broken = [(0, 0); MOST_SLOTS as usize];
         // The own slot may be somebody's in the other time.
-        if self.slot.is_some_and(|own| self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)) {
+        if self.slot.is_some_and(|own| {
+            self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)
+        }) {
             self.claim(now);
         }
     }
@@ -375,7 +381,7 @@ impl<const N: usize> Rhythm<N> {
         let exchange = self.timing.exchange.max(1);
         let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(exchange));
         self.keep_time(now, exchange_begins);
-        let passed = (now as i64).wrapping_sub(self.epoch).div_euclid(i64::from(self.timing.period));
+        let passed = (now as i64).wrapping_sub(self.epoch).div_euclid(i64::from(self.timing.period.max(1)));
         let mut tick = passed.saturating_add(1).clamp(0, i64::from(u32::MAX)) as u32;
         if let Some(last) = self.last {
             tick = tick.max(last.saturating_add(1));
@@ -415,7 +421,7 @@ impl<const N: usize> Rhythm<N> {
     /// What the next frame tells about its slot.
     #[must_use]
     pub fn note(&self, now: u64) -> Note {
-        let slot = self.slot.unwrap_or(0) % self.timing.slots.max(1) as u8;
+        let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
         let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.exchanges(2);
         Note::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
     }

@@ -147,7 +147,7 @@ where
     node.aggregate();
     node.infer(&features);
     let (command, verdict) = node.guard();
-    let acted = if verdict == Verdict::Blind { actuator.stop() } else { actuator.act(&command) };
+    let acted = if matches!(verdict, Verdict::Blind) { actuator.stop() } else { actuator.act(&command) };
     if acted.is_err() {
         errors.actuator += 1;
     }
@@ -235,7 +235,8 @@ fn vouch<M, T, R, const N: usize, P: Codec>(
     let sender = match outcome {
         // Refused or not, what it says could be read.
         Ok(()) | Err(Refusal::Implausible | Refusal::TableFull) => P::identity(frame),
-        Err(Refusal::Untimely) if *vouched < MOST_VOUCHED => {
+        // Nothing is untimely where nothing is sealed.
+        Err(Refusal::Untimely) if P::SEALED && *vouched < MOST_VOUCHED => {
             *vouched += 1;
             node.vouch(frame)
         }

@@ -44,7 +44,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
     }
     for (id, robot) in robots.iter_mut().enumerate() {
         for frame in &sent[1 - id] {
-            robot.hear(&mut frame.to_vec()).expect("an honest frame is accepted");
+            robot.hear(&mut frame.clone()).expect("an honest frame is accepted");
         }
         conclude(robot);
     }
@@ -172,7 +172,7 @@ fn each_of_several_frames_is_useful_alone() {
     for (index, frame) in sent.iter().enumerate() {
         let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
         listener.sense(DIVISOR, Some(Sensed::now(REST)));
-        listener.hear(&mut frame.to_vec()).unwrap();
+        listener.hear(&mut frame.clone()).unwrap();
         let heard = listener.neighbours().next().unwrap();
         let near = |a: f32, b: f32| (a - b).abs() <= a.abs() / 2048.0;
         assert!(near(motion(1, DIVISOR).position[0], heard.beacon.state.position[0]));
@@ -183,7 +183,7 @@ fn each_of_several_frames_is_useful_alone() {
     let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
     listener.sense(DIVISOR, Some(Sensed::now(REST)));
     for frame in &sent {
-        listener.hear(&mut frame.to_vec()).unwrap();
+        listener.hear(&mut frame.clone()).unwrap();
     }
     let heard = listener.neighbours().next().unwrap();
     let (told, read) = (speaker.beacon().chains.chain.0, heard.beacon.chains.chain.0);

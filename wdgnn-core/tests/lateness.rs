@@ -60,7 +60,7 @@ fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32)
         listener.sense(tick, Some(Sensed::now(REST)));
         for said in 0..=tick {
             if said + delay(said) == tick {
-                let heard = told[said as usize].iter().map(|frame| listener.hear(&mut frame.to_vec()));
+                let heard = told[said as usize].iter().map(|frame| listener.hear(&mut frame.clone()));
                 refused += heard.filter(Result::is_err).count();
             }
         }
@@ -165,7 +165,7 @@ proptest! {
         for skip in skips {
             listener.sense(tick, Some(Sensed::now(REST)));
             for frame in &told[tick as usize] {
-                prop_assert_eq!(listener.hear(&mut frame.to_vec()), Ok(()));
+                prop_assert_eq!(listener.hear(&mut frame.clone()), Ok(()));
                 last = Some(tick);
             }
             conclude(&mut listener);

@@ -50,7 +50,7 @@ fn exchange<P: Codec>(
         listener.sense(tick, Some(Sensed::now(REST)));
         speaker.sense(tick, Some(Sensed::now(says(tick))));
         if speaker.exchanges() {
-            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.to_vec())).collect();
+            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.clone())).collect();
         }
         conclude(listener);
     }

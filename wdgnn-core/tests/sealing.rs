@@ -358,12 +358,12 @@ fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
         }
         for frame in frames(&mut other) {
             assert_eq!(frame.len(), 32);
-            assert_eq!(one.hear(&mut frame.to_vec()), Ok(()));
-            assert_eq!(one.hear(&mut frame.to_vec()), Err(Refusal::Replayed));
-            assert_eq!(stranger.hear(&mut frame.to_vec()), Err(Refusal::Forged));
+            assert_eq!(one.hear(&mut frame.clone()), Ok(()));
+            assert_eq!(one.hear(&mut frame.clone()), Err(Refusal::Replayed));
+            assert_eq!(stranger.hear(&mut frame.clone()), Err(Refusal::Forged));
         }
         for frame in frames(&mut stranger) {
-            assert_eq!(one.hear(&mut frame.to_vec()), Err(Refusal::Forged));
+            assert_eq!(one.hear(&mut frame.clone()), Err(Refusal::Forged));
         }
         for robot in [&mut one, &mut other, &mut stranger] {
             robot.settle();
@@ -373,7 +373,7 @@ fn sealed_robots_fly_and_hear_each_other_and_no_stranger() {
     }
     // Its own frame, sent back.
     let own = frames(&mut one);
-    assert_eq!(one.hear(&mut own[0].to_vec()), Err(Refusal::Echo));
+    assert_eq!(one.hear(&mut own[0].clone()), Err(Refusal::Echo));
 }
 
 proptest! {
@@ -397,7 +397,7 @@ proptest! {
                     assert_eq!(before, format!("{robot:?}"));
                 }
             }
-            assert_eq!(robot.hear(&mut good.to_vec()), Ok(()));
+            assert_eq!(robot.hear(&mut good.clone()), Ok(()));
         }
         refused(dot154, &noise, kept);
         refused(esb32, &noise, kept);

@@ -46,7 +46,7 @@ fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
         for (now, tick) in [(FAR, 0), (FAR, 9 * FAR)] {
             listener.sense(now, Some(Sensed::now(REST)));
             let frame = said(&mut speaker, tick);
-            assert_eq!(listener.hear(&mut frame.to_vec()), Err(Refusal::Untimely));
+            assert_eq!(listener.hear(&mut frame.clone()), Err(Refusal::Untimely));
             let before = format!("{listener:?}");
             for _ in 0..2 {
                 let sender = listener.vouch(&frame).expect("a swarm member");
@@ -70,10 +70,10 @@ fn recordings_of_somebody_known_vouch_for_nothing() {
     speaker.set_boot(1);
     let heard = said(&mut speaker, FAR);
     listener.sense(FAR, Some(Sensed::now(REST)));
-    assert_eq!(listener.hear(&mut heard.to_vec()), Ok(()));
+    assert_eq!(listener.hear(&mut heard.clone()), Ok(()));
     listener.sense(2 * FAR, Some(Sensed::now(REST)));
     for recording in [&earlier, &heard] {
-        assert_eq!(listener.hear(&mut recording.to_vec()), Err(Refusal::Untimely));
+        assert_eq!(listener.hear(&mut recording.clone()), Err(Refusal::Untimely));
         assert_eq!(listener.vouch(recording), None);
     }
     assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "what is newer still does");

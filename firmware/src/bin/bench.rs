@@ -23,6 +23,7 @@ use wdgnn_core::{
     robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
     seal::{Sealed, SealedWith},
     taps::{Chain, NoChain, Stacked},
+    task::Task as _,
     tensor::Filter,
     tick,
     weights::{Aligned, Weights},
@@ -114,10 +115,14 @@ fn main() -> ! {
         whole(&FREE, &weights, free, frames, buffer),
         whole(&SEALED, &weights, aes, frames, buffer),
     );
-    show("tick, dot154", open.unwrap_or(nothing));
-    show("tick, dot154 sealed, without its AES", free.unwrap_or(nothing));
-    show("tick, dot154 sealed", aes.unwrap_or(nothing));
-    Board::end(good && open.is_some() && free.is_some() && aes.is_some())
+    let (Some(open), Some(free), Some(aes)) = (open, free, aes) else { Board::end(false) };
+    show("tick, dot154", open[0]);
+    show("tick, dot154, two heard", open[1]);
+    show("tick, dot154 sealed, without its AES", free[0]);
+    show("tick, dot154 sealed, without its AES, two heard", free[1]);
+    show("tick, dot154 sealed", aes[0]);
+    show("tick, dot154 sealed, two heard", aes[1]);
+    Board::end(good)
 }
 
 fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
@@ -138,8 +143,8 @@ fn load<P: Codec>(
     })
 }
 
-/// The instructions of a whole tick on any profile of one frame per exchange: it speaks, hears all eight, and everything else. `None`
-/// when it refused one.
+/// The instructions of a whole tick on any profile of one frame per exchange: it speaks, hears all eight neighbours or two of them, and
+/// everything else. `None` when it refused one.
 #[inline(never)]
 fn whole<P: Codec>(
     place: &'static StaticCell<Robot<'static, P>>,
@@ -147,28 +152,38 @@ fn whole<P: Codec>(
     codec: impl Fn() -> P,
     frames: &mut Frames,
     buffer: &mut [u8],
-) -> Option<u32> {
+) -> Option<[u32; 2]> {
     let robot = load(place, weights, codec());
-    let every = robot.behaviour().exchange;
+    // This image's model exchanges in every tick; the profile does not.
+    let every = P::profile(true).exchange().into();
+    let behaviour = robot.behaviour().every(every);
+    *robot.behaviour_mut() = if P::SEALED { behaviour.robust() } else { behaviour };
     let air = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
         let mut length = 0;
         for (sender, frame) in (1..).zip(frames) {
-            // Parameters that an honest robot can have.
-            let said = Beacon { wide: *robot.model().offline(), ..said(sender, exchange * every) };
+            // Where an honest robot can be by then, and parameters that it can have.
+            let tick = exchange * every;
+            let state = robot.task().carry_on(&motion(sender), tick);
+            let said = Beacon { state, wide: *robot.model().offline(), ..said(sender, tick) };
             length = codec().encode(robot.link(), &said, exchange, 0, frame)?;
         }
         Some(length)
     };
-    // In the first exchange everybody is new.
-    for exchange in 0..2 {
-        let length = air(exchange, frames, robot)?;
-        run(robot, exchange * every, &mut Air { frames: frames.iter(), length }, buffer);
+    let mut counted = [0; 2];
+    // In the first exchange everybody is new; in the last one, all but two are held.
+    for (exchange, heard) in (0..).zip([NEIGHBOURS, NEIGHBOURS, NEIGHBOURS, 2]) {
+        let (tick, length) = (exchange * every, air(exchange, frames, robot)?);
+        let mut radio = Air { frames: frames.get(..heard)?.iter(), length };
+        match (&mut counted, exchange) {
+            ([eight, _], 2) => *eight = count(|| run(robot, tick, &mut radio, buffer)),
+            ([_, two], 3) => *two = count(|| run(robot, tick, &mut radio, buffer)),
+            _ => run(robot, tick, &mut radio, buffer),
+        }
+        if robot.neighbours().filter(|known| known.counts && known.heard == tick).count() != heard {
+            return None;
+        }
     }
-    let length = air(2, frames, robot)?;
-    let mut radio = Air { frames: frames.iter(), length };
-    let counted = count(|| run(robot, 2 * every, &mut radio, buffer));
-    (robot.neighbours().filter(|known| known.counts && known.heard == 2 * every).count() == NEIGHBOURS)
-        .then_some(counted)
+    (robot.neighbours().len() == NEIGHBOURS).then_some(counted)
 }
 
 /// A block cipher that takes nearly nothing, in place of a processor's own. It hides nothing: never for a robot.

@@ -28,7 +28,8 @@ const LOG_EVERY: u32 = 100;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let board = BOARD.init_with(Board::init);
+    // It is made once.
+    let Some(board) = BOARD.try_init_with(Board::init) else { Board::give_up() };
     let robot = load(board.id);
     let mut buffer = [0; BUFFER_BYTES];
 
@@ -66,19 +67,28 @@ fn main() -> ! {
 fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
     let weights = match Weights::open(&MODEL.0) {
         Ok(weights) => weights,
-        Err(error) => defmt::panic!("the model in this image is not usable: {}", error),
+        Err(error) => {
+            defmt::error!("the model in this image is not usable: {}", error);
+            Board::give_up()
+        }
     };
     let (trained, flown) = (weights.header.exchange_divisor, Link::profile(true).exchange());
     // Rarer is no problem: more robots have their turn then.
     if trained < flown {
-        defmt::panic!(
+        defmt::error!(
             "the model in this image was trained with an exchange in every {=u16} ticks, this image's link carries one in every {=u16}",
             trained,
             flown
         );
+        Board::give_up()
     }
-    ROBOT.init_with(|| match robot::robot(id, &weights, link::link()) {
+    let made = ROBOT.try_init_with(|| match robot::robot(id, &weights, link::link()) {
         Ok(robot) => robot,
-        Err(error) => defmt::panic!("the model in this image is for another robot: {}", error),
-    })
+        Err(error) => {
+            defmt::error!("the model in this image is for another robot: {}", error);
+            Board::give_up()
+        }
+    });
+    // It is made once.
+    made.unwrap_or_else(|| Board::give_up())
 }

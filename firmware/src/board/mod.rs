@@ -18,14 +18,20 @@ exactly_one!(
     "panic-never"
 );
 
+#[cfg(any(feature = "board-qemu", feature = "nrf52"))]
+mod log;
 #[cfg(feature = "board-qemu")]
 mod qemu;
 #[cfg(feature = "board-qemu")]
 pub use qemu::Board;
+#[cfg(feature = "board-qemu")]
+use qemu::Sink;
 #[cfg(feature = "nrf52")]
 mod nrf52;
 #[cfg(feature = "nrf52")]
 pub use nrf52::Board;
+#[cfg(feature = "nrf52")]
+use nrf52::Sink;
 
 /// What seals this board's frames.
 #[cfg(all(feature = "nrf52", sealed))]

@@ -9,6 +9,8 @@
 
 mod log;
 
+pub use log::Sink;
+
 use core::{cell::Cell, convert::Infallible, mem::MaybeUninit};
 
 use bytemuck::{Pod, Zeroable};
@@ -64,10 +66,10 @@ impl Board {
         static WORLD: StaticCell<World> = StaticCell::new();
         let mut line = [MaybeUninit::uninit(); 16];
         let Some(id) = sys_get_cmdline_uninit(&mut line).ok().and_then(|line| number(line)) else {
-            fail("QEMU was started without a robot's number: -semihosting-config enable=on,arg=NUMBER")
+            fail("no robot's number: start QEMU with -semihosting-config enable=on,arg=NUMBER")
         };
         let (Ok(input), Ok(output)) = (File::open(c"/dev/stdin"), File::create(c"/dev/stdout")) else {
-            fail("QEMU was started without pipes to and from a world")
+            fail("no pipes to and from a world")
         };
         let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
         let air = Air { world, said: 0, listening: false, message: Frame::nothing() };
@@ -77,6 +79,11 @@ impl Board {
     /// Ends QEMU, well or badly: for programs that need nothing else of the board.
     pub fn end(well: bool) -> ! {
         process::exit(i32::from(!well))
+    }
+
+    /// There is nothing to fly with: the reason has been logged.
+    pub fn give_up() -> ! {
+        Self::end(false)
     }
 
     /// The robot's ports for a tick.

@@ -110,10 +110,10 @@ fn lengths(model: &ModelFile, seed: u64) -> Result<Row> {
     let mut refused = Refusals::default();
     let accepted = bad
         .iter()
-        .filter(|frame| robot.hear(&mut frame.to_vec()).map_err(|reason| refused.count(reason)).is_ok());
+        .filter(|frame| robot.hear(&mut (*frame).clone()).map_err(|reason| refused.count(reason)).is_ok());
     let accepted = accepted.count();
     // Nothing has changed: the good frame is still news.
-    let unharmed = robot.neighbours().len() == 0 && robot.hear(&mut good.to_vec()).is_ok();
+    let unharmed = robot.neighbours().len() == 0 && robot.hear(&mut good.clone()).is_ok();
     let property = format!("{accepted} of {} accepted, nothing changed", bad.len());
     Ok(row("cut, long, noise, versions", "0 to 300 bytes", &refused, accepted == 0 && unharmed, property))
 }
@@ -131,7 +131,7 @@ fn numbers(model: &ModelFile) -> Result<Row> {
         let liar = Insider { codec: Exact, lie: Some(Lie::Number { place, number }) };
         let frame = bytes(&Sealed::new(liar, &KEY), &link, &honest);
         made += 1;
-        match robot.hear(&mut frame.to_vec()) {
+        match robot.hear(&mut frame.clone()) {
             Ok(()) => accepted += 1,
             Err(reason) => refused.count(reason),
         }
@@ -150,7 +150,7 @@ fn crowd(model: &ModelFile) -> Result<Row> {
     let mut refused = Refusals::default();
     for sender in 1..=SENDERS {
         let frame = sealed(&link, &beacon(&robot, sender));
-        let _ = robot.hear(&mut frame.to_vec()).map_err(|reason| refused.count(reason));
+        let _ = robot.hear(&mut frame.clone()).map_err(|reason| refused.count(reason));
     }
     let kept = robot.neighbours().map(|neighbour| usize::from(neighbour.beacon.sender)).eq(1..=SLOTS);
     let counted = refused.total() == u32::from(SENDERS) - SLOTS as u32;

@@ -39,7 +39,7 @@ where
         .zip(graph)
         .map(|(node, hears)| {
             for (frame, _) in frames.iter().zip(hears).rev().filter(|(_, hears)| **hears) {
-                node.hear(&mut frame.to_vec()).expect("an honest frame is accepted");
+                node.hear(&mut frame.clone()).expect("an honest frame is accepted");
             }
             node.settle();
             let features = node.observe();

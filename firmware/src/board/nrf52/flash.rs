@@ -116,7 +116,9 @@ impl Flash {
         let room = STORE.end.saturating_sub(flash.free);
         if flash.free == STORE.end || (!in_flight && room < ENOUGH_PAGES * PAGE) {
             // One page is enough to go on with in flight; on the ground there is time for all that hold nothing new.
-            let old = STORE.step_by(PAGE as usize).filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
+            let old = STORE
+                .step_by(PAGE as usize)
+                .filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
             old.take(if in_flight { 1 } else { usize::MAX }).for_each(erase);
             flash.free = Self::next_free(keep);
         }
@@ -137,10 +139,10 @@ impl Flash {
 
     /// The first place for a record: behind the newest in its page, or an erased page; pages are used in a circle from there.
     fn next_free(newest: Option<u32>) -> u32 {
-        let count = (STORE.end - STORE.start) / PAGE;
+        const PAGES: u32 = (STORE.end - STORE.start) / PAGE;
         let first = newest.map_or(0, |page| (page - STORE.start) / PAGE);
-        (0..count)
-            .map(|step| STORE.start + (first + step) % count * PAGE)
+        (0..PAGES)
+            .map(|step| STORE.start + (first + step) % PAGES * PAGE)
             .find_map(|page| {
                 let mut at = page;
                 while at + 4 * AROUND <= page + PAGE
@@ -193,9 +195,9 @@ impl Flash {
         self.number = self.number.wrapping_add(1);
         self.written = 0;
         self.writing.clear();
-        let words = bytes.chunks(4).map(|chunk| {
-            chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
-        });
+        let words = bytes
+            .chunks(4)
+            .map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
         let all = [HEAD | bytes.len() as u32, self.number].into_iter().chain(words).chain([!self.number]);
         for word in all {
             self.writing.push(word).map_err(|_| FlashFailed::TooLong)?;

@@ -4,7 +4,10 @@
 //! frames go out in slots by a timer, the serial line goes round by itself, nothing is erased in flight, and the processor sleeps
 //! whenever there is nothing to do. Run register by register in `chip`, never on a board: see `docs/firmware.md`.
 
-#![allow(unsafe_code, reason = "memory that radio, serial line and AES read and write by themselves, and interrupts")]
+#![allow(
+    unsafe_code,
+    reason = "memory that radio, serial line and AES read and write by themselves, and interrupts"
+)]
 
 #[cfg(sealed)]
 pub mod aes;
@@ -12,6 +15,7 @@ mod air;
 mod boards;
 mod flash;
 mod light;
+mod log;
 mod radio;
 mod serial;
 mod settings;
@@ -19,15 +23,20 @@ mod start;
 mod time;
 
 use nrf_pac::radio::vals::Txpower;
+use panic_never as _;
 use wdgnn_core::{
     ports::{Clock, Ports},
     robot::{OUTPUTS, Robot},
     task::NodeId,
     tick::Report,
 };
-use {defmt_rtt as _, panic_probe as _};
 
-use self::{air::Air, flash::Flash, serial::{Input, Output}};
+pub use self::log::Sink;
+use self::{
+    air::Air,
+    flash::Flash,
+    serial::{Input, Output},
+};
 use crate::{
     io::companion::{Acceleration, Pose, Status},
     link::Link,
@@ -81,6 +90,14 @@ impl Board {
             silent: 0,
             back: false,
             turn: None,
+        }
+    }
+
+    /// There is nothing to fly with: the reason has been logged. Nobody feeds the watchdog, so whatever passes is tried again.
+    pub fn give_up() -> ! {
+        start::start_watchdog();
+        loop {
+            cortex_m::asm::wfe();
         }
     }
 
@@ -140,6 +157,13 @@ impl Board {
             self.pose.line().restart();
         }
     }
+}
+
+/// The processor cannot go on: logged, and then the watchdog.
+#[cortex_m_rt::exception]
+unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
+    defmt::error!("fault at {=u32:#x}", frame.pc());
+    Board::give_up()
 }
 
 impl Clock for Board {

@@ -2,7 +2,7 @@
 //! needed, and a period has no rounding.
 //!
 //! Its channels: 0 wakes a sleeping robot for its next tick, 1 begins the robot's slot, 2 takes the time of a frame's end
-//! (without the processor), 3 tells the time.
+//! (without the processor), 3 tells the time, 4 wakes whoever waits for something that may never come.
 
 use core::cell::Cell;
 
@@ -15,6 +15,7 @@ const TICK: usize = 0;
 const SLOT: usize = 1;
 const FRAME: usize = 2;
 const NOW: usize = 3;
+const GUARD: usize = 4;
 
 /// The time when it was last asked for: the counter's 32 bits last for 71 minutes, the robot asks in every tick.
 static LAST: Mutex<Cell<u64>> = Mutex::new(Cell::new(0));
@@ -70,6 +71,27 @@ pub fn sleep_until(at: u64) {
     }
 }
 
+/// Wakes a sleeping processor after so many microseconds, and says when that is, in the lower 32 bits.
+pub fn wake_after(microseconds: u32) -> u32 {
+    TIMER3.tasks_capture(GUARD).write_value(1);
+    let at = TIMER3.cc(GUARD).read().wrapping_add(microseconds);
+    TIMER3.cc(GUARD).write_value(at);
+    TIMER3.events_compare(GUARD).write_value(0);
+    TIMER3.intenset().write(|w| w.set_compare(GUARD, true));
+    at
+}
+
+/// Nobody waits any more.
+pub fn wake_no_more() {
+    TIMER3.intenclr().write(|w| w.set_compare(GUARD, true));
+}
+
+/// Whether the time of [`wake_after`] has come.
+pub fn has_come(at: u32) -> bool {
+    TIMER3.tasks_capture(NOW).write_value(1);
+    TIMER3.cc(NOW).read().wrapping_sub(at).cast_signed() >= 0
+}
+
 /// The robot's slot begins then; what is past already begins never.
 pub fn begin_slot_at(at: u64) {
     TIMER3.events_compare(SLOT).write_value(0);
@@ -82,6 +104,10 @@ fn TIMER3() {
     if TIMER3.events_compare(TICK).read() != 0 {
         TIMER3.events_compare(TICK).write_value(0);
         TIMER3.intenclr().write(|w| w.set_compare(TICK, true));
+    }
+    if TIMER3.events_compare(GUARD).read() != 0 {
+        TIMER3.events_compare(GUARD).write_value(0);
+        wake_no_more();
     }
     if TIMER3.events_compare(SLOT).read() != 0 {
         TIMER3.events_compare(SLOT).write_value(0);
