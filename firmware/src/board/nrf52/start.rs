@@ -36,6 +36,9 @@ pub fn start(debug_port_open: bool) -> u32 {
     let reasons = POWER.resetreas().read().0;
     POWER.resetreas().write(|w| w.0 = reasons);
     debug_port(debug_port_open);
+    if let Some(code) = super::boards::OUTPUT_VOLTAGE {
+        fix(UICR.regout0().as_ptr().cast(), 0xffff_fff8 | code);
+    }
     // Flash has two wait states, which the cache hides.
     NVMC.icachecnf().write(|w| w.set_cacheen(true));
     if super::boards::DCDC {
@@ -53,17 +56,20 @@ pub fn start(debug_port_open: bool) -> u32 {
 
 /// Closes the debug port for good, or keeps it open. What was closed opens again only by erasing the whole chip.
 fn debug_port(open: bool) {
-    let told = UICR.approtect().as_ptr().cast::<u32>();
-    // SAFETY: a register of the chip's, read and nothing else.
-    let now = unsafe { ptr::read_volatile(told) };
     if open {
         // SAFETY: a register that older chips ignore.
         unsafe { ptr::write_volatile(APPROTECT_DISABLE, OPEN) };
     }
-    let wanted = if open { OPEN } else { CLOSED };
+    fix(UICR.approtect().as_ptr().cast(), if open { OPEN } else { CLOSED });
+}
+
+/// Writes a word of the user information, if that is possible and not so already; then the chip starts again, with it.
+fn fix(place: *mut u32, wanted: u32) {
+    // SAFETY: a register of the chip's, read and nothing else.
+    let now = unsafe { ptr::read_volatile(place) };
     // Only ones become zeros, and an erased word (all ones) is what there is to begin with.
     if now & wanted == wanted && now != wanted {
-        super::flash::write_word(told, wanted);
+        super::flash::write_word(place, wanted);
         cortex_m::peripheral::SCB::sys_reset();
     }
 }

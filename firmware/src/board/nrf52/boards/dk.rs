@@ -9,6 +9,8 @@ pub const RECEIVE: Pin = Pin(0, 8);
 pub const SEND: Pin = Pin(0, 6);
 /// LED1, on when low.
 pub const LIGHT: Light = Light { pin: Pin(0, 13), on_when_high: false, ground: None };
+/// The supply's voltage is the board's.
+pub const OUTPUT_VOLTAGE: Option<u32> = None;
 /// The inductors of the supply are there.
 pub const DCDC: bool = true;
 /// The last eight pages.

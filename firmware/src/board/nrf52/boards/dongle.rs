@@ -10,6 +10,9 @@ pub const RECEIVE: Pin = Pin(0, 15);
 pub const SEND: Pin = Pin(0, 13);
 /// LED1, green, on when low.
 pub const LIGHT: Light = Light { pin: Pin(0, 6), on_when_high: false, ground: None };
+/// Fed from USB, the chip makes 1.8 V of it unless its user information (REGOUT0) says otherwise; code 4 is 3.0 V, for adapters and
+/// lights.
+pub const OUTPUT_VOLTAGE: Option<u32> = Some(4);
 /// The inductors of the supply are there.
 pub const DCDC: bool = true;
 /// Eight pages below the bootloader.

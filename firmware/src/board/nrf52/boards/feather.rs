@@ -10,6 +10,8 @@ pub const RECEIVE: Pin = Pin(0, 24);
 pub const SEND: Pin = Pin(0, 25);
 /// The red LED.
 pub const LIGHT: Light = Light { pin: Pin(1, 15), on_when_high: true, ground: None };
+/// The supply's voltage is the board's.
+pub const OUTPUT_VOLTAGE: Option<u32> = None;
 /// The inductors of the supply are there.
 pub const DCDC: bool = true;
 /// Eight pages below the file system.
