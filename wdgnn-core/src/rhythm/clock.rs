@@ -1,0 +1,79 @@
+//! The clock's rules.
+
+use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, REMEMBERED, Rhythm, SLEW};
+
+impl<const N: usize> Rhythm<N> {
+    /// Others whose clocks count.
+    fn fresh(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
+        let oldest = now.saturating_sub(self.exchanges(FRESH));
+        self.others.iter().filter(move |other| other.heard >= oldest)
+    }
+
+    /// Those of them that are of one time with this robot.
+    pub(super) fn near(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
+        self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR)
+    }
+
+    /// Shifts one's own time: positive is later.
+    fn shift(&mut self, by: i64) {
+        self.epoch = self.epoch.wrapping_add(by);
+        for other in &mut self.others {
+            other.later = other.later.wrapping_sub(by);
+        }
+    }
+
+    /// The clock's rules, once per tick.
+    pub(super) fn keep_time(&mut self, now: u64, exchange_begins: bool) {
+        let oldest = now.saturating_sub(self.exchanges(REMEMBERED));
+        self.others.retain(|other| other.heard >= oldest);
+        let near = self.near(now).count();
+        let laters =
+            |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
+        let ahead = laters(|later| later < -Self::NEAR);
+        let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
+        let behind = laters(|later| later > Self::NEAR).min();
+        let patience = self.exchanges(PATIENCE);
+        let passed = |since: &mut Option<u64>, there: bool| {
+            let since = if there { *since.get_or_insert(now) } else { *since.insert(now) };
+            now.saturating_sub(since) > patience
+        };
+        let insisted = passed(&mut self.ahead_since, ahead.is_some());
+        self.unfollowed = passed(&mut self.behind_since, behind.is_some());
+        let unheard = passed(&mut self.unheard_since, near == 0 && behind.is_some());
+        let listening = self.slot.is_none();
+        if let Some(by) = ahead
+            && (ahead_count > near || (insisted && by >= -FURTHEST_US))
+        {
+            self.move_to(by, now);
+        } else if let Some(by) = behind
+            && near == 0
+            && (listening || unheard)
+        {
+            self.back |= self.slot.is_some();
+            self.last = None;
+            self.move_to(by, now);
+        } else if exchange_begins && near > 0 {
+            let limit = self.timing.exchange_us() / SLEW;
+            let half = self.mean(now) / 2;
+            self.shift(half.max(-limit).min(limit));
+        }
+    }
+
+    fn move_to(&mut self, by: i64, now: u64) {
+        self.shift(by);
+        (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
+        self.broken = [(0, 0); MOST_SLOTS as usize];
+        // The own slot may be somebody's in the other time.
+        if self.slot.is_some_and(|own| {
+            self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)
+        }) {
+            self.claim(now);
+        }
+    }
+
+    /// The mean of the near clocks and one's own.
+    fn mean(&self, now: u64) -> i64 {
+        let (sum, count) = self.near(now).fold((0, 1), |(sum, count), other| (sum + other.later, count + 1));
+        sum / count
+    }
+}
