@@ -74,6 +74,6 @@ impl<const N: usize> Rhythm<N> {
     /// The mean of the near clocks and one's own.
     fn mean(&self, now: u64) -> i64 {
         let (sum, count) = self.near(now).fold((0, 1), |(sum, count), other| (sum + other.later, count + 1));
-        sum / count
+        sum / i64::max(count, 1)
     }
 }
