@@ -69,6 +69,7 @@ fn header() -> Header {
             metric: Metric::Euclidean,
             mixing: Mixing::Metropolis,
             through_clamp: true,
+            ..Learning::OFF
         },
         exchange_divisor: 4,
     }
