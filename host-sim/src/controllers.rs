@@ -2,6 +2,7 @@
 
 use wdgnn_core::{
     Network,
+    behaviour::Behaviour,
     flocking::{self, Flocking, Motion},
     online::Learning,
     wide::Folded,
@@ -14,6 +15,7 @@ use crate::{
         options::{Faults, Trust},
         swarm::AirSwarm,
     },
+    baselines::{Guarded, Hearsay},
     error::{Error, Result},
     expert::{Expert, Limit},
     flight::Pilot,
@@ -42,10 +44,29 @@ pub enum Controller {
     Gnn,
     /// Graph filter as trained.
     GraphFilter,
+    /// The centre under the networks' guard.
+    LimitGuarded,
+    /// The expert under the networks' guard.
+    ExpertGuarded,
+    /// Braking to the mean of what is known over so many hops, under the networks' guard.
+    Averaging(u8),
+    /// Braking to the mean of everything that has travelled here, one hop per tick, under the networks' guard.
+    Flooding,
 }
 
 impl Controller {
-    /// All of them, in the order of the table.
+    /// What a network has to be held against, in the order of the table: nothing here learns, everything is under the same guard.
+    pub const BASELINES: [Self; 7] = [
+        Self::LimitGuarded,
+        Self::Flooding,
+        Self::Averaging(6),
+        Self::Averaging(3),
+        Self::Averaging(2),
+        Self::Averaging(1),
+        Self::ExpertGuarded,
+    ];
+
+    /// Those of the paper and its bound, in the order of the table.
     pub const ALL: [Self; 7] = [
         Self::Limit,
         Self::Expert,
@@ -67,6 +88,13 @@ impl Controller {
             Self::WdGnnOnline => "wd-gnn-online",
             Self::Gnn => "gnn",
             Self::GraphFilter => "graph-filter",
+            Self::LimitGuarded => "limit-guarded",
+            Self::ExpertGuarded => "expert-guarded",
+            Self::Averaging(1) => "averaging-1-hop",
+            Self::Averaging(2) => "averaging-2-hops",
+            Self::Averaging(3) => "averaging-3-hops",
+            Self::Averaging(_) => "averaging-6-hops",
+            Self::Flooding => "flooding",
         }
     }
 
@@ -74,13 +102,20 @@ impl Controller {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::Limit => "physical limit",
+            Self::Limit => "centre, no guard (bound)",
             Self::Expert => "expert (centralised)",
             Self::WdGnn => "WD-GNN",
             Self::WdGnnOnlineCentralised => "WD-GNN online, centralised",
             Self::WdGnnOnline => "WD-GNN online",
             Self::Gnn => "GNN",
             Self::GraphFilter => "graph filter",
+            Self::LimitGuarded => "centre + guard (bound)",
+            Self::ExpertGuarded => "expert + guard",
+            Self::Averaging(1) => "averaging, 1 hop + guard",
+            Self::Averaging(2) => "averaging, 2 hops + guard",
+            Self::Averaging(3) => "averaging, 3 hops + guard",
+            Self::Averaging(_) => "averaging, 6 hops + guard",
+            Self::Flooding => "flooding + guard (local floor)",
         }
     }
 
@@ -88,7 +123,9 @@ impl Controller {
     #[must_use]
     pub fn paper(self) -> Option<[(f64, f64); 2]> {
         match self {
-            Self::Limit => None,
+            Self::Limit | Self::LimitGuarded | Self::ExpertGuarded | Self::Averaging(_) | Self::Flooding => {
+                None
+            }
             Self::Expert => Some([(52.0, 2.0), (0.0035, 0.0001)]),
             Self::WdGnn => Some([(84.0, 5.0), (0.0119, 0.0032)]),
             Self::WdGnnOnlineCentralised => Some([(79.0, 4.0), (0.0065, 0.0028)]),
@@ -102,10 +139,10 @@ impl Controller {
     #[must_use]
     pub fn architecture(self) -> Option<Architecture> {
         match self {
-            Self::Limit | Self::Expert => None,
             Self::WdGnn | Self::WdGnnOnlineCentralised | Self::WdGnnOnline => Some(Architecture::WdGnn),
             Self::Gnn => Some(Architecture::Gnn),
             Self::GraphFilter => Some(Architecture::GraphFilter),
+            _ => None,
         }
     }
 }
@@ -121,6 +158,8 @@ pub struct Fleet {
     pub step: Option<f32>,
     /// The centralised rule's step size relative to γ.
     pub centralised: f32,
+    /// Whether robots keep a personal part and heed what came of their commands, where their model says so; the paper's do not.
+    pub personal: bool,
     /// Fly through the air byte by byte, sealed, with these faults.
     pub faults: Option<Faults>,
 }
@@ -135,11 +174,11 @@ impl Fleet {
     /// [`crate::error::Error::Model`] when the program was built with damaged ones.
     pub fn shipped(recipe: RecipeName) -> Result<Self> {
         let centralised = match recipe {
-            RecipeName::Ours => 0.125,
+            RecipeName::Ours | RecipeName::Imitation => 0.125,
             RecipeName::Paper => 1.0,
         };
         let models = models::fleet(recipe)?.into();
-        Ok(Self { profile: Profile::Exact, models, step: None, centralised, faults: None })
+        Ok(Self { profile: Profile::Exact, models, step: None, centralised, personal: true, faults: None })
     }
 
     /// The WD-GNN that comes with the program for a link profile: nothing else was trained for small radios.
@@ -208,7 +247,21 @@ impl Fleet {
             Controller::Limit => {
                 return Ok(Box::new(Limit { limit: task.limit, period: task.period }));
             }
-            Controller::Expert => return Ok(Box::new(Expert { limit: task.limit })),
+            Controller::Expert => return Ok(Box::new(Expert { limit: task.limit, potential: true })),
+            Controller::LimitGuarded => {
+                let wishes = Limit { limit: task.limit, period: task.period };
+                return Ok(Box::new(Guarded { wishes, task }));
+            }
+            Controller::ExpertGuarded => {
+                return Ok(Box::new(Guarded { wishes: Expert { limit: task.limit, potential: true }, task }));
+            }
+            Controller::Averaging(hops) => {
+                let wishes = Hearsay::new(Some(hops.into()), task.period);
+                return Ok(Box::new(Guarded { wishes, task }));
+            }
+            Controller::Flooding => {
+                return Ok(Box::new(Guarded { wishes: Hearsay::new(None, task.period), task }));
+            }
             _ => {}
         }
         let model = self.model(controller).ok_or_else(|| {
@@ -219,6 +272,9 @@ impl Fleet {
         })?;
         let mut rule = model.weights().header.learning;
         rule.step = self.step.unwrap_or(rule.step);
+        if !self.personal {
+            rule = Learning { personal_step: 0.0, heeds: false, ..rule };
+        }
         let online = match controller {
             Controller::WdGnnOnline => Online::Decentralised,
             Controller::WdGnnOnlineCentralised => Online::Centralised(rule.step * self.centralised),
@@ -236,7 +292,7 @@ impl Fleet {
         swarm: u64,
     ) -> Result<Box<dyn Pilot + 'a>> {
         let dimensions = Dimensions::of(&model.weights().header);
-        let plan = MakePilot { model, profile: self.profile, task: task(model)?, rule, online, start };
+        let plan = MakePilot { model, task: task(model)?, rule, online, start };
         match &self.faults {
             None => profiles::visit(self.profile, dimensions, plan)?,
             Some(faults) => {
@@ -258,7 +314,6 @@ pub fn task(model: &ModelFile) -> Result<Flocking> {
 
 struct MakePilot<'a, 'b> {
     model: &'a ModelFile,
-    profile: Profile,
     task: Flocking,
     rule: Learning,
     online: Online,
@@ -266,6 +321,11 @@ struct MakePilot<'a, 'b> {
 }
 
 impl<'a> MakePilot<'a, '_> {
+    /// How every robot behaves: at the exchange rate that the model was trained for, which the profile has room for.
+    fn behaviour(&self, learning: Learning) -> Behaviour {
+        Behaviour::new(learning).every(self.model.weights().header.exchange_divisor.into())
+    }
+
     /// The network, and the rule by which every robot learns.
     fn network<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
         &self,
@@ -286,7 +346,7 @@ impl<'a> LinkVisitor for MakePilot<'a, '_> {
 
     fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output {
         let (network, learning) = self.network::<S, TAPS, G>()?;
-        let behaviour = self.profile.behaviour(learning);
+        let behaviour = self.behaviour(learning);
         let checksum = self.model.weights().model;
         let swarm = Swarm::<_, P>::new(network, self.task, checksum, behaviour, self.online, self.start);
         Ok(Box::new(swarm))
@@ -306,7 +366,7 @@ impl<'a> LinkVisitor for MakeAirPilot<'a, '_> {
     fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output {
         let Self { plan, faults, swarm } = self;
         let (model, learning) = plan.network::<S, TAPS, G>()?;
-        let behaviour = plan.profile.behaviour(learning);
+        let behaviour = plan.behaviour(learning);
         let behaviour = match faults.trust {
             Trust::Robust => behaviour.robust(),
             Trust::AsTrained => behaviour,

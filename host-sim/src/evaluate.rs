@@ -46,6 +46,10 @@ pub struct Summary {
     pub min_distance: f64,
     /// Pairs closer than 0.1 m, in pair-ticks per swarm.
     pub close_pairs: f64,
+    /// Pairs closer than 0.2 m, likewise.
+    pub close_pairs_200_mm: f64,
+    /// Pairs closer than 0.3 m, likewise.
+    pub close_pairs_300_mm: f64,
     /// Mean disagreement between the robots' parameters at the end; null where they do not learn.
     pub disagreement: Option<f64>,
     /// On an air with faults: frames heard, refused ones included.
@@ -76,7 +80,9 @@ impl Summary {
             min_distance: collect(|flight| f64::from(flight.min_distance))
                 .into_iter()
                 .fold(f64::INFINITY, f64::min),
-            close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs))).mean,
+            close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs[0]))).mean,
+            close_pairs_200_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[1]))).mean,
+            close_pairs_300_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[2]))).mean,
             disagreement: disagreements.map(|values| Spread::of(&values).mean),
             heard: tally.as_ref().map(|tally| tally.heard),
             refused: tally.map(|tally| tally.refused_by_name()),

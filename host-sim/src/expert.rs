@@ -1,8 +1,14 @@
-//! Controllers that know everything: the paper's expert, which training imitates, and the physical limit, which nobody beats.
+//! Controllers that know everything: the paper's expert, which imitation learns from, and a centre that has every robot brake as hard
+//! as it can, straight to the mean velocity.
+//!
+//! The centre's total bounds everybody's who flies without a guard: no robot can change its velocity faster, and the mean is the
+//! velocity that all of them together are nearest to. It is no bound where the mean itself may be moved at no cost, and it lets
+//! robots collide. Under the networks' guard ([`crate::baselines::Guarded`]) it is the bound to compare them with.
 
 use wdgnn_core::{flocking::Motion, math};
 
 use crate::{
+    baselines::Wishes,
     flight::{Pilot, Scene},
     links::Links,
     world,
@@ -11,11 +17,16 @@ use crate::{
 /// Range of the expert's collision avoidance ρ in metres.
 const AVOIDANCE_METRES: f32 = 1.0;
 
+/// The gain of the teacher without a potential: that of the expert among fifty robots.
+const VELOCITY_GAIN: f64 = 50.0;
+
 /// The expert (eq. `optimalController`): `u* = −Σ_j (v_i − v_j) + 2 Σ_{d<ρ} (p_i − p_j)(1/d⁴ + 1/d²)`, over all robots, clamped.
 #[derive(Clone, Copy, Debug)]
 pub struct Expert {
     /// Largest acceleration per axis in m/s².
     pub limit: f32,
+    /// Whether it avoids collisions. Without, it is a teacher of velocities only: `clamp(50 (v̄ − v_i))`.
+    pub potential: bool,
 }
 
 impl Expert {
@@ -26,8 +37,9 @@ impl Expert {
         let mean = world::mean_velocity(motions);
         commands.clear();
         commands.extend(motions.iter().enumerate().map(|(robot, motion)| {
-            let mut u = [0, 1].map(|axis| n * (mean[axis] - f64::from(motion.velocity[axis])));
-            for &other in close.of(robot) {
+            let gain = if self.potential { n } else { VELOCITY_GAIN };
+            let mut u = [0, 1].map(|axis| gain * (mean[axis] - f64::from(motion.velocity[axis])));
+            for &other in close.of(robot).iter().filter(|_| self.potential) {
                 let other = &motions[other as usize];
                 let [dx, dy] =
                     [0, 1].map(|axis| f64::from(motion.position[axis]) - f64::from(other.position[axis]));
@@ -48,7 +60,13 @@ impl Pilot for Expert {
     }
 }
 
-/// The physical limit: every robot brakes at full acceleration straight to the mean velocity.
+impl Wishes for Expert {
+    fn wish(&mut self, scene: &Scene<'_>, wishes: &mut Vec<[f32; 2]>) {
+        self.commands(scene.motions, wishes);
+    }
+}
+
+/// A centre: every robot brakes at full acceleration straight to the mean velocity.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Largest acceleration per axis in m/s².
@@ -59,13 +77,21 @@ pub struct Limit {
 
 impl Pilot for Limit {
     fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
+        self.wish(scene, commands);
+        for u in commands.as_flattened_mut() {
+            *u = math::clamp(*u, self.limit);
+        }
+    }
+}
+
+impl Wishes for Limit {
+    fn wish(&mut self, scene: &Scene<'_>, wishes: &mut Vec<[f32; 2]>) {
         let mean = world::mean_velocity(scene.motions);
-        commands.clear();
-        commands.extend(scene.motions.iter().map(|motion| {
-            [0, 1].map(|axis| {
-                math::clamp((mean[axis] as f32 - motion.velocity[axis]) / self.period, self.limit)
-            })
-        }));
+        wishes.clear();
+        wishes.extend(
+            (scene.motions.iter())
+                .map(|motion| [0, 1].map(|axis| (mean[axis] as f32 - motion.velocity[axis]) / self.period)),
+        );
     }
 }
 
@@ -81,7 +107,7 @@ mod tests {
             Motion { position: [0.8, 0.0], velocity: [0.0, -1.0] },
         ];
         let mut commands = Vec::new();
-        Expert { limit: 10.0 }.commands(&motions, &mut commands);
+        Expert { limit: 10.0, potential: true }.commands(&motions, &mut commands);
         assert!((commands[0][0] + 6.406_25).abs() < 1.0e-4);
         assert!((commands[0][1] + 2.0).abs() < 1.0e-6);
         assert!((commands[1][0] - 6.406_25).abs() < 1.0e-4);
@@ -91,7 +117,7 @@ mod tests {
     fn the_expert_is_clamped_and_finite_on_the_same_spot() {
         let motions = [Motion { position: [1.0, 1.0], velocity: [100.0, 0.0] }; 2];
         let mut commands = Vec::new();
-        Expert { limit: 10.0 }.commands(&motions, &mut commands);
+        Expert { limit: 10.0, potential: true }.commands(&motions, &mut commands);
         assert_eq!(commands, [[0.0, 0.0]; 2]);
     }
 }

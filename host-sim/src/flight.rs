@@ -2,7 +2,14 @@
 
 use wdgnn_core::flocking::Motion;
 
-use crate::{air::tally::Tally, links::Links, start::Condition, world};
+use crate::{
+    air::tally::Tally,
+    body::{Bodies, Quirks},
+    links::Links,
+    seeds::{Purpose, generator},
+    start::Condition,
+    world,
+};
 
 /// What a pilot sees at a tick.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +55,8 @@ pub struct Flight {
     pub variation: Vec<f64>,
     /// Smallest distance between two robots at any tick, in metres.
     pub min_distance: f32,
-    /// Pairs closer than 0.1 m, summed over the ticks.
-    pub close_pairs: u32,
+    /// Pairs closer than 0.1, 0.2 and 0.3 m, summed over the ticks.
+    pub close_pairs: [u32; 3],
     /// How far the robots' parameters were apart at the end.
     pub disagreement: Option<f64>,
     /// What was counted on the air, where there was one.
@@ -70,11 +77,26 @@ impl Flight {
     }
 }
 
-/// Flies a swarm from `start`.
+/// Flies a swarm from `start` with robots that are as they should be.
 pub fn fly(
     condition: &Condition,
     start: &[Motion],
     period: f32,
+    pilot: &mut dyn Pilot,
+    observer: &mut dyn Observer,
+) -> Flight {
+    // No quirk draws a random number in flight.
+    let random = generator(0, Purpose::Bodies, 0);
+    let mut bodies = Bodies::new(Quirks::default(), start.len(), random);
+    fly_in(condition, start, period, &mut bodies, pilot, observer)
+}
+
+/// Flies a swarm from `start` with robots as they are.
+pub fn fly_in(
+    condition: &Condition,
+    start: &[Motion],
+    period: f32,
+    bodies: &mut Bodies,
     pilot: &mut dyn Pilot,
     observer: &mut dyn Observer,
 ) -> Flight {
@@ -83,20 +105,23 @@ pub fn fly(
     let mut flight = Flight {
         variation: Vec::with_capacity(condition.ticks as usize),
         min_distance: f32::INFINITY,
-        close_pairs: 0,
+        close_pairs: [0; 3],
         disagreement: None,
         tally: None,
     };
     for tick in 0..condition.ticks {
-        let links = Links::within(&motions, condition.radius);
-        let scene = Scene { tick, motions: &motions, links: &links };
+        let links = bodies.links(tick, &motions, condition.radius);
         let (smallest, close) = world::closeness(&motions, &links);
         flight.variation.push(world::variation(&motions));
         flight.min_distance = flight.min_distance.min(smallest);
-        flight.close_pairs += close;
-        pilot.fly(&scene, &mut commands);
-        observer.see(&scene, &commands);
-        world::step(&mut motions, &commands, period);
+        for (sum, close) in flight.close_pairs.iter_mut().zip(close) {
+            *sum += close;
+        }
+        let sensed = bodies.sensed(tick, &motions);
+        pilot.fly(&Scene { tick, motions: &sensed, links: &links }, &mut commands);
+        observer.see(&Scene { tick, motions: &motions, links: &links }, &commands);
+        let accelerations = bodies.act(tick, &motions, &commands, period);
+        world::step(&mut motions, &accelerations, period);
     }
     flight.disagreement = pilot.disagreement();
     flight.tally = pilot.tally();

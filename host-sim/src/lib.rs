@@ -4,6 +4,8 @@
 
 pub mod air;
 pub mod airtime;
+pub mod baselines;
+pub mod body;
 pub mod capture;
 pub mod chips;
 pub mod cli;
@@ -27,6 +29,7 @@ pub mod profiles;
 pub mod progress;
 pub mod seeds;
 pub mod shapes;
+pub mod shift;
 pub mod sniff;
 pub mod start;
 pub mod swarm;

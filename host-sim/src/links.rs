@@ -38,6 +38,17 @@ impl Links {
         links
     }
 
+    /// Those of the links for which `keep` says so, asked in order: listener first, then whom it hears.
+    #[must_use]
+    pub fn filtered(&self, mut keep: impl FnMut(u32, u32) -> bool) -> Self {
+        let mut links = Self { starts: vec![0], others: Vec::with_capacity(self.others.len()) };
+        for robot in 0..self.starts.len().saturating_sub(1) {
+            links.others.extend(self.of(robot).iter().filter(|&&other| keep(robot as u32, other)));
+            links.starts.push(links.others.len() as u32);
+        }
+        links
+    }
+
     /// The robots that `robot` hears.
     #[must_use]
     pub fn of(&self, robot: usize) -> &[u32] {

@@ -84,13 +84,13 @@ impl Profile {
         Ok(())
     }
 
-    /// Checks that a model was trained for this profile's exchange rate.
+    /// Checks that a model was trained for this profile's exchange rate, or for a lower one: the air has room for that, too.
     ///
     /// # Errors
     /// [`Error::Usage`] that says how to train one that is.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.exchange_divisor);
-        if trained == self.exchange() {
+        if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
             return Ok(());
         }
         Err(Error::usage(format!(
@@ -238,8 +238,11 @@ mod tests {
 
     #[test]
     fn a_model_of_another_exchange_rate_is_refused_with_the_way_out() {
-        let model = models::of_profile(Profile::Dot154).unwrap();
-        let refusal = Profile::Espnow.check(&model).unwrap_err().to_string();
-        assert!(refusal.contains("every 5 ticks") && refusal.contains("train --profile espnow"), "{refusal}");
+        let model = models::of_profile(Profile::Espnow).unwrap();
+        let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
+        assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
+        // The other way round there is room.
+        Profile::Espnow.check(&models::of_profile(Profile::Dot154).unwrap()).unwrap();
+        assert!(Profile::Exact.check(&model).is_err());
     }
 }

@@ -4,8 +4,8 @@ use wdgnn_core::flocking::Motion;
 
 use crate::links::{Links, distance};
 
-/// Pairs closer than this count as close, in metres.
-pub const CLOSE_METRES: f32 = 0.1;
+/// Pairs closer than these count as close, in metres.
+pub const CLOSE_METRES: [f32; 3] = [0.1, 0.2, 0.3];
 
 /// Moves every robot for one period under its acceleration (eq. `controlProcess`).
 pub fn step(motions: &mut [Motion], commands: &[[f32; 2]], period: f32) {
@@ -53,15 +53,17 @@ pub fn variation_of(velocities: impl Iterator<Item = [f32; 2]> + Clone) -> f64 {
 }
 
 /// The smallest distance among linked robots (infinite when there are none), and how many pairs are closer than
-/// [`CLOSE_METRES`].
+/// each of [`CLOSE_METRES`].
 #[must_use]
-pub fn closeness(motions: &[Motion], links: &Links) -> (f32, u32) {
+pub fn closeness(motions: &[Motion], links: &Links) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
-    let mut close = 0;
+    let mut close = [0; 3];
     for (a, b) in links.pairs() {
         let distance = distance(&motions[a], &motions[b]);
         smallest = smallest.min(distance);
-        close += u32::from(distance < CLOSE_METRES);
+        for (close, limit) in close.iter_mut().zip(CLOSE_METRES) {
+            *close += u32::from(distance < limit);
+        }
     }
     (smallest, close)
 }
@@ -94,6 +96,6 @@ mod tests {
     #[test]
     fn close_pairs_are_counted_once() {
         let motions = pair();
-        assert_eq!(closeness(&motions, &Links::within(&motions, 1.0)), (0.05, 1));
+        assert_eq!(closeness(&motions, &Links::within(&motions, 1.0)), (0.05, [1, 1, 1]));
     }
 }

@@ -23,6 +23,7 @@
 //! | infer | [`deep`], [`wide`], [`network`] | z(t) → the network's output |
 //! | guard, act | [`safety`], [`ports`] | output → a finite, bounded command, also alone → motors |
 //! | learn | [`task`], [`online`] | the local loss → the gradient of the wide part |
+//! | keep | [`personal`] | what a robot learns about itself and tells nobody |
 //! | agree | [`consensus`] | own and neighbours' wide parameters, gradient → the next ones |
 //!
 //! [`node`] has these steps as verbs and holds what lasts from tick to tick; [`mod@tick`] runs them against a robot's ports and
@@ -176,6 +177,7 @@ pub mod neighbours;
 pub mod network;
 pub mod node;
 pub mod online;
+pub mod personal;
 pub mod ports;
 pub mod refusal;
 pub mod restart;

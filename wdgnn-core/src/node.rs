@@ -11,6 +11,7 @@ use crate::{
     message::{Beacon, Link},
     neighbours::{Heard, Neighbour, Neighbours},
     online,
+    personal::Personal,
     ports::Sensed,
     refusal::Refusal,
     safety::{self, Verdict},
@@ -98,6 +99,10 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     reach: f32,
     factor: M::Factor,
     output: M::Output,
+    /// What the robot has learned about itself.
+    personal: Personal<M::Output>,
+    /// Its state one tick before, for what came of its commands.
+    before: T::State,
     neighbours: Neighbours<T::State, M::Chains, M::Wide, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -171,6 +176,8 @@ where
             reach: wide.norm(),
             factor: Tensor::ZERO,
             output,
+            personal: Personal::new(output),
+            before: state,
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }
@@ -185,6 +192,7 @@ where
     /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
     /// one, the last one is carried on by the ticks that have passed, until it is too old ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
+        self.before = self.state;
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
         self.began.get_or_insert(tick);
@@ -384,7 +392,8 @@ where
     pub fn aggregate(&mut self) {
         if self.exchanges() {
             let heard = self.trusted().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
-            self.chains = taps::aggregate(heard, self.model.scale());
+            let own = self.told.as_ref().unwrap_or(&self.chains);
+            self.chains = taps::aggregate(own, heard, self.model.scale());
         }
     }
 
@@ -397,6 +406,9 @@ where
             self.told.get_or_insert(self.chains);
         }
         self.output = self.model.infer(&self.wide, features, &mut self.chains);
+        if self.behaviour.learning.personal() {
+            self.personal.apply(&mut self.output);
+        }
         self.output
     }
 
@@ -414,10 +426,29 @@ where
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
-        let through_clamp = self.behaviour.learning.through_clamp;
-        let gradient = self.task.gradient(&self.state, self.states(), &self.output, through_clamp);
+        let rule = self.behaviour.learning;
+        let gradient = self.task.gradient(&self.state, self.states(), &self.output, rule.through_clamp);
         self.factor = self.model.gradient(&gradient);
+        if rule.personal() && !self.blind() {
+            self.learn_personally(&gradient);
+        }
         gradient
+    }
+
+    /// Learn: the personal part. What a robot does alone, or what somebody else made of its command, teaches it nothing.
+    #[inline(never)] // its stack is given back before the next verb
+    fn learn_personally(&mut self, gradient: &M::Output) {
+        let rule = self.behaviour.learning;
+        if self.alone > 0 {
+            return;
+        }
+        if rule.personal_step > 0.0 {
+            self.personal.descend(gradient, rule.personal_step, rule.personal_clip);
+        }
+        if rule.heeds && self.passed == 1 {
+            let outcome = self.task.outcome(&self.before, &self.state, self.states());
+            self.personal.heed(outcome);
+        }
     }
 
     /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
@@ -534,6 +565,18 @@ where
     /// The wide parameters.
     pub fn wide(&self) -> &M::Wide {
         &self.wide
+    }
+
+    /// What the robot has learned about itself.
+    pub fn personal(&self) -> &Personal<M::Output> {
+        &self.personal
+    }
+
+    /// Takes up what a robot has learned about itself before a restart. Refuses what its rule does not allow.
+    pub fn set_personal(&mut self, bias: M::Output, gain: f32) -> bool {
+        let restored = Personal::restored(bias, gain, &self.behaviour.learning);
+        self.personal = restored.unwrap_or(self.personal);
+        restored.is_some()
     }
 
     /// Replaces the wide parameters: after a restart, or by a centralised rule. Refuses parameters that are not admissible.

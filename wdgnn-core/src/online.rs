@@ -66,6 +66,14 @@ pub struct Learning {
     pub mixing: Mixing,
     /// Whether a gradient passes where the command is clamped.
     pub through_clamp: bool,
+    /// The step size of the personal part: what a robot adds to its network's output, learned by the same loss and averaged with
+    /// nobody. 0 for none, as in the paper.
+    pub personal_step: f32,
+    /// The largest magnitude of the personal part, per output: its ball.
+    pub personal_clip: f32,
+    /// Whether a robot learns from what came of its commands, too ([`Personal::heed`](crate::personal::Personal::heed)), and lowers the gain of its network where they
+    /// overshoot.
+    pub heeds: bool,
 }
 
 impl Learning {
@@ -79,6 +87,9 @@ impl Learning {
         metric: Metric::Paper,
         mixing: Mixing::Alone,
         through_clamp: false,
+        personal_step: 0.0,
+        personal_clip: 0.0,
+        heeds: false,
     };
 
     /// The paper's rule to the letter, with step size γ.
@@ -91,6 +102,12 @@ impl Learning {
     #[must_use]
     pub fn step_at(&self, tick: u32) -> f32 {
         if self.cooling > 0.0 { self.step / (1.0 + tick as f32 / self.cooling) } else { self.step }
+    }
+
+    /// Whether a robot keeps a personal part.
+    #[must_use]
+    pub fn personal(&self) -> bool {
+        self.personal_step > 0.0 || self.heeds
     }
 
     pub(crate) fn numbers(&self) -> [f32; 5] {

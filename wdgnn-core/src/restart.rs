@@ -1,7 +1,8 @@
 //! What a robot keeps over a restart: how often it was started, and the wide parameters it has learned.
 //!
 //! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the model and the boot
-//! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length.
+//! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
+//! keeps a personal part has it in a third part behind; a record without one is as good as it always was.
 
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -50,7 +51,8 @@ where
     let mut resumed = false;
     if let Some((head, body)) = unseal::<Head>(record) {
         if head.model == node.link().model
-            && let Some((wide, [])) = unseal::<M::Wide>(body)
+            && let Some((wide, rest)) = unseal::<M::Wide>(body)
+            && (rest.is_empty() || take_personal(node, rest))
         {
             resumed = node.set_wide(&wide);
         }
@@ -93,8 +95,50 @@ where
 {
     let head = Head { model: node.link().model, boot: node.boot() };
     let length = seal(&head, buffer)?;
-    let length = length + seal(node.wide(), buffer.get_mut(length..)?)?;
+    let mut length = length + seal(node.wide(), buffer.get_mut(length..)?)?;
+    if node.behaviour().learning.personal() {
+        length += seal_personal(node, buffer.get_mut(length..)?)?;
+    }
     store.save(buffer.get(..length)?).ok()
+}
+
+/// Writes the personal part: its gain, its biases, and their checksum.
+fn seal_personal<M, T, const N: usize, P: Codec>(node: &Node<M, T, N, P>, buffer: &mut [u8]) -> Option<usize>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    let personal = node.personal();
+    let numbers = [personal.gain];
+    let mut length = 0;
+    for number in numbers.iter().chain(personal.bias.as_ref()) {
+        *buffer.get_mut(length..)?.first_chunk_mut()? = number.to_le_bytes();
+        length += 4;
+    }
+    let checksum = checksum(buffer.get(..length)?);
+    *buffer.get_mut(length..)?.first_chunk_mut()? = checksum.to_le_bytes();
+    Some(length + 4)
+}
+
+/// Reads what [`seal_personal`] wrote and has the node take it up, as far as its rule allows. Returns whether it is whole.
+fn take_personal<M, T, const N: usize, P: Codec>(node: &mut Node<M, T, N, P>, bytes: &[u8]) -> bool
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    let Some((covered, stored)) = bytes.split_last_chunk::<4>() else { return false };
+    let mut bias = node.personal().bias;
+    let (chunks, left) = covered.as_chunks::<4>();
+    let whole = checksum(covered) == u32::from_le_bytes(*stored)
+        && left.is_empty()
+        && chunks.len() == 1 + bias.as_ref().len();
+    if whole && let Some((gain, biases)) = chunks.split_first() {
+        for (bias, bytes) in bias.as_mut().iter_mut().zip(biases) {
+            *bias = f32::from_le_bytes(*bytes);
+        }
+        node.set_personal(bias, f32::from_le_bytes(*gain));
+    }
+    whole
 }
 
 /// Writes `value` and its checksum to the front of `buffer` and returns their length.

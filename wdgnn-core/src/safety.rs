@@ -49,7 +49,7 @@ pub enum Verdict {
 pub fn guard<'a, T>(
     task: &T,
     own: &T::State,
-    neighbours: impl Iterator<Item = &'a T::State>,
+    neighbours: impl Iterator<Item = &'a T::State> + Clone,
     output: &T::Output,
     isolation: Option<Isolation>,
 ) -> (T::Output, Verdict)
@@ -61,7 +61,8 @@ where
     if let Some(isolation) = isolation {
         return (task.fallback(own, isolation), Verdict::Alone(isolation));
     }
-    let command = task.keep_safe(own, neighbours, task.command(output));
+    let steered = task.steer(own, neighbours.clone(), output);
+    let command = task.keep_safe(own, neighbours, task.command(&steered));
     if !command.as_ref().iter().all(|u| u.is_finite()) {
         return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
     }

@@ -27,6 +27,9 @@ pub enum Scale {
     Mean,
     /// Multiplied by a constant, such as one over the largest eigenvalue of a graph known beforehand.
     Scaled(f32),
+    /// The mean over the neighbours and the node itself, whose own tap goes in too: `z_k = (z_{k-1} + Σ_j z_{k-1}^{(j)}) / (n + 1)`.
+    /// Repeated, it is how a swarm agrees on a mean, and a tap stays defined where nobody is near.
+    Closed,
 }
 
 impl Scale {
@@ -35,7 +38,8 @@ impl Scale {
     fn apply(self, sums: &mut [f32], count: usize) {
         match self {
             Self::Sum => {}
-            Self::Mean => {
+            // With `Closed`, the count includes the node itself.
+            Self::Mean | Self::Closed => {
                 let count = count.max(1) as f32;
                 for x in sums {
                     *x /= count;
@@ -132,11 +136,20 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
 }
 
 /// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
-/// left at zero for inference to fill in.
+/// left at zero for inference to fill in. `own` are the node's own taps as its neighbours hear them, for [`Scale::Closed`]: they
+/// come first.
 #[inline]
-pub fn aggregate<'a, C: Chains + 'a>(neighbours: impl Iterator<Item = (&'a C, f32)>, scale: Scale) -> C {
+pub fn aggregate<'a, C: Chains + 'a>(
+    own: &C,
+    neighbours: impl Iterator<Item = (&'a C, f32)>,
+    scale: Scale,
+) -> C {
     let mut chains = C::ZERO;
     let mut count = 0;
+    if scale == Scale::Closed {
+        chains.add_shifted(own, 1.0);
+        count = 1;
+    }
     for (neighbour, weight) in neighbours {
         chains.add_shifted(neighbour, weight);
         count += 1;
@@ -270,18 +283,18 @@ mod tests {
         let a = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
         let b = taps([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]);
         let neighbours = || [(&a, 1.0), (&b, 0.5)].into_iter();
-        assert_eq!(aggregate(neighbours(), Scale::Sum), taps([[0.0, 0.0], [6.0, 12.0], [18.0, 24.0]]));
-        assert_eq!(aggregate(neighbours(), Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
-        assert_eq!(
-            aggregate(neighbours(), Scale::Scaled(2.0)),
-            taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]])
-        );
+        let own = taps([[3.0, 6.0], [9.0, -12.0], [99.0, 99.0]]);
+        let aggregated = |scale| aggregate(&own, neighbours(), scale);
+        assert_eq!(aggregated(Scale::Sum), taps([[0.0, 0.0], [6.0, 12.0], [18.0, 24.0]]));
+        assert_eq!(aggregated(Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
+        assert_eq!(aggregated(Scale::Scaled(2.0)), taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]]));
+        assert_eq!(aggregated(Scale::Closed), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 4.0]]));
     }
 
     #[test]
     fn nobody_around_gives_zeros_under_every_scale() {
-        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0)] {
-            assert_eq!(aggregate::<Taps>(core::iter::empty(), scale), Taps::ZERO);
+        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed] {
+            assert_eq!(aggregate(&Taps::ZERO, core::iter::empty(), scale), Taps::ZERO);
         }
     }
 

@@ -159,6 +159,35 @@ pub trait Task {
         Some(*said)
     }
 
+    /// What the task adds to the network's raw output with the neighbours in view, before [`Task::command`] limits it; nothing,
+    /// unless the task knows better.
+    fn steer<'a>(
+        &self,
+        _own: &Self::State,
+        _neighbours: impl Iterator<Item = &'a Self::State>,
+        output: &Self::Output,
+    ) -> Self::Output
+    where
+        Self::State: 'a,
+    {
+        *output
+    }
+
+    /// What came of the commands so far: the product of where the loss says the node should not go with how its state has changed
+    /// since `before`, and the largest that the product could be. Below zero while it does what it should. The default has nothing
+    /// to say.
+    fn outcome<'a>(
+        &self,
+        _before: &Self::State,
+        _own: &Self::State,
+        _neighbours: impl Iterator<Item = &'a Self::State>,
+    ) -> (f32, f32)
+    where
+        Self::State: 'a,
+    {
+        (0.0, 0.0)
+    }
+
     /// A last look at a command with the neighbours in view, such as keeping apart. Must stay within the limits of
     /// [`Task::command`].
     fn keep_safe<'a>(

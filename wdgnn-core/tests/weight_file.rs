@@ -110,10 +110,10 @@ fn every_unknown_code_is_named() {
     let codes = [
         (5, 3, Field::Activation),
         (6, 2, Field::Schedule),
-        (7, 3, Field::Scale),
+        (7, 4, Field::Scale),
         (96, 2, Field::Learning),
         (97, 3, Field::Learning),
-        (98, 2, Field::Learning),
+        (98, 4, Field::Learning),
     ];
     for (offset, first_unknown, field) in codes {
         for code in first_unknown..=u8::MAX {

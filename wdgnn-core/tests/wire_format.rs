@@ -69,6 +69,7 @@ fn header() -> Header {
             metric: Metric::Euclidean,
             mixing: Mixing::Metropolis,
             through_clamp: true,
+            ..Learning::OFF
         },
         exchange_divisor: 4,
     }
@@ -171,7 +172,12 @@ fn the_document_s_codes_are_those_in_the_bytes() {
     for schedule in [Schedule::Delayed, Schedule::Synchronous] {
         says("schedule", byte_of(&Header { schedule, ..header() }, 6), &format!("{schedule:?}"));
     }
-    for (scale, name) in [(Scale::Sum, "Sum"), (Scale::Mean, "Mean"), (Scale::Scaled(2.0), "Scaled")] {
+    for (scale, name) in [
+        (Scale::Sum, "Sum"),
+        (Scale::Mean, "Mean"),
+        (Scale::Scaled(2.0), "Scaled"),
+        (Scale::Closed, "Closed"),
+    ] {
         says("scale", byte_of(&Header { scale, ..header() }, 7), name);
     }
     let learning = header().learning;

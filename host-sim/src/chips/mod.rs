@@ -295,7 +295,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         let motions: Vec<Motion> = self.bodies.iter().map(|body| body.motion(now)).collect();
         self.links = Links::within(&motions, self.settings.radius);
         self.variation.push(world::variation(&motions));
-        self.close += u64::from(world::closeness(&motions, &self.links).1);
+        self.close += u64::from(world::closeness(&motions, &self.links).1[0]);
         let robots = motions.len();
         let mut reaches = vec![vec![false; robots]; robots];
         for (a, b) in self.links.pairs() {

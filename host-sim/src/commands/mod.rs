@@ -5,6 +5,7 @@ pub mod faults;
 pub mod flock;
 pub mod flock_tables;
 pub mod movie;
+pub mod shift;
 pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;

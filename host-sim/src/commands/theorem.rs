@@ -223,7 +223,7 @@ impl Visitor for Record<'_> {
         let mut swarm: Swarm<_> = Swarm::new(folded, task, weights.model, behaviour, Online::Off, self.begin);
         let mut recorder = Recorder {
             scenes: Vec::new(),
-            expert: Expert { limit: task.limit },
+            expert: Expert { limit: task.limit, potential: true },
             fly: |scene: &flight::Scene<'_>, commands: &mut Vec<[f32; 2]>| {
                 swarm.fly(scene, commands);
                 let alpha = f64::from(network.alpha_wide);

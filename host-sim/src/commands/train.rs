@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Train a network to imitate the expert.
+/// Train a network: through the simulator, or to imitate the expert.
 ///
 /// Weights, data and batches all follow from the seed: the same command gives the same file, at any number of threads. (Across
 /// kinds of processors rounding may differ.) Ctrl-C ends after the epoch under way and leaves the best network so far
@@ -47,10 +47,19 @@ pub struct TrainArguments {
     /// The link profile whose exchange rate it is trained for; other than exact, one layer of at most four taps.
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
-    /// Flights in the data set [default: 400].
+    /// Control ticks per exchange, where robots are to say less than their profile has room for [default: the profile's].
+    #[arg(long, value_name = "N")]
+    pub exchange: Option<u32>,
+    /// Robots in training flights [default: fifty, and others where conditions are mixed].
+    #[arg(long, value_name = "N")]
+    pub robots: Option<usize>,
+    /// With imitation: a teacher of velocities only, without the expert's potential.
+    #[arg(long)]
+    pub no_potential: bool,
+    /// Flights in the data set [default: 400]; with the recipe ours, which keeps none, per epoch [default: 100].
     #[arg(long, value_name = "N")]
     pub trajectories: Option<usize>,
-    /// Epochs [default: 120 for ours, 30 for paper].
+    /// Epochs [default: 30 for ours and paper, 120 for imitation].
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// Layers of the deep part.
@@ -79,7 +88,36 @@ impl TrainArguments {
             return Err(Error::usage("--epochs and --trajectories must be at least 1"));
         }
         recipe.refresh = recipe.refresh.min(recipe.trajectories);
+        if let Some(through) = &mut recipe.through {
+            through.flights = recipe.trajectories.min(through.flights);
+            recipe.batches = recipe.trajectories / through.flights;
+            // Long enough for a handful of exchanges.
+            through.ticks = through.ticks.max(10 * self.exchange.unwrap_or(self.profile.exchange()));
+            if self.layers > 1 {
+                return Err(Error::usage(
+                    "--recipe ours trains one layer, through the simulator: give --recipe imitation for more",
+                ));
+            }
+        }
         recipe.profile = self.profile;
+        recipe.exchange = self.exchange.unwrap_or(self.profile.exchange());
+        if recipe.exchange < self.profile.exchange() || recipe.exchange > 100 {
+            return Err(Error::usage(format!(
+                "--exchange {} cannot be: give {} to 100 ticks for --profile {}",
+                recipe.exchange,
+                self.profile.exchange(),
+                self.profile.name()
+            )));
+        }
+        recipe.robots = self.robots.unwrap_or(recipe.robots);
+        if self.no_potential {
+            if self.recipe == RecipeName::Ours {
+                return Err(Error::usage(
+                    "--no-potential is the teacher's: give --recipe imitation, or leave it out",
+                ));
+            }
+            recipe.potential = false;
+        }
         let dimensions = Dimensions { layers: self.layers, taps: self.taps, hidden: self.features };
         profiles::check_shape(self.profile, dimensions)?;
         Ok(Plan::new(self.recipe, recipe, self.architecture, dimensions, self.seed))

@@ -46,6 +46,10 @@ pub struct RunName {
     pub dimensions: [usize; 3],
     /// Epochs and trajectories.
     pub lengths: [usize; 2],
+    /// Control ticks per exchange.
+    pub exchange: u32,
+    /// Whether the teacher avoids collisions.
+    pub potential: bool,
     /// The seed.
     pub seed: u64,
 }

@@ -57,13 +57,13 @@ pub fn numbers<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>() -> usize 
 }
 
 /// What one part of a batch adds up to.
-struct Sums<const TAPS: usize, const G: usize> {
-    deep: Vec<f32>,
+pub(super) struct Sums<const TAPS: usize, const G: usize> {
+    pub(super) deep: Vec<f32>,
     wide: [[[f32; OUTPUTS]; FEATURES]; TAPS],
     hidden: [[f32; OUTPUTS]; G],
     output: [f32; OUTPUTS],
     loss: f32,
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// Writes the mean gradient over a batch to `gradient`, in the order of the weight file, and returns the mean loss.
@@ -110,7 +110,7 @@ pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
 }
 
 impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
-    fn new<S: Shape<TAPS, G>>() -> Self {
+    pub(super) fn new<S: Shape<TAPS, G>>() -> Self {
         let deep = <S::Deep<'_> as wdgnn_core::deep::Deep<'_, FEATURES, G>>::NUMBERS;
         Self {
             deep: vec![0.0; deep],
@@ -156,6 +156,18 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
             *error = slope;
         }
         self.count += 1;
+        self.add_error(folded, hidden, chain, &error)
+    }
+
+    /// Adds what a gradient of the output means for the wide part and the readout. Returns the gradient of the hidden features.
+    #[inline]
+    pub(super) fn add_error<D>(
+        &mut self,
+        folded: &Folded<'_, FEATURES, TAPS, G, OUTPUTS, D>,
+        hidden: &[f32; G],
+        chain: &Chain<TAPS, FEATURES>,
+        error: &[f32; OUTPUTS],
+    ) -> [f32; G] {
         for (sums, z) in self.wide.as_flattened_mut().iter_mut().zip(chain.numbers()) {
             for (sum, error) in sums.iter_mut().zip(error) {
                 *sum += z * error;
@@ -219,7 +231,8 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
                 let heard = before.into_iter().flat_map(|before| {
                     trajectory.links[tick].of(robot).iter().map(|&other| (&before[other as usize], 1.0))
                 });
-                let mut own: ChainsOf<'w, S, TAPS, G> = aggregate(heard, network.scale);
+                let told = before.map_or(Chains::ZERO, |before| before[robot]);
+                let mut own: ChainsOf<'w, S, TAPS, G> = aggregate(&told, heard, network.scale);
                 let chain = trajectory.chain(tick, robot);
                 *own.first_mut() = *chain;
                 out.push(folded.infer_with_hidden(folded.offline(), &chain.0[0], &mut own));
@@ -230,7 +243,7 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
         }
         let mut owed: Vec<ChainsOf<'w, S, TAPS, G>> = vec![Chains::ZERO; robots];
         for tick in (first..ticks.end).rev() {
-            let mut earlier = vec![Chains::ZERO; robots];
+            let mut earlier: Vec<ChainsOf<'w, S, TAPS, G>> = vec![Chains::ZERO; robots];
             for robot in 0..robots {
                 let (output, hidden) = &results[tick - first][robot];
                 let d = if ticks.contains(&tick) {
@@ -246,8 +259,12 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
                 let weight = match network.scale {
                     Scale::Mean => 1.0 / heard.len().max(1) as f32,
                     Scale::Scaled(factor) => factor,
+                    Scale::Closed => 1.0 / (heard.len() + 1) as f32,
                     _ => 1.0,
                 };
+                if network.scale == Scale::Closed {
+                    earlier[robot].add_back(adjoint, weight);
+                }
                 for &other in heard {
                     let passed: &mut ChainsOf<'w, S, TAPS, G> = &mut earlier[other as usize];
                     passed.add_back(adjoint, weight);
@@ -258,7 +275,7 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
     }
 
     /// From sums to the mean gradient, in the order of the weight file: α_D, α_W, β, A…, B, b, R, ρ.
-    fn finish<S: Shape<TAPS, G>>(&self, network: &Net<'_, S, TAPS, G>, gradient: &mut [f32]) {
+    pub(super) fn finish<S: Shape<TAPS, G>>(&self, network: &Net<'_, S, TAPS, G>, gradient: &mut [f32]) {
         let (alphas, rest) = gradient.split_at_mut(3);
         let (deep, rest) = rest.split_at_mut(self.deep.len());
         let (wide, rest) = rest.split_at_mut(TAPS * FEATURES * G);
@@ -307,7 +324,7 @@ impl<const TAPS: usize, const G: usize> Sums<TAPS, G> {
     }
 }
 
-fn first_only<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+pub(super) fn first_only<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
     chain: &Chain<TAPS, FEATURES>,
 ) -> <S::Deep<'w> as wdgnn_core::deep::Deep<'w, FEATURES, G>>::Chains {
     let mut chains: <S::Deep<'w> as wdgnn_core::deep::Deep<'w, FEATURES, G>>::Chains = Chains::ZERO;

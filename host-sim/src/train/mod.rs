@@ -11,3 +11,4 @@ pub mod gradient;
 pub mod realisations;
 pub mod recipe;
 pub mod run;
+pub mod through;

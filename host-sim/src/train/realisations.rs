@@ -65,6 +65,8 @@ pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
                 last: spread(|summary| summary.last.mean),
                 min_distance: each.iter().map(|o| o.summary.min_distance).fold(f64::INFINITY, f64::min),
                 close_pairs: spread(|summary| summary.close_pairs).mean,
+                close_pairs_200_mm: spread(|summary| summary.close_pairs_200_mm).mean,
+                close_pairs_300_mm: spread(|summary| summary.close_pairs_300_mm).mean,
                 disagreement: each[0]
                     .summary
                     .disagreement

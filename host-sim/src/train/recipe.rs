@@ -13,7 +13,7 @@ use wdgnn_core::{
     wide::Metric,
 };
 
-use super::gradient::Loss;
+use super::{gradient::Loss, through::Through};
 use crate::{
     profiles::Profile,
     shapes::{Dimensions, FEATURES, OUTPUTS},
@@ -61,10 +61,13 @@ impl Architecture {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecipeName {
-    /// Dataset aggregation over mixed conditions, clamped Huber loss, a separation guard: what measured best.
+    /// Through the simulator, on means in place of sums, under a guard and a repulsion: what measured best.
     Ours,
     /// The paper's recipe to the letter.
     Paper,
+    /// Dataset aggregation over mixed conditions, clamped Huber loss, the paper's features, a separation guard: the best imitation of
+    /// the expert.
+    Imitation,
 }
 
 impl RecipeName {
@@ -74,6 +77,7 @@ impl RecipeName {
         match self {
             Self::Ours => "ours",
             Self::Paper => "paper",
+            Self::Imitation => "imitation",
         }
     }
 }
@@ -109,8 +113,16 @@ pub struct Recipe {
     pub task: Flocking,
     /// Shift scale.
     pub scale: Scale,
-    /// The link profile whose exchange rate the network is trained for.
+    /// The link profile that the network is trained for.
     pub profile: Profile,
+    /// Control ticks per exchange that it is trained for.
+    pub exchange: u32,
+    /// How to train through the simulator; `None` imitates a teacher.
+    pub through: Option<Through>,
+    /// Whether the teacher avoids collisions.
+    pub potential: bool,
+    /// Robots in training and validation flights; 0 for the paper's fifty and what mixed conditions say.
+    pub robots: usize,
 }
 
 impl Recipe {
@@ -119,6 +131,33 @@ impl Recipe {
     pub fn named(name: RecipeName) -> Self {
         match name {
             RecipeName::Ours => Self {
+                epochs: 30,
+                trajectories: 100,
+                refresh: 0,
+                mixed: true,
+                samples: None,
+                batches: 10,
+                rate: 3.0e-3,
+                rate_end: 0.02,
+                loss: Loss { clamp: None, huber: f32::INFINITY },
+                validate_every: 5,
+                validations: 20,
+                task: Flocking::NORMALISED,
+                scale: Scale::Closed,
+                profile: Profile::Exact,
+                exchange: 1,
+                through: Some(Through {
+                    ticks: 50,
+                    flights: 10,
+                    terminal: 5.0,
+                    mixed: 0.3,
+                    longest: 1.0,
+                    quirks: None,
+                }),
+                potential: false,
+                robots: 0,
+            },
+            RecipeName::Imitation => Self {
                 epochs: 120,
                 trajectories: 400,
                 refresh: 20,
@@ -133,6 +172,10 @@ impl Recipe {
                 task: Flocking::DEFAULT,
                 scale: Scale::Mean,
                 profile: Profile::Exact,
+                exchange: 1,
+                through: None,
+                potential: true,
+                robots: 0,
             },
             RecipeName::Paper => Self {
                 epochs: 30,
@@ -151,6 +194,10 @@ impl Recipe {
                 // with means 88 to 94.
                 scale: Scale::Mean,
                 profile: Profile::Exact,
+                exchange: 1,
+                through: None,
+                potential: true,
+                robots: 0,
             },
         }
     }
@@ -195,31 +242,37 @@ impl Recipe {
             layers: dimensions.layers(),
             task: TaskSettings { task: flocking::TASK, numbers: self.task.settings() },
             learning,
-            exchange_divisor: self.profile.exchange() as u16,
+            exchange_divisor: self.exchange as u16,
         }
     }
 }
 
 /// The online rule that a model by this recipe flies with, given its α_W and its folded norm ‖C†‖.
 ///
-/// Ours: in `α_W·C`, the part of the command that learning moves, the best step was 5 for every network tried, whatever its
+/// Ours: features are means, about a ninth of the paper's sums, so that steps and ball are larger; and a robot heeds what came of its
+/// commands.
+///
+/// Imitation: in `α_W·C`, the part of the command that learning moves, the best step was 5 for every network tried, whatever its
 /// readout's metric; so γ = 5/α_W² with the Euclidean metric. A ball of radius 1 in the same measure keeps the swarm together
 /// off the training conditions.
 #[must_use]
 pub fn learning(name: RecipeName, alpha_wide: f32, offline_norm: f32) -> Learning {
-    const STEP: f32 = 5.0;
-    const BALL: f32 = 1.0;
+    let (step, ball, heeds) = match name {
+        RecipeName::Ours => (100.0, 20.0, true),
+        _ => (5.0, 1.0, false),
+    };
     let reach = (alpha_wide * offline_norm).abs();
     match name {
-        RecipeName::Ours if reach > 0.0 => Learning {
-            step: STEP / (alpha_wide * alpha_wide),
-            ball: BALL / reach,
+        RecipeName::Ours | RecipeName::Imitation if reach > 0.0 => Learning {
+            step: step / (alpha_wide * alpha_wide),
+            ball: ball / reach,
             metric: Metric::Euclidean,
             mixing: Mixing::Uniform,
             through_clamp: true,
+            heeds,
             ..Learning::OFF
         },
-        RecipeName::Ours => Learning::OFF,
+        RecipeName::Ours | RecipeName::Imitation => Learning::OFF,
         RecipeName::Paper => Learning::paper(1.0),
     }
 }

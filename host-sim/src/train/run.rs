@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use wdgnn_core::{
     Network,
     activation::Activation,
+    behaviour::Behaviour,
     online::Learning,
     tensor::Tensor as _,
     wide::{Folded, Metric, Model as _},
@@ -22,11 +23,13 @@ use super::{
     dataset::{Apprentice, Batch, Trajectory, Window},
     gradient::{gradient, numbers},
     recipe::{Architecture, Recipe, RecipeName, learning},
+    through::{self, Through},
 };
 use crate::{
+    body::Bodies,
     error::{Error, Result},
     expert::Expert,
-    flight::fly,
+    flight::{fly, fly_in},
     model::ModelFile,
     seeds::{Purpose, generator},
     shapes::{Dimensions, FEATURES, OUTPUTS, Shape, Visitor},
@@ -67,6 +70,8 @@ impl Plan {
             profile: recipe.profile,
             dimensions: [dimensions.layers, dimensions.taps, dimensions.hidden],
             lengths: [recipe.epochs, recipe.trajectories],
+            exchange: recipe.exchange,
+            potential: recipe.potential,
             seed,
         };
         Self { name, recipe, dimensions }
@@ -112,7 +117,7 @@ impl<W: Watcher> Visitor for Train<'_, W> {
         let mut state = self.resume.clone().unwrap_or_else(|| Checkpoint {
             run: name.clone(),
             epoch: 0,
-            weights: first_weights::<S, TAPS, G>(name),
+            weights: first_weights::<S, TAPS, G>(name, recipe),
             adam: Adam::new(numbers::<S, TAPS, G>()),
             flown: Vec::new(),
             best: None,
@@ -124,7 +129,7 @@ impl<W: Watcher> Visitor for Train<'_, W> {
         }
         let mut step_gradient = vec![0.0; state.weights.len()];
         for epoch in state.epoch..recipe.epochs {
-            if epoch == 0 || recipe.refresh > 0 {
+            if recipe.through.is_none() && (epoch == 0 || recipe.refresh > 0) {
                 data.push_back(self.fly_all::<S, TAPS, G>(epoch, &state.weights)?);
                 flown.push_back((epoch, state.weights.clone()));
             }
@@ -133,8 +138,15 @@ impl<W: Watcher> Visitor for Train<'_, W> {
                 flown.pop_front();
             }
             let pool: Vec<&Trajectory<TAPS>> = data.iter().flatten().collect();
-            let batches = batches::<S, TAPS, G>(recipe, &pool, name.seed, epoch);
+            let batches = if recipe.through.is_some() {
+                Vec::new()
+            } else {
+                batches::<S, TAPS, G>(recipe, &pool, name.seed, epoch)
+            };
             let (mut loss, count) = (0.0, batches.len());
+            if let Some(through) = &recipe.through {
+                loss = self.step_through::<S, TAPS, G>(through, epoch, &mut state, &mut step_gradient)?;
+            }
             for (index, batch) in batches.iter().enumerate() {
                 let progress = (epoch * count + index) as f32 / (recipe.epochs * count) as f32;
                 loss += gradient::<S, TAPS, G>(
@@ -178,6 +190,34 @@ impl<W: Watcher> Visitor for Train<'_, W> {
 }
 
 impl<W: Watcher> Train<'_, W> {
+    /// The steps of an epoch through the simulator. Returns their mean loss.
+    fn step_through<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+        &self,
+        through: &Through,
+        epoch: usize,
+        state: &mut Checkpoint,
+        step_gradient: &mut [f32],
+    ) -> Result<f32> {
+        let Plan { name, recipe, .. } = self.plan;
+        let mut loss = 0.0;
+        for batch in 0..recipe.batches {
+            let step = epoch * recipe.batches + batch;
+            let progress = step as f32 / (recipe.epochs * recipe.batches) as f32;
+            let model = self.model::<S, TAPS, G>(&state.weights)?;
+            loss += through::gradient::<S, TAPS, G>(
+                &model,
+                recipe,
+                through,
+                name.seed,
+                step as u64,
+                step_gradient,
+            )? / recipe.batches as f32;
+            freeze::<S, TAPS, G>(name.architecture, step_gradient);
+            state.adam.step(&mut state.weights, step_gradient, recipe.rate_at(progress));
+        }
+        Ok(loss)
+    }
+
     /// The flights that epoch `epoch` adds to the data set: all of them the expert's in the first one.
     fn fly_all<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
         &self,
@@ -201,10 +241,10 @@ impl<W: Watcher> Train<'_, W> {
                 let condition = recipe.condition(&mut random);
                 let begin = start(&condition, &mut random)?;
                 // The profile's exchange, in full precision: half precision is noise far below what a network can tell.
-                let behaviour = recipe.profile.behaviour(Learning::OFF);
+                let behaviour = Behaviour::new(Learning::OFF).every(recipe.exchange);
                 let mut apprentice = Apprentice {
                     swarm: Swarm::new(model, recipe.task, 0, behaviour, Online::Off, &begin),
-                    expert: Expert { limit: recipe.task.limit },
+                    expert: Expert { limit: recipe.task.limit, potential: recipe.potential },
                     expert_drives: epoch == 0,
                     keep_links: dimensions.layers > 1,
                     trajectory: Trajectory::default(),
@@ -223,10 +263,16 @@ impl<W: Watcher> Train<'_, W> {
             .into_par_iter()
             .map(|index| {
                 let mut random = generator(name.seed, Purpose::Validation, index as u64);
-                let begin = start(&Condition::PAPER, &mut random)?;
-                let behaviour = recipe.profile.behaviour(Learning::OFF);
+                let robots = if recipe.robots > 0 { recipe.robots } else { Condition::PAPER.robots };
+                let condition = Condition { robots, ..Condition::PAPER };
+                let mut begin = start(&condition, &mut random)?;
+                let behaviour = Behaviour::new(Learning::OFF).every(recipe.exchange);
+                let quirks = recipe.through.and_then(|through| through.quirks).unwrap_or_default();
+                let mut bodies = Bodies::new(quirks, begin.len(), random);
+                bodies.begin(&mut begin);
                 let mut swarm: Swarm<_> = Swarm::new(model, recipe.task, 0, behaviour, Online::Off, &begin);
-                Ok(fly(&Condition::PAPER, &begin, recipe.task.period, &mut swarm, &mut ()).total())
+                let period = recipe.task.period;
+                Ok(fly_in(&condition, &begin, period, &mut bodies, &mut swarm, &mut ()).total())
             })
             .collect::<Result<_>>()?;
         Ok(totals.iter().sum::<f64>() / totals.len() as f64)
@@ -259,7 +305,10 @@ fn flights<const TAPS: usize>(data: &VecDeque<Vec<Trajectory<TAPS>>>) -> usize {
 }
 
 /// Every weight from U(±1/√fan-in), α_D and α_W from the architecture, β = 0.
-fn first_weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(name: &RunName) -> Vec<f32> {
+fn first_weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+    name: &RunName,
+    recipe: &Recipe,
+) -> Vec<f32> {
     let mut random = generator(name.seed, Purpose::Weights, 0);
     let mut weights = Vec::with_capacity(numbers::<S, TAPS, G>());
     let (deep, wide) = name.architecture.combination();
@@ -274,7 +323,51 @@ fn first_weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(name: &Ru
     }
     fill((TAPS * FEATURES + 1) * G, TAPS * FEATURES);
     fill((G + 1) * OUTPUTS, G);
+    if recipe.through.is_some() {
+        as_averaging::<S, TAPS, G>(recipe, &mut weights);
+        for range in through::positions::<TAPS, G>() {
+            weights[range].fill(0.0);
+        }
+    }
     weights
+}
+
+/// Where training through the simulator starts from: both parts brake to the delayed means that their taps hold, the deep part within
+/// the limits of its activation, with a little of the random weights on top. From random weights alone the swarm flies apart, and
+/// nothing is learned from that.
+fn as_averaging<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(recipe: &Recipe, weights: &mut [f32]) {
+    /// How much of the random weights stays.
+    const RANDOM: f32 = 0.1;
+    /// Slope of the deep part's units per m/s and readout weight.
+    const SLOPE: f32 = 2.0;
+    /// The wide part's gain on every tap, in 1/s.
+    const GAIN: f32 = 30.0;
+    let filter = TAPS * FEATURES * G;
+    let (deep, rest) = weights[3..].split_at_mut(filter + G);
+    let (wide, readout) = rest.split_at_mut(filter + G);
+    for w in deep.iter_mut().chain(wide.iter_mut()) {
+        *w *= RANDOM;
+    }
+    // From U(±1/√G) to U(±1).
+    let stretch = (G as f32).sqrt();
+    let (readout, bias) = readout.split_at_mut(G * OUTPUTS);
+    for r in readout.iter_mut() {
+        *r *= stretch;
+    }
+    bias.fill(0.0);
+    let readout = readout.as_chunks::<OUTPUTS>().0;
+    for tap in 0..TAPS {
+        // What is older than the last exchange is worth less, the rarer exchanges are.
+        let worth = if tap == 0 { 1.0 } else { 1.0 / recipe.exchange as f32 };
+        for axis in 0..OUTPUTS {
+            let squares: f32 = readout.iter().map(|r| r[axis] * r[axis]).sum();
+            let row = (tap * FEATURES + axis) * G;
+            for (unit, r) in readout.iter().enumerate() {
+                deep[row + unit] -= worth * SLOPE * r[axis];
+                wide[row + unit] -= worth * GAIN * r[axis] / squares;
+            }
+        }
+    }
 }
 
 /// Parts that an architecture does not have get no gradient, so they stay as they started, multiplied by zero.

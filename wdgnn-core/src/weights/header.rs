@@ -70,6 +70,9 @@ pub struct Header {
     pub exchange_divisor: u16,
 }
 
+/// The personal part's clip is kept in tenths.
+const CLIPS_PER_UNIT: f32 = 10.0;
+
 /// The header as it lies in the file. Every field has a fixed width, so the numbers behind it stay aligned.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Raw {
@@ -93,10 +96,11 @@ pub(super) struct Raw {
     metric: u8,
     mixing: u8,
     through_clamp: u8,
-    reserved: u8,
+    personal_clip: u8,
     #[serde(with = "le")]
     exchange_divisor: u16,
-    reserved_too: [u8; 2],
+    #[serde(with = "le")]
+    personal_step: u16,
     #[serde(with = "le")]
     pub(super) numbers: u32,
 }
@@ -107,6 +111,7 @@ impl Raw {
             Scale::Sum => (0, 1.0),
             Scale::Mean => (1, 1.0),
             Scale::Scaled(factor) => (2, factor),
+            Scale::Closed => (3, 1.0),
         };
         Self {
             magic: MAGIC,
@@ -124,10 +129,10 @@ impl Raw {
             learning: header.learning.numbers(),
             metric: u8::from(header.learning.metric == Metric::Euclidean),
             mixing: header.learning.mixing.code(),
-            through_clamp: u8::from(header.learning.through_clamp),
-            reserved: 0,
+            through_clamp: u8::from(header.learning.through_clamp) + 2 * u8::from(header.learning.heeds),
+            personal_clip: (header.learning.personal_clip * CLIPS_PER_UNIT) as u8,
             exchange_divisor: header.exchange_divisor,
-            reserved_too: [0; 2],
+            personal_step: header.learning.personal_step as u16,
             numbers: numbers as u32,
         }
     }
@@ -139,11 +144,12 @@ impl Raw {
             1 => Metric::Euclidean,
             code => return Err(unknown(Field::Learning, code)),
         };
-        let through_clamp = match self.through_clamp {
-            0 => false,
-            1 => true,
+        let (through_clamp, heeds) = match self.through_clamp {
+            code @ 0..=3 => (code & 1 != 0, code & 2 != 0),
             code => return Err(unknown(Field::Learning, code)),
         };
+        let personal_step = f32::from(self.personal_step);
+        let personal_clip = f32::from(self.personal_clip) / CLIPS_PER_UNIT;
         let mixing = Mixing::from_code(self.mixing).ok_or(unknown(Field::Learning, self.mixing))?;
         let fractions = self.task_numbers.iter().chain(&self.learning).chain([&self.scale_factor]);
         if !fractions.copied().all(math::admissible) {
@@ -162,6 +168,7 @@ impl Raw {
                 0 => Scale::Sum,
                 1 => Scale::Mean,
                 2 => Scale::Scaled(self.scale_factor),
+                3 => Scale::Closed,
                 code => return Err(unknown(Field::Scale, code)),
             },
             features: self.features,
@@ -169,7 +176,19 @@ impl Raw {
             outputs: self.outputs,
             layers: self.layers,
             task: TaskSettings { task: self.task, numbers: self.task_numbers },
-            learning: Learning { step, cooling, ridge, ball, clip, metric, mixing, through_clamp },
+            learning: Learning {
+                step,
+                cooling,
+                ridge,
+                ball,
+                clip,
+                metric,
+                mixing,
+                through_clamp,
+                personal_step,
+                personal_clip,
+                heeds,
+            },
             exchange_divisor: self.exchange_divisor,
         })
     }
