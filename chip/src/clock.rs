@@ -1,6 +1,9 @@
 //! CLOCK and POWER, which share a page (product specification, "CLOCK — Clock control", "POWER — Power supply").
 
-use crate::{block::{Block, Context, Peripheral, event}, MICROSECOND};
+use crate::{
+    MICROSECOND,
+    block::{Block, Context, Peripheral, event},
+};
 
 const HFCLKSTART: u32 = 0x000;
 const HFCLKSTOP: u32 = 0x004;
