@@ -376,11 +376,8 @@ impl Chip {
     fn reset(&mut self, reason: u32) {
         let parts = &mut self.inside.parts;
         let watchdog = reason == reason::SOFTWARE || reason == reason::LOCKUP;
-        let (mut clock, mut radio, mut uarte) = (
-            std::mem::take(&mut parts.clock),
-            std::mem::take(&mut parts.radio),
-            std::mem::take(&mut parts.uarte),
-        );
+        let (mut clock, mut radio, mut uarte) =
+            (std::mem::take(&mut parts.clock), std::mem::take(&mut parts.radio), std::mem::take(&mut parts.uarte));
         let (mut rng, mut nvmc) = (std::mem::take(&mut parts.rng), std::mem::take(&mut parts.nvmc));
         let (wdt, ecb) = (std::mem::take(&mut parts.wdt), std::mem::take(&mut parts.ecb));
         let slow = parts.rtc1.cycles_per_4096;

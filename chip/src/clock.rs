@@ -1,9 +1,6 @@
 //! CLOCK and POWER, which share a page (product specification, "CLOCK — Clock control", "POWER — Power supply").
 
-use crate::{
-    MICROSECOND,
-    block::{Block, Context, Peripheral, event},
-};
+use crate::{block::{Block, Context, Peripheral, event}, MICROSECOND};
 
 const HFCLKSTART: u32 = 0x000;
 const HFCLKSTOP: u32 = 0x004;

@@ -62,17 +62,8 @@ impl Default for Nvmc {
 impl Nvmc {
     /// A reset.
     pub fn reset(&mut self) {
-        let Self { stands_until, erased, words, changed, partly, power_fails_after, .. } =
-            std::mem::take(self);
-        *self = Self {
-            block: Self::default().block,
-            stands_until,
-            erased,
-            words,
-            partly,
-            changed,
-            power_fails_after,
-        };
+        let Self { stands_until, erased, words, changed, partly, power_fails_after, .. } = std::mem::take(self);
+        *self = Self { block: Self::default().block, stands_until, erased, words, partly, changed, power_fails_after };
     }
 
     /// Whether instructions are cached.

@@ -256,9 +256,7 @@ impl Radio {
 
     fn receive(&mut self, context: &mut Context<'_>) {
         let Some(begun) = self.locked.take() else { return };
-        let Some(arrival) = self.arrivals.iter().find(|arrival| arrival.begins == begun).cloned() else {
-            return;
-        };
+        let Some(arrival) = self.arrivals.iter().find(|arrival| arrival.begins == begun).cloned() else { return };
         let Frame { length, ref content, whole, .. } = arrival.frame;
         let good = whole && !arrival.spoilt;
         // The length first, then what follows, as much as PCNF1 allows, then the link's quality in the checksum's place.
@@ -284,9 +282,10 @@ impl Radio {
         let (mode, threshold, count) = (control & 7, control >> 8 & 0xff, control >> 24);
         let from = context.at - CCA;
         let channel = self.block.get(FREQUENCY) & 0x7f;
-        let carrier = self.arrivals.iter().any(|a| {
-            a.frame.channel == channel && a.begins < context.at && a.begins + a.frame.takes() > from
-        });
+        let carrier = self
+            .arrivals
+            .iter()
+            .any(|a| a.frame.channel == channel && a.begins < context.at && a.begins + a.frame.takes() > from);
         // A robot within range is far above any sensible threshold of energy.
         let (sensed, energetic) = (carrier && count > 0, carrier && threshold < 0xff);
         let busy = match mode {

@@ -1,6 +1,10 @@
 //! What a program logs over RTT: a ring in its RAM that a debug probe empties while the program runs.
 
-use crate::{chip::Chip, cpu::Size, memory::RAM};
+use crate::{
+    chip::Chip,
+    cpu::Size,
+    memory::RAM,
+};
 
 /// Reads a program's log.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +24,7 @@ impl Rtt {
     pub fn take(&self, chip: &mut Chip) -> Vec<u8> {
         // The identifier (16 bytes), the numbers of channels up and down, then the first channel up: name, buffer, size,
         // written, read, flags.
-        let word = |chip: &Chip, offset: u32| {
-            chip.memory().load(self.block + offset, Size::Word).unwrap_or_default()
-        };
+        let word = |chip: &Chip, offset: u32| chip.memory().load(self.block + offset, Size::Word).unwrap_or_default();
         let identifier: Vec<u8> = (0..10)
             .filter_map(|index| chip.memory().load(self.block + index, Size::Byte).ok())
             .map(|byte| byte as u8)

@@ -111,10 +111,7 @@ impl Peripheral for Timer {
             STOP | SHUTDOWN => self.running = false,
             COUNT if self.counts_tasks() && self.running => {
                 self.count = self.count.wrapping_add(1) & self.mask();
-                for n in (0..CHANNELS)
-                    .filter(|n| self.block.get(CC + 4 * n) & self.mask() == self.count)
-                    .collect::<Vec<_>>()
-                {
+                for n in (0..CHANNELS).filter(|n| self.block.get(CC + 4 * n) & self.mask() == self.count).collect::<Vec<_>>() {
                     self.compared(n, context);
                 }
             }

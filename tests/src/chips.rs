@@ -79,10 +79,8 @@ pub fn flight(settings: Settings) -> Flight<'static, Link> {
 #[must_use]
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
     let key = seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key");
-    Flight::new(settings, |id| {
-        Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key)).expect("a robot's model"))
-    })
-    .expect("an image")
+    Flight::new(settings, |id| Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key)).expect("a robot's model")))
+        .expect("an image")
 }
 
 /// The shipped model as if it had been trained with an exchange in every so many-th tick: for questions about radio and time.
@@ -118,11 +116,7 @@ pub fn chip(address: u16) -> Chip {
 /// Resets that nobody asked for: all but those by which the image sets its debug port.
 #[must_use]
 pub fn unwanted(chip: &Chip) -> Vec<String> {
-    chip.restarts
-        .iter()
-        .filter(|restart| restart.reason != reason::SOFTWARE)
-        .map(|restart| restart.how.clone())
-        .collect()
+    chip.restarts.iter().filter(|restart| restart.reason != reason::SOFTWARE).map(|restart| restart.how.clone()).collect()
 }
 
 /// What an image logged.

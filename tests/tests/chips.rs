@@ -4,7 +4,13 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
+use chip::{
+    MICROSECOND,
+    air::SECOND,
+    image::symbol,
+    radio::Frame,
+    rtt::Rtt,
+};
 use firmware::io::companion::{LARGEST, PoseMessage, encode};
 use host_sim::chips::{Outcome, RELEASE, Settings};
 use rand::{RngExt as _, SeedableRng as _};
@@ -54,17 +60,9 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
         let frames = outcome.frames();
         assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "seed {seed}: {frames:?}");
         for (index, robot) in outcome.robots.iter().enumerate() {
-            assert!(
-                (robot.rate - 100.0).abs() <= 0.4,
-                "seed {seed}, robot {index}: {} ticks a second",
-                robot.rate
-            );
+            assert!((robot.rate - 100.0).abs() <= 0.4, "seed {seed}, robot {index}: {} ticks a second", robot.rate);
             let heard = robot.frames.good as f64 / robot.frames.reached as f64;
-            assert!(
-                heard >= 0.9 && robot.frames.sent >= 50,
-                "seed {seed}, robot {index}: {:?}",
-                robot.frames
-            );
+            assert!(heard >= 0.9 && robot.frames.sent >= 50, "seed {seed}, robot {index}: {:?}", robot.frames);
         }
         let busy = outcome.robots.iter().map(|robot| robot.busy).sum::<f64>() / 10.0;
         assert!(busy <= 0.06, "seed {seed}: the processor is awake for {busy}");
@@ -91,8 +89,7 @@ fn natively(settings: &Settings) -> f64 {
     let mut air = FleetAir::<chips::Link>::new(&model, &[0; 16], &faults, robots).unwrap();
     let mut native = Native::<chips::Link>::new(&model, &[0; 16], robots).unwrap();
     let never = std::sync::atomic::AtomicBool::new(false);
-    let flown =
-        mission::fly(&mut native, &mut air, &condition, &settings.start, 0.01, &never, &mut |_, _| {});
+    let flown = mission::fly(&mut native, &mut air, &condition, &settings.start, 0.01, &never, &mut |_, _| {});
     flown.unwrap().total()
 }
 
@@ -142,10 +139,7 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
         settings.reboots = vec![(2, 1.0)];
         let outcome = flight(settings).fly(|_| Ok(())).unwrap();
         let robot = &outcome.robots[2];
-        assert_eq!(
-            robot.restarts.iter().filter(|restart| restart.reason == chip::chip::reason::PIN).count(),
-            1
-        );
+        assert_eq!(robot.restarts.iter().filter(|restart| restart.reason == chip::chip::reason::PIN).count(), 1);
         let back = robot.heard_at.iter().copied().find(|at| *at > 1.0).expect("it is heard again");
         assert!(back < 2.0, "seed {seed}: heard again after {} s", back - 1.0);
         let lines = chips::log(&robot.log);
@@ -226,14 +220,10 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
     }
     assert!(bytes > 100_000, "{bytes} bytes");
     let outcome = flight.finish();
-    let resets =
-        outcome.robots.iter().flat_map(|robot| &robot.restarts).filter(|restart| restart.reason & 4 == 0);
+    let resets = outcome.robots.iter().flat_map(|robot| &robot.restarts).filter(|restart| restart.reason & 4 == 0);
     assert_eq!(resets.count(), 0);
     let after = outcome.robots[0].commands.iter().filter(|(at, ..)| *at > 3.3);
-    assert!(
-        after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop),
-        "it knows again where it is"
-    );
+    assert!(after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop), "it knows again where it is");
 }
 
 /// The boot counts that a chip logs when it is started.
@@ -256,17 +246,13 @@ fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_
             0 => (0..STORE.len()).map(|_| random.random()).collect(),
             1 => vec![0; STORE.len()],
             // Heads of records with any length, all over.
-            _ => (0..STORE.len() / 4)
-                .flat_map(|_| (0x5277_0000_u32 | random.random_range(0..400)).to_le_bytes())
-                .collect(),
+            _ => (0..STORE.len() / 4).flat_map(|_| (0x5277_0000_u32 | random.random_range(0..400)).to_le_bytes()).collect(),
         };
         chip.program(STORE.start, &bytes);
         let first = boots(&mut chip, 2);
         let second = boots(&mut chip, 2);
         assert_eq!(unwanted(&chip), Vec::<String>::new(), "fill {fill}");
-        let (Some(first), Some(second)) = (first.last(), second.last()) else {
-            panic!("fill {fill} does not start")
-        };
+        let (Some(first), Some(second)) = (first.last(), second.last()) else { panic!("fill {fill} does not start") };
         assert_eq!(*second, first + 1, "fill {fill}: what it kept was there at the next start");
     }
 }

@@ -116,17 +116,7 @@ impl Status {
         let (heard, refused) = (small(report.heard), small(report.refused.total()));
         let sensed = (report.errors.sensor == 0).into();
         let turn = turn.map_or(255, small);
-        Self {
-            tick: report.tick,
-            pose,
-            heard,
-            refused,
-            neighbours: report.neighbours,
-            company,
-            verdict,
-            sensed,
-            turn,
-        }
+        Self { tick: report.tick, pose, heard, refused, neighbours: report.neighbours, company, verdict, sensed, turn }
     }
 }
 

@@ -8,8 +8,8 @@ use core::{
     sync::atomic::{Ordering, compiler_fence},
 };
 
-use super::time;
 use nrf_pac::{ECB, Interrupt};
+use super::time;
 use wdgnn_core::{
     ccm::{Block, BlockCipher},
     seal::Key,

@@ -32,15 +32,7 @@ const OTHERS: usize = 32;
 
 /// When things happen, with an exchange in every so many-th tick.
 pub const fn timing(exchange: u32) -> Timing {
-    Timing {
-        period: super::PERIOD_US,
-        exchange,
-        slots: 2,
-        lead: LEAD_US,
-        slot: SLOT_US,
-        delay: DELAY_US,
-        retry: RETRY_US,
-    }
+    Timing { period: super::PERIOD_US, exchange, slots: 2, lead: LEAD_US, slot: SLOT_US, delay: DELAY_US, retry: RETRY_US }
 }
 
 /// A frame that waits for its slot.
@@ -167,9 +159,7 @@ impl Radio for Air {
             buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
             Some((note, Received { length: content.len(), arrived: frame.began }))
         };
-        while let Some(taken) =
-            radio::shared(|shared| shared.heard.take(|frame| copy(frame, buffer))).flatten()
-        {
+        while let Some(taken) = radio::shared(|shared| shared.heard.take(|frame| copy(frame, buffer))).flatten() {
             if let Some((note, received)) = taken {
                 self.note = note;
                 return Ok(Some(received));

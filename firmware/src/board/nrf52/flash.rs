@@ -116,9 +116,7 @@ impl Flash {
         let room = STORE.end.saturating_sub(flash.free);
         if flash.free == STORE.end || (!in_flight && room < ENOUGH_PAGES * PAGE) {
             // One page is enough to go on with in flight; on the ground there is time for all that hold nothing new.
-            let old = STORE
-                .step_by(PAGE as usize)
-                .filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
+            let old = STORE.step_by(PAGE as usize).filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
             old.take(if in_flight { 1 } else { usize::MAX }).for_each(erase);
             flash.free = Self::next_free(keep);
         }
@@ -195,9 +193,9 @@ impl Flash {
         self.number = self.number.wrapping_add(1);
         self.written = 0;
         self.writing.clear();
-        let words = bytes
-            .chunks(4)
-            .map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+        let words = bytes.chunks(4).map(|chunk| {
+            chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+        });
         let all = [HEAD | bytes.len() as u32, self.number].into_iter().chain(words).chain([!self.number]);
         for word in all {
             self.writing.push(word).map_err(|_| FlashFailed::TooLong)?;

@@ -39,11 +39,7 @@ impl Light {
 
     fn set(&self, on: bool) {
         let (port, bit) = (port(self.pin), 1 << self.pin.1);
-        if on == self.on_when_high {
-            port.outset().write(|w| w.0 = bit)
-        } else {
-            port.outclr().write(|w| w.0 = bit)
-        }
+        if on == self.on_when_high { port.outset().write(|w| w.0 = bit) } else { port.outclr().write(|w| w.0 = bit) }
     }
 
     /// Shows what came of a tick.

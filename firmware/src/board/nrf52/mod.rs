@@ -4,10 +4,7 @@
 //! frames go out in slots by a timer, the serial line goes round by itself, nothing is erased in flight, and the processor sleeps
 //! whenever there is nothing to do. Run register by register in `chip`, never on a board: see `docs/firmware.md`.
 
-#![allow(
-    unsafe_code,
-    reason = "memory that radio, serial line and AES read and write by themselves, and interrupts"
-)]
+#![allow(unsafe_code, reason = "memory that radio, serial line and AES read and write by themselves, and interrupts")]
 
 #[cfg(sealed)]
 pub mod aes;
@@ -23,20 +20,16 @@ mod start;
 mod time;
 
 use nrf_pac::radio::vals::Txpower;
-use panic_never as _;
 use wdgnn_core::{
     ports::{Clock, Ports},
     robot::{OUTPUTS, Robot},
     task::NodeId,
     tick::Report,
 };
+use panic_never as _;
 
 pub use self::log::Sink;
-use self::{
-    air::Air,
-    flash::Flash,
-    serial::{Input, Output},
-};
+use self::{air::Air, flash::Flash, serial::{Input, Output}};
 use crate::{
     io::companion::{Acceleration, Pose, Status},
     link::Link,

@@ -132,9 +132,7 @@ impl Buffer {
 
 /// Does something with what interrupt and robot share.
 pub fn shared<T>(act: impl FnOnce(&mut Shared) -> T) -> Option<T> {
-    critical_section::with(|section| {
-        SHARED.borrow(section).try_borrow_mut().ok().map(|mut shared| act(&mut shared))
-    })
+    critical_section::with(|section| SHARED.borrow(section).try_borrow_mut().ok().map(|mut shared| act(&mut shared)))
 }
 
 /// Sets the radio up and begins to listen.
@@ -274,8 +272,8 @@ fn received() {
     let length = usize::from(buffer[0]);
     let content = buffer.get(1..(length + 1).saturating_sub(CHECKSUM)).filter(|_| good && length <= LONGEST);
     let content = content.filter(|content| !content.is_empty());
-    let began =
-        time::end_of_frame().wrapping_sub(BYTE_US * (SYNCHRONISATION_BYTES + u32::from(buffer[0] & 0x7f)));
+    let began = time::end_of_frame()
+        .wrapping_sub(BYTE_US * (SYNCHRONISATION_BYTES + u32::from(buffer[0] & 0x7f)));
     shared(|shared| match content {
         Some(content) => shared.lost += u32::from(!shared.heard.add(content, began)),
         None => {

@@ -59,8 +59,7 @@ pub struct Output {
 
 /// Opens the line at 460,800 baud.
 pub fn open(receive: Pin, send: Pin) -> (Input, Output) {
-    let pin =
-        |Pin(port, number): Pin| (if port == 0 { nrf_pac::P0 } else { nrf_pac::P1 }, usize::from(number));
+    let pin = |Pin(port, number): Pin| (if port == 0 { nrf_pac::P0 } else { nrf_pac::P1 }, usize::from(number));
     // Idle is high, also before the line is on; the receiver's pin is pulled up, so that an open one is silent.
     let (port, number) = pin(send);
     port.outset().write(|w| w.0 = 1 << number);
