@@ -22,6 +22,8 @@ pub enum Purpose {
     Air = 6,
     /// What robots are like that are not as they should be.
     Bodies = 7,
+    /// What robots' sensors err by.
+    Senses = 8,
     /// Who is held out of a movie's raters.
     Raters = 20,
 }

@@ -15,8 +15,27 @@ use crate::{
     message::Beacon,
     refusal::Refusal,
     taps::Chains,
-    task::{NodeId, State},
+    task::{Evidence, NodeId, State},
 };
+
+/// What a neighbour's next word is held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Track<S> {
+    /// The state that follows from everything that it said.
+    pub state: S,
+    /// The tick in which it said it last.
+    pub said: u32,
+    /// What speaks against it.
+    pub evidence: Evidence,
+}
+
+impl<S> Track<S> {
+    /// A track that begins with a word of this tick.
+    fn new(state: S, said: u32) -> Self {
+        Self { state, said, evidence: Evidence::default() }
+    }
+}
 
 /// A neighbour as the table keeps it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,29 +45,31 @@ pub struct Neighbour<S, C, W> {
     pub heard: u32,
     /// How many frames in a row were plausible after the one before.
     pub proven: u8,
+    /// In how many ticks its words were held against its track, up to 255.
+    pub known: u8,
     /// It has contradicted itself.
     pub doubted: bool,
     /// Its owner takes it into account: see [`Neighbours::judge`].
     pub counts: bool,
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
-    /// The state that follows from everything that it said, at the tick in which it said it last: what its next word is held
-    /// against.
-    pub track: (S, u32),
+    /// What its next word is held against.
+    pub track: Track<S>,
     /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
     /// is new.
-    pub earlier: Option<(S, u32)>,
+    pub earlier: Option<Track<S>>,
     /// What it said; the state is carried on to this tick.
     pub beacon: Beacon<S, C, W>,
 }
 
 impl<S: Copy, C, W> Neighbour<S, C, W> {
     fn newcomer(now: &Heard<S>, fresh: Span, mut beacon: Beacon<S, C, W>) -> Self {
-        let track = (beacon.state, now.said);
+        let track = Track::new(beacon.state, now.said);
         beacon.state = now.state;
         Self {
             heard: now.tick,
             proven: 0,
+            known: 0,
             doubted: false,
             counts: false,
             fresh,
@@ -160,7 +181,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
                 entry.heard = now.tick;
                 entry.proven = entry.proven.saturating_add(1);
                 entry.fresh = Span::ALL;
-                entry.track = (beacon.state, now.said);
+                entry.track = Track::new(beacon.state, now.said);
                 entry.earlier = None;
                 entry.beacon = *beacon;
                 entry.beacon.state = now.state;
@@ -179,17 +200,18 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 
     /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `follow` holds
-    /// the new state against the sender's track, which is so many ticks older, and returns the track from here on.
+    /// the new state against the sender's track, which is so many ticks older and so many ticks of words long, and returns the track from
+    /// here on and whether the sender is believed.
     ///
     /// # Errors
     /// As [`Neighbours::hear`]; [`Refusal::Implausible`] when the state contradicts the last one: the sender has then to prove
-    /// itself anew, starting from what it says now.
+    /// itself anew.
     pub fn hear_parts(
         &mut self,
         now: &Heard<S>,
         beacon: &Beacon<S, C, W>,
         parts: Parts,
-        follow: impl FnOnce(&S, &S, u32) -> Option<S>,
+        follow: impl FnOnce(&S, &S, u32, u8, &mut Evidence) -> (S, bool),
     ) -> Result<(), Refusal>
     where
         S: State,
@@ -215,14 +237,20 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         let again = entry.heard == now.tick;
         if !again {
             entry.earlier = Some(entry.track);
+            entry.known = entry.known.saturating_add(1);
         }
         // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
-        let followed = match &entry.earlier {
-            Some((track, said)) => follow(track, &beacon.state, now.said.saturating_sub(*said)),
-            None => Some(beacon.state),
+        let mut believed = true;
+        entry.track = match &entry.earlier {
+            Some(earlier) => {
+                let mut evidence = earlier.evidence;
+                let silent = now.said.saturating_sub(earlier.said);
+                let state;
+                (state, believed) = follow(&earlier.state, &beacon.state, silent, entry.known, &mut evidence);
+                Track { state, said: now.said, evidence }
+            }
+            None => Track::new(beacon.state, now.said),
         };
-        let believed = followed.is_some();
-        entry.track = (followed.unwrap_or(beacon.state), now.said);
         known.boot = beacon.boot;
         known.take_over(beacon, parts);
         known.state = now.state;
@@ -377,7 +405,7 @@ mod tests {
         let late = beacon(5, 7);
         table.hear(&Heard { tick: 10, said: 7, state: 4.0 }, &late).unwrap();
         let neighbour = *table.iter().next().unwrap();
-        assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, (1.0, 7)));
+        assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, Track::new(1.0, 7)));
     }
 
     #[test]

@@ -326,13 +326,13 @@ where
         if parts == Parts::ALL && probation == 0 {
             return neighbours.hear(now, beacon);
         }
-        let follow = |track: &_, said: &T::State, silent: u32| {
+        let follow = |track: &_, said: &T::State, silent: u32, known: u8, evidence: &mut _| {
             if probation == 0 {
-                return Some(*said);
+                return (*said, true);
             }
             // To the tick before, from where the task goes on; for two windows at most, so that skipped ticks cost no time.
             let before = silent.saturating_sub(1).min(2 * WINDOW_TICKS);
-            task.follow(&task.carry_on(track, before), said, silent)
+            task.follow(&task.carry_on(track, before), said, silent, known, evidence)
         };
         neighbours.hear_parts(now, beacon, parts, follow)
     }

@@ -14,6 +14,19 @@ pub trait State: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSiz
     fn admissible(&self) -> bool;
 }
 
+/// What speaks against a neighbour, and how noisy its words are: what a task keeps of them besides their track, see
+/// [`Task::follow`]. It outlives a track that is begun anew, and fades.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Evidence {
+    /// By how much its words miss its track on average, per axis: noise averages out, and a lie does not.
+    pub bias: [f32; 2],
+    /// By how much its last word missed, per axis.
+    pub last: [f32; 2],
+    /// The variance of its words from one to the next, per axis: a lie that is told again and again does not add to it.
+    pub noise: f32,
+}
+
 /// How long a node has been alone, in the terms of the safety gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -153,10 +166,17 @@ pub trait Task {
     }
 
     /// Holds what a neighbour says against its track, the state that follows from everything that it said before, carried on to
-    /// the tick before; what it said last, it said `silent` ticks before. Returns its track from here on, or `None` when it
-    /// contradicts itself. The default believes everything.
-    fn follow(&self, _track: &Self::State, said: &Self::State, _silent: u32) -> Option<Self::State> {
-        Some(*said)
+    /// the tick before; what it said last, it said `silent` ticks before, and this is the `known`-th tick in which its words are held
+    /// against its track. Returns its track from here on and whether it is believed. The default believes everything.
+    fn follow(
+        &self,
+        _track: &Self::State,
+        said: &Self::State,
+        _silent: u32,
+        _known: u8,
+        _evidence: &mut Evidence,
+    ) -> (Self::State, bool) {
+        (*said, true)
     }
 
     /// What the task adds to the network's raw output with the neighbours in view, before [`Task::command`] limits it; nothing,

@@ -73,11 +73,18 @@ fn liar<P: Codec + Copy>(codec: P) {
         assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
         assert!(!counts, "from the first lie on, well within five exchanges");
     }
-    // It is honest again: the first honest word contradicts the last lie, and then it has to prove itself.
-    for number in 20..30 {
+    // It is honest again: what spoke against it fades within a second, and then it has to prove itself.
+    let mut honest_since = None;
+    for number in 20..60 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
-        assert_eq!(outcomes[0].is_err(), number == 20, "exchange {number}");
-        assert_eq!(counts, number >= 20 + u32::from(PROBATION), "exchange {number}");
+        assert!(number > 20 || outcomes[0].is_err(), "the first honest word contradicts the last lie");
+        let since = *honest_since.get_or_insert(number);
+        if outcomes[0].is_err() {
+            honest_since = None;
+            assert!(number < 40, "exchange {number}");
+        }
+        let proven = number + 1 - since >= u32::from(PROBATION);
+        assert_eq!(counts, outcomes[0].is_ok() && proven, "exchange {number}");
     }
 }
 
@@ -92,14 +99,14 @@ fn so_it_is_with_several_frames_per_exchange() {
 }
 
 #[test]
-fn a_newcomer_that_lies_from_the_start_counts_until_its_second_word() {
+fn a_newcomer_that_lies_from_the_start_counts_until_it_cannot_be_noise() {
     let weights = weights(1);
     let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
     let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
-        assert_eq!(outcomes[0].is_err(), number > 0);
-        assert_eq!(counts, number == 0);
+        assert_eq!(outcomes[0].is_err(), number >= 3, "exchange {number}");
+        assert_eq!(counts, number < 3, "exchange {number}");
     }
 }
 
@@ -174,6 +181,72 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
     assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
     conclude(&mut listener);
     assert_eq!(listener.trusted().count(), 0);
+}
+
+/// Two numbers with a standard normal distribution.
+fn normal(random: &mut u64) -> [f32; 2] {
+    let mut uniform = || {
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((*random >> 40) as f64 + 0.5) / f64::from(1 << 24)
+    };
+    let (radius, angle) = ((-2.0 * uniform().ln()).sqrt(), std::f64::consts::TAU * uniform());
+    [(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]
+}
+
+/// The share of words that is refused of somebody who flies in circles with noisy sensors and a velocity that is off.
+fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
+    const WORDS: u32 = 1000;
+    let weights = weights(1);
+    let behaviour = Behaviour::new(Learning::OFF).every(every).robust();
+    let mut total = 0;
+    for seed in 1..=4 {
+        let mut random = seed;
+        let mut listener = robot_on(1, &weights, behaviour, codec);
+        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        for tick in 0..WORDS * every {
+            let angle = tick as f32 * 0.02;
+            let mut said = Motion {
+                position: [2.0 + angle.cos(), 2.0 + angle.sin()],
+                velocity: [-2.0 * angle.sin() + off, 2.0 * angle.cos() - off],
+            };
+            let (p, v) = (normal(&mut random), normal(&mut random));
+            for axis in 0..2 {
+                said.position[axis] += noise[0] * p[axis];
+                said.velocity[axis] += noise[1] * v[axis];
+            }
+            listener.sense(tick, Some(Sensed::now(REST)));
+            speaker.sense(tick, Some(Sensed::now(said)));
+            if speaker.exchanges() {
+                let outcomes = frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame));
+                total += u32::from(outcomes.collect::<Vec<_>>().contains(&Err(Refusal::Implausible)));
+            }
+            conclude(&mut listener);
+        }
+    }
+    f64::from(total) / f64::from(4 * WORDS)
+}
+
+#[test]
+fn honest_robots_with_noisy_sensors_are_believed() {
+    for noise in [[0.0, 0.0], [0.02, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.3, 0.1]] {
+        let shares = [
+            refused(Exact, 1, noise, 0.0),
+            refused(Dot154::default(), 1, noise, 0.0),
+            refused(Dot154::default(), 5, noise, 0.0),
+            refused(Esb32, 5, noise, 0.0),
+        ];
+        assert!(shares.iter().all(|share| *share <= 0.02), "{noise:?}: {shares:?}");
+    }
+}
+
+#[test]
+fn liars_are_found_out_among_noise() {
+    for (noise, every, off) in
+        [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.4), (0.1, 1, 0.4), (0.1, 5, 0.7)]
+    {
+        let share = refused(Dot154::default(), every, [noise, 0.1], off);
+        assert!(share >= 0.9, "{noise} m, every {every}, {off} m/s: {share}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Beacon,
     behaviour::{Behaviour, LARGEST_TAP},
-    flocking::{Flocking, Motion, SLACK_METRES, TRACK_SECONDS},
+    flocking::{BIAS_METRES, Flocking, Motion, TRACK_SECONDS},
     message::Link,
     seal::Key,
     taps::Chains as _,
@@ -20,6 +20,7 @@ use super::{
     mailbox::{Frame, Mailbox},
     options::{About, Faults},
     replaying::Replaying,
+    senses::Senses,
 };
 use crate::{
     flight::Scene,
@@ -82,6 +83,7 @@ pub struct Medium<M, C> {
     pub faults: Faults,
     /// Who lies.
     pub liars: Vec<bool>,
+    senses: Senses,
     stranger: C,
     random: ChaCha8Rng,
     /// In a partition, the side that each robot is on.
@@ -103,13 +105,19 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
             Member { radio, ahead: random.random_range(0..=2 * faults.skew), lie }
         });
         let members = members.collect();
+        let senses = Senses::new(faults.noise, faults.seed, swarm, robots);
         let (faults, stranger) = (faults.clone(), C::with_key(&WRONG_KEY));
-        (Self { blueprint, faults, liars, stranger, random, sides: Vec::new() }, members)
+        (Self { blueprint, faults, liars, senses, stranger, random, sides: Vec::new() }, members)
     }
 
     /// What the swarm's frames are recognised by.
     pub fn link(&self) -> Link {
         Link { profile: C::profile(M::FOLDED), model: self.blueprint.checksum }
+    }
+
+    /// What the robots sense of where they are and how they move.
+    pub fn sense(&mut self, motions: &[Motion]) -> Vec<Motion> {
+        self.senses.sense(motions)
     }
 
     /// Lets everybody hear what reaches it: what strangers say, and what others `said`. Returns how many frames were forged.
@@ -204,11 +212,12 @@ fn lie<M: Model>(blueprint: &Blueprint<M>, faults: &Faults, number: usize) -> Li
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
             let time = blueprint.behaviour.exchange.max(1) as f32 * blueprint.task.period;
-            let miss = 0.25 * blueprint.task.limit * time * time + SLACK_METRES;
+            let miss = 0.25 * blueprint.task.limit * time * time + BIAS_METRES;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity([speed, -speed])
         }
         Some(About::Subtle) => Lie::Taps(0.95 * LARGEST_TAP),
+        Some(About::Velocity(speed)) => Lie::Velocity([speed, -speed]),
         _ => match number % 3 {
             0 => Lie::Velocity([FALSE_SPEED, -FALSE_SPEED]),
             1 => Lie::Jumps(JUMP_METRES),

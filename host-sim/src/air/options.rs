@@ -4,11 +4,14 @@ use std::{ops::Range, str::FromStr};
 
 use clap::Args;
 
-use super::{faulty::RadioFaults, loss::Loss};
+use super::{faulty::RadioFaults, loss::Loss, senses::Noise};
 use crate::{
     error::{Error, Result},
     fleet::events::{Events, Moment, Span},
 };
+
+/// The most noise that a sensor is given, in metres and m/s.
+const MOST_NOISE: f32 = 100.0;
 
 /// What goes wrong on a robot's radio: for any radio, simulated or emulated robots.
 #[derive(Args, Clone, Debug)]
@@ -94,9 +97,16 @@ pub struct FlightArguments {
     #[arg(long, value_name = "FROM-TO")]
     partition: Option<Partition>,
     /// Robots with the swarm's key that lie, about what, and which share of the swarm: STATE:0.1 or PARAMETERS:0.2; or
-    /// SUBTLE:0.1, about their velocity and taps by just as much as is believed.
-    #[arg(long, value_name = "STATE|PARAMETERS|SUBTLE:SHARE")]
+    /// SUBTLE:0.1, about their velocity and taps by just as much as is believed; or VELOCITY:0.1@0.5, about their velocity by
+    /// 0.5 m/s per axis.
+    #[arg(long, value_name = "STATE|PARAMETERS|SUBTLE|VELOCITY:SHARE[@M/S]")]
     liars: Option<Liars>,
+    /// White noise on the position that a robot senses, as a standard deviation per axis and tick.
+    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    position_noise: f32,
+    /// White noise on the velocity that a robot senses, as a standard deviation per axis and tick.
+    #[arg(long, value_name = "M/S", default_value_t = 0.0)]
+    velocity_noise: f32,
 }
 
 impl FlightArguments {
@@ -105,6 +115,14 @@ impl FlightArguments {
     /// # Errors
     /// [`Error::Usage`] naming the option that cannot be.
     pub fn faults(&self, robots: usize, seed: u64) -> Result<Faults> {
+        let noise = Noise { position: self.position_noise, velocity: self.velocity_noise };
+        for (option, noise) in [("position-noise", noise.position), ("velocity-noise", noise.velocity)] {
+            if !(0.0..=MOST_NOISE).contains(&noise) {
+                return Err(Error::usage(format!(
+                    "--{option} {noise} cannot be: give between 0 and {MOST_NOISE}"
+                )));
+            }
+        }
         let (kills, reboots, drops) = (self.kill.clone(), self.reboot.clone(), self.drop.clone());
         let faults = Faults {
             radio: self.radio.faults()?,
@@ -114,6 +132,7 @@ impl FlightArguments {
             skew: self.skew,
             partition: self.partition.clone().map(|Partition(ticks)| ticks),
             liars: self.liars,
+            noise,
             seed,
             ..Faults::default()
         };
@@ -153,7 +172,9 @@ impl FlightArguments {
         say("skew", number(self.skew.into(), 0.0));
         let partition = self.partition.as_ref();
         say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));
-        say("liars", self.liars.map(|liars| format!("{}:{}", liars.about.name(), liars.share)));
+        say("liars", self.liars.map(|liars| liars.words()));
+        say("position-noise", (self.position_noise != 0.0).then(|| self.position_noise.to_string()));
+        say("velocity-noise", (self.velocity_noise != 0.0).then(|| self.velocity_noise.to_string()));
         words
     }
 }
@@ -215,6 +236,8 @@ pub struct Faults {
     pub partition: Option<Range<u32>>,
     /// Who lies.
     pub liars: Option<Liars>,
+    /// By how much sensors err.
+    pub noise: Noise,
     /// Whom robots believe.
     pub trust: Trust,
     /// The seed of all that.
@@ -232,6 +255,7 @@ impl Default for Faults {
             skew: 0,
             partition: None,
             liars: None,
+            noise: Noise::NONE,
             trust: Trust::Robust,
             seed: 0,
         }
@@ -275,7 +299,7 @@ impl FromStr for Partition {
 }
 
 /// What liars lie about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum About {
     /// Where they are, how they move, or their taps.
     State,
@@ -283,6 +307,8 @@ pub enum About {
     Parameters,
     /// Their velocity or taps, just as much as is believed.
     Subtle,
+    /// Their velocity, by so much per axis, in m/s.
+    Velocity(f32),
 }
 
 impl About {
@@ -294,6 +320,7 @@ impl About {
             Self::State => "STATE",
             Self::Parameters => "PARAMETERS",
             Self::Subtle => "SUBTLE",
+            Self::Velocity(_) => "VELOCITY",
         }
     }
 }
@@ -307,16 +334,29 @@ pub struct Liars {
     pub share: f64,
 }
 
+impl Liars {
+    /// As they are typed.
+    fn words(&self) -> String {
+        let speed = if let About::Velocity(speed) = self.about { format!("@{speed}") } else { String::new() };
+        format!("{}:{}{speed}", self.about.name(), self.share)
+    }
+}
+
 impl FromStr for Liars {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text.split_once(':').and_then(|(about, share)| {
+            if about.eq_ignore_ascii_case("VELOCITY") {
+                let (share, speed) = share.split_once('@')?;
+                let speed = speed.parse().ok().filter(|speed: &f32| speed.is_finite())?;
+                return Some(Self { about: About::Velocity(speed), share: share.parse().ok()? });
+            }
             let about = About::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(about))?;
             Some(Self { about, share: share.parse().ok()? })
         });
         let liars = parsed.filter(|liars| (0.0..=1.0).contains(&liars.share));
-        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE, PARAMETERS:SHARE or SUBTLE:SHARE with a share between 0 and 1, such as STATE:0.1"))
+        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE, PARAMETERS:SHARE, SUBTLE:SHARE or VELOCITY:SHARE@M/S with a share between 0 and 1, such as STATE:0.1"))
     }
 }
 
@@ -340,7 +380,8 @@ mod tests {
         for bad in ["50", "150-50", "50-50", "a-b"] {
             assert!(bad.parse::<Partition>().is_err(), "{bad}");
         }
-        for bad in ["STATE", "STATE:2", "TASTE:0.1", ":0.1"] {
+        for bad in ["VELOCITY:0.1", "VELOCITY:0.1@x", "VELOCITY:2@1", "STATE", "STATE:2", "TASTE:0.1", ":0.1"]
+        {
             assert!(bad.parse::<Liars>().is_err(), "{bad}");
         }
         let loud = RadioArguments { drop_chance: 1.5, ..RadioArguments::default() };
@@ -359,10 +400,18 @@ mod tests {
             faults: FaultArguments,
         }
         let typed = "line --drop-chance 0.3 --burst 5 --corrupt-chance 0.1 --duplicate-chance 0.2 --delay 0.2:5 --replay 100 --forge 9 \
-                     --kill 3@50 --kill 4@60 --reboot 7@80 --drop 5@20-60 --skew 1 --partition 50-150 --liars SUBTLE:0.1 --plain";
+                     --kill 3@50 --kill 4@60 --reboot 7@80 --drop 5@20-60 --skew 1 --partition 50-150 --liars VELOCITY:0.1@0.5 --position-noise 0.1 --velocity-noise 0.2 --plain";
         let words = Line::parse_from(typed.split_whitespace()).faults.words();
         assert_eq!(format!("line{words}"), typed.split_whitespace().collect::<Vec<_>>().join(" "));
         assert_eq!(Line::parse_from(["line"]).faults.words(), "");
+    }
+
+    #[test]
+    fn noise_that_cannot_be_is_told() {
+        for noise in [-0.1, f32::NAN, f32::INFINITY] {
+            let flight = FlightArguments { position_noise: noise, ..FlightArguments::default() };
+            assert!(flight.faults(5, 7).unwrap_err().to_string().contains("--position-noise"), "{noise}");
+        }
     }
 
     #[test]

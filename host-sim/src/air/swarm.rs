@@ -83,6 +83,14 @@ where
                     self.tally.longest_stale = self.tally.longest_stale.max(scene.tick - tick);
                 }
             }
+            for neighbour in
+                node.neighbours().filter(|other| !lies && other.heard == node.tick() && other.known > 0)
+            {
+                let liar = self.medium.liars[usize::from(neighbour.beacon.sender)];
+                let words = if liar { &mut self.tally.lies } else { &mut self.tally.truths };
+                words.told += 1;
+                words.refused += u64::from(neighbour.proven == 0);
+            }
             let liars = |id: NodeId| !lies && self.medium.liars[usize::from(id)];
             for liar in node.trusted().filter(|other| liars(other.beacon.sender)) {
                 let pair = (node.id(), liar.beacon.sender);
@@ -148,7 +156,8 @@ where
 {
     fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
         self.intervene(scene);
-        let said: Vec<Vec<Frame>> = (self.robots.iter_mut().zip(scene.motions))
+        let sensed = self.medium.sense(scene.motions);
+        let said: Vec<Vec<Frame>> = (self.robots.iter_mut().zip(&sensed))
             .map(|(robot, motion)| robot.speak(scene.tick, *motion))
             .collect();
         let robots = &mut self.robots;

@@ -4,6 +4,28 @@ use std::collections::BTreeMap;
 
 use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
 
+/// What honest robots thought of words that came in time from somebody they knew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// How many there were, at most one per sender and tick.
+    pub told: u64,
+    /// How many of them contradicted the ones before.
+    pub refused: u64,
+}
+
+impl Words {
+    /// The share that was refused.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.refused as f64 / self.told.max(1) as f64
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.told += other.told;
+        self.refused += other.refused;
+    }
+}
+
 /// What was counted, over all robots and ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
@@ -21,6 +43,10 @@ pub struct Tally {
     pub fooled: u64,
     /// Commands beyond the limit or not finite, and parameters not finite or outside the ball. Must be none.
     pub violations: u64,
+    /// Honest robots' words.
+    pub truths: Words,
+    /// Liars' words.
+    pub lies: Words,
     /// In how many exchanges in a row at most an honest robot believed a liar.
     pub longest_deceived: u32,
     /// For how many ticks at most a robot that was gone stayed in a table.
@@ -61,6 +87,8 @@ impl Tally {
         self.replayed += other.replayed;
         self.forged += other.forged;
         self.fooled += other.fooled;
+        self.truths.add(&other.truths);
+        self.lies.add(&other.lies);
         self.violations += other.violations;
         self.longest_deceived = self.longest_deceived.max(other.longest_deceived);
         self.longest_stale = self.longest_stale.max(other.longest_stale);

@@ -5,7 +5,7 @@
 
 use wdgnn_core::{
     codec::Codec as _,
-    flocking::Flocking,
+    flocking::{Flocking, Motion},
     node::BeaconOf,
     ports::Radio as _,
     robot::{self, BUFFER_BYTES, RobotModel},
@@ -71,6 +71,11 @@ impl<'w, C: FlownCodec> FleetAir<'w, C> {
     #[must_use]
     pub fn clocks(&self, tick: u32) -> Vec<u32> {
         self.ears.iter().map(|ear| tick + ear.ahead).collect()
+    }
+
+    /// What the robots sense of where they are and how they move.
+    pub fn sense(&mut self, motions: &[Motion]) -> Vec<Motion> {
+        self.medium.sense(motions)
     }
 
     /// What everybody hears of what everybody said.

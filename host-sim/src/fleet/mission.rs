@@ -74,7 +74,7 @@ pub fn fly<C: FlownCodec>(
         air.events().reboots_at(tick).try_for_each(|robot| fleet.reboot(robot))?;
         debriefing.variation.push(world::variation(&motions));
         let links = Links::within(&motions, condition.radius);
-        let said = fleet.speak(&air.clocks(tick), &motions);
+        let said = fleet.speak(&air.clocks(tick), &air.sense(&motions));
         let heard = air.carry(&Scene { tick, motions: &motions, links: &links }, said)?;
         let outcomes = fleet.hear(&heard);
         if interrupted.load(Ordering::Relaxed) {
