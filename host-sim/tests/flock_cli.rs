@@ -93,7 +93,12 @@ fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
         serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON");
     assert_eq!(json["columns"].as_array().map(Vec::len), Some(5));
     let late = |column: usize| json["rows"][0]["late"][column]["mean"].as_f64().expect("a number");
-    assert!(late(3) < 0.2 * late(1), "learning from what happened ends the swing: {} of {}", late(3), late(1));
+    assert!(
+        late(3) < 0.2 * late(1),
+        "learning from what happened ends the swing: {} of {}",
+        late(3),
+        late(1)
+    );
     refused(&["shift", "sunshine"], "there is no condition sunshine");
 }
 

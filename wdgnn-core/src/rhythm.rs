@@ -275,12 +275,10 @@ impl<const N: usize> Rhythm<N> {
         let all = self.timing.all_slots();
         let recent = self.exchanges(FRESH);
         let taken = |slot: u8| {
-            let others =
-                self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
-            let broken = self
-                .broken
-                .get(usize::from(slot))
-                .is_some_and(|(count, last)| *count >= 2 && now.saturating_sub(*last) <= recent);
+            let others = self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
+            let broken = self.broken.get(usize::from(slot)).is_some_and(|(count, last)| {
+                *count >= 2 && now.saturating_sub(*last) <= recent
+            });
             others || broken || self.slot == Some(slot)
         };
         let free = (0..all).filter(|slot| !taken(*slot)).count() as u32;
@@ -326,8 +324,7 @@ impl<const N: usize> Rhythm<N> {
         let oldest = now.saturating_sub(self.exchanges(REMEMBERED));
         self.others.retain(|other| other.heard >= oldest);
         let near = self.near(now).count();
-        let laters =
-            |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
+        let laters = |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
         let ahead = laters(|later| later < -Self::NEAR);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
         let behind = laters(|later| later > Self::NEAR).min();
@@ -363,9 +360,7 @@ impl<const N: usize> Rhythm<N> {
         (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
         self.broken = [(0, 0); MOST_SLOTS as usize];
         // The own slot may be somebody's in the other time.
-        if self.slot.is_some_and(|own| {
-            self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)
-        }) {
+        if self.slot.is_some_and(|own| self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)) {
             self.claim(now);
         }
     }

@@ -218,26 +218,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         ];
         let links = Links::within(&settings.start, settings.radius);
         let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
-        let stack =
-            image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
+        let stack = image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
         let (ticks, awake) = (vec![0; robots], vec![0; robots]);
         let (variation, close) = (vec![], 0);
-        Ok(Self {
-            air,
-            bodies,
-            companions,
-            twins,
-            settings,
-            links,
-            loss,
-            rtt,
-            stack,
-            flown,
-            ticks,
-            awake,
-            variation,
-            close,
-        })
+        Ok(Self { air, bodies, companions, twins, settings, links, loss, rtt, stack, flown, ticks, awake, variation, close })
     }
 
     /// Seconds since the release.
@@ -301,8 +285,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     fn carry_out(&mut self) {
         for robot in 0..self.bodies.len() {
             // What came in before a tick is what that tick hears.
-            let heard =
-                self.air.heard.iter().filter(|heard| heard.by == robot && heard.reception == Reception::Good);
+            let heard = self.air.heard.iter().filter(|heard| heard.by == robot && heard.reception == Reception::Good);
             heard.for_each(|heard| self.twins[robot].received(&heard.content));
             for (at, said) in self.companions[robot].hear(&mut self.air.stations[robot]) {
                 let (flown, twin) = (&mut self.flown[robot], &mut self.twins[robot]);
@@ -338,9 +321,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
         for Heard { began, reception, content, .. } in std::mem::take(&mut self.air.heard) {
             let from = content.get(7..9).map(|from| usize::from(u16::from_le_bytes([from[0], from[1]])));
-            if began >= RELEASE
-                && let Some(flown) = from.and_then(|from| self.flown.get_mut(from))
-            {
+            if began >= RELEASE && let Some(flown) = from.and_then(|from| self.flown.get_mut(from)) {
                 match reception {
                     Reception::Good => flown.frames.good += 1,
                     Reception::Spoilt => flown.frames.spoilt += 1,

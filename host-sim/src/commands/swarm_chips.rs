@@ -127,10 +127,7 @@ impl CodecVisitor for Prepared<'_> {
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let weights = self.model.weights();
-        let twin = |id| {
-            robot::robot(id, &weights, C::with_key(&self.key))
-                .map_err(|error| Error::Failed(error.to_string()))
-        };
+        let twin = |id| robot::robot(id, &weights, C::with_key(&self.key)).map_err(|error| Error::Failed(error.to_string()));
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
@@ -165,9 +162,7 @@ impl ChipArguments {
         if *self == Self::default() {
             return Ok(());
         }
-        Err(Error::usage(
-            "--apart, --ppm and --companions-die are for --nodes nrf52840 and nrf52833".to_string(),
-        ))
+        Err(Error::usage("--apart, --ppm and --companions-die are for --nodes nrf52840 and nrf52833".to_string()))
     }
 
     /// Flies and prints.
@@ -186,9 +181,7 @@ impl ChipArguments {
         let (feature, settings_page) = board(flight.kind);
         let Image { profile, key: key_file, model: model_file } = flight.settings;
         if profile != Profile::Dot154 {
-            return Err(Error::usage(
-                "an nRF52's radio carries --profile dot154 and nothing else".to_string(),
-            ));
+            return Err(Error::usage("an nRF52's radio carries --profile dot154 and nothing else".to_string()));
         }
         let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
         let known = Faults {
@@ -207,12 +200,7 @@ impl ChipArguments {
             Some(path) => path.to_path_buf(),
             None => {
                 eprintln!("host-sim: building the image for {feature}");
-                image::build(&image::Settings {
-                    profile,
-                    key: key_file,
-                    model: model_file,
-                    board: Some(feature),
-                })?
+                image::build(&image::Settings { profile, key: key_file, model: model_file, board: Some(feature) })?
             }
         };
         let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
@@ -254,14 +242,7 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-fn print(
-    flight: &ChipFlight<'_>,
-    sealed: bool,
-    outcome: &Outcome,
-    native: [f64; 2],
-    seconds: f64,
-    wall_seconds: f64,
-) {
+fn print(flight: &ChipFlight<'_>, sealed: bool, outcome: &Outcome, native: [f64; 2], seconds: f64, wall_seconds: f64) {
     let Outcome { variation, robots, close } = outcome;
     let frames = outcome.frames();
     let [native_total, native_final] = native;
@@ -295,8 +276,7 @@ fn print(
         println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
         return;
     }
-    let heading =
-        ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "company"];
+    let heading = ["robot", "frames", "received", "collided", "missed", "ticks/s", "busy", "resets", "company"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     for (index, robot) in robots.iter().enumerate() {
         let percent = |part: u64| format!("{:.1} %", 100.0 * share(part, robot.frames.reached));
@@ -313,10 +293,7 @@ fn print(
         ]);
     }
     let kind = if flight.kind == Kind::Nrf52840 { "nRF52840" } else { "nRF52833" };
-    println!(
-        "{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s",
-        robots.len()
-    );
+    println!("{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s", robots.len());
     println!("{}", aligned(&rows));
     let sealed = if sealed { "sealed" } else { "unsealed" };
     println!("link                dot154, {sealed}");
@@ -331,26 +308,17 @@ fn print(
         100.0 * output.missed_share
     );
     println!("stack               {} bytes at most", output.stack_bytes);
-    let first =
-        robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
+    let first = robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
     match first {
-        None => {
-            println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native)
-        }
+        None => println!("native twins        {} ticks, the same to the last bit", output.ticks_equal_to_native),
         Some((index, (tick, chip, twin))) => {
-            println!(
-                "native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively"
-            );
+            println!("native twins        robot {index} DIFFERS at tick {tick}: {chip:?} on the chip, {twin:?} natively");
         }
     }
     for (index, robot) in robots.iter().enumerate() {
         for restart in &robot.restarts {
             if restart.reason & 4 == 0 {
-                println!(
-                    "reset               robot {index} after {:.2} s: {}",
-                    restart.at as f64 / 64.0e6,
-                    restart.how
-                );
+                println!("reset               robot {index} after {:.2} s: {}", restart.at as f64 / 64.0e6, restart.how);
             }
         }
     }
