@@ -72,8 +72,8 @@ type FoldedOf<'w, S, const TAPS: usize, const G: usize> =
 ///
 /// # Errors
 /// Conditions that cannot be.
-pub fn gradient<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
-    folded: &FoldedOf<'w, S, TAPS, G>,
+pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+    folded: &FoldedOf<'_, S, TAPS, G>,
     recipe: &Recipe,
     through: &Through,
     seed: u64,
@@ -111,6 +111,7 @@ pub fn gradient<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
 /// Where the weights of position features lie, in both parts. No gradient goes through positions, so what could be learned about
 /// them is an accident of their correlation with velocities; robots then gather where repulsion and network balance. They stay
 /// zero, and keeping apart is the business of repulsion and guard.
+#[must_use]
 pub fn positions<const TAPS: usize, const G: usize>() -> Vec<std::ops::Range<usize>> {
     let filter = TAPS * FEATURES * G;
     let rows = |part: usize| {
@@ -287,8 +288,8 @@ impl<const TAPS: usize> Flown<TAPS> {
                 self.pass_on(tick, robot, &owed, network.scale, every, &mut taps);
                 let heard = &moment.heard;
                 let share = if task.normalised { 1.0 / (heard.len() + 1) as f32 } else { 1.0 };
-                for axis in 0..2 {
-                    let d = share * owed.0[0][axis];
+                for (axis, owed) in owed.0[0].iter().take(VELOCITIES).enumerate() {
+                    let d = share * owed;
                     told[tick][robot][axis] += d * heard.len() as f32;
                     for &(other, spoke) in heard {
                         told[spoke as usize][other as usize][axis] -= d;
