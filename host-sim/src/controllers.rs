@@ -174,7 +174,7 @@ impl Fleet {
     /// [`crate::error::Error::Model`] when the program was built with damaged ones.
     pub fn shipped(recipe: RecipeName) -> Result<Self> {
         let centralised = match recipe {
-            RecipeName::Ours | RecipeName::Imitation => 0.125,
+            RecipeName::Ours | RecipeName::Through => 0.125,
             RecipeName::Paper => 1.0,
         };
         let models = models::fleet(recipe)?.into();
@@ -193,6 +193,18 @@ impl Fleet {
                 models: vec![models::of_profile(profile)?],
                 ..Self::shipped(RecipeName::Ours)?
             }),
+        }
+    }
+
+    /// The same, of those that were trained through the simulator.
+    ///
+    /// # Errors
+    /// As [`Fleet::shipped`].
+    pub fn through(profile: Profile) -> Result<Self> {
+        let fleet = Self::shipped(RecipeName::Through)?;
+        match profile {
+            Profile::Exact => Ok(fleet),
+            _ => Ok(Self { profile, models: vec![models::through(profile)?], ..fleet }),
         }
     }
 

@@ -26,9 +26,9 @@ shipped! {
     Ours WdGnn "flocking-wd-gnn.wdgnn",
     Ours Gnn "flocking-gnn.wdgnn",
     Ours GraphFilter "flocking-graph-filter.wdgnn",
-    Imitation WdGnn "imitation-wd-gnn.wdgnn",
-    Imitation Gnn "imitation-gnn.wdgnn",
-    Imitation GraphFilter "imitation-graph-filter.wdgnn",
+    Through WdGnn "through-wd-gnn.wdgnn",
+    Through Gnn "through-gnn.wdgnn",
+    Through GraphFilter "through-graph-filter.wdgnn",
     Paper WdGnn "paper-wd-gnn.wdgnn",
     Paper Gnn "paper-gnn.wdgnn",
     Paper GraphFilter "paper-graph-filter.wdgnn",
@@ -64,6 +64,23 @@ pub fn of_profile(profile: Profile) -> Result<ModelFile> {
         }
         Profile::Espnow => {
             ("models/flocking-espnow.wdgnn", include_bytes!("../../models/flocking-espnow.wdgnn"))
+        }
+    };
+    ModelFile::from_bytes(Path::new(name), bytes)
+}
+
+/// The same, of those that were trained through the simulator.
+///
+/// # Errors
+/// As [`shipped`].
+pub fn through(profile: Profile) -> Result<ModelFile> {
+    let (name, bytes): (_, &[u8]) = match profile {
+        Profile::Exact => return shipped(RecipeName::Through, Architecture::WdGnn),
+        Profile::Dot154 | Profile::Esb32 => {
+            ("models/through-dot154.wdgnn", include_bytes!("../../models/through-dot154.wdgnn"))
+        }
+        Profile::Espnow => {
+            ("models/through-espnow.wdgnn", include_bytes!("../../models/through-espnow.wdgnn"))
         }
     };
     ModelFile::from_bytes(Path::new(name), bytes)

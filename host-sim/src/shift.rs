@@ -261,7 +261,7 @@ impl Visitor for Retrain<'_> {
 
     fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(self) -> Self::Output {
         let weights = self.model.weights();
-        let mut recipe = Recipe::named(RecipeName::Ours);
+        let mut recipe = Recipe::named(RecipeName::Through);
         recipe.task = self.fleet.task()?;
         recipe.scale = weights.header.scale;
         recipe.exchange = weights.header.exchange_divisor.into();

@@ -18,7 +18,7 @@ fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process
 #[test]
 fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for recipe in ["ours", "paper", "imitation"] {
+    for recipe in ["through", "paper", "ours"] {
         let bytes = |threads: &str| {
             let output = train(folder.path(), threads, "out.wdgnn", &["--recipe", recipe]);
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -35,7 +35,7 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
     let kinds: [&[&str]; 3] = [
         &["--architecture", "gnn"],
         &["--architecture", "graph-filter"],
-        &["--recipe", "imitation", "--layers", "2", "--taps", "2", "--features", "16"],
+        &["--recipe", "ours", "--layers", "2", "--taps", "2", "--features", "16"],
     ];
     for more in kinds {
         let output = train(folder.path(), "2", "out.wdgnn", more);
@@ -59,8 +59,8 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
         assert!(said.contains(sentence), "{more:?}: {said}");
         assert!(!folder.path().join("out.wdgnn").exists());
     };
-    refused(&["--layers", "9", "--recipe", "imitation"], "shapes.rs");
-    refused(&["--layers", "2"], "--recipe imitation");
+    refused(&["--layers", "9", "--recipe", "ours"], "shapes.rs");
+    refused(&["--layers", "2"], "--recipe ours");
     refused(&["--profile", "dot154", "--exchange", "2"], "--exchange 2 cannot be");
     refused(&["--resume"], "cannot read out.wdgnn.checkpoint");
     std::fs::write(folder.path().join("out.wdgnn.checkpoint"), b"not one").expect("written");

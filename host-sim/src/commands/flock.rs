@@ -47,7 +47,7 @@ const REPORT: &str = "target/wdgnn/flock.html";
 )]
 pub struct FlockArguments {
     /// Which of the trained models to fly.
-    #[arg(long, value_enum, default_value = "ours")]
+    #[arg(long, value_enum, default_value = "through")]
     pub recipe: RecipeName,
     /// The link profile: how much of a beacon goes on the air, and how often.
     #[arg(long, value_enum, default_value = "exact")]
@@ -112,7 +112,7 @@ impl Default for FlockArguments {
     /// What the command line gives when nothing is said.
     fn default() -> Self {
         Self {
-            recipe: RecipeName::Ours,
+            recipe: RecipeName::Through,
             profile: Profile::Exact,
             robots: Condition::PAPER.robots,
             radius: Condition::PAPER.radius,
@@ -140,7 +140,8 @@ impl FlockArguments {
         let mut fleet = match (self.profile, self.recipe) {
             (Profile::Exact, recipe) => Fleet::shipped(recipe)?,
             (profile, RecipeName::Ours) => Fleet::of_profile(profile)?,
-            (profile, recipe) => {
+            (profile, RecipeName::Through) => Fleet::through(profile)?,
+            (profile, recipe @ RecipeName::Paper) => {
                 return Err(Error::usage(format!(
                     "--recipe {} has no models for --profile {}: leave --recipe out",
                     recipe.name(),

@@ -102,7 +102,7 @@ impl ShiftArguments {
         if self.swarms == 0 || self.seeds == 0 {
             return Err(Error::usage("--swarms and --seeds must be at least 1"));
         }
-        let mut fleet = Fleet::shipped(RecipeName::Ours)?;
+        let mut fleet = Fleet::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
             fleet.models = vec![ModelFile::load(path)?];
         }

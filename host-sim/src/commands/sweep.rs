@@ -83,7 +83,7 @@ pub struct SweepArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
     pub values: Vec<f64>,
     /// Which of the trained models to fly.
-    #[arg(long, value_enum, default_value = "ours")]
+    #[arg(long, value_enum, default_value = "through")]
     pub recipe: RecipeName,
     /// Held-out swarms per value.
     #[arg(long, value_name = "N", default_value_t = 40)]

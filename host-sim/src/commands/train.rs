@@ -30,7 +30,7 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
-                        --seed 3\n  host-sim train --out two.wdgnn --layers 2 --taps 3 --features 16 --epochs 40\n  \
+                        --seed 3\n  host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 3 --features 16 --epochs 40\n  \
                         host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
                         host-sim flock --model my.wdgnn"
 )]
@@ -42,7 +42,7 @@ pub struct TrainArguments {
     #[arg(long, value_enum, default_value = "wd-gnn")]
     pub architecture: Architecture,
     /// How to train it.
-    #[arg(long, value_enum, default_value = "ours")]
+    #[arg(long, value_enum, default_value = "through")]
     pub recipe: RecipeName,
     /// The link profile whose exchange rate it is trained for; other than exact, one layer of at most four taps.
     #[arg(long, value_enum, default_value = "exact")]
@@ -53,13 +53,13 @@ pub struct TrainArguments {
     /// Robots in training flights [default: fifty, and others where conditions are mixed].
     #[arg(long, value_name = "N")]
     pub robots: Option<usize>,
-    /// With imitation: a teacher of velocities only, without the expert's potential.
+    /// For recipes that imitate: a teacher of velocities only, without the expert's potential.
     #[arg(long)]
     pub no_potential: bool,
-    /// Flights in the data set [default: 400]; with the recipe ours, which keeps none, per epoch [default: 100].
+    /// Flights in the data set [default: 400]; with the recipe through, which keeps none, per epoch [default: 100].
     #[arg(long, value_name = "N")]
     pub trajectories: Option<usize>,
-    /// Epochs [default: 30 for ours and paper, 120 for imitation].
+    /// Epochs [default: 30 for through and paper, 120 for ours].
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// Layers of the deep part.
@@ -94,9 +94,7 @@ impl TrainArguments {
             // Long enough for a handful of exchanges.
             through.ticks = through.ticks.max(10 * self.exchange.unwrap_or(self.profile.exchange()));
             if self.layers > 1 {
-                return Err(Error::usage(
-                    "--recipe ours trains one layer, through the simulator: give --recipe imitation for more",
-                ));
+                return Err(Error::usage("--recipe through trains one layer: give --recipe ours for more"));
             }
         }
         recipe.profile = self.profile;
@@ -111,9 +109,9 @@ impl TrainArguments {
         }
         recipe.robots = self.robots.unwrap_or(recipe.robots);
         if self.no_potential {
-            if self.recipe == RecipeName::Ours {
+            if self.recipe == RecipeName::Through {
                 return Err(Error::usage(
-                    "--no-potential is the teacher's: give --recipe imitation, or leave it out",
+                    "--no-potential is the teacher's: give --recipe ours, or leave it out",
                 ));
             }
             recipe.potential = false;

@@ -324,7 +324,7 @@ fn first_weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
     fill((TAPS * FEATURES + 1) * G, TAPS * FEATURES);
     fill((G + 1) * OUTPUTS, G);
     if recipe.through.is_some() {
-        as_averaging::<S, TAPS, G>(recipe, &mut weights);
+        as_averaging::<TAPS, G>(recipe, &mut weights);
         for range in through::positions::<TAPS, G>() {
             weights[range].fill(0.0);
         }
@@ -335,7 +335,7 @@ fn first_weights<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
 /// Where training through the simulator starts from: both parts brake to the delayed means that their taps hold, the deep part within
 /// the limits of its activation, with a little of the random weights on top. From random weights alone the swarm flies apart, and
 /// nothing is learned from that.
-fn as_averaging<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(recipe: &Recipe, weights: &mut [f32]) {
+fn as_averaging<const TAPS: usize, const G: usize>(recipe: &Recipe, weights: &mut [f32]) {
     /// How much of the random weights stays.
     const RANDOM: f32 = 0.1;
     /// Slope of the deep part's units per m/s and readout weight.

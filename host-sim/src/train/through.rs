@@ -72,8 +72,8 @@ type FoldedOf<'w, S, const TAPS: usize, const G: usize> =
 ///
 /// # Errors
 /// Conditions that cannot be.
-pub fn gradient<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
-    folded: &FoldedOf<'w, S, TAPS, G>,
+pub fn gradient<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
+    folded: &FoldedOf<'_, S, TAPS, G>,
     recipe: &Recipe,
     through: &Through,
     seed: u64,
@@ -111,6 +111,7 @@ pub fn gradient<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
 /// Where the weights of position features lie, in both parts. No gradient goes through positions, so what could be learned about
 /// them is an accident of their correlation with velocities; robots then gather where repulsion and network balance. They stay
 /// zero, and keeping apart is the business of repulsion and guard.
+#[must_use]
 pub fn positions<const TAPS: usize, const G: usize>() -> Vec<std::ops::Range<usize>> {
     let filter = TAPS * FEATURES * G;
     let rows = |part: usize| {
@@ -287,8 +288,8 @@ impl<const TAPS: usize> Flown<TAPS> {
                 self.pass_on(tick, robot, &owed, network.scale, every, &mut taps);
                 let heard = &moment.heard;
                 let share = if task.normalised { 1.0 / (heard.len() + 1) as f32 } else { 1.0 };
-                for axis in 0..2 {
-                    let d = share * owed.0[0][axis];
+                for (axis, owed) in owed.0[0].iter().take(VELOCITIES).enumerate() {
+                    let d = share * owed;
                     told[tick][robot][axis] += d * heard.len() as f32;
                     for &(other, spoke) in heard {
                         told[spoke as usize][other as usize][axis] -= d;
@@ -392,15 +393,15 @@ mod tests {
             quirks: Some(quirks),
         };
         let task = Flocking { separation: 0.0, normalised, limit: 1000.0, ..Flocking::DEFAULT };
-        let recipe = Recipe { task, scale, exchange, robots: 7, ..Recipe::named(RecipeName::Ours) };
+        let recipe = Recipe { task, scale, exchange, robots: 7, ..Recipe::named(RecipeName::Through) };
         (recipe, through)
     }
 
-    fn loss_and_gradient(weights: &[f32], recipe: &Recipe, through: &Through) -> (f32, Vec<f32>) {
+    fn loss_and_gradient(weights: &[f32], recipe: &Recipe, through: &Through, number: u64) -> (f32, Vec<f32>) {
         let network = Network::over(weights, Activation::TanhLibm, recipe.scale).unwrap();
         let folded: FoldedOf<'_, One, TAPS, G> = Folded::new(network, Metric::Euclidean);
         let mut into = vec![0.0; weights.len()];
-        let loss = gradient::<One, TAPS, G>(&folded, recipe, through, 3, 0, &mut into).unwrap();
+        let loss = gradient::<One, TAPS, G>(&folded, recipe, through, 3, number, &mut into).unwrap();
         (loss, into)
     }
 
@@ -414,43 +415,57 @@ mod tests {
             (Scale::Closed, 1, quirks, true),
         ] {
             let (recipe, through) = setting(scale, exchange, quirks, normalised);
-            let weights = weights();
-            let (_, gradient) = loss_and_gradient(&weights, &recipe, &through);
-            // Along the gradient and along single weights: α_W, A and B on every tap, R.
-            let norm = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
-            assert!(norm > 1.0e-3, "{norm}");
-            let along: Vec<f32> = gradient.iter().map(|g| g / norm).collect();
-            let single = |index: usize| {
-                let mut direction = vec![0.0; weights.len()];
-                direction[index] = 1.0;
-                direction
-            };
-            let readout = 3 + 2 * (FILTER + G);
-            let rows = (0..TAPS).map(|tap| 3 + FILTER + G + (tap * FEATURES) * G + 4);
-            let directions = [along, single(1), single(readout + 8)].into_iter().chain(rows.map(single));
-            for (number, direction) in directions.enumerate() {
+            let smooth: usize = (0..8).map(|number| directions_that_agree(&recipe, &through, number)).sum();
+            assert!(smooth > 12, "{scale:?} {exchange}: only {smooth} of 48 directions are smooth");
+        }
+    }
+
+    /// Compares slopes along the gradient and along single weights (α_W, B on every tap, R) with differences of the loss. Where a link
+    /// comes or goes between the two ends the loss has a step, which the gradient leaves out: two lengths then measure different
+    /// slopes, and nothing is compared.
+    fn directions_that_agree(recipe: &Recipe, through: &Through, number: u64) -> usize {
+        let weights = weights();
+        let (_, gradient) = loss_and_gradient(&weights, recipe, through, number);
+        let norm = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+        assert!(norm > 1.0e-3, "{norm}");
+        let along: Vec<f32> = gradient.iter().map(|g| g / norm).collect();
+        let single = |index: usize| {
+            let mut direction = vec![0.0; weights.len()];
+            direction[index] = 1.0;
+            direction
+        };
+        let readout = 3 + 2 * (FILTER + G);
+        let rows = (0..TAPS).map(|tap| 3 + FILTER + G + (tap * FEATURES) * G + 4);
+        let directions = [along, single(1), single(readout + 8)].into_iter().chain(rows.map(single));
+        let tolerance = 0.02 * f64::from(norm);
+        let mut smooth = 0;
+        for (index, direction) in directions.enumerate() {
+            let slope = |step: f32| {
                 let at = |step: f32| {
                     let moved: Vec<f32> = weights.iter().zip(&direction).map(|(w, d)| w + step * d).collect();
-                    f64::from(loss_and_gradient(&moved, &recipe, &through).0)
+                    f64::from(loss_and_gradient(&moved, recipe, through, number).0)
                 };
-                let step = 0.05;
-                let measured = (at(step) - at(-step)) / f64::from(2.0 * step);
-                let expected: f32 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
-                // Rounding of a loss near 15 is 10⁻⁶, the step's own error of third order.
-                let tolerance = 0.02 * f64::from(norm).max(1.0e-3);
-                assert!(
-                    (measured - f64::from(expected)).abs() < tolerance,
-                    "{scale:?} {exchange} {number}: {measured} measured, {expected} expected, norm {norm}"
-                );
+                (at(step) - at(-step)) / f64::from(2.0 * step)
+            };
+            let (long, short) = (slope(0.02), slope(0.005));
+            if (long - short).abs() > 0.5 * tolerance {
+                continue;
             }
+            smooth += 1;
+            let expected: f32 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+            assert!(
+                (short - f64::from(expected)).abs() < tolerance,
+                "flight {number}, direction {index}: {short} measured, {expected} expected, norm {norm}"
+            );
         }
+        smooth
     }
 
     #[test]
     fn a_clamped_command_passes_nothing() {
         let (mut recipe, through) = setting(Scale::Closed, 1, Quirks::default(), true);
         recipe.task.limit = 1.0e-6;
-        let (_, gradient) = loss_and_gradient(&weights(), &recipe, &through);
+        let (_, gradient) = loss_and_gradient(&weights(), &recipe, &through, 0);
         assert!(gradient.iter().all(|&g| g == 0.0));
     }
 
@@ -459,7 +474,7 @@ mod tests {
         let (recipe, through) = setting(Scale::Closed, 1, Quirks { noise: 0.1, ..Quirks::default() }, true);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| loss_and_gradient(&weights(), &recipe, &through))
+            pool.install(|| loss_and_gradient(&weights(), &recipe, &through, 0))
         };
         assert_eq!(with(1), with(3));
     }
