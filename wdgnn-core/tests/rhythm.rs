@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::rhythm::{Note, Rhythm, Timing};
 
 /// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
-const TEN: Timing = Timing { period: 10_000, exchange: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+const TEN: Timing =
+    Timing { period: 10_000, exchange: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
 /// Twenty at 10.
 const TWENTY: Timing = Timing { exchange: 10, ..TEN };
 /// A sealed frame in the air, in microseconds.
@@ -88,7 +89,8 @@ impl Swarm {
             let robot = &mut self.robots[index];
             let local = Self::local(robot, now);
             let id = robot.tick as u16;
-            let rhythm = robot.rhythm.get_or_insert_with(|| Rhythm::new(timing, id, local, u32::from(id) * 7 + 1));
+            let rhythm =
+                robot.rhythm.get_or_insert_with(|| Rhythm::new(timing, id, local, u32::from(id) * 7 + 1));
             if local >= robot.beat {
                 let beat = rhythm.next(local);
                 (robot.beat, robot.tick) = (beat.begins, beat.tick);
@@ -114,11 +116,19 @@ impl Swarm {
                 }
             }
         }
-        let ended: Vec<Frame> = self.frames.iter().filter(|frame| frame.ends <= self.now && frame.ends + STEP > self.now).copied().collect();
+        let ended: Vec<Frame> = self
+            .frames
+            .iter()
+            .filter(|frame| frame.ends <= self.now && frame.ends + STEP > self.now)
+            .copied()
+            .collect();
         for frame in ended {
             self.robots[frame.from].sending = false;
             for index in 0..self.robots.len() {
-                if index == frame.from || self.robots[index].rhythm.is_none() || !(self.hears)(frame.from, index) {
+                if index == frame.from
+                    || self.robots[index].rhythm.is_none()
+                    || !(self.hears)(frame.from, index)
+                {
                     continue;
                 }
                 let overlaps = self.frames.iter().any(|other| {
@@ -127,7 +137,10 @@ impl Swarm {
                         && other.begins < frame.ends
                         && other.ends > frame.begins
                 });
-                let sent_here = self.frames.iter().any(|own| own.from == index && own.begins < frame.ends && own.ends > frame.begins);
+                let sent_here = self
+                    .frames
+                    .iter()
+                    .any(|own| own.from == index && own.begins < frame.ends && own.ends > frame.begins);
                 self.reached += 1;
                 let robot = &mut self.robots[index];
                 let arrived = Self::local(robot, frame.begins.max(robot.on));
@@ -169,7 +182,8 @@ impl Swarm {
             let begins = robot.beat as f64 / (1.0 + robot.fast) + robot.on as f64;
             Some(begins - f64::from(robot.tick) * period)
         });
-        let (low, high) = times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
+        let (low, high) =
+            times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
         high - low
     }
 }
@@ -177,7 +191,11 @@ impl Swarm {
 /// The tick to which a slot belongs.
 fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
     // The beat that was asked for last is the one that begins next, or this very one.
-    if slot_at >= robot.beat { robot.tick } else { robot.tick - 1 - ((robot.beat - slot_at) / u64::from(timing.period)) as u32 }
+    if slot_at >= robot.beat {
+        robot.tick
+    } else {
+        robot.tick - 1 - ((robot.beat - slot_at) / u64::from(timing.period)) as u32
+    }
 }
 
 #[test]

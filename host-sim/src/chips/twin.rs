@@ -75,7 +75,8 @@ impl<'w, C: Codec> Twin<'w, C> {
         let heard = usize::from(status.heard).min(self.frames.len());
         let frames: Vec<_> = self.frames.drain(..heard).collect();
         let pose = (status.sensed != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
-        let frames = frames.iter().filter_map(|frame| mac::content(frame)).map(|(_, content)| content).collect();
+        let frames =
+            frames.iter().filter_map(|frame| mac::content(frame)).map(|(_, content)| content).collect();
         let mut given = Given { frames, pose, command: [0.0; 2] };
         let report = given.tick(&mut self.robot, status.tick);
         if report.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {

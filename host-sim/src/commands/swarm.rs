@@ -86,7 +86,13 @@ pub struct SwarmArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How robots talk.
-    #[arg(long, value_enum, default_value_if("nodes", "nrf52840", "dot154"), default_value_if("nodes", "nrf52833", "dot154"), default_value = "exact")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_if("nodes", "nrf52840", "dot154"),
+        default_value_if("nodes", "nrf52833", "dot154"),
+        default_value = "exact"
+    )]
     profile: Profile,
     /// The swarm's key, 16 bytes or 32 hexadecimal digits: frames are sealed, and robots believe nobody more than they must.
     #[arg(long, value_name = "FILE")]
@@ -181,8 +187,10 @@ impl SwarmArguments {
             Nodes::Native | Nodes::Emulated => None,
         };
         if let Some(kind) = kind {
-            let settings = Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
-            let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log: self.log, json: self.json };
+            let settings =
+                Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
+            let flight =
+                ChipFlight { kind, image: self.image.as_deref(), settings, log: self.log, json: self.json };
             if self.capture.is_some() {
                 return Err(Error::usage("--capture is for native and emulated robots".to_string()));
             }
@@ -225,7 +233,12 @@ impl Sortie<'_> {
         image::check_emulator()?;
         let image = match &self.arguments.image {
             Some(image) => image.clone(),
-            None => image::build(&Settings { profile, key: key.as_deref(), model: model.as_deref(), board: None })?,
+            None => image::build(&Settings {
+                profile,
+                key: key.as_deref(),
+                model: model.as_deref(),
+                board: None,
+            })?,
         };
         let mut fleet = Emulated::new::<C>(&image, self.model, robots)?;
         let flown = self.fly(&mut fleet, air)?;

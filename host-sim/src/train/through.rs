@@ -397,7 +397,12 @@ mod tests {
         (recipe, through)
     }
 
-    fn loss_and_gradient(weights: &[f32], recipe: &Recipe, through: &Through, number: u64) -> (f32, Vec<f32>) {
+    fn loss_and_gradient(
+        weights: &[f32],
+        recipe: &Recipe,
+        through: &Through,
+        number: u64,
+    ) -> (f32, Vec<f32>) {
         let network = Network::over(weights, Activation::TanhLibm, recipe.scale).unwrap();
         let folded: FoldedOf<'_, One, TAPS, G> = Folded::new(network, Metric::Euclidean);
         let mut into = vec![0.0; weights.len()];
