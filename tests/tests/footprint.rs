@@ -77,7 +77,8 @@ fn flash_ram_and_stack_are_within_the_budget() {
     measured.extend(lines("nrf52840 dot154 sealed", &nrf52840_sealed));
     measured.push(("qemu dot154 sealed stack".into(), stack_sealed));
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
-    assert!(qemu.flash() <= 32 * KIB, "{} bytes of flash", qemu.flash());
+    // A robot that is not sealed believes everybody, but holds the check of the others too, which its settings may switch on.
+    assert!(qemu.flash() <= 33 * KIB, "{} bytes of flash", qemu.flash());
     assert!(qemu.ram() <= 8 * KIB, "{} bytes of RAM", qemu.ram());
     assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
     assert!(nrf52840.flash() <= 96 * KIB, "{} bytes of flash", nrf52840.flash());

@@ -314,24 +314,19 @@ impl Task for Flocking {
         let before = if before < largest { before } else { largest };
         let gate = reach + SLACK_METRES + SIGMAS * math::sqrt(before);
         let fastest = self.limit * time + SLACK_METRES_PER_SECOND + SIGMAS * SQRT_2 * self.velocity_noise;
+        let scale =
+            Scale { time, share, weight, reach, gate, fastest, step: MOST_NOISY * self.position_noise };
         let mut believed = true;
         let mut followed = *said;
         let mut noise = 0.0;
         for axis in 0..2 {
+            let Evidence { bias, last, .. } = evidence;
             let change = said.velocity[axis] - track.velocity[axis];
-            let miss = said.position[axis] - (expected.position[axis] + 0.5 * time * change);
-            believed &= change.abs() <= fastest && miss.abs() <= gate;
-            // What is no number leaves numbers: its track begins anew, and it missed by as much as can be.
-            let told = if miss.abs() <= gate { miss.abs() } else { gate } - reach;
-            let told = if told > 0.0 { told.copysign(miss) } else { 0.0 };
-            let miss = if miss.is_finite() { miss } else { 0.0 };
-            // What it can have done meanwhile is no noise; nor is one jump proof of much.
-            let step = (miss - evidence.last[axis]).abs() - reach;
-            let step = if step > 0.0 { math::clamp(step, MOST_NOISY * self.position_noise) } else { 0.0 };
-            noise += 0.25 * step * step;
-            evidence.bias[axis] += weight * (told - evidence.bias[axis]);
-            evidence.last[axis] = miss;
-            followed.position[axis] -= (1.0 - share) * miss;
+            let position = &mut followed.position[axis];
+            let memory = (&mut bias[axis], &mut last[axis]);
+            let (possible, square) = scale.weigh(position, expected.position[axis], change, memory);
+            believed &= possible;
+            noise += square;
         }
         evidence.noise += at_most_one(weight, 1.0 / words) * (noise - evidence.noise);
         let noise = if evidence.noise < largest { evidence.noise } else { largest };
@@ -418,6 +413,46 @@ impl Task for Flocking {
             Isolation::Slow => own.velocity.map(|v| math::clamp(-v / SLOW_SECONDS, self.limit)),
             Isolation::Stop => own.velocity.map(|v| math::clamp(-v / STOP_SECONDS, self.limit)),
         }
+    }
+}
+
+/// What is possible in the time for which a neighbour was silent, and how much its word weighs.
+struct Scale {
+    time: f32,
+    share: f32,
+    weight: f32,
+    reach: f32,
+    gate: f32,
+    fastest: f32,
+    step: f32,
+}
+
+impl Scale {
+    /// Holds one axis of a word against its track. Leaves the track in `position`, and the average and the last miss in
+    /// `memory`; tells whether it is possible and the square of its noise.
+    #[inline(never)] // once in flash, not once per axis
+    fn weigh(
+        &self,
+        position: &mut f32,
+        expected: f32,
+        change: f32,
+        memory: (&mut f32, &mut f32),
+    ) -> (bool, f32) {
+        let (bias, last) = memory;
+        let Self { reach, gate, .. } = *self;
+        let miss = *position - (expected + 0.5 * self.time * change);
+        let possible = change.abs() <= self.fastest && miss.abs() <= gate;
+        // What is no number leaves numbers: its track begins anew, and it missed by as much as can be.
+        let told = if miss.abs() <= gate { miss.abs() } else { gate } - reach;
+        let told = if told > 0.0 { told.copysign(miss) } else { 0.0 };
+        let miss = if miss.is_finite() { miss } else { 0.0 };
+        // What it can have done meanwhile is no noise; nor is one jump proof of much.
+        let step = (miss - *last).abs() - reach;
+        let step = if step > 0.0 { math::clamp(step, self.step) } else { 0.0 };
+        *bias += self.weight * (told - *bias);
+        *last = miss;
+        *position -= (1.0 - self.share) * miss;
+        (possible, 0.25 * step * step)
     }
 }
 
