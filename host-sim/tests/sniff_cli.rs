@@ -109,9 +109,9 @@ fn a_damaged_capture_is_read_on_and_what_was_skipped_is_counted() {
     }
     capture.finish().expect("it ends");
     let mut damaged = std::fs::read(&path).expect("it is there");
-    // A record has 16 + 9 + 93 + 2 bytes: noise before the second, a changed byte in the third.
-    damaged[24 + 2 * 120 + 16 + 40] ^= 1;
-    damaged.splice(24 + 120..24 + 120, *b"noise on the disk");
+    // A record has 16 + 10 + 93 + 2 bytes: noise before the second, a changed byte in the third.
+    damaged[24 + 2 * 121 + 16 + 40] ^= 1;
+    damaged.splice(24 + 121..24 + 121, *b"noise on the disk");
     let path = write(folder.path(), "damaged.pcap", &damaged);
     let seen = lines(&host_sim(&["sniff", &path, "--json"], b""));
     let counts = seen.last().expect("counts");
