@@ -187,5 +187,5 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     let other = image::build_with("robot", &[], &settings).unwrap();
     let refused = Emulated::new::<Dot154>(&other, &model(), 1).unwrap_err().to_string();
     assert!(refused.contains("trained with an exchange in every 1 ticks"), "{refused}");
-    assert!(refused.contains("link has one in every 5"), "{refused}");
+    assert!(refused.contains("link carries one in every 5"), "{refused}");
 }

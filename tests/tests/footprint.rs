@@ -77,16 +77,17 @@ fn flash_ram_and_stack_are_within_the_budget() {
     measured.extend(lines("nrf52840 dot154 sealed", &nrf52840_sealed));
     measured.push(("qemu dot154 sealed stack".into(), stack_sealed));
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
-    // A robot that is not sealed believes everybody, but holds the check of the others too, which its settings may switch on.
-    assert!(qemu.flash() <= 33 * KIB, "{} bytes of flash", qemu.flash());
-    assert!(qemu.ram() <= 8 * KIB, "{} bytes of RAM", qemu.ram());
+    // A robot that is not sealed believes everybody, but holds the check of the others too, which its settings may switch on; and
+    // every robot can repel, keep a bias of its own and learn from what happened.
+    assert!(qemu.flash() <= 35 * KIB, "{} bytes of flash", qemu.flash());
+    assert!(qemu.ram() <= 9 * KIB, "{} bytes of RAM", qemu.ram());
     assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
-    assert!(nrf52840.flash() <= 96 * KIB, "{} bytes of flash", nrf52840.flash());
+    assert!(nrf52840.flash() <= 56 * KIB, "{} bytes of flash", nrf52840.flash());
     // What sealing may add.
-    assert!(qemu_sealed.flash() <= 48 * KIB, "{} bytes of flash", qemu_sealed.flash());
+    assert!(qemu_sealed.flash() <= 50 * KIB, "{} bytes of flash", qemu_sealed.flash());
     assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
     assert!(stack_sealed <= 4 * KIB, "{stack_sealed} bytes of stack");
-    assert!(nrf52840_sealed.flash() <= 96 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
+    assert!(nrf52840_sealed.flash() <= 56 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
 }
 
 #[test]
