@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::{
-    MICROSECOND,
     block::{Context, Peripheral, Plain},
     clock::Clock,
     cpu::{Bus, BusFault, Cpu, Size, Stop},
-    memory::{FICR, Memory, RAM, UICR},
+    memory::{Memory, RAM, UICR},
     nvmc::Nvmc,
     ppi::Ppi,
     radio::Radio,
@@ -66,8 +65,6 @@ macro_rules! peripherals {
         }
 
         impl Peripherals {
-            const PAGES: &[u32] = &[$($page),*];
-
             fn at(&mut self, page: u32) -> &mut dyn Peripheral {
                 match page {
                     $($page => &mut self.$field,)*
@@ -264,8 +261,6 @@ pub struct Chip {
     pub busy: u64,
     /// How often it was reset, and why.
     pub restarts: Vec<Restart>,
-    /// The watchdog is shut out: for seeing what a program does that hangs.
-    pub watchdog_off: bool,
 }
 
 impl Chip {
@@ -288,7 +283,7 @@ impl Chip {
         parts.rtc1.cycles_per_4096 = 4096 * 15_625 / 8;
         let inside = Inside { memory, parts, now: 0, touched: false, complaints: Vec::new() };
         let cpu = Cpu::new(flash_bytes);
-        Self { cpu, inside, kind, table: 0, busy: 0, restarts: Vec::new(), watchdog_off: false }
+        Self { cpu, inside, kind, table: 0, busy: 0, restarts: Vec::new() }
     }
 
     /// Bytes of a stack between two addresses that were ever written: RAM is full of what nobody wrote at first.
@@ -411,7 +406,7 @@ impl Chip {
     pub fn run(&mut self, until: u64) {
         while self.inside.now < until {
             self.inside.elapse(self.inside.now);
-            if std::mem::take(&mut self.inside.parts.wdt.bitten) && !self.watchdog_off {
+            if std::mem::take(&mut self.inside.parts.wdt.bitten) {
                 self.restart(reason::WATCHDOG, format!("its watchdog bit at {:#010x}", self.cpu.pc()));
                 continue;
             }
@@ -462,23 +457,5 @@ impl Chip {
     pub fn asleep_until(&self) -> Option<u64> {
         let lines = self.cpu.asleep() && self.cpu.cycles <= self.inside.now;
         lines.then(|| self.inside.parts.due().map_or(u64::MAX, |(at, _)| at))
-    }
-
-    /// A time in microseconds.
-    #[must_use]
-    pub fn microseconds(&self) -> u64 {
-        self.inside.now / MICROSECOND
-    }
-
-    /// Where the pages of peripherals are that are modelled.
-    #[must_use]
-    pub fn modelled() -> &'static [u32] {
-        Peripherals::PAGES
-    }
-
-    /// The chip's own address, from FICR.
-    #[must_use]
-    pub fn device(&self) -> u32 {
-        self.inside.memory.load(FICR + 0xa4, Size::Word).unwrap_or_default()
     }
 }

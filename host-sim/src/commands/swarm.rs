@@ -1,21 +1,16 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use wdgnn_core::{flocking::Flocking, robot::Robot, seal::Key};
 
-use super::swarm_chips::{ChipArguments, ChipFlight, Image};
+use super::{
+    swarm_chips::{ChipArguments, ChipFlight, Image},
+    train::stop_on_interrupt,
+};
 use crate::{
     air::options::{Faults, FlightArguments},
     error::{Error, Result},
@@ -256,10 +251,7 @@ impl Sortie<'_> {
         fleet: &mut dyn Fleet,
         mut air: FleetAir<'_, C>,
     ) -> Result<(Debriefing, f64)> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-            .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
+        let interrupted = stop_on_interrupt()?;
         let from = start(self.condition, &mut generator(self.arguments.seed, Purpose::Testing, 0))?;
         let period = Flocking::from_settings(&self.model.weights().header.task.numbers).period;
         let began = Instant::now();

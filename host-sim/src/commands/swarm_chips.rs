@@ -2,10 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
     time::Instant,
 };
 
@@ -14,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::{robot, seal::Key};
 
+use super::train::stop_on_interrupt;
 use crate::{
     air::{faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{Flight, Flown, Outcome, RELEASE, Settings},
@@ -135,7 +133,7 @@ impl CodecVisitor for Prepared<'_> {
             robot::robot(id, &weights, C::with_key(&self.key))
                 .map_err(|error| Error::Failed(error.to_string()))
         };
-        let interrupted = interrupted()?;
+        let interrupted = stop_on_interrupt()?;
         let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
         let (start, seed) = (self.settings.start.clone(), self.settings.seed);
@@ -259,7 +257,7 @@ impl ChipArguments {
 fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
     use crate::chips::ports;
 
-    let interrupted = interrupted()?;
+    let interrupted = stop_on_interrupt()?;
     let stop = || if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     let logs = ports::serve(settings, folder, stop)?;
     if let Some(image) = log {
@@ -274,14 +272,6 @@ fn serve(settings: &Settings, folder: &Path, log: Option<&PathBuf>) -> Result {
 #[cfg(not(unix))]
 fn serve(_: &Settings, _: &Path, _: Option<&PathBuf>) -> Result {
     Err(Error::usage("--serial-ports needs pseudo-terminals, which this system does not have".to_string()))
-}
-
-fn interrupted() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .map_err(|error| Error::Failed(format!("Ctrl-C cannot be caught: {error}")))?;
-    Ok(interrupted)
 }
 
 fn share(part: u64, whole: u64) -> f64 {
