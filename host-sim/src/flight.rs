@@ -1,129 +1,204 @@
-//! A flight: a swarm from its start to its end under one pilot, and what is measured on the way.
+//! A flight: a swarm from its start to its end in a world, and what is measured on the way.
+//!
+//! ```text
+//! every tick:  who hears whom → score → sense → swarm: speak, hear, act, learn → observers → the world moves everybody
+//! ```
 
-use wdgnn_core::flocking::Motion;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use wdgnn_core::task::Task;
 
 use crate::{
-    air::tally::Tally,
-    body::{Bodies, Quirks},
+    error::{Error, Result},
     links::Links,
-    seeds::{Purpose, generator},
-    start::Condition,
-    world,
+    scene::{Scene, Swarm, distance},
+    tally::Tally,
+    world::{Condition, OutputOf, StateOf, World},
 };
 
-/// What a pilot sees at a tick.
-#[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
-    /// The tick's number.
-    pub tick: u32,
-    /// Every robot.
-    pub motions: &'a [Motion],
-    /// Who hears whom.
-    pub links: &'a Links,
+/// Pairs closer than these count as close, in metres.
+pub const CLOSE_METRES: [f32; 3] = [0.1, 0.2, 0.3];
+
+/// A tick as observers see it: how things truly are, what robots are about to do, and the swarm that decided it.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+pub struct Moment<'a, W: World> {
+    /// The world.
+    pub world: &'a W,
+    /// The tick and everybody in it.
+    pub scene: Scene<'a, StateOf<W>>,
+    /// What robots are about to do.
+    pub commands: &'a [OutputOf<W>],
+    /// The swarm.
+    pub swarm: &'a dyn Swarm<W::Task>,
 }
 
-/// Whatever flies a swarm.
-pub trait Pilot {
-    /// The command of every robot at this tick.
-    fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>);
-
-    /// How far the robots' parameters are apart, relative to the offline parameters, where there are any.
-    fn disagreement(&self) -> Option<f64> {
-        None
-    }
-
-    /// What was counted on the air, where there is one.
-    fn tally(&self) -> Option<Tally> {
-        None
-    }
-}
-
-/// Whoever watches a flight: a recorder for the page, a collector of training samples.
-pub trait Observer {
-    /// Sees the scene and the commands about to be carried out.
-    fn see(&mut self, scene: &Scene<'_>, commands: &[[f32; 2]]);
-}
-
-impl Observer for () {
-    fn see(&mut self, _: &Scene<'_>, _: &[[f32; 2]]) {}
+/// Whoever watches a flight: a recorder for the page, a capture, a digest, a collector of training samples.
+pub trait Observer<W: World> {
+    /// Sees a tick.
+    ///
+    /// # Errors
+    /// What ends the flight.
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result;
 }
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flight {
-    /// Velocity variation at every tick.
-    pub variation: Vec<f64>,
+    /// The score at every tick.
+    pub score: Vec<f64>,
     /// Smallest distance between two robots at any tick, in metres.
     pub min_distance: f32,
-    /// Pairs closer than 0.1, 0.2 and 0.3 m, summed over the ticks.
+    /// Pairs closer than each of [`CLOSE_METRES`], summed over the ticks.
     pub close_pairs: [u32; 3],
-    /// How far the robots' parameters were apart at the end.
+    /// How far the robots' parameters were apart at the end, relative to those that were trained.
     pub disagreement: Option<f64>,
     /// What was counted on the air, where there was one.
     pub tally: Option<Tally>,
 }
 
 impl Flight {
-    /// Total velocity variation (eq. `totalVariance`).
+    /// The sum of the scores; for flocking the total velocity variation (eq. `totalVariance`).
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.variation.iter().sum()
+        self.score.iter().sum()
     }
 
-    /// Velocity variation at the end (eq. `finalVariance`).
+    /// The score at the end.
     #[must_use]
     pub fn last(&self) -> f64 {
-        self.variation.last().copied().unwrap_or_default()
+        self.score.last().copied().unwrap_or_default()
     }
 }
 
-/// Flies a swarm from `start` with robots that are as they should be.
-pub fn fly(
-    condition: &Condition,
-    start: &[Motion],
-    period: f32,
-    pilot: &mut dyn Pilot,
-    observer: &mut dyn Observer,
-) -> Flight {
-    // No quirk draws a random number in flight.
-    let random = generator(0, Purpose::Bodies, 0);
-    let mut bodies = Bodies::new(Quirks::default(), start.len(), random);
-    fly_in(condition, start, period, &mut bodies, pilot, observer)
+/// A world with everybody at the start.
+#[derive(Clone, Debug)]
+pub struct Start<W: World> {
+    /// The world.
+    pub world: W,
+    /// The circumstances.
+    pub condition: Condition,
+    /// Every robot.
+    pub states: Vec<StateOf<W>>,
 }
 
-/// Flies a swarm from `start` with robots as they are.
-pub fn fly_in(
-    condition: &Condition,
-    start: &[Motion],
-    period: f32,
-    bodies: &mut Bodies,
-    pilot: &mut dyn Pilot,
-    observer: &mut dyn Observer,
-) -> Flight {
-    let mut motions = start.to_vec();
-    let mut commands = Vec::with_capacity(motions.len());
-    let mut flight = Flight {
-        variation: Vec::with_capacity(condition.ticks as usize),
-        min_distance: f32::INFINITY,
-        close_pairs: [0; 3],
-        disagreement: None,
-        tally: None,
-    };
-    for tick in 0..condition.ticks {
-        let links = bodies.links(tick, &motions, condition.radius);
-        let (smallest, close) = world::closeness(&motions, &links);
-        flight.variation.push(world::variation(&motions));
-        flight.min_distance = flight.min_distance.min(smallest);
-        for (sum, close) in flight.close_pairs.iter_mut().zip(close) {
+impl<W: World> Start<W> {
+    /// A start of `world` under `condition`.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn draw(world: &W, condition: &Condition, random: &mut rand_chacha::ChaCha8Rng) -> Result<Self> {
+        let mut world = world.clone();
+        let states = world.begin(condition, random)?;
+        Ok(Self { world, condition: *condition, states })
+    }
+
+    /// Flies a swarm from here to the end.
+    ///
+    /// # Errors
+    /// What ends the flight early; [`Error::Interrupted`] once `stop` is set.
+    pub fn fly(
+        &self,
+        task: &W::Task,
+        swarm: &mut dyn Swarm<W::Task>,
+        observers: &mut [&mut dyn Observer<W>],
+        stop: &AtomicBool,
+    ) -> Result<Flight> {
+        let mut world = self.world.clone();
+        let mut states = self.states.clone();
+        let ticks = self.condition.ticks;
+        let mut commands = Vec::with_capacity(states.len());
+        let mut flight = Flight {
+            score: Vec::with_capacity(ticks as usize),
+            min_distance: f32::INFINITY,
+            close_pairs: [0; 3],
+            disagreement: None,
+            tally: None,
+        };
+        for tick in 0..ticks {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let links = world.links(tick, &states, &self.condition);
+            let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
+            flight.measure(world.score(tick, &states), &places, &links);
+            let sensed = world.sense(tick, &states);
+            swarm.fly(&Scene { tick, states: &sensed, places: &places, links: &links }, &mut commands)?;
+            let scene = Scene { tick, states: &states, places: &places, links: &links };
+            let moment = Moment { world: &world, scene, commands: &commands, swarm };
+            observers.iter_mut().try_for_each(|observer| observer.see(&moment))?;
+            world.step(task, tick, &mut states, &commands);
+        }
+        flight.disagreement = disagreement(swarm, states.len());
+        flight.tally = swarm.tally();
+        Ok(flight)
+    }
+
+    /// The same with nobody watching.
+    ///
+    /// # Errors
+    /// What ends the flight early.
+    pub fn fly_alone(&self, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> Result<Flight> {
+        self.fly(task, swarm, &mut [], &AtomicBool::new(false))
+    }
+}
+
+impl Flight {
+    fn measure(&mut self, score: f64, places: &[[f32; 3]], links: &Links) {
+        self.score.push(score);
+        let (smallest, close) = closeness(places, links);
+        self.min_distance = self.min_distance.min(smallest);
+        for (sum, close) in self.close_pairs.iter_mut().zip(close) {
             *sum += close;
         }
-        let sensed = bodies.sensed(tick, &motions);
-        pilot.fly(&Scene { tick, motions: &sensed, links: &links }, &mut commands);
-        observer.see(&Scene { tick, motions: &motions, links: &links }, &commands);
-        let accelerations = bodies.act(tick, &motions, &commands, period);
-        world::step(&mut motions, &accelerations, period);
     }
-    flight.disagreement = pilot.disagreement();
-    flight.tally = pilot.tally();
-    flight
+}
+
+/// The smallest distance among linked robots (infinite when there are none), and how many pairs are closer than each of
+/// [`CLOSE_METRES`].
+#[must_use]
+pub fn closeness(places: &[[f32; 3]], links: &Links) -> (f32, [u32; 3]) {
+    let mut smallest = f32::INFINITY;
+    let mut close = [0; 3];
+    for (a, b) in links.pairs() {
+        let distance = distance(&places[a], &places[b]);
+        smallest = smallest.min(distance);
+        for (close, limit) in close.iter_mut().zip(CLOSE_METRES) {
+            *close += u32::from(distance < limit);
+        }
+    }
+    (smallest, close)
+}
+
+/// How far the parameters of robots that learn are apart: the root of their mean squared distance from their mean, relative to the
+/// size of those that were trained.
+fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64> {
+    if !swarm.learns() {
+        return None;
+    }
+    let views: Vec<_> = (0..robots).filter(|robot| swarm.counts(*robot)).filter_map(|robot| swarm.robot(robot)).collect();
+    let first = views.first()?;
+    let size = first.offline.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
+    let mut mean = vec![0.0_f32; first.wide.len()];
+    let share = 1.0 / views.len() as f32;
+    for view in &views {
+        mean.iter_mut().zip(view.wide).for_each(|(mean, x)| *mean += share * x);
+    }
+    let squared = |wide: &[f32]| {
+        let sum = wide.iter().zip(&mean).fold(0.0_f32, |sum, (a, b)| sum + (a - b) * (a - b));
+        f64::from(sum.sqrt()).powi(2)
+    };
+    let squares: f64 = views.iter().map(|view| squared(view.wide)).sum();
+    (size > 0.0).then(|| (squares / views.len() as f64).sqrt() / f64::from(size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_pairs_are_counted_once() {
+        let places = [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]];
+        assert_eq!(closeness(&places, &Links::within(&places, 1.0)), (0.05, [1, 1, 1]));
+    }
 }

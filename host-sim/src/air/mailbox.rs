@@ -1,11 +1,10 @@
 //! The radio of a simulated robot: what it says is taken from it, what it hears is put into it.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc};
+use std::{collections::VecDeque, convert::Infallible};
 
 use wdgnn_core::ports::{Radio, Received};
 
-/// A frame on the air. Everybody in range hears the same bytes.
-pub type Frame = Arc<[u8]>;
+use crate::scene::Frame;
 
 /// A simulated robot's radio.
 #[derive(Clone, Debug, Default)]

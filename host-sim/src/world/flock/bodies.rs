@@ -53,18 +53,18 @@ const GUST_TICKS: u32 = 10;
 
 /// The robots of one swarm.
 #[derive(Clone, Debug)]
-pub struct Bodies {
+pub struct Bodies<const D: usize = 2> {
     quirks: Quirks,
     gain: Vec<f32>,
-    bias: Vec<[f32; 2]>,
-    sensor_bias: Vec<[f32; 2]>,
+    bias: Vec<[f32; D]>,
+    sensor_bias: Vec<[f32; D]>,
     turn: Vec<[f32; 2]>,
     frozen: Vec<bool>,
     leads: Vec<bool>,
-    stuck: Vec<[f32; 2]>,
-    gust: Vec<[f32; 2]>,
-    told: Vec<Vec<[f32; 2]>>,
-    acting: Vec<[f32; 2]>,
+    stuck: Vec<[f32; D]>,
+    gust: Vec<[f32; D]>,
+    told: Vec<Vec<[f32; D]>>,
+    acting: Vec<[f32; D]>,
     random: ChaCha8Rng,
 }
 
@@ -73,13 +73,11 @@ fn normal(random: &mut ChaCha8Rng) -> f32 {
     (0..12).map(|_| random.random_range(0.0_f32..1.0)).sum::<f32>() - 6.0
 }
 
-fn normals(random: &mut ChaCha8Rng, deviation: f32) -> [f32; 2] {
-    let x = normal(random);
-    let y = normal(random);
-    [deviation * x, deviation * y]
+fn normals<const D: usize>(random: &mut ChaCha8Rng, deviation: f32) -> [f32; D] {
+    std::array::from_fn(|_| deviation * normal(random))
 }
 
-impl Bodies {
+impl<const D: usize> Bodies<D> {
     /// Draws every robot's own share.
     #[must_use]
     pub fn new(quirks: Quirks, robots: usize, mut random: ChaCha8Rng) -> Self {
@@ -107,16 +105,16 @@ impl Bodies {
             turn,
             frozen,
             leads,
-            stuck: vec![[0.0; 2]; robots],
-            gust: vec![[0.0; 2]; robots],
+            stuck: vec![[0.0; D]; robots],
+            gust: vec![[0.0; D]; robots],
             told: Vec::new(),
-            acting: vec![[0.0; 2]; robots],
+            acting: vec![[0.0; D]; robots],
             random,
         }
     }
 
     /// The start of a swarm: two halves that meet, where that is the quirk.
-    pub fn begin(&self, motions: &mut [Motion]) {
+    pub fn begin(&self, motions: &mut [Motion<D>]) {
         if self.quirks.meeting > 0.0 {
             for motion in motions {
                 let side = if motion.position[0] < 0.0 { 1.0 } else { -1.0 };
@@ -127,7 +125,7 @@ impl Bodies {
     }
 
     /// What the robots sense.
-    pub fn sensed(&mut self, tick: u32, motions: &[Motion]) -> Vec<Motion> {
+    pub fn sensed(&mut self, tick: u32, motions: &[Motion<D>]) -> Vec<Motion<D>> {
         let mut sensed = motions.to_vec();
         if self.quirks == Quirks::default() {
             return sensed;
@@ -137,8 +135,8 @@ impl Bodies {
                 *v += error;
             }
             if self.quirks.noise > 0.0 {
-                let noise = normals(&mut self.random, self.quirks.noise);
-                motion.velocity = [motion.velocity[0] + noise[0], motion.velocity[1] + noise[1]];
+                let noise = normals::<D>(&mut self.random, self.quirks.noise);
+                motion.velocity.iter_mut().zip(noise).for_each(|(v, noise)| *v += noise);
             }
             if tick == MIDWAY {
                 self.stuck[robot] = motion.velocity;
@@ -151,9 +149,9 @@ impl Bodies {
     }
 
     /// Who hears whom.
-    pub fn links(&mut self, tick: u32, motions: &[Motion], radius: f32) -> Links {
+    pub fn links(&mut self, tick: u32, places: &[[f32; 3]], radius: f32) -> Links {
         let shortened = if tick >= MIDWAY { self.quirks.shortened } else { 0.0 };
-        let links = Links::within(motions, radius * (1.0 - shortened));
+        let links = Links::within(places, radius * (1.0 - shortened));
         if self.quirks.loss <= 0.0 {
             return links;
         }
@@ -179,25 +177,41 @@ impl Bodies {
         self.quirks.drag * period
     }
 
-    /// What a robot's actuators make of a command at a tick, once they have: a matrix.
+    /// What a robot's actuators make of a command at a tick, once they have: turned in the plane of the first two axes, and scaled.
     #[must_use]
-    pub fn effect(&self, tick: u32, robot: usize) -> [[f32; 2]; 2] {
+    pub fn effect(&self, tick: u32, robot: usize, command: &[f32; D]) -> [f32; D] {
+        self.turned(tick, robot, command, 1.0)
+    }
+
+    /// What a gradient of that is a gradient of: turned the other way.
+    #[must_use]
+    pub fn effect_back(&self, tick: u32, robot: usize, owed: &[f32; D]) -> [f32; D] {
+        self.turned(tick, robot, owed, -1.0)
+    }
+
+    fn turned(&self, tick: u32, robot: usize, vector: &[f32; D], side: f32) -> [f32; D] {
         if self.leads[robot] {
-            return [[0.0; 2]; 2];
+            return [0.0; D];
         }
         let dropped = if tick >= MIDWAY { 1.0 + self.quirks.dropped } else { 1.0 };
+        let scale = self.gain[robot] * dropped;
         let [cosine, sine] = self.turn[robot].map(|x| x * self.gain[robot] * dropped);
-        [[cosine, -sine], [sine, cosine]]
+        let mut turned = vector.map(|x| scale * x);
+        if let ([x, y, ..], [to_x, to_y, ..]) = (&vector[..], &mut turned[..]) {
+            *to_x = cosine * x - side * sine * y;
+            *to_y = side * sine * x + cosine * y;
+        }
+        turned
     }
 
     /// The accelerations that follow from commands.
     pub fn act(
         &mut self,
         tick: u32,
-        motions: &[Motion],
-        commands: &[[f32; 2]],
+        motions: &[Motion<D>],
+        commands: &[[f32; D]],
         period: f32,
-    ) -> Vec<[f32; 2]> {
+    ) -> Vec<[f32; D]> {
         if self.quirks == Quirks::default() {
             // To the last bit.
             return commands.to_vec();
@@ -205,27 +219,26 @@ impl Bodies {
         self.told.push(commands.to_vec());
         let quickness = self.quickness(period);
         if self.quirks.gusts > 0.0 && tick.is_multiple_of(GUST_TICKS) {
-            let common = normals(&mut self.random, self.quirks.gusts);
+            let common = normals::<D>(&mut self.random, self.quirks.gusts);
             for gust in &mut self.gust {
-                let own = normals(&mut self.random, 0.5 * self.quirks.gusts);
-                *gust = [common[0] + own[0], common[1] + own[1]];
+                let own = normals::<D>(&mut self.random, 0.5 * self.quirks.gusts);
+                *gust = std::array::from_fn(|axis| common[axis] + own[axis]);
             }
         }
         let told = (tick as usize).checked_sub(self.delay()).and_then(|tick| self.told.get(tick));
         let mut accelerations = Vec::with_capacity(motions.len());
         for (robot, motion) in motions.iter().enumerate() {
-            let command = told.map_or([0.0; 2], |told| told[robot]);
-            let effect = self.effect(tick, robot);
-            let mut acceleration = [0.0; 2];
-            for axis in 0..2 {
-                let wanted =
-                    effect[axis][0] * command[0] + effect[axis][1] * command[1] + self.bias[robot][axis];
+            let command = told.map_or([0.0; D], |told| told[robot]);
+            let effect = self.effect(tick, robot, &command);
+            let mut acceleration = [0.0; D];
+            for axis in 0..D {
+                let wanted = effect[axis] + self.bias[robot][axis];
                 let acting = &mut self.acting[robot][axis];
                 *acting = if quickness < 1.0 { *acting + quickness * (wanted - *acting) } else { wanted };
                 acceleration[axis] =
                     *acting + self.gust[robot][axis] - self.quirks.drag * motion.velocity[axis];
             }
-            accelerations.push(if self.leads[robot] { [0.0; 2] } else { acceleration });
+            accelerations.push(if self.leads[robot] { [0.0; D] } else { acceleration });
         }
         accelerations
     }
@@ -233,7 +246,7 @@ impl Bodies {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::place, *};
     use crate::seeds::{Purpose, generator};
 
     fn pair() -> [Motion; 2] {
@@ -242,17 +255,17 @@ mod tests {
 
     #[test]
     fn without_quirks_robots_do_what_they_are_told() {
-        let mut bodies = Bodies::new(Quirks::default(), 2, generator(1, Purpose::Bodies, 0));
+        let mut bodies: Bodies = Bodies::new(Quirks::default(), 2, generator(1, Purpose::Bodies, 0));
         assert_eq!(bodies.sensed(0, &pair()), pair());
         let commands = [[1.0, -2.0], [3.0, 4.0]];
         assert_eq!(bodies.act(0, &pair(), &commands, 0.01), commands);
-        assert_eq!(bodies.links(0, &pair(), 2.0).count(), 2);
+        assert_eq!(bodies.links(0, &pair().map(|motion| place(&motion)), 2.0).count(), 2);
     }
 
     #[test]
     fn a_late_command_comes_late_and_a_lagging_one_little_by_little() {
         let quirks = Quirks { delay: 2, lag: 0.02, ..Quirks::default() };
-        let mut bodies = Bodies::new(quirks, 2, generator(1, Purpose::Bodies, 0));
+        let mut bodies: Bodies = Bodies::new(quirks, 2, generator(1, Purpose::Bodies, 0));
         let x = |bodies: &mut Bodies, tick| bodies.act(tick, &pair(), &[[8.0, 0.0]; 2], 0.01)[0][0];
         assert_eq!([0, 1, 2, 3].map(|tick| x(&mut bodies, tick)), [0.0, 0.0, 4.0, 6.0]);
     }
@@ -260,7 +273,7 @@ mod tests {
     #[test]
     fn a_weak_robot_does_its_share_and_loses_speed_to_drag() {
         let quirks = Quirks { weakness: 0.5, drag: 1.0, ..Quirks::default() };
-        let mut bodies = Bodies::new(quirks, 2, generator(1, Purpose::Bodies, 0));
+        let mut bodies: Bodies = Bodies::new(quirks, 2, generator(1, Purpose::Bodies, 0));
         assert_eq!(bodies.act(0, &pair(), &[[8.0, 8.0]; 2], 0.01), [[4.0, 2.0], [3.0, 2.0]]);
     }
 }

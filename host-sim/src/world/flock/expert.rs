@@ -3,15 +3,19 @@
 //!
 //! The centre's total bounds everybody's who flies without a guard: no robot can change its velocity faster, and the mean is the
 //! velocity that all of them together are nearest to. It is no bound where the mean itself may be moved at no cost, and it lets
-//! robots collide. Under the networks' guard ([`crate::baselines::Guarded`]) it is the bound to compare them with.
+//! robots collide. Under the networks' guard ([`super::baselines::Guarded`]) it is the bound to compare them with.
 
-use wdgnn_core::{flocking::Motion, math};
+use wdgnn_core::{
+    flocking::{Flocking, Motion},
+    math,
+    task::Task,
+};
 
+use super::{baselines::Wishes, mean_velocity, place};
 use crate::{
-    baselines::Wishes,
-    flight::{Pilot, Scene},
+    error::Result,
     links::Links,
-    world,
+    scene::{Scene, Swarm},
 };
 
 /// Range of the expert's collision avoidance ρ in metres.
@@ -31,38 +35,44 @@ pub struct Expert {
 
 impl Expert {
     /// The expert's command for every robot.
-    pub fn commands(&self, motions: &[Motion], commands: &mut Vec<[f32; 2]>) {
-        let close = Links::within(motions, AVOIDANCE_METRES);
+    pub fn commands<const D: usize>(&self, motions: &[Motion<D>], commands: &mut Vec<[f32; D]>) {
+        let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+        let close = Links::within(&places, AVOIDANCE_METRES);
         let n = motions.len() as f64;
-        let mean = world::mean_velocity(motions);
+        let mean = mean_velocity(motions);
         commands.clear();
         commands.extend(motions.iter().enumerate().map(|(robot, motion)| {
             let gain = if self.potential { n } else { VELOCITY_GAIN };
-            let mut u = [0, 1].map(|axis| gain * (mean[axis] - f64::from(motion.velocity[axis])));
+            let mut u: [f64; D] =
+                std::array::from_fn(|axis| gain * (mean[axis] - f64::from(motion.velocity[axis])));
             for &other in close.of(robot).iter().filter(|_| self.potential) {
                 let other = &motions[other as usize];
-                let [dx, dy] =
-                    [0, 1].map(|axis| f64::from(motion.position[axis]) - f64::from(other.position[axis]));
+                let offset: [f64; D] = std::array::from_fn(|axis| {
+                    f64::from(motion.position[axis]) - f64::from(other.position[axis])
+                });
                 // Robots on the same spot have no direction to part in: the floor keeps the force finite (and zero).
-                let squared = (dx * dx + dy * dy).max(1.0e-12);
+                let squared = offset.iter().fold(0.0, |sum, x| sum + x * x).max(1.0e-12);
                 let push = 2.0 * (1.0 / (squared * squared) + 1.0 / squared);
-                u[0] += push * dx;
-                u[1] += push * dy;
+                u.iter_mut().zip(offset).for_each(|(u, x)| *u += push * x);
             }
             u.map(|u| math::clamp(u as f32, self.limit))
         }));
     }
 }
 
-impl Pilot for Expert {
-    fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
-        self.commands(scene.motions, commands);
+impl<const D: usize> Swarm<Flocking<D>> for Expert
+where
+    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+{
+    fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
+        self.commands(scene.states, commands);
+        Ok(())
     }
 }
 
-impl Wishes for Expert {
-    fn wish(&mut self, scene: &Scene<'_>, wishes: &mut Vec<[f32; 2]>) {
-        self.commands(scene.motions, wishes);
+impl<const D: usize> Wishes<D> for Expert {
+    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+        self.commands(scene.states, wishes);
     }
 }
 
@@ -75,23 +85,26 @@ pub struct Limit {
     pub period: f32,
 }
 
-impl Pilot for Limit {
-    fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
+impl<const D: usize> Swarm<Flocking<D>> for Limit
+where
+    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+{
+    fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.wish(scene, commands);
         for u in commands.as_flattened_mut() {
             *u = math::clamp(*u, self.limit);
         }
+        Ok(())
     }
 }
 
-impl Wishes for Limit {
-    fn wish(&mut self, scene: &Scene<'_>, wishes: &mut Vec<[f32; 2]>) {
-        let mean = world::mean_velocity(scene.motions);
+impl<const D: usize> Wishes<D> for Limit {
+    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+        let mean = mean_velocity(scene.states);
         wishes.clear();
-        wishes.extend(
-            (scene.motions.iter())
-                .map(|motion| [0, 1].map(|axis| (mean[axis] as f32 - motion.velocity[axis]) / self.period)),
-        );
+        wishes.extend(scene.states.iter().map(|motion| {
+            std::array::from_fn(|axis| (mean[axis] as f32 - motion.velocity[axis]) / self.period)
+        }));
     }
 }
 

@@ -1,0 +1,93 @@
+//! What passes between a world and whoever flies its robots.
+
+use wdgnn_core::task::{NodeId, Task};
+
+use crate::{error::Result, links::Links, tally::Tally};
+
+/// What a swarm gets to know at a tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Scene<'a, S> {
+    /// The tick's number.
+    pub tick: u32,
+    /// Every robot, as it senses itself.
+    pub states: &'a [S],
+    /// Where everybody is, in metres.
+    pub places: &'a [[f32; 3]],
+    /// Who hears whom.
+    pub links: &'a Links,
+}
+
+/// Whatever flies a swarm: robots of any kind, or somebody who knows everything.
+pub trait Swarm<T: Task>: Send {
+    /// One tick of everybody: the command of every robot. Who is gone does nothing.
+    ///
+    /// # Errors
+    /// What ends the flight.
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
+
+    /// What is to be seen of a robot after a tick; nothing of one that is gone, or of whoever has no robots.
+    fn robot(&self, _robot: usize) -> Option<View<'_, T>> {
+        None
+    }
+
+    /// Whether robots' parameters change in flight.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// Whether a robot's parameters count: not those of liars.
+    fn counts(&self, _robot: usize) -> bool {
+        true
+    }
+
+    /// The frames of the last tick, robot by robot, where there are any.
+    fn frames(&self) -> &[Vec<Frame>] {
+        &[]
+    }
+
+    /// What was counted on the air, where there is one.
+    fn tally(&self) -> Option<Tally> {
+        None
+    }
+
+    /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
+    fn lost(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A frame on the air. Everybody in range hears the same bytes.
+pub type Frame = std::sync::Arc<[u8]>;
+
+/// A look into a robot, or at what it tells about itself.
+#[derive(Clone, Debug)]
+pub struct View<'a, T: Task> {
+    /// The wide parameters.
+    pub wide: &'a [f32],
+    /// The wide parameters as they were trained.
+    pub offline: &'a [f32],
+    /// What can only be seen of robots in this process.
+    pub inside: Option<Inside<'a, T>>,
+}
+
+/// The inside of a robot in this process.
+#[derive(Clone, Debug)]
+pub struct Inside<'a, T: Task> {
+    /// What it took its state to be.
+    pub state: &'a T::State,
+    /// What its network said, before it was limited.
+    pub output: &'a T::Output,
+    /// The taps of its first chain.
+    pub taps: &'a [f32],
+    /// Whom it counted, and at which of its ticks that one was heard last.
+    pub counted: Vec<(NodeId, u32, &'a T::State)>,
+    /// Whether this was a tick in which taps go on.
+    pub exchanged: bool,
+}
+
+/// Distance between two places in metres.
+#[must_use]
+pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
+    let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    libm::sqrtf(dx * dx + dy * dy + dz * dz)
+}

@@ -1,0 +1,193 @@
+//! The fast path: `wdgnn-core` nodes in this process that hand each other their beacons, each stepped by the core's own tick,
+//! through an air that harms nothing.
+//!
+//! What a robot says is encoded and decoded once, as its link profile does, and the result is handed to everybody in range. In the
+//! profile `exact` that changes no bit, so it is left out. A test ties it to robots that speak in bytes ([`super::native`]).
+
+use std::any::TypeId;
+
+use rayon::prelude::*;
+use wdgnn_core::{
+    codec::{Exact, Parts},
+    model::Model,
+    node::{BeaconOf, Node},
+    ports::{Actuator, Sensed},
+    robot::NEIGHBOURS,
+    tensor::Tensor as _,
+    tick::{self, Hearing, PortErrors},
+};
+
+use super::{Blueprint, Flown};
+use crate::{
+    error::Result,
+    profiles::LinkCodec,
+    scene::{Inside, Scene, Swarm, View},
+};
+
+/// From this many robots on, one swarm's robots are spread over the threads.
+const PARALLEL_ROBOTS: usize = 128;
+
+/// Room for any profile's frame.
+pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
+
+/// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
+/// pass the clamp.
+pub type Centre<T> =
+    fn(&T, &[<T as wdgnn_core::Task>::State], &[<T as wdgnn_core::Task>::Output], &[<T as wdgnn_core::Task>::Output], bool) -> Vec<<T as wdgnn_core::Task>::Output>;
+
+/// Who trains the wide part in flight.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "a rule is a function")]
+pub enum Online<T: wdgnn_core::Task> {
+    /// Nobody.
+    Off,
+    /// Every robot for itself, agreeing with its neighbours.
+    Decentralised,
+    /// One centre that sees the whole swarm (eq. `onlinelearning`), with this step size.
+    Centralised(f32, Centre<T>),
+}
+
+/// What one frame says.
+type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
+
+/// N nodes of one model on one link profile.
+#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+pub struct Typed<T: Flown, M: Model, P = Exact> {
+    nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
+    /// The frames of a tick, each robot's in a row; nothing of a robot whose turn it is not.
+    said: Vec<Said<M, T>>,
+    online: Online<T>,
+}
+
+impl<T, M, P> Typed<T, M, P>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    P: LinkCodec,
+{
+    /// A swarm of one model at its start.
+    #[must_use]
+    pub fn new(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> Self {
+        let nodes = (0..).zip(start).map(|(id, state)| blueprint.node(id, *state, P::default())).collect();
+        Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
+    }
+
+    /// What everybody in range takes from one robot's frames.
+    fn speak(node: &mut Node<M, T, NEIGHBOURS, P>, said: &mut Vec<Said<M, T>>) {
+        if TypeId::of::<P>() == TypeId::of::<Exact>() {
+            said.push(Some((node.beacon(), Parts::ALL)));
+            return;
+        }
+        for index in 0..P::FRAMES {
+            let mut buffer = [0; LONGEST_FRAME];
+            let frame = node.speak_frame(index, &mut buffer).and_then(|length| buffer.get(..length));
+            said.push(frame.and_then(|frame| P::default().decode(node.link(), node.tick(), frame).ok()));
+        }
+    }
+
+    /// One step of the centralised rule.
+    fn learn_together(&mut self, step: f32, rule: Centre<T>, commands: &[T::Output]) {
+        let Some(first) = self.nodes.first() else { return };
+        let states: Vec<T::State> = self.nodes.iter().map(|node| *node.state()).collect();
+        let outputs: Vec<T::Output> = self.nodes.iter().map(|node| *node.output()).collect();
+        let through = first.behaviour().learning.through_clamp;
+        let gradients = rule(first.task(), &states, &outputs, commands, through);
+        let mut wide = *first.wide();
+        for (node, gradient) in self.nodes.iter().zip(&gradients) {
+            node.model().descend(&mut wide, node.chains(), &node.model().gradient(gradient), step);
+        }
+        for node in &mut self.nodes {
+            node.set_wide(&wide);
+        }
+    }
+}
+
+impl<T, M, P> Swarm<T> for Typed<T, M, P>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
+    P: LinkCodec,
+{
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        self.said.clear();
+        for (node, state) in self.nodes.iter_mut().zip(scene.states) {
+            node.sense(scene.tick, Some(Sensed::now(*state)));
+            if node.speaks() {
+                Self::speak(node, &mut self.said);
+            } else {
+                self.said.extend((0..P::FRAMES).map(|_| None));
+            }
+        }
+        commands.clear();
+        commands.resize(self.nodes.len(), T::nothing());
+        let said = &self.said;
+        let frames = P::FRAMES as usize;
+        let hear_and_act = |(robot, (node, command)): (usize, (&mut Node<M, T, NEIGHBOURS, P>, &mut T::Output))| {
+            let mut hearing = Hearing::default();
+            for &other in scene.links.of(robot) {
+                let from = other as usize * frames;
+                for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten() {
+                    hearing.heard += 1;
+                    if let Err(refusal) = node.accept_parts(beacon, *parts) {
+                        hearing.refused.count(refusal);
+                    }
+                }
+            }
+            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        };
+        if self.nodes.len() >= PARALLEL_ROBOTS {
+            self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
+        } else {
+            self.nodes.iter_mut().zip(commands.iter_mut()).enumerate().for_each(hear_and_act);
+        }
+        if let Online::Centralised(step, rule) = self.online {
+            self.learn_together(step, rule, commands);
+        }
+        Ok(())
+    }
+
+    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+        self.nodes.get(robot).map(view)
+    }
+
+    fn learns(&self) -> bool {
+        !matches!(self.online, Online::Off)
+    }
+}
+
+/// A look into a node.
+pub(super) fn view<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> View<'_, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output>,
+    P: wdgnn_core::codec::Codec,
+{
+    View {
+        wide: node.wide().numbers(),
+        offline: node.model().offline().numbers(),
+        inside: Some(Inside {
+            state: node.state(),
+            output: node.output(),
+            taps: M::first_taps(node.chains()),
+            counted: node.trusted().map(|n| (n.beacon.sender, n.heard, &n.beacon.state)).collect(),
+            exchanged: node.exchanges(),
+        }),
+    }
+}
+
+/// A simulated robot's motors: they do what they are told.
+struct Motors<'a, O>(&'a mut O);
+
+impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
+    type Error = std::convert::Infallible;
+
+    fn act(&mut self, command: &O) -> std::result::Result<(), Self::Error> {
+        *self.0 = *command;
+        Ok(())
+    }
+
+    fn stop(&mut self) -> std::result::Result<(), Self::Error> {
+        self.0.as_mut().fill(0.0);
+        Ok(())
+    }
+}

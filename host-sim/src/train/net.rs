@@ -1,0 +1,259 @@
+//! A network as its trainer sees it: a list of numbers and its dimensions, known at run time, forwards and backwards for many robots
+//! at once.
+//!
+//! ```text
+//! hidden = σ(z A + a)                     layer by layer, z the taps of the layer's chain
+//! u      = α_D hidden R + α_W z C + c,    C = B R,  c = (α_W b + β) R + ρ
+//! ```
+//!
+//! The core computes the same, one robot at a time ([`wdgnn_core::wide::Folded`]); a test holds the two against each other. The wide
+//! part, the readout and the combination weights need only three small sums over a batch (Σ zᵀe, Σ hiddenᵀe, Σ e): their
+//! gradients follow from those at its end ([`Sums::finish`]).
+
+use std::ops::Range;
+
+use wdgnn_core::activation::Activation;
+
+use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transposed_product};
+use crate::shapes::Dimensions;
+
+/// Where the parts of a network lie in its list of numbers: α_D, α_W, β, the layers, B, b, R, ρ.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Every layer's A and a.
+    pub layers: Vec<(Range<usize>, Range<usize>)>,
+    /// B.
+    pub wide: Range<usize>,
+    /// b.
+    pub wide_bias: Range<usize>,
+    /// R.
+    pub readout: Range<usize>,
+    /// ρ.
+    pub readout_bias: Range<usize>,
+}
+
+impl Places {
+    /// Those of a network of these dimensions.
+    #[must_use]
+    pub fn of(size: &Dimensions) -> Self {
+        let mut next = 3;
+        let mut take = |count: usize| {
+            let range = next..next + count;
+            next = range.end;
+            range
+        };
+        let layers = (0..size.layers).map(|layer| (take(size.inputs(layer) * size.hidden), take(size.hidden)));
+        Self {
+            layers: layers.collect(),
+            wide: take(size.inputs(0) * size.hidden),
+            wide_bias: take(size.hidden),
+            readout: take(size.hidden * size.outputs),
+            readout_bias: take(size.outputs),
+        }
+    }
+
+    /// The whole deep part.
+    #[must_use]
+    pub fn deep(&self) -> Range<usize> {
+        3..self.wide.start
+    }
+
+    /// How many numbers there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.readout_bias.end
+    }
+}
+
+/// A network to train.
+#[derive(Clone, Debug)]
+pub struct Net<'w> {
+    /// Its dimensions.
+    pub size: Dimensions,
+    /// The deep part's nonlinearity.
+    pub activation: Activation,
+    /// Its numbers.
+    pub weights: &'w [f32],
+    /// Where they lie.
+    pub places: Places,
+    /// C.
+    folded: Vec<f32>,
+    /// c.
+    constant: Vec<f32>,
+}
+
+/// What one pass forwards leaves behind, for as many robots as there are rows.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// Every layer's taps.
+    pub chains: Vec<Vec<f32>>,
+    /// Every layer's output.
+    pub values: Vec<Vec<f32>>,
+    /// The network's output.
+    pub output: Vec<f32>,
+}
+
+impl<'w> Net<'w> {
+    /// The network of these numbers.
+    ///
+    /// # Panics
+    /// When they are not as many as the dimensions say.
+    #[must_use]
+    pub fn new(size: Dimensions, activation: Activation, weights: &'w [f32]) -> Self {
+        let places = Places::of(&size);
+        assert_eq!(weights.len(), places.count(), "as many numbers as the dimensions say");
+        let (hidden, outputs) = (size.hidden, size.outputs);
+        let readout = &weights[places.readout.clone()];
+        let mut folded = vec![0.0; size.inputs(0) * outputs];
+        add_product(&mut folded, &weights[places.wide.clone()], readout, hidden, outputs);
+        let linear: Vec<f32> =
+            weights[places.wide_bias.clone()].iter().map(|b| weights[1] * b + weights[2]).collect();
+        let mut constant = weights[places.readout_bias.clone()].to_vec();
+        add_product(&mut constant, &linear, readout, hidden, outputs);
+        Self { size, activation, weights, places, folded, constant }
+    }
+
+    fn readout(&self) -> &[f32] {
+        &self.weights[self.places.readout.clone()]
+    }
+
+    /// Forwards. `chains` are every layer's taps; the own signals of upper layers, their first taps, are filled in.
+    #[must_use]
+    pub fn forward(&self, mut chains: Vec<Vec<f32>>) -> Pass {
+        let Dimensions { hidden, outputs, .. } = self.size;
+        let rows = chains[0].len() / self.size.inputs(0);
+        let mut values: Vec<Vec<f32>> = Vec::with_capacity(self.size.layers);
+        for (layer, (filter, bias)) in self.places.layers.iter().enumerate() {
+            let inputs = self.size.inputs(layer);
+            if let Some(below) = layer.checked_sub(1) {
+                let own = chains[layer].chunks_exact_mut(inputs).zip(values[below].chunks_exact(hidden));
+                own.for_each(|(chain, value)| chain[..hidden].copy_from_slice(value));
+            }
+            let mut value = self.weights[bias.clone()].repeat(rows);
+            add_product(&mut value, &chains[layer], &self.weights[filter.clone()], inputs, hidden);
+            self.activation.apply(&mut value);
+            values.push(value);
+        }
+        let mut output = self.constant.repeat(rows);
+        let [alpha_deep, alpha_wide] = [self.weights[0], self.weights[1]];
+        let mut part = vec![0.0; rows * outputs];
+        add_product(&mut part, &values[self.size.layers - 1], self.readout(), hidden, outputs);
+        output.iter_mut().zip(&part).for_each(|(u, deep)| *u += alpha_deep * deep);
+        part.fill(0.0);
+        add_product(&mut part, &chains[0], &self.folded, self.size.inputs(0), outputs);
+        output.iter_mut().zip(&part).for_each(|(u, wide)| *u += alpha_wide * wide);
+        Pass { chains, values, output }
+    }
+
+    /// Backwards from the gradient of the output, `error`, adding to `sums`. `owed` brings what later ticks owe to this one's taps of
+    /// upper layers, and takes away what is owed to all taps, those of the first layer included if there is room for them.
+    pub fn backward(&self, pass: &Pass, error: &[f32], owed: &mut [Vec<f32>], sums: &mut Sums) {
+        let Dimensions { hidden, outputs, layers, .. } = self.size;
+        let inputs = self.size.inputs(0);
+        let top = &pass.values[layers - 1];
+        add_transposed_product(&mut sums.wide, &pass.chains[0], error, inputs, outputs);
+        add_transposed_product(&mut sums.hidden, top, error, hidden, outputs);
+        add_rows(&mut sums.output, error);
+        let mut d = vec![0.0; top.len()];
+        add_product_by_transposed(&mut d, self.weights[0], error, self.readout(), hidden, outputs);
+        for layer in (0..layers).rev() {
+            for (d, value) in d.iter_mut().zip(&pass.values[layer]) {
+                *d *= self.activation.slope(*value);
+            }
+            let (filter, bias) = &self.places.layers[layer];
+            let inputs = self.size.inputs(layer);
+            let [gradient, bias_gradient] = [filter, bias].map(|range| range.start - 3..range.end - 3);
+            add_transposed_product(&mut sums.deep[gradient], &pass.chains[layer], &d, inputs, hidden);
+            add_rows(&mut sums.deep[bias_gradient], &d);
+            if owed[layer].is_empty() {
+                return;
+            }
+            let weights = &self.weights[filter.clone()];
+            add_product_by_transposed(&mut owed[layer], 1.0, &d, weights, inputs, hidden);
+            if layer > 0 {
+                // What is owed to the own signal is owed to the layer below.
+                d.clear();
+                d.extend(owed[layer].chunks_exact(inputs).flat_map(|owed| &owed[..hidden]));
+            }
+        }
+        add_product_by_transposed(&mut owed[0], self.weights[1], error, &self.folded, inputs, outputs);
+    }
+}
+
+/// What a part of a batch adds up to.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    deep: Vec<f32>,
+    wide: Vec<f32>,
+    hidden: Vec<f32>,
+    output: Vec<f32>,
+    /// The loss.
+    pub loss: f32,
+    /// Of so many samples.
+    pub count: usize,
+}
+
+impl Sums {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(net: &Net<'_>) -> Self {
+        let Dimensions { hidden, outputs, .. } = net.size;
+        Self {
+            deep: vec![0.0; net.places.deep().len()],
+            wide: vec![0.0; net.size.inputs(0) * outputs],
+            hidden: vec![0.0; hidden * outputs],
+            output: vec![0.0; outputs],
+            loss: 0.0,
+            count: 0,
+        }
+    }
+
+    /// Adds another part.
+    pub fn add(&mut self, part: &Self) {
+        add_rows(&mut self.deep, &part.deep);
+        add_rows(&mut self.wide, &part.wide);
+        add_rows(&mut self.hidden, &part.hidden);
+        add_rows(&mut self.output, &part.output);
+        self.loss += part.loss;
+        self.count += part.count;
+    }
+
+    /// The mean gradient of every number.
+    pub fn finish(&self, net: &Net<'_>, gradient: &mut [f32]) {
+        let Dimensions { hidden, outputs, .. } = net.size;
+        let inputs = net.size.inputs(0);
+        let [alpha_deep, alpha_wide, beta] = [net.weights[0], net.weights[1], net.weights[2]];
+        let (readout, places) = (net.readout(), &net.places);
+        // What multiplies α_W: Bᵀ(Σ zᵀe) + b (Σ e), as many rows as hidden features.
+        let mut linear = vec![0.0; hidden * outputs];
+        let wide = &net.weights[places.wide.clone()];
+        add_transposed_product(&mut linear, wide, &self.wide, hidden, outputs);
+        let wide_bias = &net.weights[places.wide_bias.clone()];
+        add_product(&mut linear, wide_bias, &self.output, 1, outputs);
+        gradient.fill(0.0);
+        gradient[places.deep()].copy_from_slice(&self.deep);
+        let to_wide = &mut gradient[places.wide.clone()];
+        add_product_by_transposed(to_wide, alpha_wide, &self.wide, readout, hidden, outputs);
+        debug_assert_eq!(to_wide.len(), inputs * hidden);
+        let mut total = vec![0.0; hidden];
+        add_product_by_transposed(&mut total, 1.0, &self.output, readout, hidden, outputs);
+        for (gradient, total) in gradient[places.wide_bias.clone()].iter_mut().zip(&total) {
+            *gradient = alpha_wide * total;
+        }
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + a * b);
+        gradient[0] = dot(readout, &self.hidden);
+        gradient[1] = dot(readout, &linear);
+        gradient[2] = total.iter().fold(0.0, |sum, total| sum + total);
+        let to_readout = gradient[places.readout.clone()].chunks_exact_mut(outputs);
+        let sums = self.hidden.chunks_exact(outputs).zip(linear.chunks_exact(outputs));
+        for (gradient, (hidden, linear)) in to_readout.zip(sums) {
+            for (output, gradient) in gradient.iter_mut().enumerate() {
+                *gradient =
+                    alpha_deep * hidden[output] + alpha_wide * linear[output] + beta * self.output[output];
+            }
+        }
+        gradient[places.readout_bias.clone()].copy_from_slice(&self.output);
+        let mean = 1.0 / self.count.max(1) as f32;
+        gradient.iter_mut().for_each(|g| *g *= mean);
+    }
+}

@@ -1,0 +1,66 @@
+//! The circumstances of a flight.
+
+use crate::error::{Error, Result};
+
+/// The smallest distance between two robots at the start, in metres (the paper's).
+pub const CLOSEST_METRES: f32 = 0.1;
+
+/// The circumstances of a flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Condition {
+    /// How many robots.
+    pub robots: usize,
+    /// Radio range in metres; the robots' spacing at the start goes with it.
+    pub radius: f32,
+    /// Largest starting speed per axis in m/s.
+    pub speed: f32,
+    /// Length of the flight in ticks.
+    pub ticks: u32,
+}
+
+impl Condition {
+    /// The paper's: 50 robots, 2 m, 3 m/s, 2 s.
+    pub const PAPER: Self = Self { robots: 50, radius: 2.0, speed: 3.0, ticks: 200 };
+
+    /// Checks what a user asked for.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the option to change.
+    pub fn check(&self) -> Result {
+        let largest = usize::from(u16::MAX);
+        if self.robots == 0 || self.robots > largest {
+            return Err(Error::usage(format!(
+                "--robots {} cannot be: give between 1 and {largest}, the number of addresses",
+                self.robots
+            )));
+        }
+        if !(self.radius.is_finite() && self.radius > CLOSEST_METRES) {
+            return Err(Error::usage(format!(
+                "--radius {} cannot be: give more than {CLOSEST_METRES}, the smallest distance at the start, in metres",
+                self.radius
+            )));
+        }
+        if !(self.speed.is_finite() && self.speed >= 0.0) {
+            return Err(Error::usage(format!("--speed {} cannot be: give 0 or more, in m/s", self.speed)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_conditions_are_told() {
+        let robots = Condition { robots: 0, ..Condition::PAPER };
+        assert!(robots.check().unwrap_err().to_string().contains("--robots 0"));
+        let many = Condition { robots: 70_000, ..Condition::PAPER };
+        assert!(many.check().unwrap_err().to_string().contains("65535"));
+        for radius in [-1.0, 0.0, 0.1, f32::NAN] {
+            assert!(Condition { radius, ..Condition::PAPER }.check().is_err(), "{radius}");
+        }
+        assert!(Condition { speed: -1.0, ..Condition::PAPER }.check().is_err());
+        assert!(Condition::PAPER.check().is_ok());
+    }
+}

@@ -1,0 +1,224 @@
+//! What a network has to be held against: controllers without any learning, under the same separation guard as the networks.
+//!
+//! * [`Hearsay`] brakes straight to the mean of the velocities that it knows of. Every robot hears its neighbours' states at once, and
+//!   what they knew one tick before. Cut off after k hops it is delayed averaging; without a cut it is flooding: every state travels
+//!   one hop per tick, and no controller that has only local information can know more. So flooding under the guard is the floor
+//!   for local information, as far as braking straight to a mean is the best that can be done with it.
+//! * [`Guarded`] puts repulsion and separation guard on anybody, so that their cost is on both sides of a comparison. The centre under it
+//!   knows everything and brakes as hard as robots can: a bound for everybody under the same guard.
+
+use wdgnn_core::{
+    Onboard,
+    flocking::{Flocking, Motion},
+    task::Task,
+};
+
+use super::{
+    Flock, Space,
+    expert::{Expert, Limit},
+};
+use crate::{
+    error::Result,
+    scene::{Scene, Swarm},
+    world::Rival,
+};
+
+/// Another pilot's wishes, before they are limited, steered and guarded as a network's output is.
+pub trait Wishes<const D: usize>: Send {
+    /// The unlimited command of every robot.
+    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>);
+}
+
+/// Anybody under the networks' guard.
+#[derive(Debug)]
+pub struct Guarded<W, const D: usize> {
+    /// Who flies.
+    pub wishes: W,
+    /// Whose guard.
+    pub task: Flocking<D>,
+}
+
+impl<W: Wishes<D>, const D: usize> Swarm<Flocking<D>> for Guarded<W, D>
+where
+    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]> + Send,
+{
+    fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
+        self.wishes.wish(scene, commands);
+        for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
+            let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
+            let steered = self.task.steer(own, others(), command);
+            *command = self.task.keep_safe(own, others(), self.task.command(&steered));
+        }
+        Ok(())
+    }
+}
+
+/// Everything that a robot has heard, by robot: when it was true, and the velocity.
+type Known<const D: usize> = Vec<Option<(u32, [f32; D])>>;
+
+/// Delayed averaging over hops, or flooding.
+#[derive(Debug, Default)]
+pub struct Hearsay<const D: usize> {
+    /// The most hops that a state travels; `None` for flooding.
+    pub hops: Option<u32>,
+    /// Length of a tick in seconds.
+    pub period: f32,
+    known: Vec<Known<D>>,
+}
+
+impl<const D: usize> Hearsay<D> {
+    /// Nothing heard yet.
+    #[must_use]
+    pub fn new(hops: Option<u32>, period: f32) -> Self {
+        Self { hops, period, known: Vec::new() }
+    }
+
+    /// What every robot knows at this tick: the states of its neighbours, what those knew at the tick before, and what it knew itself.
+    fn hear(&mut self, scene: &Scene<'_, Motion<D>>) {
+        let robots = scene.states.len();
+        self.known.resize_with(robots, || vec![None; robots]);
+        let fresh = |robot: usize| Some((scene.tick, scene.states[robot].velocity));
+        let before = &self.known;
+        let now: Vec<Known<D>> = (0..robots)
+            .map(|robot| {
+                let mut known = before[robot].clone();
+                for &other in scene.links.of(robot) {
+                    if self.hops != Some(1) {
+                        for (known, told) in known.iter_mut().zip(&before[other as usize]) {
+                            if told.map(|(tick, _)| tick) > known.map(|(tick, _)| tick) {
+                                *known = *told;
+                            }
+                        }
+                    }
+                }
+                for &other in scene.links.of(robot) {
+                    known[other as usize] = fresh(other as usize);
+                }
+                known[robot] = fresh(robot);
+                known
+            })
+            .collect();
+        self.known = now;
+    }
+}
+
+impl<const D: usize> Wishes<D> for Hearsay<D> {
+    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+        self.hear(scene);
+        // A state that came over h hops is h − 1 ticks old.
+        let oldest = self.hops.map_or(0, |hops| (scene.tick + 1).saturating_sub(hops));
+        wishes.clear();
+        wishes.extend(scene.states.iter().zip(&self.known).map(|(motion, known)| {
+            let (mut sum, mut count) = ([0.0; D], 0.0);
+            for (_, velocity) in known.iter().flatten().filter(|(tick, _)| *tick >= oldest) {
+                sum.iter_mut().zip(velocity).for_each(|(sum, v)| *sum += v);
+                count += 1.0;
+            }
+            std::array::from_fn(|axis| (sum[axis] / count - motion.velocity[axis]) / self.period)
+        }));
+    }
+}
+
+/// Everybody, in the order of the table.
+pub fn rivals<const D: usize>() -> Vec<Rival<Flock<D>>>
+where
+    Flock<D>: Space<D>,
+    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+{
+    let rival = |name, title, knows_all, make| Rival { name, title, knows_all, make };
+    vec![
+        rival("limit", "centre, no guard (bound)", true, |_, task| Box::new(limit(task))),
+        rival("expert", "expert (centralised)", true, |_, task| Box::new(expert(task))),
+        rival("limit-guarded", "centre + guard (bound)", true, |_, task| guarded(limit(task), task)),
+        rival("flooding", "flooding + guard (local floor)", false, |_, task| hearsay(None, task)),
+        rival("averaging-6-hops", "averaging, 6 hops + guard", false, |_, task| hearsay(Some(6), task)),
+        rival("averaging-3-hops", "averaging, 3 hops + guard", false, |_, task| hearsay(Some(3), task)),
+        rival("averaging-2-hops", "averaging, 2 hops + guard", false, |_, task| hearsay(Some(2), task)),
+        rival("averaging-1-hop", "averaging, 1 hop + guard", false, |_, task| hearsay(Some(1), task)),
+        rival("expert-guarded", "expert + guard", true, |_, task| guarded(expert(task), task)),
+    ]
+}
+
+fn limit<const D: usize>(task: &Flocking<D>) -> Limit {
+    Limit { limit: task.limit, period: task.period }
+}
+
+fn expert<const D: usize>(task: &Flocking<D>) -> Expert {
+    Expert { limit: task.limit, potential: true }
+}
+
+fn guarded<W: Wishes<D> + 'static, const D: usize>(wishes: W, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
+where
+    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+{
+    Box::new(Guarded { wishes, task: *task })
+}
+
+fn hearsay<const D: usize>(hops: Option<u32>, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
+where
+    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+{
+    guarded(Hearsay::new(hops, task.period), task)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::place, *};
+    use crate::links::Links;
+
+    /// Four robots in a row, each hearing the next: what the first knows of the last comes three hops later.
+    fn row() -> Vec<Motion> {
+        [0.0, 1.0, 2.0, 3.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 0.0] }).into()
+    }
+
+    fn scene<'a>(tick: u32, motions: &'a [Motion], links: &'a Links) -> Scene<'a, Motion> {
+        Scene { tick, states: motions, places: &[], links }
+    }
+
+    fn links(motions: &[Motion]) -> Links {
+        let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+        Links::within(&places, 1.0)
+    }
+
+    fn wishes(swarm: &mut Hearsay<2>, tick: u32) -> Vec<[f32; 2]> {
+        let motions = row();
+        let mut wishes = Vec::new();
+        swarm.wish(&scene(tick, &motions, &links(&motions)), &mut wishes);
+        wishes
+    }
+
+    #[test]
+    fn a_state_travels_one_hop_per_tick() {
+        let mut flooding = Hearsay::new(None, 0.5);
+        assert_eq!(wishes(&mut flooding, 0)[0], [1.0, 0.0], "the mean of 0 and 1, in half a second");
+        assert_eq!(wishes(&mut flooding, 1)[0], [2.0, 0.0], "0, 1, 2");
+        assert_eq!(wishes(&mut flooding, 2)[0], [3.0, 0.0], "0, 1, 2, 3");
+    }
+
+    #[test]
+    fn averaging_over_hops_goes_no_further() {
+        for (hops, mean) in [(1, 0.5), (2, 1.0), (3, 1.5), (6, 1.5)] {
+            let mut swarm = Hearsay::new(Some(hops), 0.5);
+            let last = (0..8).map(|tick| wishes(&mut swarm, tick)[0]).last();
+            assert_eq!(last, Some([2.0 * mean, 0.0]), "{hops} hops");
+        }
+    }
+
+    #[test]
+    fn whoever_flies_is_guarded() {
+        struct Ahead;
+        impl Wishes<2> for Ahead {
+            fn wish(&mut self, scene: &Scene<'_, Motion>, wishes: &mut Vec<[f32; 2]>) {
+                wishes.clear();
+                wishes.resize(scene.states.len(), [99.0, 0.0]);
+            }
+        }
+        let motions = [0.0, 0.2].map(|x| Motion { position: [x, 0.0], velocity: [0.0; 2] });
+        let links = links(&motions);
+        let mut commands = Vec::new();
+        let mut swarm = Guarded { wishes: Ahead, task: Flocking { strength: 40.0, ..Flocking::NORMALISED } };
+        swarm.fly(&scene(0, &motions, &links), &mut commands).unwrap();
+        // 40 · (1/0.2 − 1/0.5) = 120 back for the one behind.
+        assert_eq!(commands, [[-10.0, 0.0], [10.0, 0.0]]);
+    }
+}

@@ -1,0 +1,132 @@
+//! How a swarm starts: on rings or shells, every pair at least 0.1 m apart, everybody connected, velocities at random.
+
+use std::f32::consts::TAU;
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::flocking::Motion;
+
+use super::{Space, place};
+use crate::{
+    error::{Error, Result},
+    links::Links,
+    scene::distance,
+    world::condition::{CLOSEST_METRES, Condition},
+};
+
+/// More draws than this for one start mean that there is none to be had.
+const DRAWS: usize = 1000;
+
+/// A start under `condition`.
+///
+/// # Errors
+/// [`Error::Usage`] when no start with everybody connected is found.
+pub fn start<F: Space<D>, const D: usize>(
+    condition: &Condition,
+    random: &mut ChaCha8Rng,
+) -> Result<Vec<Motion<D>>> {
+    for _ in 0..DRAWS {
+        let mut motions = F::rings(condition, random);
+        let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+        let links = Links::within(&places, condition.radius);
+        let apart = links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES);
+        if apart && links.connected() {
+            set_off(condition, random, &mut motions);
+            return Ok(motions);
+        }
+    }
+    Err(Error::usage(format!(
+        "no start found in which all of {} robots are connected at a radius of {} m; try a larger --radius",
+        condition.robots, condition.radius
+    )))
+}
+
+/// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length; then every radius is jittered by ±(r−0.1)/4
+/// and every angle by as much along the ring. What is left for the last ring keeps that spacing.
+pub fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
+    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
+    let jitter = (condition.radius - CLOSEST_METRES) / 4.0;
+    let mut motions = Vec::with_capacity(condition.robots);
+    for ring in 1_u16.. {
+        let ring_radius = f32::from(ring) * spacing;
+        let room = (TAU * ring_radius / spacing).floor() as usize;
+        for place in 0..room {
+            if motions.len() == condition.robots {
+                return motions;
+            }
+            let radius = ring_radius + uniform(random, jitter);
+            let angle = TAU * place as f32 / room as f32 + uniform(random, jitter) / ring_radius;
+            // libm, so that a seed starts the same swarm on every machine.
+            let position = [radius * libm::cosf(angle), radius * libm::sinf(angle)];
+            motions.push(Motion { position, velocity: [0.0; 2] });
+        }
+    }
+    motions
+}
+
+/// The same in space: shell m has radius (m+1)(r+0.1)/2, with one robot per square of that spacing of its surface, spread by the golden
+/// angle and jittered along all three axes.
+pub fn shells(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
+    /// π(3 − √5): robots of one shell never line up.
+    const GOLDEN_ANGLE: f32 = 2.399_963_2;
+    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
+    let jitter = (condition.radius - CLOSEST_METRES) / 8.0;
+    let mut motions = Vec::with_capacity(condition.robots);
+    for shell in 1_u16.. {
+        let radius = f32::from(shell) * spacing;
+        let room = (2.0 * TAU * f32::from(shell) * f32::from(shell)).floor() as usize;
+        for place in 0..room {
+            if motions.len() == condition.robots {
+                return motions;
+            }
+            let height = 1.0 - 2.0 * (place as f32 + 0.5) / room as f32;
+            let around = libm::sqrtf(1.0 - height * height);
+            let angle = GOLDEN_ANGLE * place as f32;
+            let direction = [around * libm::cosf(angle), around * libm::sinf(angle), height];
+            let position = direction.map(|x| radius * x + uniform(random, jitter));
+            motions.push(Motion { position, velocity: [0.0; 3] });
+        }
+    }
+    motions
+}
+
+/// Every robot's velocity is drawn from [−v, v] on every axis, and so is one velocity that the whole swarm has in common.
+fn set_off<const D: usize>(condition: &Condition, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
+    let common: [f32; D] = std::array::from_fn(|_| uniform(random, condition.speed));
+    for motion in motions {
+        motion.velocity = common.map(|common| common + uniform(random, condition.speed));
+    }
+}
+
+fn uniform(random: &mut ChaCha8Rng, reach: f32) -> f32 {
+    if reach > 0.0 { random.random_range(-reach..=reach) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Flock, *};
+    use crate::seeds::{Purpose, generator};
+
+    fn check<const D: usize>()
+    where
+        Flock<D>: Space<D>,
+    {
+        for (index, robots) in (0..).zip([1, 2, 25, 50, 100]) {
+            let condition = Condition { robots, ..Condition::PAPER };
+            let motions =
+                start::<Flock<D>, D>(&condition, &mut generator(3, Purpose::Testing, index)).unwrap();
+            assert_eq!(motions.len(), robots);
+            let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+            let links = Links::within(&places, condition.radius);
+            assert!(links.connected());
+            assert!(links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES));
+            assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * condition.speed));
+        }
+    }
+
+    #[test]
+    fn every_start_is_apart_and_connected() {
+        check::<2>();
+        check::<3>();
+    }
+}

@@ -1,0 +1,124 @@
+//! Worlds: what robots do their task in.
+//!
+//! A [`Task`] says what one robot observes and does; a [`World`] what comes of it: how a swarm starts, how robots move, who hears
+//! whom, how good all that is, and who does it better, if anybody does. Everything else in this crate works for any pair of them:
+//! training, flights, faults, pages, emulated robots. [`flock`] is flocking in the plane and in space, [`coverage`] robots that
+//! spread over an area; `examples/rendezvous` is one that was written outside.
+
+pub mod condition;
+pub mod coverage;
+pub mod derivative;
+pub mod flock;
+
+use std::fmt::Debug;
+
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{Onboard, task::Task};
+
+pub use condition::Condition;
+pub use derivative::Derivative;
+
+use crate::{error::Result, links::Links, scene::Swarm, shapes::Shapes};
+
+/// A state of a world's robots.
+pub type StateOf<W> = <<W as World>::Task as Task>::State;
+/// A command to a world's robots.
+pub type OutputOf<W> = <<W as World>::Task as Task>::Output;
+/// Somebody who flies a world's robots.
+pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
+
+/// What robots do their task in. A value of it is one flight's: whatever it draws at the start, it keeps.
+pub trait World: Clone + Debug + Send + Sync + 'static {
+    /// What robots do.
+    type Task: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync;
+    /// The networks that are compiled in.
+    type Shapes: Shapes<Self::Task>;
+
+    /// The name on the command line and in file names.
+    const NAME: &'static str;
+    /// What the score measures, with its unit. Less is better.
+    const SCORE: &'static str;
+    /// What robots do, in a few words for people.
+    const TITLE: &'static str;
+
+    /// The circumstances of a flight unless somebody says otherwise.
+    fn condition() -> Condition;
+
+    /// The task's settings unless a weight file says otherwise.
+    fn task() -> Self::Task;
+
+    /// The start of a flight: every robot's state.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Usage`] when there is no such start.
+    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
+
+    /// Where a robot is, in metres; in the plane the third number is zero.
+    fn place(state: &StateOf<Self>) -> [f32; 3];
+
+    /// Who hears whom.
+    fn links(&mut self, _tick: u32, states: &[StateOf<Self>], condition: &Condition) -> Links {
+        let places: Vec<[f32; 3]> = states.iter().map(Self::place).collect();
+        Links::within(&places, condition.radius)
+    }
+
+    /// What robots sense of their own states.
+    fn sense(&mut self, _tick: u32, states: &[StateOf<Self>]) -> Vec<StateOf<Self>> {
+        states.to_vec()
+    }
+
+    /// Moves everybody for one tick.
+    fn step(&mut self, task: &Self::Task, tick: u32, states: &mut [StateOf<Self>], commands: &[OutputOf<Self>]);
+
+    /// How bad things are at a tick: what training makes less of.
+    fn score(&self, tick: u32, states: &[StateOf<Self>]) -> f64;
+
+    /// Somebody who does it well and knows more than robots do: whom networks can imitate.
+    fn expert(&self, _task: &Self::Task) -> Option<SwarmOf<'static, Self>> {
+        None
+    }
+
+    /// Whom networks are held against.
+    fn rivals() -> Vec<Rival<Self>> {
+        Vec::new()
+    }
+
+    /// The derivative of a flight, for training through the simulator.
+    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+        None
+    }
+
+    /// A condition to train under: as it is told, unless the world knows how to vary it so that one network flies under many.
+    fn vary(&self, condition: &Condition, _random: &mut ChaCha8Rng) -> Condition {
+        *condition
+    }
+
+    /// What there is to see besides robots.
+    fn scenery(&self, _tick: u32) -> Vec<Spot> {
+        Vec::new()
+    }
+}
+
+/// A controller without a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Rival<W: World> {
+    /// The name in JSON and CSV.
+    pub name: &'static str,
+    /// The name in tables.
+    pub title: &'static str,
+    /// Whether it knows more than its robots can.
+    pub knows_all: bool,
+    /// Makes one for a world at its start.
+    pub make: fn(&W, &W::Task) -> SwarmOf<'static, W>,
+}
+
+/// Something to see that is not a robot: a disc.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Spot {
+    /// Where, in metres.
+    pub at: [f32; 2],
+    /// Its radius in metres.
+    pub radius: f32,
+    /// How much there is of it, 0 to 1.
+    pub weight: f32,
+}
