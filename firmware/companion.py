@@ -4,7 +4,7 @@
     firmware/companion.py --port /dev/ttyACM0 --port /dev/ttyACM1
 
 Robots are point masses here, which start on a ring, at rest, and are thrown at random after a while (--kick, or the key k and Enter):
-flocking is what they do from there on. The messages are those of firmware/src/io/companion.rs. The world's clock is the robots' own:
+flocking is what they do from there on. The messages are those of protocol/src/companion.rs. The world's clock is the robots' own:
 every command tells its tick, and a body moves by 10 ms per tick, however late this program is.
 
 Needs nothing but Python 3; takes pyserial where it is installed (needed on Windows).

@@ -1,9 +1,8 @@
 //! A robot: `wdgnn-core` on a Cortex-M board.
 //!
 //! * [`board`] — what differs from chip to chip, one file each, chosen by a cargo feature. The only place for `unsafe`.
-//! * [`io`] — drivers for any chip: a drive, a companion computer, radios.
+//! * [`io`] — drivers for any chip: a drive, a companion computer, radios. Their messages are in `wdgnn-protocol`.
 //! * `link` — the link profile and the key of an image, chosen when it is built.
-//! * [`emulation`] — what an emulated robot and the simulator say to each other.
 //! * `bin/robot.rs` — the robot, top to bottom.
 
 #![no_std]
@@ -12,7 +11,6 @@
 
 #[cfg(target_os = "none")]
 pub mod board;
-pub mod emulation;
 pub mod io;
 #[cfg(target_os = "none")]
 pub mod link;

@@ -1,7 +1,7 @@
 //! A message of the companion link: never a panic, and what is read is written to the same bytes.
 #![no_main]
 
-use firmware::io::companion::{LARGEST, PoseMessage, decode, encode};
+use wdgnn_protocol::companion::{LARGEST, PoseMessage, decode, encode};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn bits(message: &PoseMessage) -> ([u32; 4], u32) {
+fn bits(message: &PoseMessage) -> ([u32; 4], u16, u16) {
     let ([x, y], [v, w]) = (message.motion.position, message.motion.velocity);
-    ([x, y, v, w].map(f32::to_bits), message.milliseconds)
+    ([x, y, v, w].map(f32::to_bits), message.number, message.age_ms)
 }

@@ -2,8 +2,8 @@
 
 use std::{fs::File, io::BufWriter, path::Path};
 
-use firmware::io::mac;
 use wdgnn_core::{rhythm::Note, task::NodeId};
+use wdgnn_protocol::mac;
 
 use crate::{
     error::{Error, Result},

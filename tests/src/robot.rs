@@ -2,15 +2,16 @@
 
 use std::{path::Path, sync::Arc};
 
-use firmware::emulation::{Outcome, Situation};
 use host_sim::{
     air::mailbox::Frame,
     fleet::{
+        Outcome,
         patrol::{PATIENCE, Patrol},
         qemu::Emulator,
     },
 };
 use wdgnn_core::flocking::Motion;
+use wdgnn_protocol::emulation::{MOTION_NUMBERS, Situation, numbers};
 
 /// The robot's address.
 pub const ID: u16 = 5;
@@ -34,9 +35,8 @@ pub fn tick(
     motion: Option<Motion>,
     heard: &[Frame],
 ) -> (Vec<Frame>, Outcome) {
-    let Motion { position, velocity } = motion.unwrap_or(Motion { position: [0.0; 2], velocity: [0.0; 2] });
-    let situation = Situation { tick, sensed: motion.is_some().into(), position, velocity };
-    robot.sense(&situation).expect("a robot that senses");
+    let state = motion.as_ref().map_or([0.0; MOTION_NUMBERS], numbers);
+    robot.sense(&Situation { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
     let said = robot.speak().expect("a robot that speaks");
     robot.hear(heard).expect("a robot that hears");
     (said, robot.outcome().expect("a robot that acts"))

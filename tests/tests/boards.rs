@@ -9,8 +9,8 @@ use chip::{
     cpu::Size,
     image,
 };
-use firmware::io::companion::{Command, decode};
 use system_tests::image::{KEY, build_with};
+use wdgnn_protocol::companion::{Command, decode};
 
 /// A board: its cargo feature, its chip, where its image begins, and where its settings are, up to which it may reach.
 const BOARDS: [(&str, Kind, u32, u32); 4] = [

@@ -5,7 +5,6 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
-use firmware::io::companion::{LARGEST, PoseMessage, encode};
 use host_sim::chips::{Outcome, RELEASE, Settings};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +16,7 @@ use wdgnn_core::{
     flocking::Motion,
     weights::{Aligned, Weights},
 };
+use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
 
 const CYCLES_PER_SECOND: u64 = 1_000_000 * MICROSECOND;
 

@@ -91,9 +91,9 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
         let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
         judge.speak(now, motion(ID, now));
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
-        assert_eq!(outcome.heard as usize, frames.len(), "all are counted");
+        assert_eq!(outcome.counts.heard as usize, frames.len(), "all are counted");
         assert!(outcome.command.iter().all(|u| u.abs() <= Flocking::DEFAULT.limit));
-        refused.iter_mut().zip(outcome.refused).for_each(|(sum, count)| *sum += u64::from(count));
+        refused.iter_mut().zip(outcome.counts.refused).for_each(|(sum, count)| *sum += u64::from(count));
         sent += frames.len() - good.len();
     }
     assert!(sent > 100_000);
@@ -131,7 +131,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let link = Link { profile: Profile::Exact, model: weights.model };
     let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &said[0]).unwrap();
     assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
-    assert_eq!(beacon.wide.rows(), stored.unwrap(), "the parameters of tick 99");
+    assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
     drop(robot);
 
     fs::write(folder.path().join("store"), b"not what it wrote").unwrap();
@@ -144,9 +144,9 @@ fn a_tick_without_a_sensor_is_counted_and_flown() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
-    assert_eq!(tick(&mut robot, 0, Some(motion(ID, 0)), &[]).1.errors, [0; 5]);
+    assert_eq!(tick(&mut robot, 0, Some(motion(ID, 0)), &[]).1.counts.errors, [0; 5]);
     let (_, blind) = tick(&mut robot, 1, None, &[]);
-    assert_eq!(blind.errors, [1, 0, 0, 0, 0]);
+    assert_eq!(blind.counts.errors, [1, 0, 0, 0, 0]);
     assert!(blind.command.iter().all(|u| u.is_finite()));
 }
 

@@ -4,10 +4,9 @@
 
 use std::{fs, path::Path};
 
-use firmware::emulation::Outcome;
 use host_sim::{
     air::mailbox::Frame,
-    fleet::{body::Body, native::NativeRobot},
+    fleet::{Outcome, body::Body, native::NativeRobot},
     key,
     model::ModelFile,
     models,
@@ -63,12 +62,14 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
 
 /// The reasons for which frames were refused.
 fn refused(outcome: &Outcome) -> Vec<(Refusal, u32)> {
-    Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0).collect()
+    Refusal::ALL.into_iter().zip(outcome.counts.refused).filter(|(_, count)| *count > 0).collect()
 }
 
 /// What a robot did, without what it counted.
 fn done(outcome: &Outcome) -> Outcome {
-    Outcome { heard: 0, refused: [0; Refusal::ALL.len()], ..*outcome }
+    let mut done = outcome.clone();
+    (done.counts.heard, done.counts.refused) = (0, [0; Refusal::ALL.len()]);
+    done
 }
 
 #[test]
@@ -114,8 +115,8 @@ fn ten_thousand_forged_replayed_and_altered_frames_are_refused_and_change_no_bit
         let (_, outcome) = tick(&mut robot, now, Some(motion(ID, now)), &frames);
         undisturbed.speak(now, motion(ID, now));
         assert_eq!(done(&outcome), done(&undisturbed.hear(&good)), "tick {now}");
-        assert_eq!(outcome.heard as usize, frames.len());
-        assert_eq!(outcome.refused, expected, "tick {now}");
+        assert_eq!(outcome.counts.heard as usize, frames.len());
+        assert_eq!(outcome.counts.refused, expected, "tick {now}");
         counted.iter_mut().zip(expected).for_each(|(sum, count)| *sum += count);
         recorded.extend(good.into_iter().map(|frame| (now, frame)));
     }
@@ -164,9 +165,9 @@ fn misshapen_frames_of_every_length_are_refused_as_on_the_host_and_change_no_bit
         }
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
         assert_eq!(done(&outcome), done(&undisturbed.hear(&good)), "tick {now}");
-        assert_eq!(outcome.refused.iter().sum::<u32>() as usize, frames.len() - good.len());
-        short += outcome.refused[Refusal::TooShort as usize];
-        long += outcome.refused[Refusal::Trailing as usize];
+        assert_eq!(outcome.counts.refused.iter().sum::<u32>() as usize, frames.len() - good.len());
+        short += outcome.counts.refused[Refusal::TooShort as usize];
+        long += outcome.counts.refused[Refusal::Trailing as usize];
     }
     // Without a whole header, or without room for a tag behind it; and longer than any robot's frame.
     assert_eq!(short as usize, HEADER_BYTES + 8);
@@ -191,7 +192,7 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
         judge.speak(now, motion(ID, now));
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
         if now >= 10 && !frames.is_empty() {
-            assert_eq!(outcome.neighbours as usize, NEIGHBOURS);
+            assert_eq!(outcome.counts.neighbours as usize, NEIGHBOURS);
             let strangers = (200 - (SENDERS - friends.len())) as u32;
             let no_room = (SENDERS - NEIGHBOURS) as u32;
             let reasons = refused(&outcome);
@@ -234,13 +235,13 @@ fn after_a_reset_in_flight_its_frames_are_accepted_and_recordings_are_not() {
         let (said, _, outcome, of_friend) = fly(&mut robot, now, &recording);
         assert_eq!(refused(&outcome), [(Refusal::Untimely, 20)], "sent before it began to listen");
         let (replayed, untimely) = (Refusal::Replayed as usize, Refusal::Untimely as usize);
-        assert_eq!(of_friend.refused[replayed] + of_friend.refused[untimely], 20);
+        assert_eq!(of_friend.counts.refused[replayed] + of_friend.counts.refused[untimely], 20);
         assert_eq!(
             refused(&of_friend).iter().map(|(_, count)| count).sum::<u32>(),
             20,
             "and its own are not"
         );
-        assert_eq!((outcome.neighbours, of_friend.neighbours), (1, 1));
+        assert_eq!((outcome.counts.neighbours, of_friend.counts.neighbours), (1, 1));
         for frame in said {
             let identity = Link::identity(&frame).unwrap();
             assert_eq!(identity.boot, 1);

@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use firmware::emulation::Outcome;
 use host_sim::{
     air::mailbox::Frame,
-    fleet::{Fleet as _, emulated::Emulated},
+    fleet::{Fleet as _, Outcome, emulated::Emulated},
     models,
     profiles::Profile,
 };
@@ -48,7 +47,7 @@ fn stack<C: Codec>(image: &Path, profile: Profile) -> u64 {
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard: Vec<Vec<Frame>> =
             (0..robots).map(|robot| heard(robot).flat_map(|(_, frames)| frames.clone()).collect()).collect();
-        let known = |outcome: &Outcome| outcome.neighbours == 8 || tick < profile.exchange();
+        let known = |outcome: &Outcome| outcome.counts.neighbours == 8 || tick < profile.exchange();
         assert!(fleet.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }
     fleet.leave();

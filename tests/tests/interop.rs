@@ -230,11 +230,12 @@ mod emulated {
             for outcome in fleet.hear(&vec![heard; robots]) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
-                    (outcome.heard, outcome.neighbours),
+                    (outcome.counts.heard, outcome.counts.neighbours),
                     (3, 2),
                     "both that Python wrote are neighbours"
                 );
-                let refused = Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0);
+                let refused =
+                    Refusal::ALL.into_iter().zip(outcome.counts.refused).filter(|(_, count)| *count > 0);
                 assert_eq!(refused.collect::<Vec<_>>(), [(foreign, 1)]);
             }
         }

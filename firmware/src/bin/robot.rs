@@ -31,8 +31,13 @@ fn main() -> ! {
     // It is made once.
     let Some(board) = BOARD.try_init_with(Board::init) else { Board::give_up() };
     let robot = load(board.id);
-    let mut buffer = [0; BUFFER_BYTES];
+    fly(board, robot)
+}
 
+/// The robot's life. Not inlined, nor is [`load`]: what one needs of the stack, the other has again.
+#[inline(never)]
+fn fly(board: &mut Board, robot: &mut Robot<'static, Link>) -> ! {
+    let mut buffer = [0; BUFFER_BYTES];
     robot.set_boot(board.unstored_boot());
     let resumed = restart::resume(robot, board.store(), &mut buffer);
     if resumed.is_err() {
@@ -62,7 +67,7 @@ fn main() -> ! {
     }
 }
 
-/// The robot with its network. Not inlined: what it needs of the stack, it gives back before the first tick.
+/// The robot with its network.
 #[inline(never)]
 fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
     let weights = match Weights::open(&MODEL.0) {

@@ -1,6 +1,6 @@
 //! The emulated board: QEMU's `mps2-an386`, a Cortex-M4F. Its world is the program that started it.
 //!
-//! Sensor, radio and actuator are [`crate::emulation`]'s messages over QEMU's standard input and output, read and written by
+//! Sensor, radio and actuator are [`wdgnn_protocol::emulation`]'s messages over QEMU's standard input and output, read and written by
 //! semihosting: 15 µs a message, where the emulated UART takes 40 µs a byte. The store and the log are files in QEMU's
 //! working directory. Nothing hangs: when the world closes its end, the robot reports its stack and ends; a panic or a
 //! fault ends QEMU with failure.
@@ -31,11 +31,11 @@ use wdgnn_core::{
     task::NodeId,
     tick::Report,
 };
-
-use crate::{
-    emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION},
-    link::Link,
+use wdgnn_protocol::emulation::{
+    Dimensions, Frame, Hello, MOTION_NUMBERS, Outcome, Situation, VERSION, motion,
 };
+
+use crate::link::Link;
 
 /// The emulated robot's hardware.
 #[derive(Debug)]
@@ -49,12 +49,12 @@ pub struct Board {
     store: Disk,
 }
 
-/// The pipes to and from the world, and what was last read.
+/// The pipes to and from the world, and what is sensed in this tick.
 #[derive(Debug)]
 struct World {
     input: File,
     output: File,
-    situation: Cell<Situation>,
+    sensed: Cell<Option<Motion>>,
 }
 
 impl Board {
@@ -71,8 +71,8 @@ impl Board {
         let (Ok(input), Ok(output)) = (File::open(c"/dev/stdin"), File::create(c"/dev/stdout")) else {
             fail("no pipes to and from a world")
         };
-        let world = &*WORLD.init(World { input, output, situation: Cell::new(Situation::zeroed()) });
-        let air = Air { world, said: 0, listening: false, message: Frame::nothing() };
+        let world = &*WORLD.init(World { input, output, sensed: Cell::new(None) });
+        let air = Air { world, said: 0, listening: false };
         Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
@@ -116,7 +116,7 @@ impl Board {
             model: robot.link().model,
             profile: robot.link().profile as u32,
             sealed: Link::SEALED.into(),
-            dimensions: Dimensions::HERE,
+            dimensions: Dimensions::FLOCKING,
         });
     }
 
@@ -126,7 +126,9 @@ impl Board {
     /// A tick is finished: tells the world what came of it. Not inlined: its message is on the stack only while it is told.
     #[inline(never)]
     pub fn finish(&mut self, robot: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
-        self.world.say(&Outcome::new(report, robot.wide()));
+        self.world.say(&Outcome::new(report));
+        self.world.say(&report.command);
+        self.world.say_bytes(bytemuck::cast_slice(robot.wide().rows()));
     }
 }
 
@@ -143,21 +145,44 @@ impl Clock for Board {
     fn next_tick(&mut self) -> u32 {
         (self.air.said, self.air.listening) = (0, true);
         let mut situation = Situation::zeroed();
+        let mut state = [0.0; MOTION_NUMBERS];
         self.world.hear(&mut situation);
-        self.world.situation.set(situation);
+        self.world.hear(&mut state);
+        self.world.sensed.set((situation.sensed != 0).then(|| motion(state)));
         situation.tick
     }
 }
 
 impl World {
     fn hear<M: Pod>(&self, message: &mut M) {
-        if (&self.input).read_exact(bytemuck::bytes_of_mut(message)).is_err() {
+        self.hear_bytes(bytemuck::bytes_of_mut(message));
+    }
+
+    fn hear_bytes(&self, bytes: &mut [u8]) {
+        if (&self.input).read_exact(bytes).is_err() {
             leave();
         }
     }
 
+    /// So many bytes, to the front of `buffer`. What it has no room for is passed over.
+    fn hear_front(&self, count: usize, buffer: &mut [u8]) {
+        let front = count.min(buffer.len());
+        self.hear_bytes(buffer.get_mut(..front).unwrap_or_default());
+        let mut left = count - front;
+        while left > 0 {
+            let mut passed = [0; 32];
+            let part = left.min(passed.len());
+            self.hear_bytes(passed.get_mut(..part).unwrap_or_default());
+            left -= part;
+        }
+    }
+
     fn say<M: Pod>(&self, message: &M) {
-        if (&self.output).write_all(bytemuck::bytes_of(message)).is_err() {
+        self.say_bytes(bytemuck::bytes_of(message));
+    }
+
+    fn say_bytes(&self, bytes: &[u8]) {
+        if (&self.output).write_all(bytes).is_err() {
             leave();
         }
     }
@@ -197,7 +222,6 @@ pub struct Air {
     /// Frames said in this tick.
     said: u32,
     listening: bool,
-    message: Frame,
 }
 
 impl Radio for Air {
@@ -205,8 +229,9 @@ impl Radio for Air {
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
         self.said += 1;
-        self.message.fill(frame, self.said == Link::FRAMES);
-        self.world.say(&self.message);
+        let (message, bytes) = Frame::of(frame, self.said == Link::FRAMES);
+        self.world.say(&message);
+        self.world.say_bytes(bytes);
         Ok(())
     }
 
@@ -217,15 +242,14 @@ impl Radio for Air {
         // The world waits until everybody has spoken, also for those who have nothing to say in this tick.
         if self.said < Link::FRAMES {
             self.said = Link::FRAMES;
-            self.message.length = Frame::NOTHING;
-            self.message.last = 1;
-            self.world.say(&self.message);
+            self.world.say(&Frame::SILENCE);
         }
-        self.world.hear(&mut self.message);
-        self.listening = self.message.last == 0;
-        Ok(self.message.content().map(|content| {
-            buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
-            Received::untimed(self.message.length.into())
+        let mut message = Frame::SILENCE;
+        self.world.hear(&mut message);
+        self.listening = message.last == 0;
+        Ok(message.bytes().map(|count| {
+            self.world.hear_front(count, buffer);
+            Received::untimed(message.length.into())
         }))
     }
 }
@@ -242,8 +266,7 @@ impl Sensor<Motion> for Eyes {
     type Error = Blind;
 
     fn sense(&mut self) -> Result<Sensed<Motion>, Blind> {
-        let Situation { sensed, position, velocity, .. } = self.0.situation.get();
-        if sensed == 0 { Err(Blind) } else { Ok(Sensed::now(Motion { position, velocity })) }
+        self.0.sensed.get().map(Sensed::now).ok_or(Blind)
     }
 }
 

@@ -3,5 +3,4 @@
 
 pub mod companion;
 pub mod drive;
-pub mod mac;
 pub mod nrf24;

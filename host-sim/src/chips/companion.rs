@@ -1,8 +1,8 @@
 //! A robot's companion at the other end of its serial line, and the body that it steers.
 
 use chip::air::{SECOND, Station};
-use firmware::io::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
 use wdgnn_core::flocking::Motion;
+use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
 
 /// A companion tells the pose 100 times a second.
 pub const POSE_EVERY: u64 = SECOND / 100;

@@ -18,9 +18,9 @@ use chip::{
     radio::Reception,
     rtt::Rtt,
 };
-use firmware::io::companion::Status;
 use rand::RngExt as _;
 use wdgnn_core::{codec::Codec, flocking::Motion, robot::Robot, task::NodeId};
+use wdgnn_protocol::companion::Status;
 
 use self::{
     companion::{Body, Companion, Said},
@@ -154,7 +154,7 @@ impl Outcome {
 pub fn settings_page(address: NodeId) -> Vec<u8> {
     let mut page = b"wdgn\x01\x00".to_vec();
     page.extend(address.to_le_bytes());
-    page.extend(firmware::io::companion::CHECKSUM.checksum(&page).to_le_bytes());
+    page.extend(wdgnn_protocol::companion::CHECKSUM.checksum(&page).to_le_bytes());
     page
 }
 

@@ -19,7 +19,6 @@ use chip::{
     image,
     rtt::Rtt,
 };
-use firmware::io::companion::{Command, decode};
 use rand::RngExt as _;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -27,6 +26,7 @@ use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{OptionalActions, tcgetattr, tcsetattr},
 };
+use wdgnn_protocol::companion::{Command, decode};
 
 use wdgnn_core::task::NodeId;
 

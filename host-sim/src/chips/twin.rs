@@ -2,16 +2,16 @@
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
-use firmware::io::{
-    companion::{Command, Status},
-    mac,
-};
 use wdgnn_core::{
     codec::Codec,
     flocking::Motion,
     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
     robot::{BUFFER_BYTES, Robot},
     tick,
+};
+use wdgnn_protocol::{
+    companion::{Command, Status},
+    mac,
 };
 
 /// A status's turn that means none.

@@ -2,7 +2,8 @@
 //! in ascending id, at every tick. Two flights with the same digest did the same, bit for bit.
 
 use crc::{CRC_64_XZ, Crc, Digest, Table};
-use firmware::emulation::Outcome;
+
+use super::Outcome;
 
 const CRC: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_XZ);
 static TABLE: Crc<u64, Table<1>> = CRC;
@@ -25,7 +26,7 @@ impl Default for FlightDigest {
 impl FlightDigest {
     /// Takes in what one robot did in one tick.
     pub fn add(&mut self, outcome: &Outcome) {
-        for number in outcome.command.iter().chain(outcome.wide.as_flattened()) {
+        for number in outcome.command.iter().chain(&outcome.wide) {
             self.0.update(&number.to_bits().to_le_bytes());
         }
     }
@@ -40,11 +41,13 @@ impl FlightDigest {
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable as _;
+    use wdgnn_protocol::emulation;
 
     use super::*;
 
     fn digest(change: impl Fn(&mut Outcome)) -> String {
-        let mut outcome = Outcome::zeroed();
+        let counts = emulation::Outcome::zeroed();
+        let mut outcome = Outcome { counts, command: vec![0.0; 2], wide: vec![0.0; 48] };
         change(&mut outcome);
         let mut digest = FlightDigest::default();
         digest.add(&outcome);
@@ -55,8 +58,8 @@ mod tests {
     fn every_bit_of_commands_and_parameters_counts() {
         let base = digest(|_| {});
         assert_ne!(base, digest(|outcome| outcome.command[1] = -0.0));
-        assert_ne!(base, digest(|outcome| outcome.wide[23][1] = f32::from_bits(1)));
-        assert_eq!(base, digest(|outcome| outcome.heard = 9), "what was heard is not part of it");
+        assert_ne!(base, digest(|outcome| outcome.wide[47] = f32::from_bits(1)));
+        assert_eq!(base, digest(|outcome| outcome.counts.heard = 9), "what was heard is not part of it");
     }
 
     #[test]

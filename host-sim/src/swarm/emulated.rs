@@ -6,12 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use firmware::emulation::{Dimensions, Hello, Outcome, Situation, VERSION};
 use tempfile::TempDir;
 use wdgnn_core::{codec::Codec, flocking::Motion, message::Profile};
+use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION, numbers};
 
 use super::{
-    Fleet,
+    Fleet, Outcome,
     image::BUILD,
     log::Decoder,
     patrol::{PATIENCE, Patrol},
@@ -132,8 +132,7 @@ impl Emulated {
 impl Fleet for Emulated {
     fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
         self.each(|robot, emulator| {
-            let (tick, Motion { position, velocity }) = (ticks[robot], motions[robot]);
-            emulator.sense(&Situation { tick, sensed: 1, position, velocity })
+            emulator.sense(&Situation { tick: ticks[robot], sensed: 1 }, &numbers(&motions[robot]))
         });
         self.each(|_, emulator| emulator.speak()).into_iter().map(Option::unwrap_or_default).collect()
     }
@@ -167,13 +166,16 @@ fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
             "the firmware image speaks another version: build it anew with `{BUILD}`"
         )));
     }
-    let (here, there) = (Dimensions::HERE, hello.dimensions);
+    let (here, there) = (Dimensions::FLOCKING, hello.dimensions);
     let fields = [
+        ("as its task", here.task, there.task),
+        ("numbers of a state", here.state, there.state),
         ("features", here.features, there.features),
         ("taps", here.taps, there.taps),
         ("hidden features", here.hidden, there.hidden),
         ("outputs", here.outputs, there.outputs),
         ("neighbours", here.neighbours, there.neighbours),
+        ("wide parameters", here.wide, there.wide),
     ];
     if let Some((name, here, there)) = fields.into_iter().find(|(_, here, there)| here != there) {
         return Err(Error::Usage(format!(
@@ -243,7 +245,7 @@ mod tests {
             model: model.weights().model,
             profile: Profile::Exact as u32,
             sealed: 0,
-            dimensions: Dimensions::HERE,
+            dimensions: Dimensions::FLOCKING,
         };
         change(&mut hello);
         check::<Exact>(&hello, &model).err().map(|error| error.to_string())

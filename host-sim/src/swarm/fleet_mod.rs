@@ -11,13 +11,14 @@ pub mod image;
 pub mod log;
 pub mod mission;
 pub mod native;
+pub mod outcome;
 pub mod patrol;
 pub mod qemu;
 pub mod recorded;
 
-use firmware::emulation::Outcome;
 use wdgnn_core::flocking::Motion;
 
+pub use self::outcome::Outcome;
 use crate::{air::mailbox::Frame, error::Result};
 
 /// Robots that fly together. A robot that is gone says nothing and does nothing; the others fly on.

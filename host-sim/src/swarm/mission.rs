@@ -5,10 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use firmware::emulation::Outcome;
 use wdgnn_core::{flocking::Motion, refusal::Refusal};
 
-use super::{Fleet, air::FleetAir, digest::FlightDigest};
+use super::{Fleet, Outcome, air::FleetAir, digest::FlightDigest};
 use crate::{
     error::{Error, Result},
     flight::Scene,
@@ -45,9 +44,9 @@ impl Debriefing {
     }
 
     fn count(&mut self, outcome: &Outcome) {
-        self.heard += u64::from(outcome.heard);
-        for (refusal, count) in Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0)
-        {
+        self.heard += u64::from(outcome.counts.heard);
+        let refused = Refusal::ALL.into_iter().zip(outcome.counts.refused);
+        for (refusal, count) in refused.filter(|(_, count)| *count > 0) {
             *self.refused.entry(refusal.name()).or_default() += u64::from(count);
         }
     }
@@ -86,8 +85,9 @@ pub fn fly<C: FlownCodec>(
             debriefing.count(outcome);
         });
         // Who is gone flies on as it was.
+        let command = |outcome: &Option<Outcome>| outcome.as_ref()?.command.as_slice().try_into().ok();
         let commands: Vec<[f32; 2]> =
-            outcomes.iter().map(|outcome| outcome.map_or([0.0; 2], |outcome| outcome.command)).collect();
+            outcomes.iter().map(|outcome| command(outcome).unwrap_or_default()).collect();
         world::step(&mut motions, &commands, period);
     }
     debriefing.digest = digest.finish();

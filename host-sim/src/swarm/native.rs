@@ -1,6 +1,5 @@
 //! Robots in this process: the firmware's node, tick and frames, with ports made of memory.
 
-use firmware::emulation::Outcome;
 use wdgnn_core::{
     codec::{Codec, Exact},
     flocking::Motion,
@@ -10,7 +9,7 @@ use wdgnn_core::{
     weights::Weights,
 };
 
-use super::{Fleet, body::Body};
+use super::{Fleet, Outcome, body::Body};
 use crate::{
     air::mailbox::{Frame, Mailbox},
     error::Result,
@@ -106,6 +105,6 @@ impl<'w, C: Codec> NativeRobot<'w, C> {
         }
         let report = self.body.close(&mut self.node, &mut self.air, &mut [0; BUFFER_BYTES]);
         self.air.clear();
-        Outcome::new(&report, self.node.wide())
+        Outcome::new(&report, self.node.wide().rows())
     }
 }

@@ -9,14 +9,18 @@ use std::{
 };
 
 use bytemuck::Pod;
-use firmware::emulation::{Frame, Hello, Outcome, Situation};
 use wdgnn_core::tick::MOST_FRAMES;
+use wdgnn_protocol::emulation::{self, FRAME_ROOM, Frame, Hello, Situation, VERSION};
 
 use super::{
+    Outcome,
     image::QEMU,
     patrol::{Patrol, SharedChild, lock},
 };
 use crate::air::mailbox;
+
+/// The most numbers of a command or a wide part that a robot is believed to have; the largest frame holds a quarter of that.
+const MOST_NUMBERS: usize = FRAME_ROOM;
 
 /// An emulated robot. Dropped, it is switched off and gone.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub struct Emulator {
     output: ChildStdout,
     patrol: Arc<Patrol>,
     folder: PathBuf,
+    /// Numbers of a command and of the wide part, as the robot tells when it introduces itself.
+    numbers: [usize; 2],
 }
 
 impl Emulator {
@@ -50,7 +56,7 @@ impl Emulator {
             return Err(io::Error::other("no pipe"));
         };
         let (patrol, folder) = (Arc::clone(patrol), folder.into());
-        Ok(Self { child: Arc::new(Mutex::new(child)), input, output, patrol, folder })
+        Ok(Self { child: Arc::new(Mutex::new(child)), input, output, patrol, folder, numbers: [0; 2] })
     }
 
     /// What the robot says first.
@@ -58,15 +64,20 @@ impl Emulator {
     /// # Errors
     /// When it ended instead.
     pub fn hello(&mut self) -> io::Result<Hello> {
-        self.read()
+        let hello: Hello = self.read()?;
+        let counts = [hello.dimensions.outputs, hello.dimensions.wide].map(|count| count as usize);
+        if hello.version == VERSION && counts.iter().all(|count| *count <= MOST_NUMBERS) {
+            self.numbers = counts;
+        }
+        Ok(hello)
     }
 
-    /// Begins a tick.
+    /// Begins a tick, with the numbers of the robot's state.
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn sense(&mut self, situation: &Situation) -> io::Result<()> {
-        self.write(bytemuck::bytes_of(situation))
+    pub fn sense(&mut self, situation: &Situation, state: &[f32]) -> io::Result<()> {
+        self.write(&[bytemuck::bytes_of(situation), bytemuck::cast_slice(state)].concat())
     }
 
     /// The robot's frames of this tick.
@@ -77,7 +88,11 @@ impl Emulator {
         let mut frames = Vec::new();
         loop {
             let frame: Frame = self.read()?;
-            frames.extend(frame.content().map(mailbox::Frame::from));
+            if let Some(count) = frame.bytes() {
+                let mut bytes = vec![0; count];
+                self.read_bytes(&mut bytes)?;
+                frames.push(bytes.into());
+            }
             if frame.last != 0 {
                 return Ok(frames);
             }
@@ -90,12 +105,16 @@ impl Emulator {
     /// When the robot is gone.
     pub fn hear(&mut self, frames: &[mailbox::Frame]) -> io::Result<()> {
         let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
-        let mut messages = Vec::with_capacity(frames.len().max(1));
-        messages.extend((1..).zip(frames).map(|(count, frame)| Frame::of(frame, count == frames.len())));
-        if messages.is_empty() {
-            messages.push(Frame::nothing());
+        let mut messages = Vec::new();
+        for (count, frame) in (1..).zip(frames) {
+            let (message, bytes) = Frame::of(frame, count == frames.len());
+            messages.extend_from_slice(bytemuck::bytes_of(&message));
+            messages.extend_from_slice(bytes);
         }
-        self.write(bytemuck::cast_slice(&messages))
+        if messages.is_empty() {
+            messages.extend_from_slice(bytemuck::bytes_of(&Frame::SILENCE));
+        }
+        self.write(&messages)
     }
 
     /// What the robot did in this tick.
@@ -103,7 +122,11 @@ impl Emulator {
     /// # Errors
     /// When the robot is gone.
     pub fn outcome(&mut self) -> io::Result<Outcome> {
-        self.read()
+        let counts: emulation::Outcome = self.read()?;
+        let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
+        self.read_bytes(bytemuck::cast_slice_mut(&mut command))?;
+        self.read_bytes(bytemuck::cast_slice_mut(&mut wide))?;
+        Ok(Outcome { counts, command, wide })
     }
 
     /// Closes the robot's world and waits for it to end by itself.
@@ -132,9 +155,13 @@ impl Emulator {
 
     fn read<M: Pod>(&mut self) -> io::Result<M> {
         let mut message = M::zeroed();
-        let Self { child, output, patrol, .. } = self;
-        patrol.wait(child, || output.read_exact(bytemuck::bytes_of_mut(&mut message)))?;
+        self.read_bytes(bytemuck::bytes_of_mut(&mut message))?;
         Ok(message)
+    }
+
+    fn read_bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        let Self { child, output, patrol, .. } = self;
+        patrol.wait(child, || output.read_exact(bytes))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -1,9 +1,8 @@
 //! A fleet whose every word is written to a capture.
 
-use firmware::emulation::Outcome;
 use wdgnn_core::flocking::Motion;
 
-use super::Fleet;
+use super::{Fleet, Outcome};
 use crate::{air::mailbox::Frame, capture::Capture, error::Result};
 
 /// A fleet that is listened to.

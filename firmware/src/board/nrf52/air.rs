@@ -9,12 +9,12 @@ use wdgnn_core::{
     rhythm::{Beat, Note, Rhythm, Timing},
     task::NodeId,
 };
+use wdgnn_protocol::mac;
 
 use super::{
     radio::{self, Sending},
     time,
 };
-use crate::io::mac;
 
 /// From a slot's beginning to the first symbol: ramp up (40 µs), look whether the channel is clear (128), ramp up again (40), and the
 /// processor's share, measured on the emulated chip.

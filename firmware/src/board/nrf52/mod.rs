@@ -30,6 +30,7 @@ use wdgnn_core::{
     task::NodeId,
     tick::Report,
 };
+use wdgnn_protocol::companion::Status;
 
 pub use self::log::Sink;
 use self::{
@@ -38,7 +39,7 @@ use self::{
     serial::{Input, Output},
 };
 use crate::{
-    io::companion::{Acceleration, Pose, Status},
+    io::companion::{Acceleration, Pose},
     link::Link,
 };
 

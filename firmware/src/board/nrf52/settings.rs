@@ -12,9 +12,9 @@ use core::ptr;
 
 use nrf_pac::FICR;
 use wdgnn_core::task::NodeId;
+use wdgnn_protocol::companion::CHECKSUM;
 
 use super::boards::SETTINGS;
-use crate::io::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
 const VERSION: u16 = 1;

@@ -1,0 +1,24 @@
+//! What a robot did in a tick, whatever it runs on and whatever its task.
+
+use wdgnn_core::tick::Report;
+use wdgnn_protocol::emulation;
+
+/// What a robot did in a tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What it counted.
+    pub counts: emulation::Outcome,
+    /// Its command.
+    pub command: Vec<f32>,
+    /// Its wide parameters for the next tick, one row per tap and feature.
+    pub wide: Vec<f32>,
+}
+
+impl Outcome {
+    /// What a robot of this process reports.
+    #[must_use]
+    pub fn new<const O: usize>(report: &Report<[f32; O]>, wide: &[[f32; O]]) -> Self {
+        let (command, wide) = (report.command.to_vec(), wide.as_flattened().to_vec());
+        Self { counts: emulation::Outcome::new(report), command, wide }
+    }
+}

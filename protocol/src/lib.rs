@@ -1,0 +1,15 @@
+//! What both ends of a wire must know.
+//!
+//! * [`mac`] — the header of a robot's broadcast on IEEE 802.15.4.
+//! * [`companion`] — what a robot and its companion computer say to each other over a serial line.
+//! * [`emulation`] — what an emulated robot and the simulator say to each other over pipes.
+//!
+//! Messages and their bytes; what moves them is in `firmware` and `host-sim`.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod companion;
+pub mod emulation;
+pub mod mac;
