@@ -3,85 +3,80 @@
 use std::path::Path;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     model::ModelFile,
     profiles::Profile,
-    train::recipe::{Architecture, RecipeName},
+    recipe::{Architecture, RecipeName},
 };
 
-macro_rules! shipped {
-    ($($recipe:ident $architecture:ident $name:literal),+ $(,)?) => {
-        fn bytes(recipe: RecipeName, architecture: Architecture) -> (&'static str, &'static [u8]) {
-            match (recipe, architecture) {
-                $((RecipeName::$recipe, Architecture::$architecture) => (
-                    concat!("models/", $name),
-                    include_bytes!(concat!("../../models/", $name)),
-                )),+
-            }
-        }
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$((
+            concat!("models/", $name, ".wdgnn"),
+            include_bytes!(concat!("../../models/", $name, ".wdgnn")),
+        )),+]
     };
 }
 
-shipped! {
-    Ours WdGnn "flocking-wd-gnn.wdgnn",
-    Ours Gnn "flocking-gnn.wdgnn",
-    Ours GraphFilter "flocking-graph-filter.wdgnn",
-    Through WdGnn "through-wd-gnn.wdgnn",
-    Through Gnn "through-gnn.wdgnn",
-    Through GraphFilter "through-graph-filter.wdgnn",
-    Paper WdGnn "paper-wd-gnn.wdgnn",
-    Paper Gnn "paper-gnn.wdgnn",
-    Paper GraphFilter "paper-graph-filter.wdgnn",
-}
+/// Every weight file, by the name that errors call it.
+const FILES: &[(&str, &[u8])] = files![
+    "flocking-wd-gnn",
+    "flocking-gnn",
+    "flocking-graph-filter",
+    "flocking-dot154",
+    "flocking-espnow",
+    "through-wd-gnn",
+    "through-gnn",
+    "through-graph-filter",
+    "through-dot154",
+    "through-espnow",
+    "paper-wd-gnn",
+    "paper-gnn",
+    "paper-graph-filter",
+    "flocking-3d",
+    "coverage",
+];
 
-/// A model that comes with the program.
+/// The model with this name, if it comes with the program.
 ///
 /// # Errors
-/// [`crate::error::Error::Model`] when the program was built with a damaged one.
+/// [`Error::Usage`] when there is none, [`Error::Model`] when the program was built with a damaged one.
+pub fn named(name: &str) -> Result<ModelFile> {
+    let file = format!("models/{name}.wdgnn");
+    let (path, bytes) = FILES.iter().find(|(path, _)| *path == file).ok_or_else(|| {
+        Error::usage(format!("no {file} comes with this program: train one with `host-sim train`, and give it with --model"))
+    })?;
+    ModelFile::from_bytes(Path::new(path), bytes)
+}
+
+/// What the files of a recipe for flocking begin with.
+fn family(recipe: RecipeName) -> &'static str {
+    match recipe {
+        RecipeName::Ours => "flocking",
+        other => other.name(),
+    }
+}
+
+/// A flocking model that comes with the program.
+///
+/// # Errors
+/// As [`named`].
 pub fn shipped(recipe: RecipeName, architecture: Architecture) -> Result<ModelFile> {
-    let (name, bytes) = bytes(recipe, architecture);
-    ModelFile::from_bytes(Path::new(name), bytes)
+    named(&format!("{}-{}", family(recipe), architecture.name()))
 }
 
 /// The three of a recipe.
 ///
 /// # Errors
-/// As [`shipped`].
-pub fn fleet(recipe: RecipeName) -> Result<[ModelFile; 3]> {
-    let [wd_gnn, gnn, graph_filter] = Architecture::ALL.map(|architecture| shipped(recipe, architecture));
-    Ok([wd_gnn?, gnn?, graph_filter?])
+/// As [`named`].
+pub fn all(recipe: RecipeName) -> Result<Vec<ModelFile>> {
+    Architecture::ALL.iter().map(|&architecture| shipped(recipe, architecture)).collect()
 }
 
-/// The WD-GNN that comes with the program for a link profile. 20 exchanges a second are the same network on either radio.
+/// The WD-GNN that comes with the program for a link profile.
 ///
 /// # Errors
-/// As [`shipped`].
-pub fn of_profile(profile: Profile) -> Result<ModelFile> {
-    let (name, bytes): (_, &[u8]) = match profile {
-        Profile::Exact => return shipped(RecipeName::Ours, Architecture::WdGnn),
-        Profile::Dot154 | Profile::Esb32 => {
-            ("models/flocking-dot154.wdgnn", include_bytes!("../../models/flocking-dot154.wdgnn"))
-        }
-        Profile::Espnow => {
-            ("models/flocking-espnow.wdgnn", include_bytes!("../../models/flocking-espnow.wdgnn"))
-        }
-    };
-    ModelFile::from_bytes(Path::new(name), bytes)
-}
-
-/// The same, of those that were trained through the simulator.
-///
-/// # Errors
-/// As [`shipped`].
-pub fn through(profile: Profile) -> Result<ModelFile> {
-    let (name, bytes): (_, &[u8]) = match profile {
-        Profile::Exact => return shipped(RecipeName::Through, Architecture::WdGnn),
-        Profile::Dot154 | Profile::Esb32 => {
-            ("models/through-dot154.wdgnn", include_bytes!("../../models/through-dot154.wdgnn"))
-        }
-        Profile::Espnow => {
-            ("models/through-espnow.wdgnn", include_bytes!("../../models/through-espnow.wdgnn"))
-        }
-    };
-    ModelFile::from_bytes(Path::new(name), bytes)
+/// As [`named`].
+pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
+    named(&format!("{}-{}", family(recipe), profile.network()))
 }

@@ -1,16 +1,16 @@
-//! Link profiles, chosen at run time: which codec, how often robots exchange, and for how long a silent neighbour is held.
+//! Link profiles, chosen at run time: which codec, how often robots exchange, which radio it is for. One row of one table each.
 //!
 //! One filter tap is one exchange, so a network flies at the exchange rate that it was trained at: the weight file says which.
 
-use std::{fmt::Debug, marker::PhantomData};
+use std::fmt::Debug;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
     codec::{Codec, Exact},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
+    compact,
+    esb32,
     message,
     online::Learning,
     seal::{Key, Sealed, SealedEsb32},
@@ -19,49 +19,179 @@ use wdgnn_core::{
 use crate::{
     error::{Error, Result},
     model::ModelFile,
-    shapes::{self, Dimensions, Shape, Visitor},
+    radio::Radio,
 };
 
-/// A link profile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Profile {
+/// A codec as it is flown, with a key or without one.
+pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
+    /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
+    fn with_key(key: &Key) -> Self;
+}
+
+/// A codec without a key, and its sealed form.
+pub trait LinkCodec: FlownCodec + Clone + Default {
+    /// With a key.
+    type Sealed: FlownCodec;
+}
+
+/// Something to do with a codec that is known only now, sealed or not.
+pub trait CodecVisitor {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn visit<C: FlownCodec>(self) -> Self::Output;
+}
+
+/// Something to do with a codec without a key that is known only now.
+pub trait LinkVisitor {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn visit<P: LinkCodec>(self) -> Self::Output;
+}
+
+/// What there is to know about a profile besides its codec.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    name: &'static str,
+    /// As its frames say.
+    code: message::Profile,
+    /// The radio that it is made for.
+    radio: Option<Radio>,
+    /// How many robots its frames have addresses for.
+    addresses: usize,
+    /// The network of its exchange rate, in the names of weight files.
+    network: &'static str,
+}
+
+macro_rules! profiles {
+    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $row:expr;)+) => {
+        /// A link profile.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Profile {
+            $($(#[$comment])* $profile,)+
+        }
+
+        impl Profile {
+            /// Every profile.
+            pub const ALL: &'static [Self] = &[$(Self::$profile),+];
+
+            fn row(self) -> Row {
+                match self {
+                    $(Self::$profile => $row,)+
+                }
+            }
+        }
+
+        $(impl LinkCodec for $codec {
+            type Sealed = $sealed;
+        }
+
+        impl FlownCodec for $codec {
+            fn with_key(_: &Key) -> Self {
+                Self::default()
+            }
+        }
+
+        impl FlownCodec for $sealed {
+            fn with_key(key: &Key) -> Self {
+                Self::new(<$codec>::default(), key)
+            }
+        })+
+
+        /// Calls `visitor` with the codec of this profile, sealed or not.
+        pub fn visit_codec<V: CodecVisitor>(profile: Profile, sealed: bool, visitor: V) -> V::Output {
+            match (profile, sealed) {
+                $((Profile::$profile, false) => visitor.visit::<$codec>(),
+                (Profile::$profile, true) => visitor.visit::<$sealed>(),)+
+            }
+        }
+
+        /// Calls `visitor` with the codec of this profile, not sealed.
+        pub fn visit_link<V: LinkVisitor>(profile: Profile, visitor: V) -> V::Output {
+            match profile {
+                $(Profile::$profile => visitor.visit::<$codec>(),)+
+            }
+        }
+    };
+}
+
+profiles! {
     /// Everything in f32 at every tick: the paper's exchange, which fits no small radio.
     #[default]
-    Exact,
+    Exact: Exact, Sealed<Exact>, Row {
+        name: "exact",
+        code: message::Profile::Exact,
+        radio: None,
+        addresses: 65_536,
+        network: "wd-gnn",
+    };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154,
+    Dot154: compact::Dot154, Sealed<compact::Dot154>, Row {
+        name: "dot154",
+        code: message::Profile::Dot154,
+        radio: Some(Radio::Dot154),
+        addresses: 65_536,
+        network: "dot154",
+    };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32,
+    Esb32: esb32::Esb32, SealedEsb32, Row {
+        name: "esb32",
+        code: message::Profile::Esb32,
+        radio: Some(Radio::Nrf24),
+        // One byte of its short header.
+        addresses: 256,
+        // 20 exchanges a second are the same network on either radio.
+        network: "dot154",
+    };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow,
+    Espnow: compact::EspNow, Sealed<compact::EspNow>, Row {
+        name: "espnow",
+        code: message::Profile::EspNow,
+        radio: Some(Radio::EspNow),
+        addresses: 65_536,
+        network: "espnow",
+    };
 }
 
 impl Profile {
-    /// Every profile.
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Dot154, Self::Esb32, Self::Espnow];
-
     /// The name on the command line and in file names.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Dot154 => "dot154",
-            Self::Esb32 => "esb32",
-            Self::Espnow => "espnow",
-        }
+        self.row().name
+    }
+
+    /// The code in its frames.
+    #[must_use]
+    pub fn code(self) -> u32 {
+        self.row().code as u32
+    }
+
+    /// The profile with this code in its frames.
+    #[must_use]
+    pub fn with_code(code: u32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|profile| profile.code() == code)
     }
 
     /// Control ticks per exchange.
     #[must_use]
     pub fn exchange(self) -> u32 {
-        let profile = match self {
-            Self::Exact => message::Profile::Exact,
-            Self::Dot154 => message::Profile::Dot154,
-            Self::Esb32 => message::Profile::Esb32,
-            Self::Espnow => message::Profile::EspNow,
-        };
-        profile.exchange().into()
+        self.row().code.exchange().into()
+    }
+
+    /// The radio that a profile is made for; `exact` is for none.
+    #[must_use]
+    pub fn radio(self) -> Option<Radio> {
+        self.row().radio
+    }
+
+    /// What networks of its exchange rate are called in the names of weight files.
+    #[must_use]
+    pub fn network(self) -> &'static str {
+        self.row().network
     }
 
     /// How a node behaves on this profile.
@@ -75,10 +205,11 @@ impl Profile {
     /// # Errors
     /// [`Error::Usage`] with the most there can be.
     pub fn check_robots(self, robots: usize) -> Result {
-        // The short header of esb32 has one byte for an address.
-        if self == Self::Esb32 && robots > 256 {
+        let addresses = self.row().addresses;
+        if robots > addresses {
             return Err(Error::usage(format!(
-                "--robots {robots} cannot be on esb32, which has 256 addresses"
+                "--robots {robots} cannot be on {}, which has {addresses} addresses",
+                self.name()
             )));
         }
         Ok(())
@@ -104,126 +235,6 @@ impl Profile {
     }
 }
 
-/// Something to do with a network's shape and a codec that are known only now.
-pub trait LinkVisitor {
-    /// What comes out.
-    type Output;
-
-    /// Does it.
-    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output;
-}
-
-/// A codec as it is flown, with a key or without one.
-pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
-    /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
-    fn with_key(key: &Key) -> Self;
-}
-
-/// A codec without a key, and its sealed form.
-pub trait LinkCodec: FlownCodec + Clone + Default {
-    /// With a key.
-    type Sealed: FlownCodec;
-}
-
-macro_rules! sealed {
-    ($($codec:ty: $sealed:ty),+ $(,)?) => {
-        $(
-            impl LinkCodec for $codec {
-                type Sealed = $sealed;
-            }
-
-            impl FlownCodec for $codec {
-                fn with_key(_: &Key) -> Self {
-                    Self::default()
-                }
-            }
-
-            impl FlownCodec for $sealed {
-                fn with_key(key: &Key) -> Self {
-                    Self::new(<$codec>::default(), key)
-                }
-            }
-        )+
-    };
-}
-
-sealed! { Exact: Sealed<Exact>, Dot154: Sealed<Dot154>, EspNow: Sealed<EspNow>, Esb32: SealedEsb32 }
-
-/// Something to do with a codec that is known only now.
-pub trait CodecVisitor {
-    /// What comes out.
-    type Output;
-
-    /// Does it.
-    fn visit<C: FlownCodec>(self) -> Self::Output;
-}
-
-/// Calls `visitor` with the codec of this profile, sealed or not.
-pub fn visit_codec<V: CodecVisitor>(profile: Profile, sealed: bool, visitor: V) -> V::Output {
-    fn choose<P: LinkCodec, V: CodecVisitor>(sealed: bool, visitor: V) -> V::Output {
-        if sealed { visitor.visit::<P::Sealed>() } else { visitor.visit::<P>() }
-    }
-    match profile {
-        Profile::Exact => choose::<Exact, V>(sealed, visitor),
-        Profile::Dot154 => choose::<Dot154, V>(sealed, visitor),
-        Profile::Esb32 => choose::<Esb32, V>(sealed, visitor),
-        Profile::Espnow => choose::<EspNow, V>(sealed, visitor),
-    }
-}
-
-/// Calls `visitor` with the shape of these dimensions and the codec of this profile.
-///
-/// # Errors
-/// [`Error::Usage`] naming the shapes that fit.
-pub fn visit<V: LinkVisitor>(profile: Profile, dimensions: Dimensions, visitor: V) -> Result<V::Output> {
-    match profile {
-        Profile::Exact => shapes::visit(dimensions, On::<V, Exact>(visitor, PhantomData)),
-        _ => visit_compact(profile, dimensions, visitor),
-    }
-}
-
-/// As [`visit`], for shapes that fit every profile.
-///
-/// # Errors
-/// As [`visit`].
-pub fn visit_compact<V: LinkVisitor>(
-    profile: Profile,
-    dimensions: Dimensions,
-    visitor: V,
-) -> Result<V::Output> {
-    match profile {
-        Profile::Exact => shapes::visit_compact(dimensions, On::<V, Exact>(visitor, PhantomData)),
-        Profile::Dot154 => shapes::visit_compact(dimensions, On::<V, Dot154>(visitor, PhantomData)),
-        Profile::Esb32 => shapes::visit_compact(dimensions, On::<V, Esb32>(visitor, PhantomData)),
-        Profile::Espnow => shapes::visit_compact(dimensions, On::<V, EspNow>(visitor, PhantomData)),
-    }
-}
-
-/// Checks that networks of these dimensions can be flown on a profile.
-///
-/// # Errors
-/// As [`visit`].
-pub fn check_shape(profile: Profile, dimensions: Dimensions) -> Result {
-    struct Nothing;
-    impl LinkVisitor for Nothing {
-        type Output = ();
-
-        fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) {}
-    }
-    visit(profile, dimensions, Nothing)
-}
-
-/// A visitor of links as a visitor of shapes, with the codec settled.
-struct On<V, P>(V, PhantomData<P>);
-
-impl<V: LinkVisitor, P: LinkCodec> Visitor for On<V, P> {
-    type Output = V::Output;
-
-    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(self) -> Self::Output {
-        self.0.visit::<S, TAPS, G, P>()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_profile_comes_with_a_model_of_its_exchange_rate() {
-        for profile in Profile::ALL {
+        for &profile in Profile::ALL {
             profile.check(&models::of_profile(profile).unwrap()).unwrap();
         }
     }

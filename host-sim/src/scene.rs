@@ -1,8 +1,33 @@
 //! What passes between a world and whoever flies its robots.
 
-use wdgnn_core::task::{NodeId, Task};
+use std::{fmt::Debug, ops::Range};
+
+use wdgnn_core::{
+    robot::Onboard,
+    task::{NodeId, Numbers as _, Task},
+};
 
 use crate::{error::Result, links::Links, tally::Tally};
+
+/// A task whose robots are simulated, on any number of threads.
+pub trait Flown: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
+    /// A command to do nothing.
+    #[must_use]
+    fn nothing() -> Self::Output {
+        Self::Output::ZERO
+    }
+}
+
+impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> Flown for T {}
+
+/// Which numbers of a state are what: sensors err and liars lie about them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Where a robot is, in metres.
+    pub position: Range<usize>,
+    /// How it moves, in m/s; empty where states say nothing of it.
+    pub velocity: Range<usize>,
+}
 
 /// What a swarm gets to know at a tick.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +77,11 @@ pub trait Swarm<T: Task>: Send {
 
     /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
     fn lost(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Ends all robots and returns their logs, where they keep any.
+    fn logs(&mut self) -> Vec<Vec<String>> {
         Vec::new()
     }
 }

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 
 use wdgnn_core::{
     codec::Codec,
-    flocking::{Flocking, Motion},
     node::Node,
     ports::{Actuator, Ports, Radio, Sensed, Sensor, Store},
     restart,
@@ -12,7 +11,8 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use crate::air::mailbox::deliver;
+use super::mailbox::deliver;
+use crate::scene::Flown;
 
 /// What a robot has besides its node and its radio.
 #[derive(Debug, Default)]
@@ -23,9 +23,10 @@ pub struct Body {
 
 impl Body {
     /// Takes up what the robot has stored, as the firmware does after a start.
-    pub fn resume<M, C, const N: usize>(&mut self, node: &mut Node<M, Flocking, N, C>, buffer: &mut [u8])
+    pub fn resume<T, M, C, const N: usize>(&mut self, node: &mut Node<M, T, N, C>, buffer: &mut [u8])
     where
-        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        T: Flown,
+        M: Model<Features = T::Features, Output = T::Output>,
         C: Codec,
     {
         // A memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
@@ -33,31 +34,33 @@ impl Body {
     }
 
     /// The first half of a tick: what the robot says is in its radio then.
-    pub fn open<M, C, const N: usize>(
+    pub fn open<T, M, C, const N: usize>(
         &mut self,
-        node: &mut Node<M, Flocking, N, C>,
+        node: &mut Node<M, T, N, C>,
         radio: &mut impl Radio,
         tick: u32,
-        motion: Motion,
+        state: T::State,
         buffer: &mut [u8],
     ) where
-        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        T: Flown,
+        M: Model<Features = T::Features, Output = T::Output>,
         C: Codec,
     {
         let mut ports =
-            Ports { radio, sensor: &mut Eyes(motion), actuator: &mut Motors, store: &mut self.memory };
+            Ports { radio, sensor: &mut Eyes(state), actuator: &mut Motors, store: &mut self.memory };
         self.errors = tick::open(node, tick, &mut ports, buffer);
     }
 
     /// The second half of a tick: hears what its radio has.
-    pub fn close<M, C, const N: usize>(
+    pub fn close<T, M, C, const N: usize>(
         &mut self,
-        node: &mut Node<M, Flocking, N, C>,
+        node: &mut Node<M, T, N, C>,
         radio: &mut impl Radio,
         buffer: &mut [u8],
-    ) -> Report<[f32; 2]>
+    ) -> Report<T::Output>
     where
-        M: Model<Features = [f32; 6], Output = [f32; 2]>,
+        T: Flown,
+        M: Model<Features = T::Features, Output = T::Output>,
         C: Codec,
     {
         let mut ports =
@@ -66,12 +69,12 @@ impl Body {
     }
 }
 
-struct Eyes(Motion);
+struct Eyes<S>(S);
 
-impl Sensor<Motion> for Eyes {
+impl<S: Copy> Sensor<S> for Eyes<S> {
     type Error = Infallible;
 
-    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
+    fn sense(&mut self) -> Result<Sensed<S>, Infallible> {
         Ok(Sensed::now(self.0))
     }
 }
@@ -79,10 +82,10 @@ impl Sensor<Motion> for Eyes {
 /// The command is in the tick's report.
 struct Motors;
 
-impl Actuator<[f32; 2]> for Motors {
+impl<O> Actuator<O> for Motors {
     type Error = Infallible;
 
-    fn act(&mut self, _: &[f32; 2]) -> Result<(), Infallible> {
+    fn act(&mut self, _: &O) -> Result<(), Infallible> {
         Ok(())
     }
 

@@ -13,7 +13,7 @@ pub struct Moment {
 
 /// A robot and a stretch of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct Stretch {
     /// The robot's id.
     pub robot: usize,
     /// The first tick.
@@ -33,7 +33,7 @@ impl FromStr for Moment {
     }
 }
 
-impl FromStr for Span {
+impl FromStr for Stretch {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -54,7 +54,7 @@ pub struct Events {
     /// Switched off and on again.
     pub reboots: Vec<Moment>,
     /// Out of radio contact: neither heard nor hearing.
-    pub drops: Vec<Span>,
+    pub drops: Vec<Stretch>,
 }
 
 impl Events {
@@ -93,18 +93,18 @@ mod tests {
     #[test]
     fn moments_and_spans_are_read() {
         assert_eq!("3@50".parse(), Ok(Moment { robot: 3, tick: 50 }));
-        assert_eq!("12@0-7".parse(), Ok(Span { robot: 12, from: 0, to: 7 }));
+        assert_eq!("12@0-7".parse(), Ok(Stretch { robot: 12, from: 0, to: 7 }));
         for bad in ["", "3", "@5", "3@", "x@5", "3@-1", "3@5-9"] {
             assert!(bad.parse::<Moment>().is_err(), "{bad}");
         }
         for bad in ["3@5", "3@9-5", "3@5-5", "3@a-b"] {
-            assert!(bad.parse::<Span>().is_err(), "{bad}");
+            assert!(bad.parse::<Stretch>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_dropped_robot_is_silent_from_the_first_tick_up_to_the_last() {
-        let events = Events { drops: vec![Span { robot: 3, from: 5, to: 7 }], ..Events::default() };
+        let events = Events { drops: vec![Stretch { robot: 3, from: 5, to: 7 }], ..Events::default() };
         let silent = |tick| events.silent(3, tick);
         assert_eq!([4, 5, 6, 7].map(silent), [false, true, true, false]);
         assert!(!events.silent(2, 5));

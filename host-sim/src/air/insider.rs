@@ -1,6 +1,7 @@
 //! An insider: a robot with the swarm's key that lies. What it says is changed before it is sealed.
 
-use serde::{Serialize, de::DeserializeOwned};
+use std::ops::Range;
+
 use wdgnn_core::{
     Beacon,
     codec::{Codec, Identity, Parts, Share},
@@ -10,13 +11,16 @@ use wdgnn_core::{
     task::State,
 };
 
+/// More taps than any network sends.
+const MOST_TAPS: usize = 4096;
+
 /// What a liar says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lie {
-    /// A velocity that is off by so much per axis, at its true position.
-    Velocity([f32; 2]),
-    /// A position that jumps by up to this many metres from exchange to exchange.
-    Jumps(f32),
+    /// These numbers of its state, its velocity, are off by so much, one way and the other in turn; its position is true.
+    Velocity(Range<usize>, f32),
+    /// These numbers of its state, its position, jump by up to so much from exchange to exchange.
+    Jumps(Range<usize>, f32),
     /// All taps of this size.
     Taps(f32),
     /// Wide parameters this many times as large.
@@ -100,14 +104,16 @@ impl Lie {
     ) -> Beacon<S, H, W> {
         let mut told = *beacon;
         match self {
-            // A state is a position and a velocity, of two axes each.
-            Self::Velocity(offset) => {
-                change(&mut told.state, |index, x| x + if index < 2 { 0.0 } else { offset[index % 2] });
-            }
-            Self::Jumps(reach) => change(&mut told.state, |index, x| {
-                x + if index < 2 { reach * anything(beacon.sender, exchange, index) } else { 0.0 }
+            Self::Velocity(range, offset) => change(&mut told.state, range, |place, x| {
+                x + if place.is_multiple_of(2) { *offset } else { -offset }
             }),
-            Self::Taps(size) => change(&mut told.chains, |_, _| *size),
+            Self::Jumps(range, reach) => change(&mut told.state, range, |place, x| {
+                x + reach * anything(beacon.sender, exchange, range.start + place)
+            }),
+            Self::Taps(size) => {
+                // As many as there are are taken.
+                told.chains.read_sent(&size.to_le_bytes().repeat(MOST_TAPS));
+            }
             Self::ParametersScaled(factor) => {
                 told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
             }
@@ -121,15 +127,12 @@ impl Lie {
     }
 }
 
-/// Changes the numbers of anything that travels, each by its place.
-fn change<T: Serialize + DeserializeOwned>(value: &mut T, change: impl Fn(usize, f32) -> f32) {
-    let Ok(mut bytes) = postcard::to_extend(value, Vec::new()) else { return };
-    for (index, number) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *number = change(index, f32::from_le_bytes(*number)).to_le_bytes();
-    }
-    if let Ok(changed) = postcard::from_bytes(&bytes) {
-        *value = changed;
-    }
+/// Changes some numbers of a state, each by its place among them.
+fn change<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, f32) -> f32) {
+    let mut numbers = state.numbers();
+    let some = numbers.as_mut().get_mut(range.clone()).unwrap_or_default();
+    some.iter_mut().enumerate().for_each(|(place, x)| *x = change(place, *x));
+    *state = S::from_numbers(numbers);
 }
 
 /// Something between −1 and 1 that nobody expects (the finaliser of `splitmix64`).
@@ -179,7 +182,7 @@ mod tests {
     fn a_lie_changes_what_it_is_about_and_nothing_else() {
         let mut expected = truth();
         expected.state.velocity = [8.0, -1.0];
-        assert_eq!(told(Some(Lie::Velocity([5.0, -5.0])), 0), expected);
+        assert_eq!(told(Some(Lie::Velocity(2..4, 5.0)), 0), expected);
 
         let mut expected = truth();
         expected.chains.chain.0[0] = [100.0, 100.0];
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_jumping_position_is_another_one_in_every_exchange() {
-        let [first, second] = [0, 1].map(|exchange| told(Some(Lie::Jumps(2.0)), exchange).state);
+        let [first, second] = [0, 1].map(|exchange| told(Some(Lie::Jumps(0..2, 2.0)), exchange).state);
         assert_ne!(first.position, second.position);
         assert!(first.position.iter().zip([1.0, 2.0]).all(|(said, is)| (said - is).abs() <= 2.0));
         assert_eq!(first.velocity, [3.0, 4.0]);

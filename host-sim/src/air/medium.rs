@@ -5,11 +5,14 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     Beacon,
     behaviour::{Behaviour, LARGEST_TAP},
-    flocking::{BIAS_METRES, Flocking, Motion, TRACK_SECONDS},
+    codec::Codec,
+    flocking::{BIAS_METRES, TRACK_SECONDS},
     message::Link,
     seal::Key,
     taps::Chains as _,
-    task::NodeId,
+    node::Node,
+    robot::{LONGEST_BUFFER, NEIGHBOURS},
+    task::{NodeId, Numbers as _, State as _},
     tensor::Tensor as _,
     wide::Model,
 };
@@ -17,16 +20,15 @@ use wdgnn_core::{
 use super::{
     faulty::Faulty,
     insider::Lie,
-    mailbox::{Frame, Mailbox},
+    mailbox::Mailbox,
     options::{About, Faults},
     replaying::Replaying,
     senses::Senses,
 };
 use crate::{
-    flight::Scene,
     profiles::FlownCodec,
+    scene::{Flown, Frame, Layout, Scene},
     seeds::{Purpose, generator},
-    swarm::LONGEST_FRAME,
 };
 
 /// The key of somebody else.
@@ -45,22 +47,30 @@ const JUMP_METRES: f32 = 2.0;
 /// taps of this size.
 const FALSE_TAPS: f32 = 10_000.0;
 
+/// What a robot can do, in m/s²: the flocking robots' limit.
+const LARGEST_ACCELERATION: f32 = 10.0;
+
 /// A robot's radio: recordings are played beside what arrives of what the mailbox holds.
 pub type RobotRadio = Replaying<Faulty<Mailbox>>;
 
 /// What every robot of a swarm is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Blueprint<M> {
+pub struct Blueprint<M, T> {
     /// The network.
     pub model: M,
     /// The task.
-    pub task: Flocking,
+    pub task: T,
     /// The weight file's checksum.
     pub checksum: u32,
     /// How it behaves.
     pub behaviour: Behaviour,
-    /// The swarm's key.
-    pub key: Key,
+}
+
+impl<T: Flown, M: Model<Features = T::Features, Output = T::Output> + Copy> Blueprint<M, T> {
+    /// A robot by it, in a state.
+    pub fn node<C: Codec>(&self, id: NodeId, state: T::State, codec: C) -> Node<M, T, NEIGHBOURS, C> {
+        Node::with_codec(id, self.model, self.task, self.checksum, self.behaviour, state, codec)
+    }
 }
 
 /// What the air is to one robot.
@@ -76,9 +86,9 @@ pub struct Member {
 
 /// The air of a swarm whose robots speak by the codec `C`.
 #[derive(Debug)]
-pub struct Medium<M, C> {
+pub struct Medium<T, M, C> {
     /// What its robots are made of.
-    pub blueprint: Blueprint<M>,
+    pub blueprint: Blueprint<M, T>,
     /// What goes wrong.
     pub faults: Faults,
     /// Who lies.
@@ -90,14 +100,25 @@ pub struct Medium<M, C> {
     sides: Vec<bool>,
 }
 
-impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
+impl<T, M, C> Medium<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    C: FlownCodec,
+{
     /// The air of swarm number `swarm`, and what it is to each of its robots.
-    pub fn new(blueprint: Blueprint<M>, faults: &Faults, swarm: u64, robots: usize) -> (Self, Vec<Member>) {
+    pub fn new(
+        blueprint: Blueprint<M, T>,
+        layout: &Layout,
+        faults: &Faults,
+        swarm: u64,
+        robots: usize,
+    ) -> (Self, Vec<Member>) {
         let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY);
         let liars = liars(faults, robots, &mut random);
         let mut lies = 0;
         let members = (0..).zip(&liars).map(|(id, lies_too): (NodeId, _)| {
-            let lie = lies_too.then(|| lie(&blueprint, faults, lies));
+            let lie = lies_too.then(|| lie(&blueprint, layout, faults, lies));
             lies += usize::from(*lies_too);
             let own = generator(faults.seed, Purpose::Air, swarm << 32 | u64::from(id));
             let air = Faulty::new(Mailbox::default(), faults.radio, C::identity, own);
@@ -105,7 +126,7 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
             Member { radio, ahead: random.random_range(0..=2 * faults.skew), lie }
         });
         let members = members.collect();
-        let senses = Senses::new(faults.noise, faults.seed, swarm, robots);
+        let senses = Senses::new(faults.noise, layout.clone(), faults.seed, swarm, robots);
         let (faults, stranger) = (faults.clone(), C::with_key(&WRONG_KEY));
         (Self { blueprint, faults, liars, senses, stranger, random, sides: Vec::new() }, members)
     }
@@ -116,14 +137,14 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
     }
 
     /// What the robots sense of where they are and how they move.
-    pub fn sense(&mut self, motions: &[Motion]) -> Vec<Motion> {
-        self.senses.sense(motions)
+    pub fn sense(&mut self, states: &[T::State]) -> Vec<T::State> {
+        self.senses.sense(states)
     }
 
     /// Lets everybody hear what reaches it: what strangers say, and what others `said`. Returns how many frames were forged.
     pub fn carry(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &Scene<'_, T::State>,
         said: &[Vec<Frame>],
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
@@ -145,12 +166,12 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
     }
 
     /// Cuts the swarm in two when it is time: west and east of the middle robot.
-    fn part(&mut self, scene: &Scene<'_>) {
+    fn part(&mut self, scene: &Scene<'_, T::State>) {
         if self.faults.partition.as_ref().is_some_and(|ticks| ticks.start == scene.tick) {
-            let mut easting: Vec<f32> = scene.motions.iter().map(|motion| motion.position[0]).collect();
+            let mut easting: Vec<f32> = scene.places.iter().map(|place| place[0]).collect();
             easting.sort_unstable_by(f32::total_cmp);
             let middle = easting[easting.len() / 2];
-            self.sides = scene.motions.iter().map(|motion| motion.position[0] < middle).collect();
+            self.sides = scene.places.iter().map(|place| place[0] < middle).collect();
         }
     }
 
@@ -170,15 +191,27 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
             .filter_map(|_| {
                 let sender = self.random.random_range(0..self.liars.len()) as NodeId;
                 let sequence = (tick + self.faults.skew) * C::FRAMES + C::FRAMES;
-                let state = Motion { position: [NOWHERE; 2], velocity: [0.0; 2] };
+                let state = nowhere::<T::State>();
                 let (chains, wide) = (M::Chains::ZERO, *self.blueprint.model.offline());
                 let beacon = Beacon { sender, boot: 0, sequence, degree: 0, state, chains, wide };
-                let mut buffer = [0; LONGEST_FRAME];
+                let mut buffer = [0; LONGEST_BUFFER];
                 let length = self.stranger.encode(&link, &beacon, tick, 0, &mut buffer)?;
                 buffer.get(..length).map(Frame::from)
             })
             .collect()
     }
+}
+
+/// A state from which nobody can be heard: where it says that it is, there is nobody.
+fn nowhere<S: wdgnn_core::task::State>() -> S {
+    let mut numbers = S::Numbers::ZERO;
+    numbers.as_mut().fill(NOWHERE);
+    S::from_numbers(numbers)
+}
+
+/// Whether a state is that of a forged frame.
+pub fn is_nowhere<S: wdgnn_core::task::State>(state: &S) -> bool {
+    state.numbers().as_ref().first().is_some_and(|x| *x > NOWHERE / 2.0)
 }
 
 /// The robots of swarm number `swarm` that lie, are taken out or out of contact: what they do themselves does not count.
@@ -200,7 +233,8 @@ fn liars(faults: &Faults, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
 }
 
 /// The lie of the `number`-th liar: of all kinds, in turn.
-fn lie<M: Model>(blueprint: &Blueprint<M>, faults: &Faults, number: usize) -> Lie {
+fn lie<T: Flown, M: Model>(blueprint: &Blueprint<M, T>, layout: &Layout, faults: &Faults, number: usize) -> Lie {
+    let (position, velocity) = (layout.position.clone(), layout.velocity.clone());
     match faults.liars.map(|liars| liars.about) {
         Some(About::Parameters) if number.is_multiple_of(2) => {
             // As far off as is believed, towards a swarm that does not react: all of them together.
@@ -211,16 +245,16 @@ fn lie<M: Model>(blueprint: &Blueprint<M>, faults: &Faults, number: usize) -> Li
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
-            let time = blueprint.behaviour.exchange.max(1) as f32 * blueprint.task.period;
-            let miss = 0.25 * blueprint.task.limit * time * time + BIAS_METRES;
+            let time = blueprint.behaviour.exchange.max(1) as f32 * blueprint.task.period();
+            let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METRES;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
-            Lie::Velocity([speed, -speed])
+            Lie::Velocity(velocity, speed)
         }
         Some(About::Subtle) => Lie::Taps(0.95 * LARGEST_TAP),
-        Some(About::Velocity(speed)) => Lie::Velocity([speed, -speed]),
+        Some(About::Velocity(speed)) => Lie::Velocity(velocity, speed),
         _ => match number % 3 {
-            0 => Lie::Velocity([FALSE_SPEED, -FALSE_SPEED]),
-            1 => Lie::Jumps(JUMP_METRES),
+            0 => Lie::Velocity(velocity, FALSE_SPEED),
+            1 => Lie::Jumps(position, JUMP_METRES),
             _ => Lie::Taps(FALSE_TAPS),
         },
     }

@@ -4,10 +4,14 @@ use std::{ops::Range, str::FromStr};
 
 use clap::Args;
 
-use super::{faulty::RadioFaults, loss::Loss, senses::Noise};
+use super::{
+    events::{Events, Moment, Stretch},
+    faulty::RadioFaults,
+    loss::Loss,
+    senses::Noise,
+};
 use crate::{
     error::{Error, Result},
-    fleet::events::{Events, Moment, Span},
 };
 
 /// The most noise that a sensor is given, in metres and m/s.
@@ -89,7 +93,7 @@ pub struct FlightArguments {
     reboot: Vec<Moment>,
     /// Put a robot out of radio contact, such as 5@20-60: from tick 20 up to tick 60.
     #[arg(long, value_name = "ROBOT@FROM-TO")]
-    drop: Vec<Span>,
+    drop: Vec<Stretch>,
     /// Robots' clocks differ by up to so many ticks either way.
     #[arg(long, value_name = "TICKS", default_value_t = 0)]
     skew: u32,
@@ -167,8 +171,8 @@ impl FlightArguments {
         let moment = |moment: &Moment| Some(format!("{}@{}", moment.robot, moment.tick));
         self.kill.iter().for_each(|kill| say("kill", moment(kill)));
         self.reboot.iter().for_each(|reboot| say("reboot", moment(reboot)));
-        let span = |span: &Span| Some(format!("{}@{}-{}", span.robot, span.from, span.to));
-        self.drop.iter().for_each(|drop| say("drop", span(drop)));
+        let stretch = |stretch: &Stretch| Some(format!("{}@{}-{}", stretch.robot, stretch.from, stretch.to));
+        self.drop.iter().for_each(|drop| say("drop", stretch(drop)));
         say("skew", number(self.skew.into(), 0.0));
         let partition = self.partition.as_ref();
         say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));

@@ -3,7 +3,11 @@
 
 use crc::{CRC_64_XZ, Crc, Digest, Table};
 
-use super::Outcome;
+use crate::{
+    error::Result,
+    flight::{Moment, Observer},
+    world::World,
+};
 
 const CRC: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_XZ);
 static TABLE: Crc<u64, Table<1>> = CRC;
@@ -24,9 +28,9 @@ impl Default for FlightDigest {
 }
 
 impl FlightDigest {
-    /// Takes in what one robot did in one tick.
-    pub fn add(&mut self, outcome: &Outcome) {
-        for number in outcome.command.iter().chain(&outcome.wide) {
+    /// Takes in what one robot did in one tick: its command and its wide parameters.
+    pub fn add(&mut self, command: &[f32], wide: &[f32]) {
+        for number in command.iter().chain(wide) {
             self.0.update(&number.to_bits().to_le_bytes());
         }
     }
@@ -38,28 +42,35 @@ impl FlightDigest {
     }
 }
 
+impl<W: World> Observer<W> for FlightDigest {
+    /// Robots that are gone are left out.
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        for (robot, command) in moment.commands.iter().enumerate() {
+            if let Some(view) = moment.swarm.robot(robot) {
+                self.add(command.as_ref(), view.wide);
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use bytemuck::Zeroable as _;
-    use wdgnn_protocol::emulation;
-
     use super::*;
 
-    fn digest(change: impl Fn(&mut Outcome)) -> String {
-        let counts = emulation::Outcome::zeroed();
-        let mut outcome = Outcome { counts, command: vec![0.0; 2], wide: vec![0.0; 48] };
-        change(&mut outcome);
+    fn digest(change: impl Fn(&mut [f32; 2], &mut [f32; 48])) -> String {
+        let (mut command, mut wide) = ([0.0; 2], [0.0; 48]);
+        change(&mut command, &mut wide);
         let mut digest = FlightDigest::default();
-        digest.add(&outcome);
+        digest.add(&command, &wide);
         digest.finish()
     }
 
     #[test]
     fn every_bit_of_commands_and_parameters_counts() {
-        let base = digest(|_| {});
-        assert_ne!(base, digest(|outcome| outcome.command[1] = -0.0));
-        assert_ne!(base, digest(|outcome| outcome.wide[47] = f32::from_bits(1)));
-        assert_eq!(base, digest(|outcome| outcome.counts.heard = 9), "what was heard is not part of it");
+        let base = digest(|_, _| {});
+        assert_ne!(base, digest(|command, _| command[1] = -0.0));
+        assert_ne!(base, digest(|_, wide| wide[47] = f32::from_bits(1)));
     }
 
     #[test]
@@ -69,6 +80,6 @@ mod tests {
         for _bit in 0..50 * 32 {
             crc = (crc >> 1) ^ (0xc96c_5795_d787_0f42 & (crc & 1).wrapping_neg());
         }
-        assert_eq!(digest(|_| {}), format!("{:016x}", !crc));
+        assert_eq!(digest(|_, _| {}), format!("{:016x}", !crc));
     }
 }

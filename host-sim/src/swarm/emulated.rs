@@ -1,4 +1,4 @@
-//! A fleet of emulated robots: one QEMU each, all of them running the real firmware image.
+//! Emulated robots: one QEMU each, all of them running the real firmware image.
 
 use std::{
     io,
@@ -7,60 +7,67 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wdgnn_core::{codec::Codec, flocking::Motion, message::Profile};
-use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION, numbers};
+use wdgnn_core::{robot::Onboard, task::State as _};
+use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION};
 
 use super::{
-    Fleet, Outcome,
+    Outcome, Robots,
     image::BUILD,
     log::Decoder,
-    patrol::{PATIENCE, Patrol},
     qemu::Emulator,
+    watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
-    air::mailbox::Frame,
     error::{Error, Result},
     files,
     model::ModelFile,
+    profiles::Profile,
+    scene::{Flown, Frame},
 };
 
 /// Emulated robots. Dropped, all of them are switched off.
 #[derive(Debug)]
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
-    casualties: Vec<String>,
+    lost_ones: Vec<String>,
     image: PathBuf,
     decoder: Decoder,
-    patrol: Arc<Patrol>,
+    watchdog: Arc<Watchdog>,
     folder: TempDir,
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model` and speak by the codec `C`.
+    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says.
     ///
     /// # Errors
     /// [`Error::Failed`] when a robot does not start, or the image is for other robots, another link or another model.
-    pub fn new<C: Codec>(image: &Path, model: &ModelFile, robots: usize) -> Result<Self> {
+    pub fn new<T: Onboard>(image: &Path, model: &ModelFile, link: Link, robots: usize) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
-        let mut fleet = Self {
+        let mut all = Self {
             robots: Vec::with_capacity(robots),
-            casualties: Vec::new(),
+            lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,
-            patrol: Arc::new(Patrol::new(PATIENCE)),
+            watchdog: Arc::new(Watchdog::new(PATIENCE)),
             folder,
         };
         // All of them start at once; only then is the first one waited for.
         for robot in 0..robots {
-            let emulator = fleet.start(robot)?;
-            fleet.robots.push(Some(emulator));
+            let emulator = all.start(robot)?;
+            all.robots.push(Some(emulator));
         }
         for robot in 0..robots {
-            let hello = fleet.greet(robot)?;
-            check::<C>(&hello, model)?;
+            let hello = all.greet(robot)?;
+            check::<T>(&hello, model, link)?;
         }
-        Ok(fleet)
+        Ok(all)
+    }
+
+    /// How many there were at the start.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.robots.len()
     }
 
     /// The log of a robot, since its first start.
@@ -81,7 +88,7 @@ impl Emulated {
             if let Some(emulator) = self.robots[robot].take()
                 && !emulator.leave().is_ok_and(|status| status.success())
             {
-                self.lost(robot, "ended badly");
+                self.lose(robot, "ended badly");
             }
         }
     }
@@ -91,7 +98,7 @@ impl Emulated {
     }
 
     fn start(&self, robot: usize) -> Result<Emulator> {
-        Emulator::start(&self.image, robot, &self.place(robot), &self.patrol)
+        Emulator::start(&self.image, robot, &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 
@@ -101,10 +108,10 @@ impl Emulated {
         hello.and_then(io::Result::ok).ok_or_else(|| Error::Failed(self.story(robot, "does not start")))
     }
 
-    fn lost(&mut self, robot: usize, how: &str) {
+    fn lose(&mut self, robot: usize, how: &str) {
         self.robots[robot] = None;
         let story = self.story(robot, how);
-        self.casualties.push(story);
+        self.lost_ones.push(story);
     }
 
     /// What happened to a robot, with the last thing it or QEMU said.
@@ -121,7 +128,7 @@ impl Emulated {
         for robot in 0..self.robots.len() {
             let answer = self.robots[robot].as_mut().map(|emulator| ask(robot, emulator));
             if matches!(answer, Some(Err(_))) {
-                self.lost(robot, "is lost");
+                self.lose(robot, "is lost");
             }
             answers.push(answer.and_then(io::Result::ok));
         }
@@ -129,10 +136,11 @@ impl Emulated {
     }
 }
 
-impl Fleet for Emulated {
-    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
+impl<T: Flown> Robots<T> for Emulated {
+    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>> {
         self.each(|robot, emulator| {
-            emulator.sense(&Situation { tick: ticks[robot], sensed: 1 }, &numbers(&motions[robot]))
+            let situation = Situation { tick: ticks[robot], sensed: 1 };
+            emulator.sense(&situation, states[robot].numbers().as_ref())
         });
         self.each(|_, emulator| emulator.speak()).into_iter().map(Option::unwrap_or_default).collect()
     }
@@ -154,19 +162,44 @@ impl Fleet for Emulated {
         Ok(())
     }
 
-    fn casualties(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.casualties)
+    fn lost(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lost_ones)
+    }
+
+    fn logs(&mut self) -> Vec<Vec<String>> {
+        self.leave();
+        (0..self.robots.len()).map(|robot| self.log(robot)).collect()
+    }
+}
+
+/// How robots speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The link profile.
+    pub profile: Profile,
+    /// Whether frames are sealed.
+    pub sealed: bool,
+}
+
+impl Link {
+    fn words(self) -> String {
+        format!("{} {}", self.profile.name(), if self.sealed { "sealed" } else { "unsealed" })
+    }
+
+    /// What an image of this link is built with.
+    fn settings(self) -> String {
+        format!("WDGNN_PROFILE={}{}", self.profile.name(), if self.sealed { " WDGNN_KEY=FILE" } else { "" })
     }
 }
 
 /// Compares what a robot says about its image with what is to be flown.
-fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
+fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
     if hello.version != VERSION {
         return Err(Error::Usage(format!(
             "the firmware image speaks another version: build it anew with `{BUILD}`"
         )));
     }
-    let (here, there) = (Dimensions::FLOCKING, hello.dimensions);
+    let (here, there) = (Dimensions::of::<T>(), hello.dimensions);
     let fields = [
         ("as its task", here.task, there.task),
         ("numbers of a state", here.state, there.state),
@@ -182,13 +215,13 @@ fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
             "the firmware image was built for {there} {name}, this program flies {here}: build it anew with `{BUILD}`"
         )));
     }
-    let (here, there) = ((C::profile(true) as u32, C::SEALED), (hello.profile, hello.sealed != 0));
-    if here != there {
+    let spoken = Profile::with_code(hello.profile).map(|profile| Link { profile, sealed: hello.sealed != 0 });
+    if spoken != Some(link) {
         return Err(Error::Usage(format!(
             "the firmware image speaks {}, this flight is {}: build it anew with `{} {BUILD}`",
-            spoken(there),
-            spoken(here),
-            settings(here),
+            spoken.map_or("an unknown profile".into(), Link::words),
+            link.words(),
+            link.settings(),
         )));
     }
     let wanted = model.weights().model;
@@ -203,36 +236,14 @@ fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
     Ok(())
 }
 
-/// A profile's name, by its code in a frame.
-fn name(profile: u32) -> &'static str {
-    [
-        (Profile::Exact, "exact"),
-        (Profile::Dot154, "dot154"),
-        (Profile::EspNow, "espnow"),
-        (Profile::Esb32, "esb32"),
-    ]
-    .into_iter()
-    .find(|(known, _)| *known as u32 == profile)
-    .map_or("an unknown profile", |(_, name)| name)
-}
-
-fn spoken((profile, sealed): (u32, bool)) -> String {
-    format!("{} {}", name(profile), if sealed { "sealed" } else { "unsealed" })
-}
-
-/// What an image of this link is built with.
-fn settings((profile, sealed): (u32, bool)) -> String {
-    format!("WDGNN_PROFILE={}{}", name(profile), if sealed { " WDGNN_KEY=FILE" } else { "" })
-}
-
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::codec::Exact;
+    use wdgnn_core::flocking::Flocking;
 
     use super::*;
     use crate::{
         models,
-        train::recipe::{Architecture, RecipeName},
+        recipe::{Architecture, RecipeName},
     };
 
     fn refusal(change: impl Fn(&mut Hello)) -> Option<String> {
@@ -243,12 +254,12 @@ mod tests {
             boot: 0,
             resumed: 0,
             model: model.weights().model,
-            profile: Profile::Exact as u32,
+            profile: Profile::Exact.code(),
             sealed: 0,
-            dimensions: Dimensions::FLOCKING,
+            dimensions: Dimensions::of::<Flocking>(),
         };
         change(&mut hello);
-        check::<Exact>(&hello, &model).err().map(|error| error.to_string())
+        check::<Flocking>(&hello, &model, Link { profile: Profile::Exact, sealed: false }).err().map(|error| error.to_string())
     }
 
     #[test]

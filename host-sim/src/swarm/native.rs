@@ -1,48 +1,59 @@
-//! Robots in this process: the firmware's node, tick and frames, with ports made of memory.
+//! Robots in this process that speak in bytes: the firmware's node, tick and frames, with ports made of memory.
 
 use wdgnn_core::{
-    codec::{Codec, Exact},
-    flocking::Motion,
-    robot::{self, BUFFER_BYTES, Robot},
+    node::Node,
+    robot::{LONGEST_BUFFER, NEIGHBOURS},
+    safety::Verdict,
     seal::Key,
-    task::NodeId,
-    weights::Weights,
+    task::{NodeId, State as _},
+    tensor::Tensor as _,
+    wide::Model,
 };
 
-use super::{Fleet, Outcome, body::Body};
+use super::{Acquaintance, Outcome, Robots, Thoughts, typed::inside};
 use crate::{
-    air::mailbox::{Frame, Mailbox},
+    air::{
+        body::Body,
+        mailbox::Mailbox,
+        medium::{Blueprint, is_nowhere},
+    },
     error::Result,
-    model::ModelFile,
     profiles::FlownCodec,
+    scene::{Flown, Frame, Inside},
 };
 
 /// Robots in this process that speak by the codec `C`.
-#[derive(Debug)]
-pub struct Native<'w, C> {
-    weights: Weights<'w>,
+#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+pub struct Native<T: Flown, M: Model, C> {
+    blueprint: Blueprint<M, T>,
     key: Key,
-    robots: Vec<Option<NativeRobot<'w, C>>>,
+    robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
 
-impl<'w, C: FlownCodec> Native<'w, C> {
-    /// As many robots as asked for, all flying `model`, with the swarm's key.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Model`] when it is a model for other robots.
-    pub fn new(model: &'w ModelFile, key: &Key, robots: usize) -> Result<Self> {
-        let weights = model.weights();
-        let start = |id| NativeRobot::start(id, &weights, C::with_key(key), Body::default()).map(Some);
-        let robots = (0..).take(robots).map(start).collect::<std::result::Result<_, _>>();
-        Ok(Self { weights, key: *key, robots: robots.map_err(|source| model.unusable(source))? })
+impl<T, M, C> Native<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    C: FlownCodec,
+{
+    /// As many robots as asked for, all by one blueprint, with the swarm's key.
+    #[must_use]
+    pub fn new(blueprint: Blueprint<M, T>, key: &Key, robots: usize) -> Self {
+        let start = |id| Some(NativeRobot::start(&blueprint, id, C::with_key(key), Body::default()));
+        Self { blueprint, key: *key, robots: (0..).take(robots).map(start).collect() }
     }
 }
 
-impl<C: FlownCodec> Fleet for Native<'_, C> {
-    fn speak(&mut self, ticks: &[u32], motions: &[Motion]) -> Vec<Vec<Frame>> {
-        let senses = ticks.iter().zip(motions);
+impl<T, M, C> Robots<T> for Native<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
+    C: FlownCodec,
+{
+    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>> {
+        let senses = ticks.iter().zip(states);
         let robots = self.robots.iter_mut().zip(senses);
-        let said = robots.map(|(robot, (tick, motion))| Some(robot.as_mut()?.speak(*tick, *motion)));
+        let said = robots.map(|(robot, (tick, state))| Some(robot.as_mut()?.speak(*tick, *state)));
         said.map(Option::unwrap_or_default).collect()
     }
 
@@ -58,43 +69,56 @@ impl<C: FlownCodec> Fleet for Native<'_, C> {
     fn reboot(&mut self, robot: usize) -> Result {
         if let Some(off) = self.robots[robot].take() {
             let codec = C::with_key(&self.key);
-            self.robots[robot] = NativeRobot::start(off.node.id(), &self.weights, codec, off.body).ok();
+            self.robots[robot] = Some(NativeRobot::start(&self.blueprint, off.node.id(), codec, off.body));
         }
         Ok(())
     }
 
-    fn casualties(&mut self) -> Vec<String> {
-        Vec::new()
+    fn thoughts(&self, robot: usize) -> Option<Thoughts> {
+        let NativeRobot { node, verdict, .. } = self.robots.get(robot)?.as_ref()?;
+        let counted: Vec<NodeId> = node.trusted().map(|other| other.beacon.sender).collect();
+        let known = node.neighbours().map(|other| Acquaintance {
+            sender: other.beacon.sender,
+            heard_now: other.heard == node.tick(),
+            followed: other.known > 0,
+            believed: other.proven > 0,
+            counted: counted.contains(&other.beacon.sender),
+            nowhere: is_nowhere(&other.beacon.state),
+        });
+        Some(Thoughts { verdict: *verdict, known: known.collect() })
+    }
+
+    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+        Some(inside(&self.robots.get(robot)?.as_ref()?.node))
     }
 }
 
 /// One robot in this process.
-#[derive(Debug)]
-pub struct NativeRobot<'w, C = Exact> {
-    node: Robot<'w, C>,
+#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+pub struct NativeRobot<T: Flown, M: Model, C> {
+    node: Node<M, T, NEIGHBOURS, C>,
     air: Mailbox,
     body: Body,
+    verdict: Verdict,
 }
 
-impl<'w, C: Codec> NativeRobot<'w, C> {
+impl<T, M, C> NativeRobot<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    C: FlownCodec,
+{
     /// Starts a robot as the firmware does.
-    ///
-    /// # Errors
-    /// When the model is for other robots.
-    pub fn start(
-        id: NodeId,
-        weights: &Weights<'w>,
-        codec: C,
-        mut body: Body,
-    ) -> std::result::Result<Self, wdgnn_core::weights::WeightsError> {
-        let mut node = robot::robot(id, weights, codec)?;
-        body.resume(&mut node, &mut [0; BUFFER_BYTES]);
-        Ok(Self { node, air: Mailbox::default(), body })
+    #[must_use]
+    pub fn start(blueprint: &Blueprint<M, T>, id: NodeId, codec: C, mut body: Body) -> Self {
+        let mut node = blueprint.node(id, T::State::zero(), codec);
+        body.resume(&mut node, &mut [0; LONGEST_BUFFER]);
+        Self { node, air: Mailbox::default(), body, verdict: Verdict::Clear }
     }
 
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
-    pub fn speak(&mut self, tick: u32, motion: Motion) -> Vec<Frame> {
-        self.body.open(&mut self.node, &mut self.air, tick, motion, &mut [0; BUFFER_BYTES]);
+    pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
+        self.body.open(&mut self.node, &mut self.air, tick, state, &mut [0; LONGEST_BUFFER]);
         self.air.take_said()
     }
 
@@ -103,8 +127,9 @@ impl<'w, C: Codec> NativeRobot<'w, C> {
         for frame in frames {
             self.air.put(frame.clone());
         }
-        let report = self.body.close(&mut self.node, &mut self.air, &mut [0; BUFFER_BYTES]);
+        let report = self.body.close(&mut self.node, &mut self.air, &mut [0; LONGEST_BUFFER]);
         self.air.clear();
-        Outcome::new(&report, self.node.wide().rows())
+        self.verdict = report.verdict;
+        Outcome::new(&report, self.node.wide().numbers())
     }
 }

@@ -1,54 +1,100 @@
-//! A swarm that talks byte by byte, with everything that goes wrong.
+//! Robots on an air, with everything that goes wrong: whatever they run on, they hear it through the same radios with faults.
+//!
+//! This program listens for them and hands over what it heard. It holds the swarm's key, so it can play the insider too: it opens
+//! what a liar said, changes it and seals it again.
 
 use std::collections::BTreeMap;
 
-use wdgnn_core::{flocking::Motion, seal::Key, task::NodeId, tensor::Tensor as _, wide::Model};
-
-use super::{
-    mailbox::Frame,
-    medium::{Blueprint, Medium, NOWHERE},
-    options::Faults,
-    robot::AirRobot,
-    tally::Tally,
+use wdgnn_core::{
+    codec::Codec as _,
+    node::BeaconOf,
+    ports::Radio as _,
+    refusal::Refusal,
+    robot::LONGEST_BUFFER,
+    seal::Key,
+    task::{NodeId, Numbers as _},
+    tensor::Tensor as _,
+    wide::Model,
 };
+
+use super::{Acquaintance, Outcome, Robots};
 use crate::{
-    flight::{Pilot, Scene},
-    profiles::LinkCodec,
-    swarm::disagreement,
+    air::{
+        insider::Insider,
+        medium::{Blueprint, Medium, RobotRadio},
+        options::Faults,
+    },
+    error::{Error, Result},
+    profiles::FlownCodec,
+    scene::{Flown, Frame, Layout, Scene, Swarm, View},
+    tally::Tally,
 };
 
 /// A simulated swarm's key. Real swarms have their own, from a file.
 pub const KEY: Key = *b"simulated swarm.";
 
-/// Robots in the air.
-#[derive(Debug)]
-pub struct AirSwarm<M: Model, P: LinkCodec> {
-    medium: Medium<M, P::Sealed>,
-    robots: Vec<AirRobot<M, P>>,
+/// What the air is to one robot.
+struct Ear<C> {
+    radio: RobotRadio,
+    ahead: u32,
+    insider: Option<Insider<C>>,
+}
+
+/// Robots on an air.
+#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+pub struct OnAir<T: Flown, M: Model, C, R> {
+    robots: R,
+    medium: Medium<T, M, C>,
+    ears: Vec<Ear<C>>,
     learns: bool,
+    /// What they said in the last tick.
+    said: Vec<Vec<Frame>>,
+    /// What they did in the last tick.
+    outcomes: Vec<Option<Outcome>>,
     killed: Vec<Option<u32>>,
     /// Robots that were restarted, each with the tick, until they are back.
     returning: Vec<(usize, u32)>,
     /// How often in a row an honest robot has believed a liar.
-    deceived: BTreeMap<(NodeId, NodeId), u32>,
+    deceived: BTreeMap<(usize, NodeId), u32>,
     tally: Tally,
 }
 
-impl<M, P> AirSwarm<M, P>
+/// What an air is made of, besides robots.
+#[derive(Clone, Copy, Debug)]
+pub struct Air<'a> {
+    /// What the numbers of a state are.
+    pub layout: &'a Layout,
+    /// What goes wrong.
+    pub faults: &'a Faults,
+    /// Which swarm it is: every one has faults of its own.
+    pub swarm: u64,
+    /// The swarm's key.
+    pub key: Key,
+}
+
+impl<T, M, C, R> OnAir<T, M, C, R>
 where
-    M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
-    P: LinkCodec,
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    C: FlownCodec,
+    R: Robots<T>,
 {
-    /// Swarm number `swarm` at its start; `learns` tells whether its robots' parameters can differ.
-    pub fn new(blueprint: Blueprint<M>, faults: &Faults, swarm: u64, learns: bool, start: &[Motion]) -> Self {
-        let (medium, members) = Medium::new(blueprint, faults, swarm, start.len());
-        let robots = (0..).zip(start).zip(members);
-        let robots = robots.map(|((id, motion), member)| AirRobot::new(&blueprint, id, *motion, member));
+    /// Puts `count` robots on an air. `learns` tells whether their parameters can differ.
+    pub fn new(robots: R, blueprint: Blueprint<M, T>, air: &Air<'_>, learns: bool, count: usize) -> Self {
+        let (medium, members) = Medium::new(blueprint, air.layout, air.faults, air.swarm, count);
+        let ears = members.into_iter().map(|member| Ear {
+            radio: member.radio,
+            ahead: member.ahead,
+            insider: member.lie.map(|lie| Insider { codec: C::with_key(&air.key), lie: Some(lie) }),
+        });
         Self {
+            robots,
             medium,
-            robots: robots.collect(),
+            ears: ears.collect(),
             learns,
-            killed: vec![None; start.len()],
+            said: Vec::new(),
+            outcomes: Vec::new(),
+            killed: vec![None; count],
             returning: Vec::new(),
             deceived: BTreeMap::new(),
             tally: Tally::default(),
@@ -56,48 +102,97 @@ where
     }
 
     /// Does to single robots what is to be done before this tick.
-    fn intervene(&mut self, scene: &Scene<'_>) {
-        for robot in self.medium.faults.events.kills_at(scene.tick) {
-            self.robots[robot].node = None;
-            self.killed[robot] = Some(scene.tick);
+    fn intervene(&mut self, tick: u32) -> Result {
+        for robot in self.medium.faults.events.kills_at(tick) {
+            self.robots.kill(robot);
+            self.killed[robot] = Some(tick);
         }
-        for robot in self.medium.faults.events.reboots_at(scene.tick) {
-            if self.robots[robot].node.is_some() {
-                self.robots[robot].start(&self.medium.blueprint, robot as NodeId, scene.motions[robot]);
-                self.returning.push((robot, scene.tick));
+        for robot in self.medium.faults.events.reboots_at(tick) {
+            if self.killed[robot].is_none() {
+                self.robots.reboot(robot)?;
+                self.returning.push((robot, tick));
             }
         }
+        Ok(())
+    }
+
+    /// Changes what liars said.
+    fn lie(&mut self, tick: u32, said: &mut [Vec<Frame>]) -> Result {
+        let (link, every) = (self.medium.link(), self.medium.blueprint.behaviour.exchange.max(1));
+        for (ear, frames) in self.ears.iter_mut().zip(said) {
+            let Some(insider) = &mut ear.insider else { continue };
+            let now = tick + ear.ahead;
+            for (index, frame) in (0..).zip(frames) {
+                let opened = insider.decode(&link, now, frame);
+                let (beacon, _): (BeaconOf<M, T>, _) = opened
+                    .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;
+                let mut buffer = [0; LONGEST_BUFFER];
+                if let Some(length) = insider.encode(&link, &beacon, now / every, index, &mut buffer) {
+                    *frame = buffer[..length].into();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what a robot did, and checks what must always hold.
+    fn count(&mut self, robot: usize, before: Option<&Outcome>, now: &Outcome) {
+        let tally = &mut self.tally;
+        let Medium { blueprint, .. } = &self.medium;
+        tally.heard += u64::from(now.counts.heard);
+        tally.most_heard = tally.most_heard.max(now.counts.heard);
+        for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
+            tally.refused.count_many(*refusal, count);
+        }
+        let offline = blueprint.model.offline();
+        let distance = |a: &[f32], b: &[f32]| {
+            a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt()
+        };
+        if let Some(thoughts) = self.robots.thoughts(robot) {
+            tally.judge(thoughts.verdict);
+            let alone = !thoughts.known.iter().any(|other| other.counted);
+            // A projection onto the ball rounds anew in every tick.
+            let rounding = 1.0e-6 * offline.norm();
+            let before = before.map_or(offline.numbers(), |before| &before.wide);
+            tally.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
+        }
+        let ball = blueprint.behaviour.learning.ball * offline.norm();
+        let command = output::<T>(&now.command);
+        let sound = blueprint.task.command(&command) == command
+            && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
+            // Rounding on the ball's surface.
+            && (ball <= 0.0 || distance(&now.wide, offline.numbers()) <= 1.001 * ball);
+        tally.violations += u64::from(!sound);
     }
 
     /// Looks at everybody after a tick.
-    fn inspect(&mut self, scene: &Scene<'_>) {
+    fn inspect(&mut self, scene: &Scene<'_, T::State>) {
         let mut deceived = BTreeMap::new();
-        for (robot, lies) in self.robots.iter().zip(&self.medium.liars) {
-            let Some(node) = &robot.node else { continue };
-            for neighbour in node.neighbours() {
-                let other = usize::from(neighbour.beacon.sender);
-                if neighbour.beacon.state.position[0] > NOWHERE / 2.0 {
-                    self.tally.fooled += 1;
-                }
+        for robot in 0..scene.states.len() {
+            let Some(thoughts) = self.robots.thoughts(robot) else { continue };
+            let lies = self.medium.liars[robot];
+            for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {
+                let other = usize::from(sender);
+                self.tally.fooled += u64::from(nowhere);
                 if let Some(Some(tick)) = self.killed.get(other) {
                     self.tally.longest_stale = self.tally.longest_stale.max(scene.tick - tick);
                 }
-            }
-            for neighbour in
-                node.neighbours().filter(|other| !lies && other.heard == node.tick() && other.known > 0)
-            {
-                let liar = self.medium.liars[usize::from(neighbour.beacon.sender)];
-                let words = if liar { &mut self.tally.lies } else { &mut self.tally.truths };
-                words.told += 1;
-                words.refused += u64::from(neighbour.proven == 0);
-            }
-            let liars = |id: NodeId| !lies && self.medium.liars[usize::from(id)];
-            for liar in node.trusted().filter(|other| liars(other.beacon.sender)) {
-                let pair = (node.id(), liar.beacon.sender);
-                let before = self.deceived.get(&pair).copied().unwrap_or_default();
-                let times = before + u32::from(liar.heard == node.tick());
-                self.tally.longest_deceived = self.tally.longest_deceived.max(times);
-                deceived.insert(pair, times);
+                if lies {
+                    continue;
+                }
+                let liar = self.medium.liars.get(other).copied().unwrap_or_default();
+                if heard_now && followed {
+                    let words = if liar { &mut self.tally.lies } else { &mut self.tally.truths };
+                    words.told += 1;
+                    words.refused += u64::from(!believed);
+                }
+                if liar && counted {
+                    let pair = (robot, sender);
+                    let before = self.deceived.get(&pair).copied().unwrap_or_default();
+                    let times = before + u32::from(heard_now);
+                    self.tally.longest_deceived = self.tally.longest_deceived.max(times);
+                    deceived.insert(pair, times);
+                }
             }
         }
         self.deceived = deceived;
@@ -110,77 +205,103 @@ where
         }
     }
 
-    fn is_back(&self, robot: usize, scene: &Scene<'_>) -> bool {
-        let counts_somebody =
-            self.robots[robot].node.as_ref().is_some_and(|node| node.trusted().next().is_some());
+    /// Whether a restarted robot counts somebody, and half of those in range count it. Whom nobody can look into is back at once.
+    fn is_back(&self, robot: usize, scene: &Scene<'_, T::State>) -> bool {
+        let Some(thoughts) = self.robots.thoughts(robot) else { return true };
+        let counts_somebody = thoughts.known.iter().any(|other| other.counted);
         let in_range = scene.links.of(robot);
         let counted = in_range.iter().filter(|&&other| {
-            let node = self.robots[other as usize].node.as_ref();
-            node.is_some_and(|node| node.trusted().any(|n| usize::from(n.beacon.sender) == robot))
+            let thoughts = self.robots.thoughts(other as usize);
+            let mut known = thoughts.iter().flat_map(|thoughts| &thoughts.known);
+            known.any(|other| other.counted && usize::from(other.sender) == robot)
         });
         // Nobody in range is nobody to be back with.
         in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
     }
-
-    /// Closes a robot's tick and checks what must always hold.
-    fn conclude(&mut self, index: usize) -> [f32; 2] {
-        let robot = &mut self.robots[index];
-        let before = robot.node.as_ref().map(|node| *node.wide());
-        let Some(report) = robot.hear() else { return [0.0; 2] };
-        let (Some(node), Some(before)) = (&robot.node, before) else { return [0.0; 2] };
-        let tally = &mut self.tally;
-        tally.heard += u64::from(report.heard);
-        tally.most_heard = tally.most_heard.max(report.heard);
-        tally.refused.add(&report.refused);
-        tally.judge(report.verdict);
-        let alone = node.trusted().next().is_none();
-        // A projection onto the ball rounds anew in every tick.
-        let rounding = 1.0e-6 * self.medium.blueprint.model.offline().norm();
-        tally.learned_alone += u64::from(alone && before.distance(node.wide()) > rounding);
-        let limit = self.medium.blueprint.task.limit;
-        let ball =
-            self.medium.blueprint.behaviour.learning.ball * self.medium.blueprint.model.offline().norm();
-        let sound = report.command.iter().all(|u| u.abs() <= limit)
-            && node.wide().admissible()
-            // Rounding on the ball's surface.
-            && (ball <= 0.0 || node.wide().distance(self.medium.blueprint.model.offline()) <= 1.001 * ball);
-        tally.violations += u64::from(!sound);
-        report.command
-    }
 }
 
-impl<M, P> Pilot for AirSwarm<M, P>
+/// A command from its numbers.
+fn output<T: Flown>(numbers: &[f32]) -> T::Output {
+    let mut output = T::nothing();
+    output.as_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+    output
+}
+
+impl<T, M, C, R> Swarm<T> for OnAir<T, M, C, R>
 where
-    M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
-    P: LinkCodec,
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
+    C: FlownCodec,
+    R: Robots<T>,
 {
-    fn fly(&mut self, scene: &Scene<'_>, commands: &mut Vec<[f32; 2]>) {
-        self.intervene(scene);
-        let sensed = self.medium.sense(scene.motions);
-        let said: Vec<Vec<Frame>> = (self.robots.iter_mut().zip(&sensed))
-            .map(|(robot, motion)| robot.speak(scene.tick, *motion))
-            .collect();
-        let robots = &mut self.robots;
-        let forged =
-            self.medium.carry(scene, &said, |robot, frame| robots[robot].mailbox().put(frame.clone()));
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        self.intervene(scene.tick)?;
+        let sensed = self.medium.sense(scene.states);
+        let clocks: Vec<u32> = self.ears.iter().map(|ear| scene.tick + ear.ahead).collect();
+        let mut said = self.robots.speak(&clocks, &sensed);
+        self.lie(scene.tick, &mut said)?;
+        let ears = &mut self.ears;
+        let forged = self.medium.carry(scene, &said, |robot, frame| {
+            ears[robot].radio.inner().inner().put(frame.clone());
+        });
+        self.said = said;
         self.tally.forged += forged as u64;
+        let heard: Vec<Vec<Frame>> = self.ears.iter_mut().map(|ear| listen(&mut ear.radio)).collect();
+        let outcomes = self.robots.hear(&heard);
+        let before = std::mem::take(&mut self.outcomes);
+        for (robot, now) in outcomes.iter().enumerate() {
+            if let Some(now) = now {
+                self.count(robot, before.get(robot).and_then(Option::as_ref), now);
+            }
+        }
         commands.clear();
-        commands.extend((0..self.robots.len()).map(|robot| self.conclude(robot)));
+        // Who is gone does nothing.
+        commands.extend(
+            outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))),
+        );
+        self.outcomes = outcomes;
         self.inspect(scene);
+        Ok(())
     }
 
-    fn disagreement(&self) -> Option<f64> {
-        let offline = f64::from(self.medium.blueprint.model.offline().norm());
-        let honest = self.robots.iter().zip(&self.medium.liars).filter(|(_, lies)| !**lies);
-        let nodes: Vec<_> = honest.filter_map(|(robot, _)| robot.node.as_ref()).collect();
-        if !self.learns || offline == 0.0 || nodes.is_empty() {
-            return None;
-        }
-        Some(disagreement(nodes.iter().map(|node| node.wide())) / offline)
+    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+        let outcome = self.outcomes.get(robot)?.as_ref()?;
+        let offline = self.medium.blueprint.model.offline().numbers();
+        Some(View { wide: &outcome.wide, offline, inside: self.robots.inside(robot) })
+    }
+
+    fn learns(&self) -> bool {
+        self.learns
+    }
+
+    fn counts(&self, robot: usize) -> bool {
+        !self.medium.liars[robot]
+    }
+
+    fn frames(&self) -> &[Vec<Frame>] {
+        &self.said
     }
 
     fn tally(&self) -> Option<Tally> {
-        let replayed = self.robots.iter().map(AirRobot::replayed).sum();
+        let replayed = self.ears.iter().map(|ear| ear.radio.played_frames()).sum();
         Some(Tally { replayed, ..self.tally.clone() })
     }
+
+    fn lost(&mut self) -> Vec<String> {
+        self.robots.lost()
+    }
+
+    fn logs(&mut self) -> Vec<Vec<String>> {
+        self.robots.logs()
+    }
+}
+
+/// Everything that is heard in one listening window.
+fn listen(radio: &mut RobotRadio) -> Vec<Frame> {
+    let mut buffer = [0; LONGEST_BUFFER];
+    std::iter::from_fn(|| match radio.receive(&mut buffer) {
+        // A mailbox's errors are `Infallible`. A frame may tell a length that was cut off.
+        Ok(received) => received.map(|received| buffer[..received.length.min(LONGEST_BUFFER)].into()),
+    })
+    .collect()
 }

@@ -17,8 +17,8 @@ pub struct Outcome {
 impl Outcome {
     /// What a robot of this process reports.
     #[must_use]
-    pub fn new<const O: usize>(report: &Report<[f32; O]>, wide: &[[f32; O]]) -> Self {
-        let (command, wide) = (report.command.to_vec(), wide.as_flattened().to_vec());
+    pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
+        let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::Outcome::new(report), command, wide }
     }
 }

@@ -15,9 +15,9 @@ use wdgnn_protocol::emulation::{self, FRAME_ROOM, Frame, Hello, Situation, VERSI
 use super::{
     Outcome,
     image::QEMU,
-    patrol::{Patrol, SharedChild, lock},
+    watchdog::{SharedChild, Watchdog, lock},
 };
-use crate::air::mailbox;
+use crate::scene;
 
 /// The most numbers of a command or a wide part that a robot is believed to have; the largest frame holds a quarter of that.
 const MOST_NUMBERS: usize = FRAME_ROOM;
@@ -28,7 +28,7 @@ pub struct Emulator {
     child: SharedChild,
     input: Option<ChildStdin>,
     output: ChildStdout,
-    patrol: Arc<Patrol>,
+    watchdog: Arc<Watchdog>,
     folder: PathBuf,
     /// Numbers of a command and of the wide part, as the robot tells when it introduces itself.
     numbers: [usize; 2],
@@ -39,7 +39,7 @@ impl Emulator {
     ///
     /// # Errors
     /// When QEMU cannot be started.
-    pub fn start(image: &Path, id: usize, folder: &Path, patrol: &Arc<Patrol>) -> io::Result<Self> {
+    pub fn start(image: &Path, id: usize, folder: &Path, watchdog: &Arc<Watchdog>) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let complaints = fs::File::options().create(true).append(true).open(folder.join("qemu"))?;
         let mut child = Command::new(QEMU)
@@ -55,8 +55,8 @@ impl Emulator {
         let (input, Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("no pipe"));
         };
-        let (patrol, folder) = (Arc::clone(patrol), folder.into());
-        Ok(Self { child: Arc::new(Mutex::new(child)), input, output, patrol, folder, numbers: [0; 2] })
+        let (watchdog, folder) = (Arc::clone(watchdog), folder.into());
+        Ok(Self { child: Arc::new(Mutex::new(child)), input, output, watchdog, folder, numbers: [0; 2] })
     }
 
     /// What the robot says first.
@@ -84,7 +84,7 @@ impl Emulator {
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn speak(&mut self) -> io::Result<Vec<mailbox::Frame>> {
+    pub fn speak(&mut self) -> io::Result<Vec<scene::Frame>> {
         let mut frames = Vec::new();
         loop {
             let frame: Frame = self.read()?;
@@ -103,7 +103,7 @@ impl Emulator {
     ///
     /// # Errors
     /// When the robot is gone.
-    pub fn hear(&mut self, frames: &[mailbox::Frame]) -> io::Result<()> {
+    pub fn hear(&mut self, frames: &[scene::Frame]) -> io::Result<()> {
         let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
         let mut messages = Vec::new();
         for (count, frame) in (1..).zip(frames) {
@@ -135,9 +135,9 @@ impl Emulator {
     /// When it cannot be waited for.
     pub fn leave(mut self) -> io::Result<ExitStatus> {
         self.input = None;
-        let Self { child, output, patrol, .. } = &mut self;
-        // Its end of the pipe closes when it ends; the patrol sees to it that it does.
-        patrol.wait(child, || output.read_to_end(&mut Vec::new()))?;
+        let Self { child, output, watchdog, .. } = &mut self;
+        // Its end of the pipe closes when it ends; the watchdog sees to it that it does.
+        watchdog.wait(child, || output.read_to_end(&mut Vec::new()))?;
         lock(child).wait()
     }
 
@@ -160,14 +160,14 @@ impl Emulator {
     }
 
     fn read_bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        let Self { child, output, patrol, .. } = self;
-        patrol.wait(child, || output.read_exact(bytes))
+        let Self { child, output, watchdog, .. } = self;
+        watchdog.wait(child, || output.read_exact(bytes))
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Self { child, input, patrol, .. } = self;
+        let Self { child, input, watchdog, .. } = self;
         let input = input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        patrol.wait(child, || input.write_all(bytes))
+        watchdog.wait(child, || input.write_all(bytes))
     }
 }
 

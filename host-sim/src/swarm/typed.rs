@@ -8,8 +8,9 @@ use std::any::TypeId;
 
 use rayon::prelude::*;
 use wdgnn_core::{
-    codec::{Exact, Parts},
-    model::Model,
+    Task,
+    codec::{Codec, Exact, Parts},
+    wide::Model,
     node::{BeaconOf, Node},
     ports::{Actuator, Sensed},
     robot::NEIGHBOURS,
@@ -17,11 +18,12 @@ use wdgnn_core::{
     tick::{self, Hearing, PortErrors},
 };
 
-use super::{Blueprint, Flown};
+
 use crate::{
+    air::medium::Blueprint,
     error::Result,
     profiles::LinkCodec,
-    scene::{Inside, Scene, Swarm, View},
+    scene::{Flown, Inside, Scene, Swarm, View},
 };
 
 /// From this many robots on, one swarm's robots are spread over the threads.
@@ -32,13 +34,18 @@ pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
 
 /// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
 /// pass the clamp.
-pub type Centre<T> =
-    fn(&T, &[<T as wdgnn_core::Task>::State], &[<T as wdgnn_core::Task>::Output], &[<T as wdgnn_core::Task>::Output], bool) -> Vec<<T as wdgnn_core::Task>::Output>;
+pub type Centre<T> = fn(
+    &T,
+    &[<T as Task>::State],
+    &[<T as Task>::Output],
+    &[<T as Task>::Output],
+    bool,
+) -> Vec<<T as Task>::Output>;
 
 /// Who trains the wide part in flight.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "a rule is a function")]
-pub enum Online<T: wdgnn_core::Task> {
+pub enum Online<T: Task> {
     /// Nobody.
     Off,
     /// Every robot for itself, agreeing with its neighbours.
@@ -147,7 +154,9 @@ where
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
-        self.nodes.get(robot).map(view)
+        let node = self.nodes.get(robot)?;
+        let (wide, offline) = (node.wide().numbers(), node.model().offline().numbers());
+        Some(View { wide, offline, inside: Some(inside(node)) })
     }
 
     fn learns(&self) -> bool {
@@ -156,22 +165,18 @@ where
 }
 
 /// A look into a node.
-pub(super) fn view<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> View<'_, T>
+pub(super) fn inside<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> Inside<'_, T>
 where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output>,
-    P: wdgnn_core::codec::Codec,
+    P: Codec,
 {
-    View {
-        wide: node.wide().numbers(),
-        offline: node.model().offline().numbers(),
-        inside: Some(Inside {
-            state: node.state(),
-            output: node.output(),
-            taps: M::first_taps(node.chains()),
-            counted: node.trusted().map(|n| (n.beacon.sender, n.heard, &n.beacon.state)).collect(),
-            exchanged: node.exchanges(),
-        }),
+    Inside {
+        state: node.state(),
+        output: node.output(),
+        taps: M::first_taps(node.chains()),
+        counted: node.trusted().map(|n| (n.beacon.sender, n.heard, &n.beacon.state)).collect(),
+        exchanged: node.exchanges(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The patrol: sees to it that nobody waits for a robot for ever. A robot that says nothing for too long is switched off, which
+//! The watchdog: sees to it that nobody waits for a robot for ever. A robot that says nothing for too long is switched off, which
 //! ends the wait.
 
 use std::{
@@ -22,16 +22,16 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The patrol.
+/// The watchdog.
 #[derive(Debug)]
-pub struct Patrol {
+pub struct Watchdog {
     waiting: Waiting,
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Patrol {
-    /// Sets out.
+impl Watchdog {
+    /// Begins to watch.
     #[must_use]
     pub fn new(patience: Duration) -> Self {
         let waiting = Waiting::default();
@@ -50,7 +50,7 @@ impl Patrol {
         Self { waiting, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Does `wait`, for no longer than the patrol's patience with `child`.
+    /// Does `wait`, for no longer than the watchdog's patience with `child`.
     pub fn wait<T>(&self, child: &SharedChild, wait: impl FnOnce() -> T) -> T {
         *lock(&self.waiting) = Some((Instant::now(), Arc::clone(child)));
         let result = wait();
@@ -59,7 +59,7 @@ impl Patrol {
     }
 }
 
-impl Drop for Patrol {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -82,8 +82,8 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
         let mut output = child.stdout.take().unwrap();
         let child = Arc::new(Mutex::new(child));
-        let patrol = Patrol::new(Duration::from_millis(50));
-        let read = patrol.wait(&child, || output.read(&mut [0; 1]).unwrap());
+        let watchdog = Watchdog::new(Duration::from_millis(50));
+        let read = watchdog.wait(&child, || output.read(&mut [0; 1]).unwrap());
         assert_eq!(read, 0, "the pipe ended, because the child did");
         assert!(!lock(&child).wait().unwrap().success());
     }

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    adam::Adam,
-    recipe::{Architecture, RecipeName},
-};
+use super::adam::Adam;
 use crate::{
     error::{Error, Result},
     files,
     profiles::Profile,
+    recipe::{Architecture, RecipeName},
 };
 
 /// The state of a training run after an epoch.
@@ -36,6 +34,8 @@ pub struct Checkpoint {
 /// What identifies a training run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunName {
+    /// The task.
+    pub task: String,
     /// The recipe.
     pub recipe: RecipeName,
     /// The architecture.
@@ -44,12 +44,12 @@ pub struct RunName {
     pub profile: Profile,
     /// Layers, taps, features.
     pub dimensions: [usize; 3],
-    /// Epochs and trajectories.
+    /// Epochs and flights.
     pub lengths: [usize; 2],
     /// Control ticks per exchange.
     pub exchange: u32,
-    /// Whether the teacher avoids collisions.
-    pub potential: bool,
+    /// The world and its condition.
+    pub world: String,
     /// The seed.
     pub seed: u64,
 }

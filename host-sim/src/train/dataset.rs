@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::{shapes::Dimensions, links::Links};
+use wdgnn_core::shape::Dimensions;
+
+use crate::links::Links;
 
 /// One flight: at every tick and for every robot, the taps of its first chain and the expert's command.
 #[derive(Clone, Debug)]

@@ -1,14 +1,21 @@
-//! Training: imitation of the expert, offline, by Adam.
+//! Training, for any pair of task and world, in three ways.
 //!
-//! [`recipe`] holds the choices, [`dataset`] flies and writes down what the expert says, [`gradient`] and [`backward`] differentiate,
-//! [`adam`] steps, [`run`] is the loop, [`checkpoint`] keeps it over an interruption.
+//! * [`imitate`]: an expert says what it would have done, in its own flights or in the network's.
+//! * [`through`]: the score of whole flights, differentiated.
+//! * [`evolve`]: an evolution strategy, which needs nothing but the score.
+//!
+//! [`recipe`] holds the choices, [`net`] is the network forwards and backwards, [`adam`] steps, [`run`] is the loop, [`checkpoint`]
+//! keeps it over an interruption. Dimensions are known at run time here, so all this is compiled once per task.
 
 pub mod adam;
-pub mod backward;
 pub mod checkpoint;
 pub mod dataset;
+pub mod evolve;
+pub mod first;
 pub mod gradient;
-pub mod realisations;
+pub mod imitate;
+pub mod matrix;
+pub mod net;
 pub mod recipe;
 pub mod run;
 pub mod through;

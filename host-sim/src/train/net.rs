@@ -12,10 +12,9 @@
 
 use std::ops::Range;
 
-use wdgnn_core::activation::Activation;
+use wdgnn_core::{activation::Activation, shape::Dimensions};
 
 use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transposed_product};
-use crate::shapes::Dimensions;
 
 /// Where the parts of a network lie in its list of numbers: α_D, α_W, β, the layers, B, b, R, ρ.
 #[derive(Clone, Debug)]
@@ -111,6 +110,12 @@ impl<'w> Net<'w> {
         let mut constant = weights[places.readout_bias.clone()].to_vec();
         add_product(&mut constant, &linear, readout, hidden, outputs);
         Self { size, activation, weights, places, folded, constant }
+    }
+
+    /// ‖C‖.
+    #[must_use]
+    pub fn folded_norm(&self) -> f32 {
+        self.folded.iter().fold(0.0, |sum, x| sum + x * x).sqrt()
     }
 
     fn readout(&self) -> &[f32] {

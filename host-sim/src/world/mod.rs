@@ -13,12 +13,18 @@ pub mod flock;
 use std::fmt::Debug;
 
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{Onboard, task::Task};
+use wdgnn_core::{taps::Scale, task::Task};
 
 pub use condition::Condition;
 pub use derivative::Derivative;
 
-use crate::{error::Result, links::Links, scene::Swarm, shapes::Shapes};
+use crate::{
+    error::Result,
+    links::Links,
+    recipe::RecipeName,
+    scene::{Flown, Layout, Swarm},
+    shapes::Shapes,
+};
 
 /// A state of a world's robots.
 pub type StateOf<W> = <<W as World>::Task as Task>::State;
@@ -28,9 +34,9 @@ pub type OutputOf<W> = <<W as World>::Task as Task>::Output;
 pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
 
 /// What robots do their task in. A value of it is one flight's: whatever it draws at the start, it keeps.
-pub trait World: Clone + Debug + Send + Sync + 'static {
+pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// What robots do.
-    type Task: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync;
+    type Task: Flown;
     /// The networks that are compiled in.
     type Shapes: Shapes<Self::Task>;
 
@@ -40,6 +46,9 @@ pub trait World: Clone + Debug + Send + Sync + 'static {
     const SCORE: &'static str;
     /// What robots do, in a few words for people.
     const TITLE: &'static str;
+
+    /// What the numbers of a state are.
+    fn layout() -> Layout;
 
     /// The circumstances of a flight unless somebody says otherwise.
     fn condition() -> Condition;
@@ -88,15 +97,46 @@ pub trait World: Clone + Debug + Send + Sync + 'static {
         None
     }
 
+    /// What a network is trained with, by a recipe; none where it makes no sense.
+    fn settings(recipe: RecipeName) -> Option<Settings<Self::Task>> {
+        (recipe != RecipeName::Paper).then(|| Settings {
+            task: Self::task(),
+            scale: Scale::Closed,
+            step: 1.0,
+            ball: 1.0,
+            heeds: false,
+        })
+    }
+
     /// A condition to train under: as it is told, unless the world knows how to vary it so that one network flies under many.
     fn vary(&self, condition: &Condition, _random: &mut ChaCha8Rng) -> Condition {
         *condition
+    }
+
+    /// The same for training through the simulator, where robots may differ too.
+    fn mix(&self, condition: &Condition, random: &mut ChaCha8Rng) -> (Self, Condition) {
+        (self.clone(), self.vary(condition, random))
     }
 
     /// What there is to see besides robots.
     fn scenery(&self, _tick: u32) -> Vec<Spot> {
         Vec::new()
     }
+}
+
+/// What a network is trained with.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<T> {
+    /// The task's settings.
+    pub task: T,
+    /// How sums over neighbours are scaled.
+    pub scale: Scale,
+    /// The step of learning in flight, in the measure of α_W·C, the part of the command that it moves.
+    pub step: f32,
+    /// How far parameters may go, in the same measure.
+    pub ball: f32,
+    /// Whether robots heed what came of their commands.
+    pub heeds: bool,
 }
 
 /// A controller without a network.

@@ -8,8 +8,8 @@
 //!   knows everything and brakes as hard as robots can: a bound for everybody under the same guard.
 
 use wdgnn_core::{
-    Onboard,
     flocking::{Flocking, Motion},
+    robot::Onboard,
     task::Task,
 };
 

@@ -1,0 +1,81 @@
+//! Radios: what one frame takes of the air. Times are the standards' and data sheets', not measured.
+
+use clap::ValueEnum;
+
+/// A radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Radio {
+    /// IEEE 802.15.4 at 250 kbit/s.
+    Dot154,
+    /// nRF24 at 2 Mbit/s.
+    Nrf24,
+    /// nRF52's own mode at 2 Mbit/s.
+    Nrf52,
+    /// ESP-NOW at 24 Mbit/s.
+    EspNow,
+    /// ESP-NOW at 1 Mbit/s, its rate unless another is set.
+    EspNowSlow,
+}
+
+impl Radio {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::EspNow, Self::EspNowSlow];
+
+    /// The name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dot154 => "802.15.4 250k",
+            Self::Nrf24 => "nRF24 2M",
+            Self::Nrf52 => "nRF52 2M",
+            Self::EspNow => "ESP-NOW 24M",
+            Self::EspNowSlow => "ESP-NOW 1M",
+        }
+    }
+
+    /// The most bytes of ours in one frame.
+    #[must_use]
+    pub fn most_bytes(self) -> usize {
+        match self {
+            // 127 less a MAC header of 9 and a checksum of 2.
+            Self::Dot154 => 116,
+            Self::Nrf24 => 32,
+            Self::Nrf52 => 254,
+            Self::EspNow | Self::EspNowSlow => 250,
+        }
+    }
+
+    /// Bytes around ours: preamble, addresses, headers, checksums.
+    #[must_use]
+    pub fn extra_bytes(self) -> usize {
+        match self {
+            // Preamble 4, start 1, length 1, MAC header 9, checksum 2.
+            Self::Dot154 => 17,
+            // Preamble 1, address 5, checksum 2; its 9 bits of packet control are in the gap.
+            Self::Nrf24 => 8,
+            // Preamble 1, address 5, length 1, checksum 2.
+            Self::Nrf52 => 9,
+            // MAC header 24, category 1, organisation 3, random 4, vendor element 7, checksum 4; its preamble is in the gap.
+            Self::EspNow | Self::EspNowSlow => 43,
+        }
+    }
+
+    /// Microseconds that one frame takes of the air, with all that must be between it and the next.
+    #[must_use]
+    pub fn frame_microseconds(self, bytes: usize) -> f64 {
+        let bytes = (bytes + self.extra_bytes()) as f64;
+        match self {
+            // 32 µs a byte; 12 symbols of 16 µs to turn around.
+            Self::Dot154 => 32.0 * bytes + 192.0,
+            // 4 µs a byte; 9 bits; 130 µs for the oscillator to settle.
+            Self::Nrf24 => 4.0 * bytes + 4.5 + 130.0,
+            // 4 µs a byte; fast ramp-up 40 µs.
+            Self::Nrf52 => 4.0 * bytes + 40.0,
+            // Preamble and signal 20 µs, symbols of 96 bits and 4 µs with 22 bits of their own, extension 6 µs; DIFS 28 µs, and
+            // half of 15 slots of 9 µs before it.
+            Self::EspNow => 20.0 + 4.0 * ((22.0 + 8.0 * bytes) / 96.0).ceil() + 6.0 + 28.0 + 67.5,
+            // Long preamble 192 µs, 8 µs a byte; DIFS 50 µs, and half of 31 slots of 20 µs.
+            Self::EspNowSlow => 192.0 + 8.0 * bytes + 50.0 + 310.0,
+        }
+    }
+}

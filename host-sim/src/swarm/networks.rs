@@ -1,0 +1,287 @@
+//! From a weight file to a swarm that flies it.
+
+use wdgnn_core::{
+    activation::Activation,
+    behaviour::Behaviour,
+    online::Learning,
+    seal::Key,
+    shape::{Dimensions, Shape},
+    taps::Scale,
+    wide::{Metric, Model},
+};
+
+use super::{
+    emulated::Emulated,
+    native::Native,
+    on_air::{Air, OnAir},
+    typed::{Online, Typed},
+};
+use crate::{
+    air::{medium::Blueprint, options::Trust},
+    error::{Error, Result},
+    model::ModelFile,
+    profiles::{CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link},
+    scene::{Flown, Swarm},
+    shapes::{Shapes, Visitor},
+};
+
+/// A swarm, for as long as its model is there.
+pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
+
+/// A network and how it is flown.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "a centre's rule is a function")]
+pub struct Network<'a, T: Flown> {
+    /// Its weight file.
+    pub model: &'a ModelFile,
+    /// The task's settings.
+    pub task: T,
+    /// The rule by which it learns in flight.
+    pub rule: Learning,
+    /// Who does.
+    pub online: Online<T>,
+    /// The link profile.
+    pub profile: Profile,
+}
+
+impl<'a, T: Flown> Network<'a, T> {
+    /// A network as its weight file says, learning in flight robot by robot.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when it is for another task.
+    pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
+        let rule = model.weights().header.learning;
+        Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile })
+    }
+
+    /// A swarm by the fast path, from its start.
+    ///
+    /// # Errors
+    /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
+    pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+        S::visit(self.size(), MakeTyped { network: *self, start })?
+    }
+
+    /// A swarm of robots in this process that speak in sealed bytes.
+    ///
+    /// # Errors
+    /// As [`Network::typed`].
+    pub fn on_air<S: Shapes<T>>(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
+        let trust = air.faults.trust;
+        S::visit(self.size(), MakeOnAir { network: *self, air, robots, sealed: true, trust: Some(trust) })?
+    }
+
+    /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
+    ///
+    /// # Errors
+    /// As [`Network::typed`].
+    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
+        let make = MakeOnAir { network: *self, air, robots, sealed, trust: None };
+        make.visit::<T::Shape>()
+    }
+
+    /// A swarm of emulated robots that are there already.
+    ///
+    /// # Errors
+    /// As [`Network::typed`]; robots that run something else.
+    pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
+        let count = robots.count();
+        let blueprint = self.blueprint::<T::Shape>(sealed.then_some(Trust::Robust))?;
+        Ok(visit_codec(self.profile, sealed, PutOnAir { robots, blueprint, air, learns: self.learns(), count }))
+    }
+
+    fn size(&self) -> Dimensions {
+        Dimensions::of(&self.model.weights().header)
+    }
+
+    fn learns(&self) -> bool {
+        !matches!(self.online, Online::Off)
+    }
+
+    /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
+    fn blueprint<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<Blueprint<S::Model<'a>, T>> {
+        let weights = self.model.weights();
+        let model = S::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
+        let learning = match self.online {
+            Online::Decentralised => self.rule,
+            _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
+        };
+        let behaviour = Behaviour::new(learning).every(weights.header.exchange_divisor.into());
+        let behaviour = match trust {
+            Some(Trust::Robust) => behaviour.robust(),
+            Some(Trust::AsTrained) | None => behaviour,
+            Some(Trust::Plain) => behaviour.plain(),
+        };
+        Ok(Blueprint { model, task: self.task, checksum: weights.model, behaviour })
+    }
+
+    /// Checks that the network's frames fit the profile's radio.
+    fn check<S: Shape<T>, C: wdgnn_core::codec::Codec>(&self) -> Result {
+        type Of<'w, S, T> = <S as Shape<T>>::Model<'w>;
+        if C::fits::<T::State, <Of<'_, S, T> as Model>::Chains, <Of<'_, S, T> as Model>::Wide>() {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
+            self.profile.name()
+        )))
+    }
+}
+
+/// The task with the settings of a weight file.
+///
+/// # Errors
+/// [`Error::Model`] when it is for another task.
+pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
+    let weights = model.weights();
+    let settings = weights.expect_task(T::NUMBER).map_err(|source| model.unusable(source))?;
+    Ok(T::from_settings(settings))
+}
+
+struct MakeTyped<'a, 'b, T: Flown> {
+    network: Network<'a, T>,
+    start: &'b [T::State],
+}
+
+impl<'a, T: Flown> Visitor<T> for MakeTyped<'a, '_, T> {
+    type Output = Result<AnySwarm<'a, T>>;
+
+    fn visit<S: Shape<T>>(self) -> Self::Output {
+        struct On<'b, M, T: Flown> {
+            blueprint: Blueprint<M, T>,
+            online: Online<T>,
+            start: &'b [T::State],
+        }
+        impl<'a, M, T> LinkVisitor for On<'_, M, T>
+        where
+            T: Flown,
+            M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+        {
+            type Output = AnySwarm<'a, T>;
+
+            fn visit<P: LinkCodec>(self) -> Self::Output {
+                Box::new(Typed::<T, M, P>::new(&self.blueprint, self.online, self.start))
+            }
+        }
+        let Self { network, start } = self;
+        visit_link(network.profile, Fits::<S, T>(&network, std::marker::PhantomData))?;
+        let blueprint = network.blueprint::<S>(None)?;
+        Ok(visit_link(network.profile, On { blueprint, online: network.online, start }))
+    }
+}
+
+/// Asks whether a network fits a profile's frames.
+struct Fits<'a, 'b, S, T: Flown>(&'b Network<'a, T>, std::marker::PhantomData<S>);
+
+impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<'_, '_, S, T> {
+    type Output = Result;
+
+    fn visit<P: LinkCodec>(self) -> Result {
+        self.0.check::<S, P>()
+    }
+}
+
+struct MakeOnAir<'a, 'b, T: Flown> {
+    network: Network<'a, T>,
+    air: &'b Air<'b>,
+    robots: usize,
+    sealed: bool,
+    trust: Option<Trust>,
+}
+
+impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
+    type Output = Result<AnySwarm<'a, T>>;
+
+    fn visit<S: Shape<T>>(self) -> Self::Output {
+        let Self { network, air, robots, sealed, trust } = self;
+        visit_link(network.profile, Fits::<S, T>(&network, std::marker::PhantomData))?;
+        // On a link that is sealed, a robot trusts nobody more than it must.
+        let blueprint = network.blueprint::<S>(trust.or(sealed.then_some(Trust::Robust)))?;
+        let (key, learns) = (air.key, network.learns());
+        Ok(visit_codec(network.profile, sealed, InProcess { blueprint, key, air, learns, robots }))
+    }
+}
+
+struct InProcess<'b, M, T: Flown> {
+    blueprint: Blueprint<M, T>,
+    key: Key,
+    air: &'b Air<'b>,
+    learns: bool,
+    robots: usize,
+}
+
+impl<'a, M, T> CodecVisitor for InProcess<'_, M, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+{
+    type Output = AnySwarm<'a, T>;
+
+    fn visit<C: FlownCodec>(self) -> Self::Output {
+        let Self { blueprint, key, air, learns, robots } = self;
+        let native = Native::<T, M, C>::new(blueprint, &key, robots);
+        Box::new(OnAir::<T, M, C, _>::new(native, blueprint, air, learns, robots))
+    }
+}
+
+struct PutOnAir<'b, M, T: Flown> {
+    robots: Emulated,
+    blueprint: Blueprint<M, T>,
+    air: &'b Air<'b>,
+    learns: bool,
+    count: usize,
+}
+
+impl<'a, M, T> CodecVisitor for PutOnAir<'_, M, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+{
+    type Output = AnySwarm<'a, T>;
+
+    fn visit<C: FlownCodec>(self) -> Self::Output {
+        let Self { robots, blueprint, air, learns, count } = self;
+        Box::new(OnAir::<T, M, C, _>::new(robots, blueprint, air, learns, count))
+    }
+}
+
+/// A network in training: numbers that are not in a file yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a, T> {
+    /// Its numbers.
+    pub numbers: &'a [f32],
+    /// Its dimensions.
+    pub size: Dimensions,
+    /// How sums over neighbours are scaled.
+    pub scale: Scale,
+    /// The task's settings.
+    pub task: T,
+    /// Control ticks per exchange.
+    pub exchange: u32,
+}
+
+impl<'a, T: Flown> Draft<'a, T> {
+    /// A swarm by the fast path that learns nothing in flight. Exchanges are in full precision: half precision is noise far below
+    /// what a network can tell.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such shape.
+    pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+        struct Make<'a, 'b, T: Flown>(Draft<'a, T>, &'b [T::State]);
+        impl<'a, T: Flown> Visitor<T> for Make<'a, '_, T> {
+            type Output = Result<AnySwarm<'a, T>>;
+
+            fn visit<S: Shape<T>>(self) -> Self::Output {
+                let Self(draft, start) = self;
+                let model = S::over(draft.numbers, Activation::Tanh, draft.scale, Metric::Euclidean);
+                let model = model.ok_or_else(|| {
+                    Error::usage("the checkpoint holds a network of another shape; train without --resume")
+                })?;
+                let behaviour = Behaviour::new(Learning::OFF).every(draft.exchange);
+                let blueprint = Blueprint { model, task: draft.task, checksum: 0, behaviour };
+                Ok(Box::new(Typed::<T, _>::new(&blueprint, Online::Off, start)))
+            }
+        }
+        S::visit(self.size, Make(*self, start))?
+    }
+}

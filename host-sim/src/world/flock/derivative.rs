@@ -1,0 +1,106 @@
+//! The derivative of the velocity variation: through velocities, and what bodies make of commands. The graph, positions and the pushes of
+//! guard and repulsion are taken as they were.
+
+use wdgnn_core::{
+    flocking::{Flocking, Motion},
+    robot::Onboard,
+    task::Task,
+};
+
+use super::{Flock, Space, bodies::Bodies, mean_velocity};
+use crate::world::Derivative;
+
+/// Where training starts from: robots brake to the delayed means that their taps hold, in 1/s.
+const GAIN: f32 = -30.0;
+
+/// Backwards through a flock.
+#[derive(Debug)]
+pub struct Through<const D: usize> {
+    bodies: Option<Bodies<D>>,
+    /// What is owed to what motors do.
+    acting: Vec<[f32; D]>,
+}
+
+impl<const D: usize> Through<D> {
+    /// With these bodies.
+    #[must_use]
+    pub fn new(bodies: Option<Bodies<D>>) -> Self {
+        Self { bodies, acting: Vec::new() }
+    }
+}
+
+impl<const D: usize> Derivative<Flock<D>> for Through<D>
+where
+    Flock<D>: Space<D>,
+    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+{
+    fn score(&mut self, _: u32, motions: &[Motion<D>], weight: f32, owed: &mut [f32]) {
+        let mean = mean_velocity(motions).map(|mean| mean as f32);
+        let n = motions.len() as f32;
+        for (motion, owed) in motions.iter().zip(owed.chunks_exact_mut(2 * D)) {
+            for ((owed, v), mean) in owed[D..].iter_mut().zip(motion.velocity).zip(mean) {
+                *owed += weight * 2.0 * (v - mean) / n;
+            }
+        }
+    }
+
+    fn step(&mut self, task: &Flocking<D>, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]) {
+        let robots = owed.len() / (2 * D);
+        self.acting.resize(robots, [0.0; D]);
+        let Some(bodies) = &self.bodies else { return };
+        let (quickness, lost) = (bodies.quickness(task.period), bodies.lost(task.period));
+        for (robot, owed) in owed.chunks_exact_mut(2 * D).enumerate() {
+            for (axis, after) in owed[D..].iter_mut().enumerate() {
+                let acting = &mut self.acting[robot][axis];
+                *acting = task.period * *after + (1.0 - quickness) * *acting;
+                *after *= 1.0 - lost;
+            }
+            if let Some(commanded) = (tick as usize).checked_sub(bodies.delay()) {
+                let effect = bodies.effect_back(tick, robot, &self.acting[robot]);
+                let commands = commands[commanded][robot * D..].iter_mut();
+                commands.zip(effect).for_each(|(owed, effect)| *owed += quickness * effect);
+            }
+        }
+    }
+
+    fn observe(
+        &self,
+        task: &Flocking<D>,
+        _: &Motion<D>,
+        others: &[Motion<D>],
+        owed: &[f32],
+        add: &mut dyn FnMut(Option<usize>, usize, f32),
+    ) {
+        let share = if task.normalised { 1.0 / (others.len() + 1) as f32 } else { 1.0 };
+        for (axis, owed) in owed[..D].iter().enumerate() {
+            let owed = share * owed;
+            add(None, D + axis, owed * others.len() as f32);
+            (0..others.len()).for_each(|other| add(Some(other), D + axis, -owed));
+        }
+    }
+
+    fn passes(
+        &self,
+        task: &Flocking<D>,
+        own: &Motion<D>,
+        others: &[Motion<D>],
+        output: &[f32; D],
+        command: &[f32; D],
+    ) -> Vec<bool> {
+        let steered = task.steer(own, others.iter(), output);
+        let free = |(steered, command): (&f32, &f32)| {
+            !others.is_empty() && steered.abs() < task.limit && command.abs() < task.limit
+        };
+        steered.iter().zip(command).map(free).collect()
+    }
+
+    /// Positions. No gradient goes through them; robots that learned about them all the same gathered where repulsion and network
+    /// balance. Keeping apart is the business of repulsion and guard.
+    fn unseen(&self) -> std::ops::Range<usize> {
+        D..3 * D
+    }
+
+    fn guess(&self) -> Vec<(usize, usize, f32)> {
+        (0..D).map(|axis| (axis, axis, GAIN)).collect()
+    }
+}
