@@ -1,13 +1,13 @@
 //! An insider: a robot with the swarm's key that lies. What it says is changed before it is sealed.
 
-use serde::{Serialize, de::DeserializeOwned};
 use wdgnn_core::{
     Beacon,
-    codec::{Codec, Identity, Parts, Share},
+    codec::{Codec, Identity, Parts},
     message::{Link, Profile},
     refusal::Refusal,
     taps::Chains,
     task::State,
+    tensor::Tensor,
 };
 
 /// What a liar says.
@@ -49,7 +49,7 @@ impl<C: Codec> Codec for Insider<C> {
         C::profile(folded)
     }
 
-    fn bytes<S: State, H: Chains, W: Share>() -> usize {
+    fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
         C::bytes::<S, H, W>()
     }
 
@@ -65,7 +65,7 @@ impl<C: Codec> Codec for Insider<C> {
         self.codec.vouch(link, frame)
     }
 
-    fn encode<S: State, H: Chains, W: Share>(
+    fn encode<S: State, H: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, H, W>,
@@ -82,7 +82,7 @@ impl<C: Codec> Codec for Insider<C> {
         Some(length)
     }
 
-    fn decode<S: State, H: Chains, W: Share>(
+    fn decode<S: State, H: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
@@ -93,7 +93,7 @@ impl<C: Codec> Codec for Insider<C> {
 }
 
 impl Lie {
-    fn tell<S: State, H: Chains, W: Share>(
+    fn tell<S: State, H: Chains, W: Tensor>(
         &self,
         beacon: &Beacon<S, H, W>,
         exchange: u32,
@@ -102,12 +102,15 @@ impl Lie {
         match self {
             // A state is a position and a velocity, of two axes each.
             Self::Velocity(offset) => {
-                change(&mut told.state, |index, x| x + if index < 2 { 0.0 } else { offset[index % 2] });
+                change_state(&mut told.state, |index, x| x + if index < 2 { 0.0 } else { offset[index % 2] });
             }
-            Self::Jumps(reach) => change(&mut told.state, |index, x| {
+            Self::Jumps(reach) => change_state(&mut told.state, |index, x| {
                 x + if index < 2 { reach * anything(beacon.sender, exchange, index) } else { 0.0 }
             }),
-            Self::Taps(size) => change(&mut told.chains, |_, _| *size),
+            Self::Taps(size) => {
+                let taps = size.to_le_bytes().repeat(H::COUNT);
+                told.chains.read_sent(&taps);
+            }
             Self::ParametersScaled(factor) => {
                 told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
             }
@@ -121,15 +124,13 @@ impl Lie {
     }
 }
 
-/// Changes the numbers of anything that travels, each by its place.
-fn change<T: Serialize + DeserializeOwned>(value: &mut T, change: impl Fn(usize, f32) -> f32) {
-    let Ok(mut bytes) = postcard::to_extend(value, Vec::new()) else { return };
-    for (index, number) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *number = change(index, f32::from_le_bytes(*number)).to_le_bytes();
+/// Changes the numbers of a state, each by its place.
+fn change_state<S: State>(state: &mut S, change: impl Fn(usize, f32) -> f32) {
+    let mut numbers = state.numbers();
+    for (index, number) in numbers.as_mut().iter_mut().enumerate() {
+        *number = change(index, *number);
     }
-    if let Ok(changed) = postcard::from_bytes(&bytes) {
-        *value = changed;
-    }
+    *state = S::from_numbers(numbers);
 }
 
 /// Something between −1 and 1 that nobody expects (the finaliser of `splitmix64`).

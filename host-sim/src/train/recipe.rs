@@ -9,6 +9,7 @@ use wdgnn_core::{
     flocking::{self, Flocking},
     online::{Learning, Mixing},
     taps::Scale,
+    task::Task as _,
     weights::{Header, Schedule, TaskSettings},
     wide::Metric,
 };
