@@ -1,7 +1,7 @@
 //! The controllers that are compared: two that know everything, and the networks.
 
 use wdgnn_core::{
-    Network,
+    Network, Task as _,
     behaviour::Behaviour,
     flocking::{self, Flocking, Motion},
     online::Learning,

@@ -8,6 +8,7 @@ use wdgnn_core::{
     online::Learning,
     robot::{FEATURES, OUTPUTS, TAPS},
     taps::Scale,
+    task::Task as _,
     weights::{self, Header, LayerDimensions, MOST_LAYERS, Schedule, TaskSettings},
 };
 

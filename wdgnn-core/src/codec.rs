@@ -4,9 +4,6 @@
 //! of its numbers go into one frame and how many bytes a number takes. Every frame is useful alone: nothing is put together
 //! again from several.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Serialize, de::DeserializeOwned};
-
 use crate::{
     message::{self, Beacon, Link, Profile},
     refusal::Refusal,
@@ -85,11 +82,6 @@ pub struct Identity {
     pub sequence: u32,
 }
 
-/// Wide parameters that can travel.
-pub trait Share: Tensor + Serialize + DeserializeOwned + MaxSize {}
-
-impl<W: Tensor + Serialize + DeserializeOwned + MaxSize> Share for W {}
-
 /// A link profile.
 pub trait Codec {
     /// Frames per exchange.
@@ -102,7 +94,7 @@ pub trait Codec {
     fn profile(folded: bool) -> Profile;
 
     /// The length of the longest frame in bytes.
-    fn bytes<S: State, C: Chains, W: Share>() -> usize;
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize;
 
     /// How many bytes at the front of a frame tell whose it is. They are never encrypted.
     fn header_bytes() -> usize;
@@ -118,7 +110,7 @@ pub trait Codec {
 
     /// Writes frame `index` of exchange number `exchange` to the front of `buffer` and returns its length, or `None` when the
     /// buffer is too short.
-    fn encode<S: State, C: Chains, W: Share>(
+    fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, C, W>,
@@ -131,7 +123,7 @@ pub trait Codec {
     ///
     /// # Errors
     /// Why it is refused.
-    fn decode<S: State, C: Chains, W: Share>(
+    fn decode<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
@@ -144,7 +136,7 @@ pub trait Codec {
     /// # Errors
     /// Why it is refused.
     #[inline]
-    fn read<S: State, C: Chains, W: Share>(
+    fn read<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
@@ -169,7 +161,7 @@ impl Codec for Exact {
         if folded { Profile::Exact } else { Profile::ExactUnfolded }
     }
 
-    fn bytes<S: State, C: Chains, W: Share>() -> usize {
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
         Beacon::<S, C, W>::BYTES
     }
 
@@ -182,7 +174,7 @@ impl Codec for Exact {
     }
 
     #[inline]
-    fn encode<S: State, C: Chains, W: Share>(
+    fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, C, W>,
@@ -194,7 +186,7 @@ impl Codec for Exact {
     }
 
     #[inline]
-    fn decode<S: State, C: Chains, W: Share>(
+    fn decode<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
@@ -204,7 +196,7 @@ impl Codec for Exact {
     }
 
     #[inline]
-    fn read<S: State, C: Chains, W: Share>(
+    fn read<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,

@@ -1,26 +1,25 @@
 //! Profiles for small radios: taps and parameters in half precision, and only as many as fit.
 //!
 //! * [`Dot154`], IEEE 802.15.4: state in `f32`, all taps, one run of 12 wide parameters in rotation (one tap of C for two outputs
-//!   and six features). At most 116 bytes with a tag of 8.
-//! * [`EspNow`]: the same with all wide parameters. At most 250 bytes.
+//!   and six features), or as many as fit. At most 116 bytes with a tag of 8.
+//! * [`EspNow`]: the same with all wide parameters, or as many as fit. At most 250 bytes.
 //! * [`Esb32`](crate::esb32::Esb32), nRF24 and Enhanced `ShockBurst`: frames of 32 bytes with a tag of 4, each with the state in half precision and
 //!   six numbers: of the taps in all frames of an exchange but the last, of the wide parameters in the last.
 //!
 //! Half precision is IEEE binary16, two bytes, to nearest even; what is too large for it is sent as its largest.
 
-use postcard::experimental::max_size::MaxSize;
-
 use crate::{
-    codec::{Codec, Identity, Parts, Share, Span},
+    codec::{Codec, Identity, Parts, Span},
     kernels,
     message::{self, Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
     task::{NodeId, State},
+    tensor::{Numbers, Tensor},
 };
 
-/// The most that a tensor may take in `f32`: 128 numbers, which a part's number can still tell.
-const MOST_BYTES: usize = 512;
+/// The most numbers that a tensor may have, which a part's number can still tell.
+const MOST_NUMBERS: usize = 128;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 pub const TAG_BYTES: usize = 8;
@@ -87,57 +86,62 @@ pub type Dot154 = Half<{ Profile::Dot154 as u8 }, 12, 116>;
 /// ESP-NOW.
 pub type EspNow = Half<{ Profile::EspNow as u8 }, { u16::MAX }, 250>;
 
-/// One frame per exchange: `f32` state, all taps and a run of `RUN` wide parameters in half precision, within `LIMIT` bytes.
+/// One frame per exchange: `f32` state, all taps and a run of up to `RUN` wide parameters in half precision, within `LIMIT` bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Half<const CODE: u8, const RUN: u16, const LIMIT: usize>;
 
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> {
-    fn run<W: MaxSize>(part: u8) -> Span {
-        let count = count::<W>();
-        let from = u16::from(part).saturating_mul(RUN);
-        Span { from, to: from.saturating_add(RUN).min(count) }
+    /// The length of a frame without its wide parameters.
+    const fn least<S: State, C: Chains>() -> usize {
+        HEADER_BYTES + 4 * S::Numbers::COUNT + 2 * C::COUNT
     }
 
-    fn parts<W: MaxSize>() -> u32 {
-        u32::from(count::<W>().div_ceil(RUN))
+    /// How many wide parameters go into a frame: `RUN`, or as many as fit.
+    const fn most<S: State, C: Chains>() -> u16 {
+        let room = LIMIT.saturating_sub(Self::least::<S, C>() + TAG_BYTES) / 2;
+        if room < RUN as usize { room as u16 } else { RUN }
+    }
+
+    fn run<S: State, C: Chains, W: Tensor>(part: u8) -> Span {
+        let most = Self::most::<S, C>();
+        let from = u16::from(part).saturating_mul(most);
+        Span { from, to: from.saturating_add(most).min(count::<W>()) }
+    }
+
+    fn parts<S: State, C: Chains, W: Tensor>() -> u32 {
+        const {
+            assert!(
+                Self::most::<S, C>() > 0,
+                "this network's beacon does not fit into one frame of this radio"
+            );
+            count::<W>().div_ceil(Self::most::<S, C>()) as u32
+        }
     }
 
     /// The length of a frame with this run.
-    fn length<S: MaxSize, C: MaxSize>(run: Span) -> usize {
-        HEADER_BYTES
-            + S::POSTCARD_MAX_SIZE
-            + C::POSTCARD_MAX_SIZE / 2
-            + 2 * usize::from(run.to.saturating_sub(run.from))
+    fn length<S: State, C: Chains>(run: Span) -> usize {
+        Self::least::<S, C>() + 2 * usize::from(run.to.saturating_sub(run.from))
     }
 
-    /// Checks everything about a frame but its numbers: its header, its run, the state, and the numbers behind that.
-    fn check<S: State, C: MaxSize, W: MaxSize>(
-        link: Link,
-        frame: &[u8],
-    ) -> Result<(Header, Span, S, &[u8]), Refusal> {
-        let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
-        check_first(header.first, Self::profile(true))?;
-        if u32::from(header.part) >= Self::parts::<W>() {
-            return Err(Refusal::Dimensions);
-        }
-        let run = Self::run::<W>(header.part);
-        check_length(frame, Self::length::<S, C>(run))?;
-        if header.model != link.model {
-            return Err(Refusal::Model);
-        }
-        let (state, numbers) = postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
-        Ok((header, run, state, numbers))
-    }
-
-    fn read_into<S: State, C: Chains, W: Share>(
+    fn read_into<S: State, C: Chains, W: Tensor>(
         link: Link,
         frame: &[u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        let (header, wide, state, numbers) = Self::check::<S, C, W>(link, frame)?;
+        let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
+        check_first(header.first, Self::profile(true))?;
+        if u32::from(header.part) >= Self::parts::<S, C, W>() {
+            return Err(Refusal::Dimensions);
+        }
+        let wide = Self::run::<S, C, W>(header.part);
+        check_length(frame, Self::length::<S, C>(wide))?;
+        if header.model != link.model {
+            return Err(Refusal::Model);
+        }
+        let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
-        (beacon.degree, beacon.state) = (header.degree, state);
+        (beacon.degree, beacon.state) = (header.degree, S::from_numbers(Numbers::from_bytes(state)));
         let parts = Parts { taps: Span::ALL, wide };
         fill(beacon, parts, numbers)?;
         Ok(parts)
@@ -151,14 +155,8 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         if CODE == Profile::Dot154 as u8 { Profile::Dot154 } else { Profile::EspNow }
     }
 
-    fn bytes<S: State, C: Chains, W: Share>() -> usize {
-        const {
-            let wide =
-                if W::POSTCARD_MAX_SIZE / 4 < RUN as usize { W::POSTCARD_MAX_SIZE / 4 } else { RUN as usize };
-            let bytes = HEADER_BYTES + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE / 2 + 2 * wide + TAG_BYTES;
-            assert!(bytes <= LIMIT, "this network's beacon does not fit into one frame of this radio");
-        }
-        Self::length::<S, C>(Self::run::<W>(0))
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+        Self::length::<S, C>(Self::run::<S, C, W>(0))
     }
 
     fn header_bytes() -> usize {
@@ -170,7 +168,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         Some(Identity { sender, boot, sequence })
     }
 
-    fn encode<S: State, C: Chains, W: Share>(
+    fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, C, W>,
@@ -178,28 +176,29 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         _: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let part = (exchange % Self::parts::<W>().max(1)) as u8;
+        let part = (exchange % Self::parts::<S, C, W>().max(1)) as u8;
         let (first, model) = (first_byte(Self::profile(true)), link.model);
         let Beacon { sender, boot, sequence, degree, .. } = *beacon;
         let header = Header { first, part, model, sender, boot, sequence, degree };
         let (front, rest) = buffer.split_first_chunk_mut()?;
         *front = header.bytes();
-        let state = postcard::to_slice(&beacon.state, &mut *rest).ok()?.len();
-        let parts = Parts { taps: Span::ALL, wide: Self::run::<W>(part) };
-        Some(HEADER_BYTES + state + write(beacon, parts, rest.get_mut(state..)?)?)
+        let (state, rest) = rest.split_at_mut_checked(4 * S::Numbers::COUNT)?;
+        kernels::write(state, beacon.state.numbers().as_ref());
+        let parts = Parts { taps: Span::ALL, wide: Self::run::<S, C, W>(part) };
+        Some(HEADER_BYTES + state.len() + write(beacon, parts, rest)?)
     }
 
-    fn decode<S: State, C: Chains, W: Share>(
+    fn decode<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(Self::check::<S, C, W>(*link, frame)?.2);
+        let mut beacon = Beacon::silent(S::zero());
         Self::read_into(*link, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
-    fn read<S: State, C: Chains, W: Share>(
+    fn read<S: State, C: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
@@ -210,14 +209,14 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     }
 }
 
-/// How many numbers a tensor sends.
-pub(crate) fn count<T: MaxSize>() -> u16 {
-    const { assert!(T::POSTCARD_MAX_SIZE <= MOST_BYTES, "more numbers than a compact profile carries") };
-    (T::POSTCARD_MAX_SIZE / 4) as u16
+/// How many wide parameters there are.
+pub(crate) const fn count<W: Tensor>() -> u16 {
+    const { assert!(W::COUNT <= MOST_NUMBERS, "more numbers than a compact profile carries") };
+    W::COUNT as u16
 }
 
 /// Writes the taps and the wide parameters that a frame carries in half precision, and returns how many bytes they took.
-pub(crate) fn write<S: State, C: Chains, W: Share>(
+pub(crate) fn write<S: State, C: Chains, W: Tensor>(
     beacon: &Beacon<S, C, W>,
     parts: Parts,
     bytes: &mut [u8],
@@ -232,12 +231,12 @@ pub(crate) fn write<S: State, C: Chains, W: Share>(
 ///
 /// # Errors
 /// [`Refusal::NotAdmissible`], for the state too.
-pub(crate) fn fill<'a, S: State, C: Chains, W: Share>(
+pub(crate) fn fill<'a, S: State, C: Chains, W: Tensor>(
     beacon: &mut Beacon<S, C, W>,
     parts: Parts,
     numbers: &'a [u8],
 ) -> Result<&'a [u8], Refusal> {
-    let taps = 2 * parts.taps.count(count::<C>());
+    let taps = 2 * parts.taps.count(C::COUNT as u16);
     let (taps, numbers) = numbers.split_at_checked(taps).ok_or(Refusal::Truncated)?;
     let wide = parts.wide.of_mut(beacon.wide.numbers_mut());
     let (read, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(Refusal::Truncated)?;

@@ -1,15 +1,14 @@
 //! The profile for the nRF24 and Enhanced `ShockBurst`: short frames, several per exchange, each useful alone.
 
-use postcard::experimental::max_size::MaxSize;
-
 use crate::{
-    codec::{Codec, Identity, Parts, Share, Span},
+    codec::{Codec, Identity, Parts, Span},
     compact::{check_first, count, fill, first_byte, write},
     kernels,
     message::{Beacon, Link, Profile, check_length},
     refusal::Refusal,
     taps::Chains,
     task::State,
+    tensor::{Numbers, Tensor},
 };
 
 /// The nRF24's 32 bytes.
@@ -19,57 +18,47 @@ pub struct Esb32;
 
 /// Numbers per frame.
 const PIECE: u16 = 6;
-/// The most numbers of a state that leave room for a piece and a tag.
-const MOST_STATE: usize = 4;
 /// Version and profile, sender, boot, sequence, piece.
 const SHORT_HEADER_BYTES: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
 const SHORT_FRAMES: u32 = 4;
 
 impl Esb32 {
-    fn length<S: MaxSize>() -> usize {
-        SHORT_HEADER_BYTES + S::POSTCARD_MAX_SIZE / 2 + 2 * usize::from(PIECE)
+    fn length<S: State>() -> usize {
+        SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * usize::from(PIECE)
     }
 
     /// The taps' pieces come first, the wide parameters' behind them.
-    fn span<C: MaxSize, W: MaxSize>(piece: u8) -> Option<Parts> {
-        let tap_pieces = count::<C>().div_ceil(PIECE);
+    fn span<C: Chains, W: Tensor>(piece: u8) -> Option<Parts> {
+        let tap_pieces = (C::COUNT as u16).div_ceil(PIECE);
         let piece = u16::from(piece);
         let run = |index: u16, count: u16| {
             let from = index * PIECE;
             (from < count).then_some(Span { from, to: (from + PIECE).min(count) })
         };
         match piece.checked_sub(tap_pieces) {
-            None => Some(Parts { taps: run(piece, count::<C>())?, wide: Span::NONE }),
+            None => Some(Parts { taps: run(piece, C::COUNT as u16)?, wide: Span::NONE }),
             Some(wide) => Some(Parts { taps: Span::NONE, wide: run(wide, count::<W>())? }),
         }
     }
 
-    /// Checks everything about a frame but its numbers: whose it is, what it carries, the state, and the numbers behind that.
-    fn check<S: State, C: MaxSize, W: MaxSize>(frame: &[u8]) -> Result<(Identity, Parts, S, &[u8]), Refusal> {
+    fn read_into<S: State, C: Chains, W: Tensor>(
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
         let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
         let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
         let [first, .., piece] = *header;
         check_first(first, Profile::Esb32)?;
         let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
         check_length(frame, Self::length::<S>())?;
-        let (state, numbers) =
-            content.split_at_checked(S::POSTCARD_MAX_SIZE / 2).ok_or(Refusal::Truncated)?;
-        let mut numbers_of_state = [0.0; MOST_STATE];
-        // What is not finite stays so, and is found with the rest of the numbers.
-        let finite = kernels::read_halves(&mut numbers_of_state, state);
-        let bytes = numbers_of_state.map(|x| if finite { x } else { f32::NAN }.to_le_bytes());
-        let state = postcard::from_bytes(bytes.as_flattened()).map_err(|_| Refusal::Truncated)?;
-        Ok((identity, parts, state, numbers))
-    }
-
-    fn read_into<S: State, C: Chains, W: Share>(
-        frame: &[u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        let (identity, parts, state, numbers) = Self::check::<S, C, W>(frame)?;
+        let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
-        (beacon.degree, beacon.state) = (0, state);
+        let mut said = S::Numbers::ZERO;
+        if !kernels::read_halves(said.as_mut(), state) {
+            return Err(Refusal::NotAdmissible);
+        }
+        (beacon.degree, beacon.state) = (0, S::from_numbers(said));
         // What fills up a piece is zero: one value, one frame.
         let filling = fill(beacon, parts, numbers)?;
         if filling.iter().any(|byte| *byte != 0) {
@@ -86,11 +75,14 @@ impl Codec for Esb32 {
         Profile::Esb32
     }
 
-    fn bytes<S: State, C: Chains, W: Share>() -> usize {
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
         const {
-            assert!(SHORT_HEADER_BYTES + S::POSTCARD_MAX_SIZE / 2 + 2 * PIECE as usize + 4 <= 32);
             assert!(
-                C::POSTCARD_MAX_SIZE / 4 <= (SHORT_FRAMES as usize - 1) * PIECE as usize,
+                SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * PIECE as usize + 4 <= 32,
+                "this state leaves no room for a piece and a tag"
+            );
+            assert!(
+                C::COUNT <= (SHORT_FRAMES as usize - 1) * PIECE as usize,
                 "this network has more taps than the frames of one exchange carry"
             );
         }
@@ -111,7 +103,7 @@ impl Codec for Esb32 {
     }
 
     /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535, a sequence beyond 2²⁴.
-    fn encode<S: State, C: Chains, W: Share>(
+    fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         _: &Link,
         beacon: &Beacon<S, C, W>,
@@ -119,7 +111,7 @@ impl Codec for Esb32 {
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let tap_pieces = u32::from(count::<C>().div_ceil(PIECE));
+        let tap_pieces = u32::from((C::COUNT as u16).div_ceil(PIECE));
         let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
         let piece = if index < tap_pieces { index } else { tap_pieces + exchange % wide_pieces } as u8;
         let parts = Self::span::<C, W>(piece)?;
@@ -129,27 +121,25 @@ impl Codec for Esb32 {
         let frame = buffer.get_mut(..Self::length::<S>())?;
         let (header, rest) = frame.split_first_chunk_mut()?;
         *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece];
-        let (state, rest) = rest.split_at_mut_checked(S::POSTCARD_MAX_SIZE / 2)?;
-        let mut bytes = [[0; 4]; MOST_STATE];
-        postcard::to_slice(&beacon.state, bytes.as_flattened_mut()).ok()?;
-        kernels::write_halves(state, &bytes.map(f32::from_le_bytes));
+        let (state, rest) = rest.split_at_mut_checked(2 * S::Numbers::COUNT)?;
+        kernels::write_halves(state, beacon.state.numbers().as_ref());
         let used = write(beacon, parts, rest)?;
         // A last piece that is shorter is filled up: all frames have one length.
         rest.get_mut(used..)?.fill(0);
         Some(Self::length::<S>())
     }
 
-    fn decode<S: State, C: Chains, W: Share>(
+    fn decode<S: State, C: Chains, W: Tensor>(
         &mut self,
         _: &Link,
         _: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(Self::check::<S, C, W>(frame)?.2);
+        let mut beacon = Beacon::silent(S::zero());
         Self::read_into(frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
-    fn read<S: State, C: Chains, W: Share>(
+    fn read<S: State, C: Chains, W: Tensor>(
         &mut self,
         _: &Link,
         _: u32,

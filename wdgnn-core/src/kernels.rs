@@ -161,6 +161,14 @@ pub(crate) fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
     all
 }
 
+/// Writes numbers as little-endian bytes, as far as both go; subnormals as zero.
+#[inline(never)]
+pub(crate) fn write(bytes: &mut [u8], numbers: &[f32]) {
+    for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
+        *bytes = math::flush(*number).to_le_bytes();
+    }
+}
+
 /// `wide −= taps · factorᵀ`, one row of `wide` per tap.
 #[inline(never)]
 pub(crate) fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
@@ -289,6 +297,13 @@ mod tests {
         let mut numbers = [0.0; 9];
         assert!(read(&mut numbers, &bytes));
         assert_eq!(numbers.map(f32::to_bits), written.map(f32::to_bits));
+    }
+
+    #[test]
+    fn numbers_are_written_without_a_length_and_without_subnormals() {
+        let mut bytes = [0xff; 8];
+        write(&mut bytes, &[1.0, 1.0e-40]);
+        assert_eq!(bytes, [0, 0, 0x80, 0x3f, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -94,7 +94,7 @@
 //!
 //! ```
 //! use wdgnn_core::{
-//!     Behaviour, Flocking, Folded, Layer, Motion, Network, Node, Top, Weights, WeightsError, flocking,
+//!     Behaviour, Flocking, Folded, Layer, Motion, Network, Node, Task, Top, Weights, WeightsError,
 //!     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor}, tick,
 //! };
 //! # use wdgnn_core::{Activation, Learning, Scale, weights::{self, Aligned, Header, LayerDimensions, Schedule, TaskSettings}};
@@ -124,7 +124,7 @@
 //! fn robot(file: &[u8]) -> Result<(), WeightsError> {
 //!     let weights = Weights::open(file)?;
 //!     let network = Net::from_weights(&weights)?;
-//!     let task = Flocking::from_settings(weights.expect_task(flocking::TASK)?);
+//!     let task: Flocking = Task::from_settings(weights.expect_task(Flocking::<2>::NUMBER)?);
 //!     let learning = weights.header.learning;
 //!     let model = Folded::new(network, learning.metric);
 //!     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
@@ -142,7 +142,7 @@
 //! # layers[0] = LayerDimensions { taps: 2, features: 2 };
 //! # let header = Header {
 //! #     activation: Activation::Tanh, schedule: Schedule::Delayed, scale: Scale::Mean, features: 6, hidden: 2,
-//! #     outputs: 2, layers, task: TaskSettings { task: flocking::TASK, numbers: Flocking::DEFAULT.settings() },
+//! #     outputs: 2, layers, task: TaskSettings { task: Flocking::<2>::NUMBER, numbers: Flocking::DEFAULT.settings() },
 //! #     learning: Learning::paper(1.0), exchange_divisor: 1,
 //! # };
 //! # let mut file = Aligned([0; 1024]);
@@ -185,6 +185,7 @@ pub mod rhythm;
 pub mod robot;
 pub mod safety;
 pub mod seal;
+pub mod shape;
 pub mod taps;
 pub mod task;
 pub mod tensor;

@@ -1,18 +1,15 @@
 //! Speak and hear: the beacon that a node broadcasts once per exchange.
 //!
-//! A frame is a header, the sender's state, its taps and its wide parameters, in postcard with every integer at a fixed
-//! width: two frames of one model have the same length, and any language can read them with a table
-//! (`docs/wire-format.md`). postcard itself accepts trailing bytes and does not look into floats, so every check is made here.
-
-use postcard::fixint::le;
-use serde::Serialize;
+//! A frame is a header, the sender's state, its taps and its wide parameters, little-endian and with everything at a fixed
+//! width: two frames of one model have the same length, and any language can read them with a table (`docs/wire-format.md`).
 
 use crate::{
-    codec::{Identity, Parts, Share},
+    codec::{Identity, Parts},
     kernels,
     refusal::Refusal,
     taps::Chains,
     task::{NodeId, State},
+    tensor::{Numbers, Tensor},
 };
 
 /// The protocol's version, the first byte of every frame.
@@ -103,22 +100,15 @@ pub struct Beacon<S, C, W> {
 }
 
 /// What a frame says about itself.
-#[derive(Clone, Copy, Serialize)]
 struct Header {
     version: u8,
     profile: u8,
     state_numbers: u8,
-    #[serde(with = "le")]
     tap_numbers: u16,
-    #[serde(with = "le")]
     wide_numbers: u16,
-    #[serde(with = "le")]
     model: u32,
-    #[serde(with = "le")]
     sender: NodeId,
-    #[serde(with = "le")]
     boot: u32,
-    #[serde(with = "le")]
     sequence: u32,
     degree: u8,
 }
@@ -127,8 +117,7 @@ struct Header {
 pub const HEADER_BYTES: usize = 22;
 
 impl Header {
-    /// The header at the front of a frame, and what is behind it: byte by byte as it was serialised, at a third of what it takes
-    /// through serde.
+    /// The header at the front of a frame, and what is behind it.
     fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (header, content) = frame.split_first_chunk::<HEADER_BYTES>()?;
         let &[version, profile, state_numbers, t0, t1, w0, w1, m0, m1, m2, m3, ref rest @ ..] = header;
@@ -147,6 +136,40 @@ impl Header {
         };
         Some((header, content))
     }
+
+    fn bytes(&self) -> [u8; HEADER_BYTES] {
+        let [t0, t1] = self.tap_numbers.to_le_bytes();
+        let [w0, w1] = self.wide_numbers.to_le_bytes();
+        let [m0, m1, m2, m3] = self.model.to_le_bytes();
+        let [i0, i1] = self.sender.to_le_bytes();
+        let [b0, b1, b2, b3] = self.boot.to_le_bytes();
+        let [s0, s1, s2, s3] = self.sequence.to_le_bytes();
+        let Self { version, profile, state_numbers, degree, .. } = *self;
+        [
+            version,
+            profile,
+            state_numbers,
+            t0,
+            t1,
+            w0,
+            w1,
+            m0,
+            m1,
+            m2,
+            m3,
+            i0,
+            i1,
+            b0,
+            b1,
+            b2,
+            b3,
+            s0,
+            s1,
+            s2,
+            s3,
+            degree,
+        ]
+    }
 }
 
 /// Whose frame this is, if it is long enough to tell.
@@ -156,7 +179,7 @@ pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
 }
 
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
-fn take_header<S: State, C: Chains, W: Share>(link: Link, frame: &[u8]) -> Result<(Header, &[u8]), Refusal> {
+fn take_header<S: State, C: Chains, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Header, &[u8]), Refusal> {
     let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
     if header.version != VERSION {
         return Err(Refusal::Version);
@@ -180,28 +203,14 @@ pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), Refusal> {
     }
 }
 
-#[derive(Serialize)]
-struct Content<'a, S, C, W> {
-    state: &'a S,
-    chains: &'a C,
-    wide: &'a W,
-}
-
-impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
+impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
     /// The length of every such frame in bytes.
-    pub const BYTES: usize =
-        HEADER_BYTES + S::POSTCARD_MAX_SIZE + C::POSTCARD_MAX_SIZE + W::POSTCARD_MAX_SIZE;
+    pub const BYTES: usize = HEADER_BYTES + 4 * (S::Numbers::COUNT + C::COUNT + W::COUNT);
 
     /// How many numbers the state, the taps and the wide parameters are.
     const DIMENSIONS: (u8, u16, u16) = {
-        assert!(
-            S::POSTCARD_MAX_SIZE < 1024 && C::POSTCARD_MAX_SIZE < 1 << 18 && W::POSTCARD_MAX_SIZE < 1 << 18
-        );
-        (
-            (S::POSTCARD_MAX_SIZE / 4) as u8,
-            (C::POSTCARD_MAX_SIZE / 4) as u16,
-            (W::POSTCARD_MAX_SIZE / 4) as u16,
-        )
+        assert!(S::Numbers::COUNT < 1 << 8 && C::COUNT < 1 << 16 && W::COUNT < 1 << 16);
+        (S::Numbers::COUNT as u8, C::COUNT as u16, W::COUNT as u16)
     };
 
     fn header(&self, link: Link) -> Header {
@@ -224,9 +233,15 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// [`Beacon::BYTES`].
     #[must_use]
     pub fn encode(&self, link: &Link, buffer: &mut [u8]) -> Option<usize> {
-        let content = Content { state: &self.state, chains: &self.chains, wide: &self.wide };
-        let used = postcard::to_slice(&(self.header(*link), content), buffer).ok()?;
-        Some(used.len())
+        let frame = buffer.get_mut(..Self::BYTES)?;
+        let (header, content) = frame.split_first_chunk_mut()?;
+        let (state, numbers) = content.split_at_mut_checked(4 * S::Numbers::COUNT)?;
+        let (taps, wide) = numbers.split_at_mut_checked(4 * C::COUNT)?;
+        *header = self.header(*link).bytes();
+        kernels::write(state, self.state.numbers().as_ref());
+        self.chains.write_sent(taps);
+        kernels::write(wide, self.wide.numbers());
+        Some(Self::BYTES)
     }
 
     /// Reads a frame.
@@ -234,9 +249,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
     /// # Errors
     /// The first [`Refusal`] that applies, in the order of its declaration.
     pub fn decode(link: &Link, frame: &[u8]) -> Result<Self, Refusal> {
-        let (_, content) = take_header::<S, C, W>(*link, frame)?;
-        let (state, _) = postcard::take_from_bytes(content).map_err(|_| Refusal::Truncated)?;
-        let mut beacon = Self::silent(state);
+        let mut beacon = Self::silent(S::zero());
         beacon.read(link, frame).map(|()| beacon)
     }
 
@@ -255,8 +268,7 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
 
     /// Reads a frame into this beacon. What it holds after a refusal means nothing.
     ///
-    /// The numbers are read in place, a tensor at a time: through serde and by value, copies took four fifths of a robot's
-    /// hearing.
+    /// The numbers are read in place, a tensor at a time: by value, copies took four fifths of a robot's hearing.
     #[inline]
     pub(crate) fn read(&mut self, link: &Link, frame: &[u8]) -> Result<(), Refusal> {
         let (header, content) = take_header::<S, C, W>(*link, frame)?;
@@ -264,8 +276,9 @@ impl<S: State, C: Chains, W: Share> Beacon<S, C, W> {
         if header.model != link.model {
             return Err(Refusal::Model);
         }
-        let (state, numbers) = postcard::take_from_bytes::<S>(content).map_err(|_| Refusal::Truncated)?;
-        let (taps, wide) = numbers.split_at_checked(C::POSTCARD_MAX_SIZE).ok_or(Refusal::Truncated)?;
+        let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
+        let (taps, wide) = numbers.split_at_checked(4 * C::COUNT).ok_or(Refusal::Truncated)?;
+        let state = S::from_numbers(Numbers::from_bytes(state));
         (self.sender, self.boot, self.sequence) = (header.sender, header.boot, header.sequence);
         (self.degree, self.state) = (header.degree, state);
         let admissible =

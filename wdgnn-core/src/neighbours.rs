@@ -11,36 +11,37 @@
 use heapless::Vec;
 
 use crate::{
-    codec::{Parts, Share, Span},
+    codec::{Parts, Span},
     message::Beacon,
     refusal::Refusal,
     taps::Chains,
-    task::{Evidence, NodeId, State},
+    task::{NodeId, State},
+    tensor::Tensor,
 };
 
 /// What a neighbour's next word is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Track<S> {
+pub struct Track<S, E = ()> {
     /// The state that follows from everything that it said.
     pub state: S,
     /// The tick in which it said it last.
     pub said: u32,
     /// What speaks against it.
-    pub evidence: Evidence,
+    pub evidence: E,
 }
 
-impl<S> Track<S> {
+impl<S, E: Default> Track<S, E> {
     /// A track that begins with a word of this tick.
     fn new(state: S, said: u32) -> Self {
-        Self { state, said, evidence: Evidence::default() }
+        Self { state, said, evidence: E::default() }
     }
 }
 
 /// A neighbour as the table keeps it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbour<S, C, W> {
+pub struct Neighbour<S, C, W, E = ()> {
     /// The tick in which it was last heard.
     pub heard: u32,
     /// How many frames in a row were plausible after the one before.
@@ -54,15 +55,15 @@ pub struct Neighbour<S, C, W> {
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
     /// What its next word is held against.
-    pub track: Track<S>,
+    pub track: Track<S, E>,
     /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
     /// is new.
-    pub earlier: Option<Track<S>>,
+    pub earlier: Option<Track<S, E>>,
     /// What it said; the state is carried on to this tick.
     pub beacon: Beacon<S, C, W>,
 }
 
-impl<S: Copy, C, W> Neighbour<S, C, W> {
+impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
     fn newcomer(now: &Heard<S>, fresh: Span, mut beacon: Beacon<S, C, W>) -> Self {
         let track = Track::new(beacon.state, now.said);
         beacon.state = now.state;
@@ -99,7 +100,7 @@ impl<S: Copy> Heard<S> {
     }
 }
 
-/// Up to `N` neighbours.
+/// Up to `N` neighbours, and of each the evidence `E` that its task keeps.
 ///
 /// ```
 /// use wdgnn_core::{Beacon, Neighbours, Refusal, neighbours::Heard};
@@ -124,19 +125,19 @@ impl<S: Copy> Heard<S> {
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbours<S, C, W, const N: usize> {
-    entries: Vec<Neighbour<S, C, W>, N>,
+pub struct Neighbours<S, C, W, const N: usize, E = ()> {
+    entries: Vec<Neighbour<S, C, W, E>, N>,
     /// The tick to which states are carried on.
     settled: u32,
 }
 
-impl<S, C, W, const N: usize> Default for Neighbours<S, C, W, N> {
+impl<S, C, W, const N: usize, E> Default for Neighbours<S, C, W, N, E> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
+impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// Nobody yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -145,7 +146,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 
     /// The neighbours in ascending id.
-    pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W>> {
+    pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W, E>> {
         self.entries.iter()
     }
 
@@ -170,6 +171,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     where
         S: Copy,
         Beacon<S, C, W>: Copy,
+        E: Default,
     {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         match found {
@@ -191,7 +193,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         Ok(())
     }
 
-    fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W>) -> Result<(), Refusal> {
+    fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
         // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
         if self.entries.is_full() || index > self.entries.len() {
             return Err(Refusal::TableFull);
@@ -211,12 +213,13 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
         now: &Heard<S>,
         beacon: &Beacon<S, C, W>,
         parts: Parts,
-        follow: impl FnOnce(&S, &S, u32, u8, &mut Evidence) -> (S, bool),
+        follow: impl FnOnce(&S, &S, u32, u8, &mut E) -> (S, bool),
     ) -> Result<(), Refusal>
     where
         S: State,
         C: Chains,
-        W: Share,
+        W: Tensor,
+        E: Copy + Default,
     {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         let index = match found {
@@ -286,7 +289,7 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 
     /// Decides who counts. Until then, a newcomer does not.
-    pub fn judge(&mut self, counts: impl Fn(&Neighbour<S, C, W>) -> bool) {
+    pub fn judge(&mut self, counts: impl Fn(&Neighbour<S, C, W, E>) -> bool) {
         for entry in &mut self.entries {
             entry.counts = counts(entry);
         }
@@ -299,9 +302,9 @@ impl<S, C, W, const N: usize> Neighbours<S, C, W, N> {
     }
 }
 
-impl<'a, S, C, W, const N: usize> IntoIterator for &'a Neighbours<S, C, W, N> {
-    type Item = &'a Neighbour<S, C, W>;
-    type IntoIter = core::slice::Iter<'a, Neighbour<S, C, W>>;
+impl<'a, S, C, W, const N: usize, E> IntoIterator for &'a Neighbours<S, C, W, N, E> {
+    type Item = &'a Neighbour<S, C, W, E>;
+    type IntoIter = core::slice::Iter<'a, Neighbour<S, C, W, E>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

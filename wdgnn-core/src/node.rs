@@ -17,7 +17,7 @@ use crate::{
     safety::{self, Verdict},
     seal::WINDOW_TICKS,
     taps::{self, Chains as _},
-    task::{Isolation, NodeId, State, Task},
+    task::{Isolation, NodeId, Numbers, State, Task},
     tensor::Tensor,
     wide::Model,
 };
@@ -26,7 +26,12 @@ use crate::{
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
 
 /// A neighbour of a node with model `M` and task `T`.
-pub type NeighbourOf<M, T> = Neighbour<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
+pub type NeighbourOf<M, T> =
+    Neighbour<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, <T as Task>::Evidence>;
+
+/// The table of neighbours of a node with model `M` and task `T`.
+type Table<M, T, const N: usize> =
+    Neighbours<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, N, <T as Task>::Evidence>;
 
 /// What learning did in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +108,7 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     personal: Personal<M::Output>,
     /// Its state one tick before, for what came of its commands.
     before: T::State,
-    neighbours: Neighbours<T::State, M::Chains, M::Wide, N>,
+    neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
 }
@@ -176,7 +181,7 @@ where
             reach: wide.norm(),
             factor: Tensor::ZERO,
             output,
-            personal: Personal::new(output),
+            personal: Personal::NOTHING,
             before: state,
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
@@ -316,7 +321,7 @@ where
 
     /// Takes a beacon into the table.
     fn keep(
-        neighbours: &mut Neighbours<T::State, M::Chains, M::Wide, N>,
+        neighbours: &mut Table<M, T, N>,
         task: &T,
         probation: u8,
         now: &Heard<T::State>,
@@ -415,9 +420,7 @@ where
     /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
     pub fn guard(&self) -> (M::Output, Verdict) {
         if self.blind() {
-            let mut nothing = self.output;
-            nothing.as_mut().fill(0.0);
-            return (nothing, Verdict::Blind);
+            return (Numbers::ZERO, Verdict::Blind);
         }
         let isolation = self.behaviour.patience.phase(self.alone);
         safety::guard(&self.task, &self.state, self.states(), &self.output, isolation)
@@ -553,7 +556,7 @@ where
     }
 
     /// The neighbours in ascending id.
-    pub fn neighbours(&self) -> core::slice::Iter<'_, Neighbour<T::State, M::Chains, M::Wide>> {
+    pub fn neighbours(&self) -> core::slice::Iter<'_, NeighbourOf<M, T>> {
         self.neighbours.iter()
     }
 

@@ -15,7 +15,7 @@
 //! changed ([`crate::Task::outcome`]): c, between −1 and 1, is near −1 while commands do what they should, and 0 for a
 //! swing that goes on and on. Above c₀ the robot lowers the gain of its own network.
 
-use crate::online::Learning;
+use crate::{online::Learning, tensor::Numbers};
 
 /// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
 const MEMORY: f32 = 0.95;
@@ -42,12 +42,9 @@ pub struct Personal<O> {
     outcome: [f32; 2],
 }
 
-impl<O: Copy + AsRef<[f32]> + AsMut<[f32]>> Personal<O> {
-    /// Nothing learned yet; `zero` is any output.
-    pub fn new(mut zero: O) -> Self {
-        zero.as_mut().fill(0.0);
-        Self { bias: zero, gain: 1.0, outcome: [0.0; 2] }
-    }
+impl<O: Numbers> Personal<O> {
+    /// Nothing learned yet.
+    pub const NOTHING: Self = Self { bias: O::ZERO, gain: 1.0, outcome: [0.0; 2] };
 
     /// What a robot has learned before, if it may be: finite, and within what `rule` allows.
     #[must_use]
@@ -106,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_personal_part_by_hand() {
-        let mut personal = Personal::new([7.0, 7.0]);
+        let mut personal = Personal::<[f32; 2]>::NOTHING;
         let mut output = [3.0, -4.0];
         personal.apply(&mut output);
         assert_eq!(output, [3.0, -4.0], "nothing learned, nothing changed");
@@ -119,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_bias_never_leaves_its_clip_and_is_always_a_number() {
-        let mut personal = Personal::new([0.0, 0.0]);
+        let mut personal = Personal::<[f32; 2]>::NOTHING;
         personal.descend(&[-1.0, 1.0e30], 100.0, 5.0);
         assert_eq!(personal.bias, [5.0, -5.0]);
         personal.descend(&[f32::NAN, f32::NEG_INFINITY], 100.0, 5.0);
@@ -128,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_swing_lowers_the_gain_and_braking_does_not() {
-        let mut braking = Personal::new([0.0, 0.0]);
+        let mut braking = Personal::<[f32; 2]>::NOTHING;
         let mut swinging = braking;
         for tick in 0..100 {
             braking.heed((-0.2, 0.2));

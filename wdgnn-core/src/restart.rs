@@ -4,18 +4,19 @@
 //! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
 //! keeps a personal part has it in a third part behind; a record without one is as good as it always was.
 
-use postcard::fixint::le;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use crate::{
+    codec::Codec,
+    kernels,
+    node::Node,
+    ports::Store,
+    task::Task,
+    tensor::{Numbers, Tensor},
+    weights::checksum,
+    wide::Model,
+};
 
-use crate::{codec::Codec, node::Node, ports::Store, task::Task, weights::checksum, wide::Model};
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Head {
-    #[serde(with = "le")]
-    model: u32,
-    #[serde(with = "le")]
-    boot: u32,
-}
+/// Length of the head without its checksum: the model and the boot count.
+const HEAD_BYTES: usize = 8;
 
 /// The store could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,14 +50,17 @@ where
     // A record longer than the buffer was cut: its head is still good.
     let record = buffer.get(..length).unwrap_or(buffer);
     let mut resumed = false;
-    if let Some((head, body)) = unseal::<Head>(record) {
-        if head.model == node.link().model
-            && let Some((wide, rest)) = unseal::<M::Wide>(body)
+    if let Some((head, body)) = take_part(record, HEAD_BYTES)
+        && let Some((model, boot)) = read_head(head)
+    {
+        let mut wide = M::Wide::ZERO;
+        if model == node.link().model
+            && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::COUNT)
             && (rest.is_empty() || take_personal(node, rest))
         {
-            resumed = node.set_wide(&wide);
+            resumed = kernels::read(wide.numbers_mut(), numbers) && node.set_wide(&wide);
         }
-        node.set_boot(head.boot.saturating_add(1));
+        node.set_boot(boot.saturating_add(1));
     }
     // Before the first word: a count that is lost now would come again, and a nonce with it.
     keep(node, store, buffer)?;
@@ -93,66 +97,58 @@ where
     T: Task<Features = M::Features, Output = M::Output>,
     K: Store,
 {
-    let head = Head { model: node.link().model, boot: node.boot() };
-    let length = seal(&head, buffer)?;
-    let mut length = length + seal(node.wide(), buffer.get_mut(length..)?)?;
+    let whole = buffer.len();
+    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, node.link().model, node.boot()))?;
+    let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
     if node.behaviour().learning.personal() {
-        length += seal_personal(node, buffer.get_mut(length..)?)?;
+        let personal = node.personal();
+        rest = put_part(rest, 4 + 4 * M::Output::COUNT, |part| {
+            if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
+                *gain = personal.gain.to_le_bytes();
+                kernels::write(biases, personal.bias.as_ref());
+            }
+        })?;
     }
+    let length = whole - rest.len();
     store.save(buffer.get(..length)?).ok()
 }
 
-/// Writes the personal part: its gain, its biases, and their checksum.
-fn seal_personal<M, T, const N: usize, P: Codec>(node: &Node<M, T, N, P>, buffer: &mut [u8]) -> Option<usize>
-where
-    M: Model,
-    T: Task<Features = M::Features, Output = M::Output>,
-{
-    let personal = node.personal();
-    let numbers = [personal.gain];
-    let mut length = 0;
-    for number in numbers.iter().chain(personal.bias.as_ref()) {
-        *buffer.get_mut(length..)?.first_chunk_mut()? = number.to_le_bytes();
-        length += 4;
-    }
-    let checksum = checksum(buffer.get(..length)?);
-    *buffer.get_mut(length..)?.first_chunk_mut()? = checksum.to_le_bytes();
-    Some(length + 4)
-}
-
-/// Reads what [`seal_personal`] wrote and has the node take it up, as far as its rule allows. Returns whether it is whole.
+/// Reads a personal part and has the node take it up, as far as its rule allows. Returns whether it is whole.
 fn take_personal<M, T, const N: usize, P: Codec>(node: &mut Node<M, T, N, P>, bytes: &[u8]) -> bool
 where
     M: Model,
     T: Task<Features = M::Features, Output = M::Output>,
 {
-    let Some((covered, stored)) = bytes.split_last_chunk::<4>() else { return false };
-    let mut bias = node.personal().bias;
-    let (chunks, left) = covered.as_chunks::<4>();
-    let whole = checksum(covered) == u32::from_le_bytes(*stored)
-        && left.is_empty()
-        && chunks.len() == 1 + bias.as_ref().len();
-    if whole && let Some((gain, biases)) = chunks.split_first() {
-        for (bias, bytes) in bias.as_mut().iter_mut().zip(biases) {
-            *bias = f32::from_le_bytes(*bytes);
-        }
-        node.set_personal(bias, f32::from_le_bytes(*gain));
+    let Some((part, [])) = take_part(bytes, 4 + 4 * M::Output::COUNT) else { return false };
+    if let Some((gain, biases)) = part.split_first_chunk() {
+        node.set_personal(Numbers::from_bytes(biases), f32::from_le_bytes(*gain));
     }
-    whole
+    true
 }
 
-/// Writes `value` and its checksum to the front of `buffer` and returns their length.
-fn seal<V: Serialize>(value: &V, buffer: &mut [u8]) -> Option<usize> {
-    let written = postcard::to_slice(value, buffer).ok()?;
-    let (length, checksum) = (written.len(), checksum(written));
-    buffer.get_mut(length..)?.first_chunk_mut().map(|seal| *seal = checksum.to_le_bytes())?;
-    Some(length + 4)
+fn write_head(head: &mut [u8], model: u32, boot: u32) {
+    if let ([m, b], _) = head.as_chunks_mut::<4>() {
+        (*m, *b) = (model.to_le_bytes(), boot.to_le_bytes());
+    }
 }
 
-/// Reads what [`seal`] wrote, and what is behind it.
-fn unseal<V: DeserializeOwned>(bytes: &[u8]) -> Option<(V, &[u8])> {
-    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
-    let sealed = bytes.get(..bytes.len() - rest.len())?;
+fn read_head(head: &[u8]) -> Option<(u32, u32)> {
+    let (&[model, boot], _) = head.as_chunks::<4>() else { return None };
+    Some((u32::from_le_bytes(model), u32::from_le_bytes(boot)))
+}
+
+/// Has a part of this length written to the front of `buffer`, and puts its checksum behind it. Returns the room that is left.
+fn put_part(buffer: &mut [u8], length: usize, write: impl FnOnce(&mut [u8])) -> Option<&mut [u8]> {
+    let (part, rest) = buffer.split_at_mut_checked(length)?;
+    let (seal, rest) = rest.split_first_chunk_mut()?;
+    write(part);
+    *seal = checksum(part).to_le_bytes();
+    Some(rest)
+}
+
+/// Takes a part of this length from the front of `bytes`, if its checksum is right. Returns what is behind it, too.
+fn take_part(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
+    let (part, rest) = bytes.split_at_checked(length)?;
     let (seal, rest) = rest.split_first_chunk()?;
-    (checksum(sealed) == u32::from_le_bytes(*seal)).then_some((value, rest))
+    (checksum(part) == u32::from_le_bytes(*seal)).then_some((part, rest))
 }

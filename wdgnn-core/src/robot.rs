@@ -1,66 +1,87 @@
-//! The flocking robot: the one node type that firmware flies and a simulator simulates.
+//! The robot: the one node type that firmware flies and a simulator simulates, for any task that comes with a network.
 //!
-//! The paper's network (six features, K = 3, 32 hidden features, two accelerations) in its folded form, with room for 16
-//! neighbours. Whoever flies another one writes another alias; nothing else changes.
+//! Flocking in the plane has the paper's network (six features, K = 3, 32 hidden features, two accelerations) in its folded form,
+//! with room for 16 neighbours. Another task says by [`Onboard`] which network it flies; nothing else changes.
 
 use crate::{
     behaviour::Behaviour,
     codec::{Codec, Exact},
     compact::TAG_BYTES,
     deep::{Layer, Top},
-    flocking::{self, Flocking, Motion},
+    flocking::Flocking,
     network::Network,
     node::Node,
-    task::NodeId,
+    shape::{OneLayer, Shape},
+    task::{NodeId, State, Task},
     weights::{Weights, WeightsError},
-    wide::{Folded, Model},
+    wide::Model,
 };
 
-/// Input features F.
+/// A task as robots carry it: with its network.
+pub trait Onboard: Task + Sized + 'static {
+    /// The network's shape.
+    type Shape: Shape<Self>;
+}
+
+impl Onboard for Flocking<2> {
+    type Shape = OneLayer<FEATURES, TAPS, HIDDEN, OUTPUTS>;
+}
+
+impl Onboard for Flocking<3> {
+    type Shape = OneLayer<9, TAPS, HIDDEN, 3>;
+}
+
+/// Input features F of flocking in the plane.
 pub const FEATURES: usize = 6;
 /// K + 1.
 pub const TAPS: usize = 4;
 /// Hidden features G.
 pub const HIDDEN: usize = 32;
-/// Outputs O: the two components of an acceleration.
+/// Outputs O of flocking in the plane: the two components of an acceleration.
 pub const OUTPUTS: usize = 2;
 /// Neighbours in the table. Fifty robots on rings with 2 m of radio have nine on average; the rest is for close company.
 pub const NEIGHBOURS: usize = 16;
 
-/// The robot's deep part.
+/// The network of a task, as flown.
+pub type ModelOf<'w, T> = <<T as Onboard>::Shape as Shape<T>>::Model<'w>;
+/// The robot, on the link profile `P`, with the task `T`.
+pub type Robot<'w, P = Exact, T = Flocking> = Node<ModelOf<'w, T>, T, NEIGHBOURS, P>;
+
+/// The deep part of flocking in the plane.
 pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
-/// The robot's network, as trained.
+/// The network of flocking in the plane, as trained.
 pub type RobotNetwork<'w> = Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
-/// The robot's network, as flown.
-pub type RobotModel<'w> = Folded<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
-/// The robot, on the link profile `P`.
-pub type Robot<'w, P = Exact> = Node<RobotModel<'w>, Flocking, NEIGHBOURS, P>;
+/// The network of flocking in the plane, as flown.
+pub type RobotModel<'w> = ModelOf<'w, Flocking>;
 /// The parameters that it learns in flight.
 pub type RobotWide<'w> = <RobotModel<'w> as Model>::Wide;
 
-/// The length of a robot's frames in bytes on the `exact` profile, the longest of all.
-pub const FRAME_BYTES: usize = Robot::FRAME_BYTES;
-/// The buffer that a tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame is seen
-/// as one.
+/// The length of frames of flocking in the plane in bytes on the `exact` profile, the longest of all.
+pub const FRAME_BYTES: usize = <Robot<'_>>::FRAME_BYTES;
+/// The buffer that its tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame is
+/// seen as one.
 pub const BUFFER_BYTES: usize = FRAME_BYTES + TAG_BYTES + 1;
+/// A buffer for the tick of any task in this crate, on any profile, sealed or not.
+pub const LONGEST_BUFFER: usize = 640;
+
+const _: () = assert!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES + TAG_BYTES < LONGEST_BUFFER);
 
 /// A robot at rest in the origin, with the model, task, learning rule and exchange divisor of a weight file. Where frames are sealed
 /// there is somebody to be sealed against: it then behaves as [`Behaviour::robust`] says.
 ///
 /// # Errors
 /// [`WeightsError::Mismatch`] naming the dimension or the task in which the file and [`Robot`] differ.
-pub fn robot<'w, P: Codec>(
+pub fn robot<'w, T: Onboard, P: Codec>(
     id: NodeId,
     weights: &Weights<'w>,
     codec: P,
-) -> Result<Robot<'w, P>, WeightsError> {
-    let task = Flocking::from_settings(weights.expect_task(flocking::TASK)?);
+) -> Result<Robot<'w, P, T>, WeightsError> {
+    let task = T::from_settings(weights.expect_task(T::NUMBER)?);
     let header = &weights.header;
-    let model = Folded::new(RobotNetwork::from_weights(weights)?, header.learning.metric);
+    let model = T::Shape::from_weights(weights)?;
     let trusting = Behaviour::new(header.learning).every(header.exchange_divisor.into());
     let behaviour = if P::SEALED { trusting.robust() } else { trusting };
-    let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
-    Ok(Node::with_codec(id, model, task, weights.model, behaviour, rest, codec))
+    Ok(Node::with_codec(id, model, task, weights.model, behaviour, T::State::zero(), codec))
 }
 
 #[cfg(test)]
@@ -98,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_robot_takes_everything_from_its_weight_file() {
-        let file = file(HIDDEN as u16, flocking::TASK);
+        let file = file(HIDDEN as u16, Flocking::<2>::NUMBER);
         let weights = Weights::open(&file.0).unwrap();
-        let robot = robot(7, &weights, Exact).unwrap();
+        let robot = robot::<Flocking, _>(7, &weights, Exact).unwrap();
         assert_eq!(robot.id(), 7);
         assert_eq!(robot.task(), &Flocking::DEFAULT);
         assert_eq!(robot.behaviour().learning, Learning::paper(1.0));
@@ -109,20 +130,22 @@ mod tests {
 
     #[test]
     fn a_robot_with_a_key_is_a_robust_one() {
-        let file = file(HIDDEN as u16, flocking::TASK);
+        let file = file(HIDDEN as u16, Flocking::<2>::NUMBER);
         let weights = Weights::open(&file.0).unwrap();
         let trusting = Behaviour::new(Learning::paper(1.0));
-        assert_eq!(*robot(7, &weights, Exact).unwrap().behaviour(), trusting);
-        let sealed = robot(7, &weights, Sealed::new(Exact, &[7; 16])).unwrap();
+        assert_eq!(*robot::<Flocking, _>(7, &weights, Exact).unwrap().behaviour(), trusting);
+        let sealed = robot::<Flocking, _>(7, &weights, Sealed::new(Exact, &[7; 16])).unwrap();
         assert_eq!(*sealed.behaviour(), trusting.robust());
-        assert_eq!(Robot::<Sealed<Exact>>::frame_bytes() + 1, BUFFER_BYTES);
+        assert_eq!(<Robot<'_, Sealed<Exact>>>::frame_bytes() + 1, BUFFER_BYTES);
     }
 
     #[test]
     fn a_file_for_another_robot_is_refused_by_name() {
-        let mismatch = |file: &Aligned<[u8; BYTES]>| robot(0, &Weights::open(&file.0).unwrap(), Exact).err();
+        let mismatch = |file: &Aligned<[u8; BYTES]>| {
+            robot::<Flocking, _>(0, &Weights::open(&file.0).unwrap(), Exact).err()
+        };
         assert_eq!(
-            mismatch(&file(16, flocking::TASK)),
+            mismatch(&file(16, Flocking::<2>::NUMBER)),
             Some(WeightsError::Mismatch { field: Field::Hidden, expected: 32, found: 16 })
         );
         assert_eq!(
@@ -134,5 +157,6 @@ mod tests {
     #[test]
     fn a_frame_is_header_state_three_taps_and_the_wide_part() {
         assert_eq!(FRAME_BYTES, 22 + 4 * 4 + 4 * 18 + 4 * 48);
+        assert_eq!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES, 22 + 4 * 6 + 4 * 27 + 4 * 108);
     }
 }

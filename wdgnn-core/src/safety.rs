@@ -55,8 +55,6 @@ pub fn guard<'a, T>(
 ) -> (T::Output, Verdict)
 where
     T: Task,
-    T::State: 'a,
-    T::Output: AsRef<[f32]> + PartialEq,
 {
     if let Some(isolation) = isolation {
         return (task.fallback(own, isolation), Verdict::Alone(isolation));

@@ -19,12 +19,13 @@ use heapless::Vec;
 use crate::{
     ccm::{self, BlockCipher, Nonce},
     cipher::Aes,
-    codec::{Codec, Identity, Parts, Share},
+    codec::{Codec, Identity, Parts},
     esb32::Esb32,
     message::{Beacon, Link, Profile},
     refusal::Refusal,
     taps::Chains,
     task::{NodeId, State},
+    tensor::Tensor,
 };
 
 /// A swarm's key. It is never printed and never logged.
@@ -56,8 +57,12 @@ pub const fn parse_key(content: &[u8]) -> Option<Key> {
     Some(key)
 }
 
-/// The longest frame that can be sealed, tag included: the largest radio frame there is a profile for, twice over.
+/// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
+/// profile for, twice over.
 const LONGEST: usize = 512;
+
+/// The longest frame that can be sealed, tag included: the `exact` frame of robots in space has 594 bytes.
+const ROOM: usize = 640;
 
 /// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full table never turns
 /// into trust.
@@ -170,10 +175,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         link: Link,
         now: u32,
         frame: &'f mut [u8],
+        longest: usize,
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
         let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
         self.fresh(&identity, now)?;
-        if frame.len() > LONGEST {
+        if frame.len() > longest {
             return Err(Refusal::Trailing);
         }
         let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
@@ -185,6 +191,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         }
         let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
         Ok((inside, identity))
+    }
+
+    /// The longest frame that is looked into.
+    fn longest<S: State, H: Chains, W: Tensor>() -> usize {
+        (C::bytes::<S, H, W>() + TAG).max(LONGEST)
     }
 
     /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
@@ -209,7 +220,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::profile(folded)
     }
 
-    fn bytes<S: State, H: Chains, W: Share>() -> usize {
+    fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
         C::bytes::<S, H, W>() + TAG
     }
 
@@ -229,13 +240,13 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
         let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
         let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
-        let authentic = frame.len() <= LONGEST
+        let authentic = frame.len() <= ROOM
             && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
         authentic.then_some(identity)
     }
 
     /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.
-    fn encode<S: State, H: Chains, W: Share>(
+    fn encode<S: State, H: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, H, W>,
@@ -245,7 +256,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
         // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
-        if beacon.sequence == u32::MAX || length + TAG > LONGEST {
+        if beacon.sequence == u32::MAX || length + TAG > ROOM {
             return None;
         }
         let identity = C::identity(buffer.get(..length)?)?;
@@ -255,29 +266,29 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         Some(length + TAG)
     }
 
-    fn decode<S: State, H: Chains, W: Share>(
+    fn decode<S: State, H: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
-        let mut copy = [0; LONGEST + 1];
-        let copy = copy.get_mut(..frame.len().min(LONGEST + 1)).unwrap_or_default();
+        let mut copy = [0; ROOM + 1];
+        let copy = copy.get_mut(..frame.len().min(ROOM + 1)).unwrap_or_default();
         copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
-        let (inside, identity) = self.open(*link, now, copy)?;
+        let (inside, identity) = self.open(*link, now, copy, Self::longest::<S, H, W>())?;
         let decoded = self.inner.decode(link, now, inside)?;
         self.remember(&identity, now);
         Ok(decoded)
     }
 
-    fn read<S: State, H: Chains, W: Share>(
+    fn read<S: State, H: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &mut [u8],
         beacon: &mut Beacon<S, H, W>,
     ) -> Result<Parts, Refusal> {
-        let (inside, identity) = self.open(*link, now, frame)?;
+        let (inside, identity) = self.open(*link, now, frame, Self::longest::<S, H, W>())?;
         let parts = self.inner.read(link, now, inside, beacon)?;
         self.remember(&identity, now);
         Ok(parts)

@@ -7,14 +7,9 @@
 //! The synchronous schedule (K rounds inside one step, for static graphs) is the same arithmetic: hold the signal and
 //! the graph still and exchange as often as the chains are long; after round k tap k is exact.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use core::fmt::Debug;
 
-use crate::{
-    codec::Span,
-    kernels,
-    tensor::{self, Tensor},
-};
+use crate::{codec::Span, kernels, tensor::Tensor};
 
 /// How a node scales the sum over its neighbours: local knowledge only, so that every robot can compute it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,6 +66,7 @@ impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
 }
 
 impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
+    const COUNT: usize = TAPS * F;
     const ZERO: Self = Self([[0.0; F]; TAPS]);
 
     #[inline]
@@ -84,28 +80,11 @@ impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
     }
 }
 
-impl<const TAPS: usize, const F: usize> Serialize for Chain<TAPS, F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        tensor::serialize_numbers(self.sent(), serializer)
-    }
-}
-
-impl<'de, const TAPS: usize, const F: usize> Deserialize<'de> for Chain<TAPS, F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut chain = Self::ZERO;
-        if let Some(sent) = chain.numbers_mut().get_mut(..Self::SENT) {
-            tensor::deserialize_numbers(sent, deserializer)?;
-        }
-        Ok(chain)
-    }
-}
-
-impl<const TAPS: usize, const F: usize> MaxSize for Chain<TAPS, F> {
-    const POSTCARD_MAX_SIZE: usize = 4 * Self::SENT;
-}
-
 /// All the chains of one node, first layer first.
-pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSize {
+pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// How many numbers travel.
+    const COUNT: usize;
+
     /// Nothing heard yet.
     const ZERO: Self;
 
@@ -120,6 +99,9 @@ pub trait Chains: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSi
 
     /// Takes over a run of the numbers that travel, counted over all chains.
     fn copy_sent(&mut self, from: &Self, span: Span);
+
+    /// Writes the numbers that travel as little-endian bytes, first chain first, as far as there is room.
+    fn write_sent(&self, bytes: &mut [u8]);
 
     /// Fills the numbers that travel from their little-endian bytes, first chain first. Returns whether every one may enter the
     /// arithmetic.
@@ -159,7 +141,7 @@ pub fn aggregate<'a, C: Chains + 'a>(
 }
 
 /// A chain and the chains of the layers above it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stacked<const TAPS: usize, const F: usize, Above> {
     /// This layer's chain.
@@ -169,11 +151,12 @@ pub struct Stacked<const TAPS: usize, const F: usize, Above> {
 }
 
 /// No further layer, no further chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoChain;
 
 impl Chains for NoChain {
+    const COUNT: usize = 0;
     const ZERO: Self = Self;
 
     fn admissible(&self) -> bool {
@@ -187,6 +170,8 @@ impl Chains for NoChain {
     fn add_shifted(&mut self, _: &Self, _: f32) {}
 
     fn copy_sent(&mut self, _: &Self, _: Span) {}
+
+    fn write_sent(&self, _: &mut [u8]) {}
 
     fn read_sent(&mut self, _: &[u8]) -> bool {
         true
@@ -203,11 +188,8 @@ impl Chains for NoChain {
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
-impl MaxSize for NoChain {
-    const POSTCARD_MAX_SIZE: usize = 0;
-}
-
 impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, F, Above> {
+    const COUNT: usize = Chain::<TAPS, F>::SENT + Above::COUNT;
     const ZERO: Self = Self { chain: Chain::ZERO, above: Above::ZERO };
 
     fn admissible(&self) -> bool {
@@ -233,6 +215,13 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
         kernels::copy(span.of_mut(slots), span.of(from.chain.sent()));
         self.above.copy_sent(&from.above, span.beyond(sent as u16));
+    }
+
+    fn write_sent(&self, bytes: &mut [u8]) {
+        if let Some((own, above)) = bytes.split_at_mut_checked(4 * Chain::<TAPS, F>::SENT) {
+            kernels::write(own, self.chain.sent());
+            self.above.write_sent(above);
+        }
     }
 
     #[inline]
@@ -262,10 +251,6 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         scale.apply(self.chain.numbers_mut().get_mut(F..).unwrap_or_default(), count);
         self.above.apply_scale(scale, count);
     }
-}
-
-impl<const TAPS: usize, const F: usize, Above: MaxSize> MaxSize for Stacked<TAPS, F, Above> {
-    const POSTCARD_MAX_SIZE: usize = Chain::<TAPS, F>::POSTCARD_MAX_SIZE + Above::POSTCARD_MAX_SIZE;
 }
 
 #[cfg(test)]
@@ -301,11 +286,11 @@ mod tests {
     #[test]
     fn the_last_tap_stays_at_home() {
         let mine = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
-        let mut buffer = [0; 64];
-        let sent = postcard::to_slice(&mine, &mut buffer).unwrap();
+        let mut sent = [0; 4 * Taps::COUNT];
         assert_eq!(sent.len(), 16);
-        assert_eq!(Taps::POSTCARD_MAX_SIZE, 16);
-        let heard: Taps = postcard::from_bytes(sent).unwrap();
+        mine.write_sent(&mut sent);
+        let mut heard = Taps::ZERO;
+        assert!(heard.read_sent(&sent));
         assert_eq!(heard, taps([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]));
     }
 

@@ -2,29 +2,36 @@
 //!
 //! [`crate::flocking::Flocking`] is the first implementation. To bring another task, implement [`Task`]; the node does not change.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Serialize, de::DeserializeOwned};
+use core::fmt::Debug;
+
+use crate::math;
+
+pub use crate::tensor::Numbers;
 
 /// A node's address in the swarm.
 pub type NodeId = u16;
 
-/// What a node tells its neighbours about itself, such as position and velocity. A fixed number of `f32` on the wire.
-pub trait State: Copy + core::fmt::Debug + Serialize + DeserializeOwned + MaxSize {
-    /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
-    fn admissible(&self) -> bool;
-}
+/// What a node tells its neighbours about itself, such as position and velocity: a fixed number of `f32` on the wire.
+pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// `[f32; N]`.
+    type Numbers: Numbers;
 
-/// What speaks against a neighbour, and how noisy its words are: what a task keeps of them besides their track, see
-/// [`Task::follow`]. It outlives a track that is begun anew, and fades.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Evidence {
-    /// By how much its words miss its track on average, per axis: noise averages out, and a lie does not.
-    pub bias: [f32; 2],
-    /// By how much its last word missed, per axis.
-    pub last: [f32; 2],
-    /// The variance of its words from one to the next, per axis: a lie that is told again and again does not add to it.
-    pub noise: f32,
+    /// The numbers that travel.
+    fn numbers(&self) -> Self::Numbers;
+
+    /// The state that they tell.
+    fn from_numbers(numbers: Self::Numbers) -> Self;
+
+    /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
+    fn admissible(&self) -> bool {
+        self.numbers().as_ref().iter().all(|x| math::admissible(*x))
+    }
+
+    /// The state whose numbers are zero: where a robot is taken to be before it has sensed anything.
+    #[must_use]
+    fn zero() -> Self {
+        Self::from_numbers(Numbers::ZERO)
+    }
 }
 
 /// How long a node has been alone, in the terms of the safety gate.
@@ -46,41 +53,45 @@ pub enum Isolation {
 /// A task of your own, sensors that agree on a temperature:
 ///
 /// ```
-/// use postcard::experimental::max_size::MaxSize;
-/// use serde::{Deserialize, Serialize};
-/// use wdgnn_core::{
-///     Task, math,
-///     task::{Isolation, State},
-/// };
+/// use wdgnn_core::{Task, math, task::State};
 ///
-/// #[derive(Clone, Copy, Debug, Serialize, Deserialize, MaxSize)]
+/// #[derive(Clone, Copy, Debug, PartialEq)]
 /// struct Celsius(f32);
 ///
 /// impl State for Celsius {
-///     fn admissible(&self) -> bool {
-///         math::admissible(self.0)
+///     type Numbers = [f32; 1];
+///
+///     fn numbers(&self) -> [f32; 1] {
+///         [self.0]
+///     }
+///
+///     fn from_numbers([degrees]: [f32; 1]) -> Self {
+///         Self(degrees)
 ///     }
 /// }
 ///
 /// struct Thermostat;
 ///
 /// impl Task for Thermostat {
+///     const NUMBER: u16 = 1000;
 ///     type State = Celsius;
 ///     type Features = [f32; 1];
 ///     type Output = [f32; 1];
+///     type Evidence = ();
+///
+///     fn from_settings(_: &[f32; 8]) -> Self {
+///         Self
+///     }
+///
+///     fn period(&self) -> f32 {
+///         1.0
+///     }
 ///
 ///     fn observe<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius>) -> [f32; 1] {
 ///         [others.fold(0.0, |sum, other| sum + own.0 - other.0)]
 ///     }
 ///
-///     /// Half the squared distance to every neighbour, after heating by `command`.
-///     fn loss<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius> + Clone, command: &[f32; 1]) -> f32 {
-///         others.fold(0.0, |sum, other| {
-///             let distance = own.0 + command[0] - other.0;
-///             sum + 0.5 * distance * distance
-///         })
-///     }
-///
+///     /// Of half the squared distance to every neighbour, after heating by `output`.
 ///     fn gradient<'a>(
 ///         &self,
 ///         own: &Celsius,
@@ -94,10 +105,6 @@ pub enum Isolation {
 ///     fn command(&self, output: &[f32; 1]) -> [f32; 1] {
 ///         [math::clamp(output[0], 5.0)]
 ///     }
-///
-///     fn fallback(&self, _own: &Celsius, _isolation: Isolation) -> [f32; 1] {
-///         [0.0]
-///     }
 /// }
 ///
 /// let others = [Celsius(18.0), Celsius(20.0)];
@@ -105,31 +112,36 @@ pub enum Isolation {
 /// assert_eq!(Thermostat.gradient(&Celsius(21.0), others.iter(), &[-2.0], false), [0.0], "19 degrees suit both");
 /// ```
 pub trait Task {
+    /// The task's number in weight files, so that a network is never flown on another task. Those below 1000 are this crate's.
+    const NUMBER: u16;
+
     /// What a beacon says about its sender.
     type State: State;
     /// The network's input, `[f32; F]`.
-    type Features;
+    type Features: Numbers;
     /// The network's output, `[f32; O]`.
-    type Output: Copy;
+    type Output: Numbers;
+    /// What [`Task::follow`] keeps of a neighbour besides its track: what speaks against it, and how noisy its words are. It
+    /// outlives a track that is begun anew. `()` for a task that follows nobody.
+    type Evidence: Copy + Debug + Default + PartialEq + Send + Sync + 'static;
+
+    /// The task with the constants of a weight file.
+    fn from_settings(settings: &[f32; 8]) -> Self;
+
+    /// The constants as a weight file keeps them, because training and flight must agree on them; none, unless the task has some.
+    fn settings(&self) -> [f32; 8] {
+        [0.0; 8]
+    }
+
+    /// The control period in seconds: the time from one tick to the next.
+    fn period(&self) -> f32;
 
     /// x(t): the input signal from the node's own state and its neighbours'.
     fn observe<'a>(
         &self,
         own: &Self::State,
         neighbours: impl Iterator<Item = &'a Self::State>,
-    ) -> Self::Features
-    where
-        Self::State: 'a;
-
-    /// The local loss J_i, if the node were to do `command` now.
-    fn loss<'a>(
-        &self,
-        own: &Self::State,
-        neighbours: impl Iterator<Item = &'a Self::State> + Clone,
-        command: &Self::Output,
-    ) -> f32
-    where
-        Self::State: 'a;
+    ) -> Self::Features;
 
     /// ∂J_i/∂u_i at the network's raw `output`; what it is where the command is clamped is `through_clamp`'s choice.
     fn gradient<'a>(
@@ -138,9 +150,18 @@ pub trait Task {
         neighbours: impl Iterator<Item = &'a Self::State>,
         output: &Self::Output,
         through_clamp: bool,
-    ) -> Self::Output
-    where
-        Self::State: 'a;
+    ) -> Self::Output;
+
+    /// The local loss J_i, if the node were to do `command` now. Nobody needs it in flight; what a task says here, tests can hold its
+    /// gradient against. The default does not know.
+    fn loss<'a>(
+        &self,
+        _own: &Self::State,
+        _neighbours: impl Iterator<Item = &'a Self::State> + Clone,
+        _command: &Self::Output,
+    ) -> f32 {
+        f32::NAN
+    }
 
     /// The command that the network's raw output stands for: limited to what the robot can do.
     fn command(&self, output: &Self::Output) -> Self::Output;
@@ -174,7 +195,7 @@ pub trait Task {
         said: &Self::State,
         _silent: u32,
         _known: u8,
-        _evidence: &mut Evidence,
+        _evidence: &mut Self::Evidence,
     ) -> (Self::State, bool) {
         (*said, true)
     }
@@ -186,10 +207,7 @@ pub trait Task {
         _own: &Self::State,
         _neighbours: impl Iterator<Item = &'a Self::State>,
         output: &Self::Output,
-    ) -> Self::Output
-    where
-        Self::State: 'a,
-    {
+    ) -> Self::Output {
         *output
     }
 
@@ -201,10 +219,7 @@ pub trait Task {
         _before: &Self::State,
         _own: &Self::State,
         _neighbours: impl Iterator<Item = &'a Self::State>,
-    ) -> (f32, f32)
-    where
-        Self::State: 'a,
-    {
+    ) -> (f32, f32) {
         (0.0, 0.0)
     }
 
@@ -215,13 +230,12 @@ pub trait Task {
         _own: &Self::State,
         _neighbours: impl Iterator<Item = &'a Self::State>,
         command: Self::Output,
-    ) -> Self::Output
-    where
-        Self::State: 'a,
-    {
+    ) -> Self::Output {
         command
     }
 
-    /// What to do without neighbours, or with an output that is no number.
-    fn fallback(&self, own: &Self::State, isolation: Isolation) -> Self::Output;
+    /// What to do without neighbours, or with an output that is no number: nothing, unless the task knows better.
+    fn fallback(&self, _own: &Self::State, _isolation: Isolation) -> Self::Output {
+        Numbers::ZERO
+    }
 }

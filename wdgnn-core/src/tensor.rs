@@ -3,13 +3,55 @@
 //! A block is a nested array, so it has no length to check and no heap; as a [`Tensor`] it is one flat slice in a fixed
 //! order, which is also its order on the wire and in the weight file.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeTuple};
+use core::fmt::Debug;
 
 use crate::{kernels, math};
 
+/// `[f32; N]`: numbers that a task or a network takes and gives.
+pub trait Numbers:
+    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + sealed::Sealed
+{
+    /// N.
+    const COUNT: usize;
+
+    /// All zeros.
+    const ZERO: Self;
+
+    /// The numbers of a list, in order; zeros where it ends early.
+    #[must_use]
+    #[inline]
+    fn gather(list: &[f32]) -> Self {
+        let mut numbers = Self::ZERO;
+        kernels::copy(numbers.as_mut(), list);
+        numbers
+    }
+
+    /// The numbers in these little-endian bytes, whatever they are; zeros if they are too few.
+    #[must_use]
+    fn from_bytes(bytes: &[u8]) -> Self;
+}
+
+impl<const N: usize> Numbers for [f32; N] {
+    const COUNT: usize = N;
+    const ZERO: Self = [0.0; N];
+
+    #[inline]
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.as_chunks().0.first_chunk().map_or(Self::ZERO, |numbers| numbers.map(f32::from_le_bytes))
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl<const N: usize> Sealed for [f32; N] {}
+}
+
 /// A fixed number of `f32` in a fixed order.
-pub trait Tensor: Copy + core::fmt::Debug {
+pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// How many.
+    const COUNT: usize;
+
     /// All zeros.
     const ZERO: Self;
 
@@ -83,6 +125,7 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT>
 }
 
 impl<const N: usize> Tensor for Vector<N> {
+    const COUNT: usize = N;
     const ZERO: Self = Self([0.0; N]);
 
     #[inline]
@@ -97,6 +140,7 @@ impl<const N: usize> Tensor for Vector<N> {
 }
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAPS, IN, OUT> {
+    const COUNT: usize = TAPS * IN * OUT;
     const ZERO: Self = Self([[[0.0; OUT]; IN]; TAPS]);
 
     #[inline]
@@ -138,85 +182,6 @@ pub fn accumulate<const OUT: usize>(start: &[f32; OUT], inputs: &[f32], rows: &[
     sums
 }
 
-/// Writes numbers one after the other, without a length: the type fixes how many there are.
-///
-/// # Errors
-/// The serializer's own, when its buffer is full.
-pub fn serialize_numbers<S: Serializer>(numbers: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut tuple = serializer.serialize_tuple(numbers.len())?;
-    for &x in numbers {
-        tuple.serialize_element(&math::flush(x))?;
-    }
-    tuple.end()
-}
-
-/// [`serialize_numbers`] for a field that is an array.
-///
-/// # Errors
-/// The serializer's own.
-pub fn serialize_array<S: Serializer, const N: usize>(
-    numbers: &[f32; N],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serialize_numbers(numbers, serializer)
-}
-
-/// Reads as many numbers as `numbers` holds.
-///
-/// # Errors
-/// The deserializer's own, when the bytes end too early.
-pub fn deserialize_numbers<'de, D: Deserializer<'de>>(
-    numbers: &mut [f32],
-    deserializer: D,
-) -> Result<(), D::Error> {
-    struct Fill<'a>(&'a mut [f32]);
-
-    impl<'de> de::Visitor<'de> for Fill<'_> {
-        type Value = ();
-
-        fn expecting(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            formatter.write_str("a fixed number of f32")
-        }
-
-        fn visit_seq<A: de::SeqAccess<'de>>(self, mut sequence: A) -> Result<(), A::Error> {
-            for (index, slot) in self.0.iter_mut().enumerate() {
-                *slot = sequence
-                    .next_element()?
-                    .ok_or_else(|| de::Error::invalid_length(index, &"more numbers"))?;
-            }
-            Ok(())
-        }
-    }
-
-    let count = numbers.len();
-    deserializer.deserialize_tuple(count, Fill(numbers))
-}
-
-macro_rules! on_the_wire {
-    ($type:ident < $($dimension:ident),+ >, $count:expr) => {
-        impl<$(const $dimension: usize),+> Serialize for $type<$($dimension),+> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serialize_numbers(self.numbers(), serializer)
-            }
-        }
-
-        impl<'de, $(const $dimension: usize),+> Deserialize<'de> for $type<$($dimension),+> {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let mut tensor = Self::ZERO;
-                deserialize_numbers(tensor.numbers_mut(), deserializer)?;
-                Ok(tensor)
-            }
-        }
-
-        impl<$(const $dimension: usize),+> MaxSize for $type<$($dimension),+> {
-            const POSTCARD_MAX_SIZE: usize = 4 * $count;
-        }
-    };
-}
-
-on_the_wire!(Vector<N>, N);
-on_the_wire!(Filter<TAPS, IN, OUT>, TAPS * IN * OUT);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,13 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_travel_without_a_length_and_without_subnormals() {
-        let sent = Vector([1.0, 1.0e-40]);
-        let mut buffer = [0; 8];
-        assert_eq!(postcard::to_slice(&sent, &mut buffer).unwrap(), [0, 0, 0x80, 0x3f, 0, 0, 0, 0]);
-        assert_eq!(Vector::<2>::POSTCARD_MAX_SIZE, 8);
-        assert_eq!(postcard::from_bytes::<Vector<2>>(&buffer).unwrap(), Vector([1.0, 0.0]));
-        assert!(postcard::from_bytes::<Vector<2>>(&buffer[..7]).is_err());
+    fn numbers_come_from_lists_and_bytes_that_may_end_early() {
+        assert_eq!(<[f32; 3]>::gather(&[1.0, 2.0]), [1.0, 2.0, 0.0]);
+        assert_eq!(<[f32; 1]>::gather(&[1.0, 2.0]), [1.0]);
+        assert_eq!(<[f32; 1]>::from_bytes(&[0, 0, 0x80, 0x3f, 9]), [1.0]);
+        assert_eq!(<[f32; 2]>::from_bytes(&[0, 0, 0x80, 0x3f, 0, 0, 0x80]), [0.0, 0.0]);
     }
 
     #[test]

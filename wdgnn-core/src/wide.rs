@@ -6,29 +6,31 @@
 //!   `C ← mean(C) − γ α_W z (M g)ᵀ` with `M = RᵀR`. Same commands, G/O times less radio, memory and arithmetic: what flies.
 
 use crate::{
-    codec::Share,
     deep::Deep,
     kernels,
     network::{FirstChain, Network},
     taps::{Chains, Scale},
-    tensor::{Filter, Tensor, Vector, accumulate},
+    tensor::{Filter, Numbers, Tensor, Vector, accumulate},
 };
 
 /// A network whose wide parameters are held by the node and passed in.
 pub trait Model {
     /// The node's own input signal x, `[f32; F]`.
-    type Features: Copy + core::fmt::Debug;
+    type Features: Numbers;
     /// The command u, `[f32; O]`.
-    type Output: Copy + core::fmt::Debug + AsRef<[f32]> + AsMut<[f32]> + PartialEq;
+    type Output: Numbers;
     /// The delayed taps of all layers.
     type Chains: Chains;
     /// The wide parameters that are learned in flight and shared with the neighbours.
-    type Wide: Share;
+    type Wide: Tensor;
     /// The right factor of a gradient: the gradient of the wide parameters is `z · factorᵀ`.
     type Factor: Tensor;
 
     /// Which of the two forms this is: part of a beacon's shape, so that they never mix.
     const FOLDED: bool;
+
+    /// The taps z of the first chain, which the wide part shares: a gradient's left factor.
+    fn first_taps(chains: &Self::Chains) -> &[f32];
 
     /// How sums over neighbours are scaled.
     fn scale(&self) -> Scale;
@@ -102,6 +104,11 @@ where
 
     const FOLDED: bool = true;
 
+    #[inline]
+    fn first_taps(chains: &D::Chains) -> &[f32] {
+        chains.first().numbers()
+    }
+
     fn scale(&self) -> Scale {
         self.network.scale
     }
@@ -128,7 +135,7 @@ where
 
     #[inline]
     fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<O>, step: f32) {
-        descend(wide, chains.first().numbers(), factor, step);
+        descend(wide, Self::first_taps(chains), factor, step);
     }
 }
 
@@ -188,6 +195,11 @@ where
 
     const FOLDED: bool = false;
 
+    #[inline]
+    fn first_taps(chains: &D::Chains) -> &[f32] {
+        chains.first().numbers()
+    }
+
     fn scale(&self) -> Scale {
         self.network.scale
     }
@@ -218,7 +230,7 @@ where
     }
 
     fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<G>, step: f32) {
-        descend(wide, chains.first().numbers(), factor, step);
+        descend(wide, Self::first_taps(chains), factor, step);
     }
 }
 

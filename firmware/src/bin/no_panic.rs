@@ -16,7 +16,7 @@ use wdgnn_core::{
     codec::{Codec, Exact, Identity},
     compact::{Dot154, EspNow},
     esb32::Esb32,
-    flocking::Motion,
+    flocking::{Flocking, Motion},
     ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     restart,
     robot::{self, BUFFER_BYTES},
@@ -131,7 +131,7 @@ fn main() -> ! {
 fn fly<P: Codec>(codec: P) {
     let mut buffer = [0; BUFFER_BYTES];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
-    let Ok(mut robot) = robot::robot(black_box(7), &weights, codec) else { return };
+    let Ok(mut robot) = robot::robot::<Flocking, _>(black_box(7), &weights, codec) else { return };
     let _ = black_box(restart::resume(&mut robot, &mut Anything, &mut buffer));
     for tick in 0..black_box(1_000) {
         let mut ports = Ports {

@@ -4,15 +4,13 @@ use std::ops::Range;
 
 use wdgnn_core::{
     Beacon,
-    codec::{Codec, Identity, Parts, Share},
+    codec::{Codec, Identity, Parts},
     message::{Link, Profile},
     refusal::Refusal,
     taps::Chains,
     task::State,
+    tensor::Tensor,
 };
-
-/// More taps than any network sends.
-const MOST_TAPS: usize = 4096;
 
 /// What a liar says.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +51,7 @@ impl<C: Codec> Codec for Insider<C> {
         C::profile(folded)
     }
 
-    fn bytes<S: State, H: Chains, W: Share>() -> usize {
+    fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
         C::bytes::<S, H, W>()
     }
 
@@ -69,7 +67,7 @@ impl<C: Codec> Codec for Insider<C> {
         self.codec.vouch(link, frame)
     }
 
-    fn encode<S: State, H: Chains, W: Share>(
+    fn encode<S: State, H: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, H, W>,
@@ -86,7 +84,7 @@ impl<C: Codec> Codec for Insider<C> {
         Some(length)
     }
 
-    fn decode<S: State, H: Chains, W: Share>(
+    fn decode<S: State, H: Chains, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
@@ -97,7 +95,7 @@ impl<C: Codec> Codec for Insider<C> {
 }
 
 impl Lie {
-    fn tell<S: State, H: Chains, W: Share>(
+    fn tell<S: State, H: Chains, W: Tensor>(
         &self,
         beacon: &Beacon<S, H, W>,
         exchange: u32,
@@ -111,8 +109,7 @@ impl Lie {
                 x + reach * anything(beacon.sender, exchange, range.start + place)
             }),
             Self::Taps(size) => {
-                // As many as there are are taken.
-                told.chains.read_sent(&size.to_le_bytes().repeat(MOST_TAPS));
+                told.chains.read_sent(&size.to_le_bytes().repeat(H::COUNT));
             }
             Self::ParametersScaled(factor) => {
                 told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wdgnn_core::{flocking::Flocking, robot::Robot, seal::Key};
+use wdgnn_core::{Task as _, flocking::Flocking, robot::Robot, seal::Key};
 
 use super::{
     swarm_chips::{ChipArguments, ChipFlight, Image},
@@ -253,7 +253,7 @@ impl Sortie<'_> {
     ) -> Result<(Debriefing, f64)> {
         let interrupted = stop_on_interrupt()?;
         let from = start(self.condition, &mut generator(self.arguments.seed, Purpose::Testing, 0))?;
-        let period = Flocking::from_settings(&self.model.weights().header.task.numbers).period;
+        let period = Flocking::<2>::from_settings(&self.model.weights().header.task.numbers).period;
         let began = Instant::now();
         let mut lost =
             |tick: u32, story: &str| eprintln!("host-sim: tick {tick}: {story}; the others fly on");

@@ -3,12 +3,7 @@
 //! A node's state is the rating that the user on display gave to its movie, 0 for none. Its output is the rating that the
 //! user would give. Only the node that is told the true rating has something to learn.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Deserialize, Serialize};
-use wdgnn_core::{
-    math,
-    task::{Isolation, NodeId, State, Task},
-};
+use wdgnn_core::task::{Isolation, NodeId, State, Task};
 
 use crate::movie::gradient::Loss;
 
@@ -19,15 +14,21 @@ pub const TASK: u16 = 2;
 pub const RANGE: (f32, f32) = (1.0, 5.0);
 
 /// What a movie's node tells its neighbours about the user on display.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, MaxSize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stars {
     /// The user's rating of this movie, 0 for none.
     pub stars: f32,
 }
 
 impl State for Stars {
-    fn admissible(&self) -> bool {
-        math::admissible(self.stars)
+    type Numbers = [f32; 1];
+
+    fn numbers(&self) -> [f32; 1] {
+        [self.stars]
+    }
+
+    fn from_numbers([stars]: [f32; 1]) -> Self {
+        Self { stars }
     }
 }
 
@@ -45,9 +46,22 @@ pub struct RatingTask<'g> {
 }
 
 impl Task for RatingTask<'_> {
+    const NUMBER: u16 = TASK;
+
     type State = Stars;
     type Features = [f32; 1];
     type Output = [f32; 1];
+    type Evidence = ();
+
+    /// Without a graph; that is rebuilt from the data.
+    fn from_settings(_: &[f32; 8]) -> Self {
+        Self { edges: &[], loss: Loss::SmoothL1, label: None, mean: f32::midpoint(RANGE.0, RANGE.1) }
+    }
+
+    /// A step is not a time.
+    fn period(&self) -> f32 {
+        1.0
+    }
 
     fn observe<'a>(&self, own: &Stars, _: impl Iterator<Item = &'a Stars>) -> [f32; 1] {
         [own.stars]

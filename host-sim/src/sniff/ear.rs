@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clap::ValueEnum;
 use serde::Serialize;
 use wdgnn_core::{
-    codec::{Codec, Exact, Identity, Parts, Share},
+    codec::{Codec, Exact, Identity, Parts},
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::Motion,
@@ -15,7 +15,7 @@ use wdgnn_core::{
     seal::{Key, Sealed, SealedEsb32},
     taps::{NoChain, Stacked},
     task::NodeId,
-    tensor::{Filter, Tensor as _},
+    tensor::{Filter, Tensor},
 };
 
 type Taps = Stacked<TAPS, FEATURES, NoChain>;
@@ -204,7 +204,7 @@ impl Ear {
 }
 
 /// Reads one frame. A listener has no clock: every frame is of its own tick.
-fn open<P: Codec, W: Share>(mut codec: P, link: Link, frame: &[u8]) -> Result<Content, Refusal> {
+fn open<P: Codec, W: Tensor>(mut codec: P, link: Link, frame: &[u8]) -> Result<Content, Refusal> {
     let now = P::identity(frame).map_or(0, |identity| identity.sequence / P::FRAMES);
     let (beacon, parts): (Beacon<Motion, Taps, W>, Parts) = codec.decode(&link, now, frame)?;
     let Motion { position, velocity } = beacon.state;

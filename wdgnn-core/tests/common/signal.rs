@@ -2,20 +2,24 @@
 //!
 //! It is what movie rating looks like from a node, and it leaves a test free to choose every number of the network's input.
 
-use postcard::experimental::max_size::MaxSize;
-use serde::{Deserialize, Serialize};
 use wdgnn_core::{
-    task::{Isolation, NodeId, State, Task},
-    tensor::{Tensor, Vector},
+    task::{NodeId, State, Task},
+    tensor::Vector,
 };
 
 /// A node's features, given from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, MaxSize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal<const F: usize>(pub Vector<F>);
 
 impl<const F: usize> State for Signal<F> {
-    fn admissible(&self) -> bool {
-        self.0.admissible()
+    type Numbers = [f32; F];
+
+    fn numbers(&self) -> [f32; F] {
+        self.0.0
+    }
+
+    fn from_numbers(numbers: [f32; F]) -> Self {
+        Self(Vector(numbers))
     }
 }
 
@@ -35,9 +39,20 @@ impl<const F: usize, const O: usize> Regression<F, O> {
 }
 
 impl<const F: usize, const O: usize> Task for Regression<F, O> {
+    const NUMBER: u16 = 1000;
+
     type State = Signal<F>;
     type Features = [f32; F];
     type Output = [f32; O];
+    type Evidence = ();
+
+    fn from_settings(_: &[f32; 8]) -> Self {
+        Self::new()
+    }
+
+    fn period(&self) -> f32 {
+        1.0
+    }
 
     fn observe<'a>(&self, own: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>) -> [f32; F] {
         own.0.0
@@ -68,9 +83,5 @@ impl<const F: usize, const O: usize> Task for Regression<F, O> {
 
     fn weight(&self, neighbour: NodeId) -> f32 {
         self.weights.get(usize::from(neighbour)).copied().unwrap_or(1.0)
-    }
-
-    fn fallback(&self, _: &Signal<F>, _: Isolation) -> [f32; O] {
-        [0.0; O]
     }
 }
