@@ -32,6 +32,7 @@ pub trait Message {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoseMessage {
     /// Where the robot is, and how it moves.
+    #[serde(with = "by_numbers")]
     pub motion: Motion,
     /// Any number, which the robot's status tells again.
     #[serde(with = "le")]
@@ -43,6 +44,20 @@ pub struct PoseMessage {
 
 impl Message for PoseMessage {
     const KIND: u8 = 1;
+}
+
+/// A state is its numbers.
+mod by_numbers {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use wdgnn_core::{flocking::Motion, task::State as _};
+
+    pub fn serialize<S: Serializer>(motion: &Motion, serializer: S) -> Result<S::Ok, S::Error> {
+        motion.numbers().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Motion, D::Error> {
+        <[f32; 4]>::deserialize(deserializer).map(Motion::from_numbers)
+    }
 }
 
 /// What a robot wants to be done.

@@ -10,9 +10,10 @@
 
 use bytemuck::{Pod, Zeroable};
 use wdgnn_core::{
-    flocking::{self, Motion},
     refusal::Refusal,
-    robot::{FEATURES, HIDDEN, NEIGHBOURS, OUTPUTS, TAPS},
+    robot::{NEIGHBOURS, Onboard},
+    shape::Shape as _,
+    task::{Numbers as _, State, Task as _},
     tick::Report,
 };
 
@@ -64,17 +65,21 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those of the flocking robot.
-    pub const FLOCKING: Self = Self {
-        task: flocking::TASK as u32,
-        state: MOTION_NUMBERS as u32,
-        features: FEATURES as u32,
-        taps: TAPS as u32,
-        hidden: HIDDEN as u32,
-        outputs: OUTPUTS as u32,
-        neighbours: NEIGHBOURS as u32,
-        wide: (TAPS * FEATURES * OUTPUTS) as u32,
-    };
+    /// Those of a task's robot.
+    #[must_use]
+    pub fn of<T: Onboard>() -> Self {
+        let size = T::Shape::DIMENSIONS;
+        Self {
+            task: T::NUMBER.into(),
+            state: <T::State as State>::Numbers::COUNT as u32,
+            features: size.features as u32,
+            taps: size.taps as u32,
+            hidden: size.hidden as u32,
+            outputs: size.outputs as u32,
+            neighbours: NEIGHBOURS as u32,
+            wide: (size.inputs(0) * size.outputs) as u32,
+        }
+    }
 }
 
 /// What a robot senses. The numbers of its state follow, as `f32`, whether it senses them or not.
@@ -85,21 +90,6 @@ pub struct Situation {
     pub tick: u32,
     /// 0 when the sensor fails in this tick.
     pub sensed: u32,
-}
-
-/// Numbers of a [`Motion`].
-pub const MOTION_NUMBERS: usize = 4;
-
-/// A motion as numbers: metres, then metres per second.
-#[must_use]
-pub fn numbers(&Motion { position: [x, y], velocity: [vx, vy] }: &Motion) -> [f32; MOTION_NUMBERS] {
-    [x, y, vx, vy]
-}
-
-/// A motion from its [`numbers`].
-#[must_use]
-pub fn motion([x, y, vx, vy]: [f32; MOTION_NUMBERS]) -> Motion {
-    Motion { position: [x, y], velocity: [vx, vy] }
 }
 
 /// The most bytes of a frame that travel: holds the longest frame of any task, sealed, and a byte more. The longest is three-dimensional

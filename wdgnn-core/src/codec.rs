@@ -93,6 +93,12 @@ pub trait Codec {
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 
+    /// Whether this profile's frames have room for what a node says. Whoever builds robots of one network asserts it at compile time.
+    #[must_use]
+    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+        true
+    }
+
     /// The length of the longest frame in bytes.
     fn bytes<S: State, C: Chains, W: Tensor>() -> usize;
 

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The most numbers that a tensor may have, which a part's number can still tell.
-const MOST_NUMBERS: usize = 128;
+pub(crate) const MOST_NUMBERS: usize = 128;
 
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 pub const TAG_BYTES: usize = 8;
@@ -109,13 +109,11 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
         Span { from, to: from.saturating_add(most).min(count::<W>()) }
     }
 
+    /// How many frames it takes to tell all of them; none where nothing fits.
     fn parts<S: State, C: Chains, W: Tensor>() -> u32 {
         const {
-            assert!(
-                Self::most::<S, C>() > 0,
-                "this network's beacon does not fit into one frame of this radio"
-            );
-            count::<W>().div_ceil(Self::most::<S, C>()) as u32
+            let most = Self::most::<S, C>();
+            if most == 0 { 0 } else { count::<W>().div_ceil(most) as u32 }
         }
     }
 
@@ -153,6 +151,10 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
 
     fn profile(_: bool) -> Profile {
         if CODE == Profile::Dot154 as u8 { Profile::Dot154 } else { Profile::EspNow }
+    }
+
+    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+        Self::most::<S, C>() > 0 && W::COUNT <= MOST_NUMBERS
     }
 
     fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
@@ -211,7 +213,6 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
 
 /// How many wide parameters there are.
 pub(crate) const fn count<W: Tensor>() -> u16 {
-    const { assert!(W::COUNT <= MOST_NUMBERS, "more numbers than a compact profile carries") };
     W::COUNT as u16
 }
 

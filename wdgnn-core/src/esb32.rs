@@ -2,7 +2,7 @@
 
 use crate::{
     codec::{Codec, Identity, Parts, Span},
-    compact::{check_first, count, fill, first_byte, write},
+    compact::{MOST_NUMBERS, check_first, count, fill, first_byte, write},
     kernels,
     message::{Beacon, Link, Profile, check_length},
     refusal::Refusal,
@@ -75,17 +75,14 @@ impl Codec for Esb32 {
         Profile::Esb32
     }
 
+    /// A state must leave room for a piece and a tag, and the taps must go into all frames of an exchange but one.
+    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+        Self::length::<S>() + 4 <= 32
+            && C::COUNT <= (SHORT_FRAMES as usize - 1) * PIECE as usize
+            && W::COUNT <= MOST_NUMBERS
+    }
+
     fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
-        const {
-            assert!(
-                SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * PIECE as usize + 4 <= 32,
-                "this state leaves no room for a piece and a tag"
-            );
-            assert!(
-                C::COUNT <= (SHORT_FRAMES as usize - 1) * PIECE as usize,
-                "this network has more taps than the frames of one exchange carry"
-            );
-        }
         Self::length::<S>()
     }
 

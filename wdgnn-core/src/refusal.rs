@@ -102,6 +102,13 @@ impl Refusals {
         }
     }
 
+    /// Counts so many.
+    pub fn count_many(&mut self, refusal: Refusal, times: u32) {
+        if let Some(counter) = self.0.get_mut(refusal as usize) {
+            *counter = counter.saturating_add(times);
+        }
+    }
+
     /// How often for this reason.
     #[must_use]
     pub fn of(&self, refusal: Refusal) -> u32 {

@@ -220,6 +220,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::profile(folded)
     }
 
+    fn fits<S: State, H: Chains, W: Tensor>() -> bool {
+        C::fits::<S, H, W>()
+    }
+
     fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
         C::bytes::<S, H, W>() + TAG
     }

@@ -45,6 +45,12 @@ impl Dimensions {
         }
     }
 
+    /// How many numbers a layer's taps are, from 0 on.
+    #[must_use]
+    pub const fn inputs(&self, layer: usize) -> usize {
+        self.taps * if layer == 0 { self.features } else { self.hidden }
+    }
+
     /// The layers as a weight file lists them.
     #[must_use]
     pub fn layers(&self) -> [LayerDimensions; MOST_LAYERS] {
