@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
-    air::tally::Tally,
-    controllers::{Controller, Fleet},
     error::Result,
-    flight::{Flight, fly},
+    flight::{Flight, Start},
+    lineup::{Controller, Lineup},
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    tally::Tally,
+    world::{Condition, World},
 };
 
 /// Mean and standard deviation over swarms.
@@ -37,9 +37,9 @@ impl Spread {
 /// What one controller did over all swarms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Total velocity variation.
+    /// The sum of the scores; for flocking, the total velocity variation.
     pub total: Spread,
-    /// Velocity variation at the end.
+    /// The score at the end.
     #[serde(rename = "final")]
     pub last: Spread,
     /// Smallest distance between two robots in any swarm, in metres.
@@ -93,30 +93,42 @@ impl Summary {
 /// All flights of one controller.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Who flew.
-    pub controller: Controller,
+    /// The controller's name in JSON and CSV.
+    pub name: &'static str,
+    /// Its name in tables.
+    pub title: &'static str,
+    /// Whether the page shows it.
+    pub shown: bool,
     /// One flight per swarm.
     pub flights: Vec<Flight>,
     /// What came out.
     pub summary: Summary,
 }
 
+/// The outcome of one controller, if it flew.
+#[must_use]
+pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
+    outcomes.iter().find(|outcome| outcome.name == name)
+}
+
 /// Flies `swarms` held-out swarms under each controller. `done` is called after every flight, from any thread.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn evaluate(
-    fleet: &Fleet,
-    controllers: &[Controller],
+pub fn evaluate<W: World>(
+    lineup: &Lineup<W>,
+    controllers: &[Controller<W>],
     condition: &Condition,
     swarms: usize,
     seed: u64,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Outcome>> {
-    let task = fleet.task()?;
+    let task = lineup.task()?;
     let starts = (0..swarms)
         .into_par_iter()
-        .map(|swarm| start(condition, &mut generator(seed, Purpose::Testing, swarm as u64)))
+        .map(|swarm| {
+            Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, swarm as u64))
+        })
         .collect::<Result<Vec<_>>>()?;
     // Flattened, so that no thread waits for the last swarm of a controller.
     let flights = (0..controllers.len() * swarms)
@@ -124,21 +136,20 @@ pub fn evaluate(
         .map(|job| {
             let swarm = job % swarms;
             let start = &starts[swarm];
-            let mut pilot = fleet.pilot(controllers[job / swarms], start, swarm as u64)?;
-            let flight = fly(condition, start, task.period, pilot.as_mut(), &mut ());
+            let mut flown = lineup.swarm(&controllers[job / swarms], start, swarm as u64)?;
+            let flight = start.fly_alone(&task, flown.as_mut())?;
             done();
             Ok(flight)
         })
         .collect::<Result<Vec<_>>>()?;
-    Ok(controllers
-        .iter()
-        .zip(flights.chunks(swarms))
-        .map(|(&controller, flights)| Outcome {
-            controller,
-            flights: flights.to_vec(),
-            summary: Summary::of(flights),
-        })
-        .collect())
+    let outcome = |(controller, flights): (&Controller<W>, &[Flight])| Outcome {
+        name: controller.name,
+        title: controller.title,
+        shown: controller.shown,
+        flights: flights.to_vec(),
+        summary: Summary::of(flights),
+    };
+    Ok(controllers.iter().zip(flights.chunks(swarms)).map(outcome).collect())
 }
 
 #[cfg(test)]

@@ -86,6 +86,16 @@ pub trait Swarm<T: Task>: Send {
     }
 }
 
+/// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
+/// pass the clamp.
+pub type Centre<T> = fn(
+    &T,
+    &[<T as Task>::State],
+    &[<T as Task>::Output],
+    &[<T as Task>::Output],
+    bool,
+) -> Vec<<T as Task>::Output>;
+
 /// A frame on the air. Everybody in range hears the same bytes.
 pub type Frame = std::sync::Arc<[u8]>;
 

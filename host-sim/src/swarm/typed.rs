@@ -23,7 +23,7 @@ use crate::{
     air::medium::Blueprint,
     error::Result,
     profiles::LinkCodec,
-    scene::{Flown, Inside, Scene, Swarm, View},
+    scene::{Centre, Flown, Inside, Scene, Swarm, View},
 };
 
 /// From this many robots on, one swarm's robots are spread over the threads.
@@ -31,16 +31,6 @@ const PARALLEL_ROBOTS: usize = 128;
 
 /// Room for any profile's frame.
 pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
-
-/// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
-/// pass the clamp.
-pub type Centre<T> = fn(
-    &T,
-    &[<T as Task>::State],
-    &[<T as Task>::Output],
-    &[<T as Task>::Output],
-    bool,
-) -> Vec<<T as Task>::Output>;
 
 /// Who trains the wide part in flight.
 #[derive(Clone, Copy)]

@@ -22,7 +22,7 @@ use crate::{
     error::Result,
     links::Links,
     recipe::RecipeName,
-    scene::{Flown, Layout, Swarm},
+    scene::{Centre, Flown, Layout, Swarm},
     shapes::Shapes,
 };
 
@@ -92,6 +92,11 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// How a centre that sees the whole swarm would have its robots learn in flight.
+    fn centre() -> Option<Centre<Self::Task>> {
+        None
+    }
+
     /// The derivative of a flight, for training through the simulator.
     fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
         None
@@ -146,8 +151,8 @@ pub struct Rival<W: World> {
     pub name: &'static str,
     /// The name in tables.
     pub title: &'static str,
-    /// Whether it knows more than its robots can.
-    pub knows_all: bool,
+    /// Whether it is one of those that the page shows.
+    pub shown: bool,
     /// Makes one for a world at its start.
     pub make: fn(&W, &W::Task) -> SwarmOf<'static, W>,
 }

@@ -125,17 +125,17 @@ where
     Flock<D>: Space<D>,
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
-    let rival = |name, title, knows_all, make| Rival { name, title, knows_all, make };
+    let rival = |name, title, shown, make| Rival { name, title, shown, make };
     vec![
         rival("limit", "centre, no guard (bound)", true, |_, task| Box::new(limit(task))),
         rival("expert", "expert (centralised)", true, |_, task| Box::new(expert(task))),
-        rival("limit-guarded", "centre + guard (bound)", true, |_, task| guarded(limit(task), task)),
+        rival("limit-guarded", "centre + guard (bound)", false, |_, task| guarded(limit(task), task)),
         rival("flooding", "flooding + guard (local floor)", false, |_, task| hearsay(None, task)),
         rival("averaging-6-hops", "averaging, 6 hops + guard", false, |_, task| hearsay(Some(6), task)),
         rival("averaging-3-hops", "averaging, 3 hops + guard", false, |_, task| hearsay(Some(3), task)),
         rival("averaging-2-hops", "averaging, 2 hops + guard", false, |_, task| hearsay(Some(2), task)),
         rival("averaging-1-hop", "averaging, 1 hop + guard", false, |_, task| hearsay(Some(1), task)),
-        rival("expert-guarded", "expert + guard", true, |_, task| guarded(expert(task), task)),
+        rival("expert-guarded", "expert + guard", false, |_, task| guarded(expert(task), task)),
     ]
 }
 

@@ -27,7 +27,7 @@ use crate::{
     error::Result,
     links::Links,
     recipe::RecipeName,
-    scene::Layout,
+    scene::{Centre, Layout},
     seeds::{Purpose, generator},
     shapes::Shapes,
 };
@@ -190,6 +190,10 @@ where
 
     fn rivals() -> Vec<Rival<Self>> {
         baselines::rivals()
+    }
+
+    fn centre() -> Option<Centre<Flocking<D>>> {
+        Some(centre::gradients)
     }
 
     fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {

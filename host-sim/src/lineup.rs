@@ -1,0 +1,224 @@
+//! Who is compared: those that a world has, and networks. One row each.
+
+use wdgnn_core::online::Learning;
+
+use crate::{
+    air::options::Faults,
+    error::{Error, Result},
+    flight::Start,
+    model::ModelFile,
+    models,
+    profiles::Profile,
+    recipe::{Architecture, RecipeName},
+    swarm::{
+        networks::{self, Network},
+        on_air::{Air, KEY},
+        typed::Online,
+    },
+    world::{SwarmOf, World, flock::Flock},
+};
+
+/// A row of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller<W: World> {
+    /// The name in JSON and CSV.
+    pub name: &'static str,
+    /// The name in tables.
+    pub title: &'static str,
+    /// Whether the page shows it.
+    pub shown: bool,
+    kind: Kind<W>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind<W: World> {
+    /// Somebody without a network.
+    Rival(fn(&W, &W::Task) -> SwarmOf<'static, W>),
+    /// A network.
+    Network(Architecture, Learner),
+}
+
+/// Who trains a network in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Learner {
+    Nobody,
+    Centre,
+    Robots,
+}
+
+/// The networks' rows.
+const NETWORKS: [(&str, &str, Architecture, Learner); 5] = [
+    ("wd-gnn", "WD-GNN", Architecture::WdGnn, Learner::Nobody),
+    ("wd-gnn-online-centralised", "WD-GNN online, centralised", Architecture::WdGnn, Learner::Centre),
+    (ONLINE, "WD-GNN online", Architecture::WdGnn, Learner::Robots),
+    ("gnn", "GNN", Architecture::Gnn, Learner::Nobody),
+    ("graph-filter", "graph filter", Architecture::GraphFilter, Learner::Nobody),
+];
+
+/// The name of whom everybody else is there for.
+pub const ONLINE: &str = "wd-gnn-online";
+/// The name of the same as it was trained.
+pub const OFFLINE: &str = "wd-gnn";
+/// The name of whom everybody is measured by, where there is one.
+pub const EXPERT: &str = "expert";
+
+impl<W: World> Controller<W> {
+    /// Everybody there is, in the order of the table: those that the page shows, networks, and the rest.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let rivals = || {
+            W::rivals().into_iter().map(|rival| Self {
+                name: rival.name,
+                title: rival.title,
+                shown: rival.shown,
+                kind: Kind::Rival(rival.make),
+            })
+        };
+        let networks = NETWORKS.into_iter().map(|(name, title, architecture, learner)| Self {
+            name,
+            title,
+            shown: true,
+            kind: Kind::Network(architecture, learner),
+        });
+        rivals().filter(|rival| rival.shown).chain(networks).chain(rivals().filter(|rival| !rival.shown)).collect()
+    }
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming all of them.
+    pub fn named(name: &str) -> Result<Self> {
+        let all = Self::all();
+        all.iter().find(|controller| controller.name == name).copied().ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|controller| controller.name).collect();
+            Error::usage(format!("there is no controller {name}: there are {}", names.join(", ")))
+        })
+    }
+}
+
+/// The networks that are flown, and how.
+#[derive(Clone, Debug)]
+pub struct Lineup<W: World> {
+    /// The link profile.
+    pub profile: Profile,
+    /// One model per architecture, in the order of [`Architecture::ALL`]; those at the end may be missing.
+    pub models: Vec<ModelFile>,
+    /// Overrides the models' own online step size γ.
+    pub step: Option<f32>,
+    /// The centralised rule's step size relative to γ.
+    pub centralised: f32,
+    /// Whether robots keep a personal part and heed what came of their commands, where their model says so; the paper's do not.
+    pub personal: bool,
+    /// Fly through the air byte by byte, sealed, with these faults.
+    pub faults: Option<Faults>,
+    /// The world.
+    pub world: W,
+}
+
+impl<W: World> Lineup<W> {
+    /// With these models.
+    #[must_use]
+    pub fn of(models: Vec<ModelFile>, profile: Profile) -> Self {
+        // The centre's gradient is a sum of which every robot's own is only about an eighth: its loss is a mean over itself and its
+        // neighbours.
+        let centralised = 0.125;
+        Self { profile, models, step: None, centralised, personal: true, faults: None, world: W::default() }
+    }
+
+    /// The controllers that there are models for. A centre that sees everything has no part in an air with faults.
+    #[must_use]
+    pub fn controllers(&self) -> Vec<Controller<W>> {
+        let there = |controller: &Controller<W>| match controller.kind {
+            Kind::Rival(_) => true,
+            Kind::Network(architecture, learner) => {
+                let centre = learner == Learner::Centre;
+                self.model(architecture).is_some()
+                    && !(centre && (self.faults.is_some() || W::centre().is_none()))
+            }
+        };
+        Controller::all().into_iter().filter(there).collect()
+    }
+
+    /// The model of an architecture, if there is one.
+    fn model(&self, architecture: Architecture) -> Option<&ModelFile> {
+        let index = Architecture::ALL.iter().position(|&other| other == architecture)?;
+        self.models.get(index)
+    }
+
+    /// Models must be usable networks for this task and profile before anything is flown.
+    ///
+    /// # Errors
+    /// [`Error::Model`] or [`Error::Usage`].
+    pub fn check(&self) -> Result {
+        self.models.iter().try_for_each(|model| {
+            self.profile.check(model)?;
+            Network::<W::Task>::of(model, self.profile)?.typed::<W::Shapes>(&[]).map(drop)
+        })
+    }
+
+    /// The task constants that everybody flies under: those of the first weight file.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when that file is for another task.
+    pub fn task(&self) -> Result<W::Task> {
+        self.models.first().map_or_else(|| Ok(W::task()), networks::task)
+    }
+
+    /// Somebody for swarm number `swarm` at its start.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when a model does not fit.
+    pub fn swarm(&self, controller: &Controller<W>, start: &Start<W>, swarm: u64) -> Result<SwarmOf<'_, W>> {
+        let (architecture, learner) = match controller.kind {
+            Kind::Rival(make) => return Ok(make(&start.world, &self.task()?)),
+            Kind::Network(architecture, learner) => (architecture, learner),
+        };
+        let model = self.model(architecture).ok_or_else(|| {
+            let (controller, profile) = (controller.title, self.profile.name());
+            Error::usage(format!(
+                "there is no {controller} for --profile {profile}: train one with `host-sim train`"
+            ))
+        })?;
+        let mut network = Network::of(model, self.profile)?;
+        let rule = &mut network.rule;
+        rule.step = self.step.unwrap_or(rule.step);
+        if !self.personal {
+            *rule = Learning { personal_step: 0.0, heeds: false, ..*rule };
+        }
+        network.online = match (learner, W::centre()) {
+            (Learner::Robots, _) => Online::Decentralised,
+            (Learner::Centre, Some(centre)) => Online::Centralised(network.rule.step * self.centralised, centre),
+            _ => Online::Off,
+        };
+        match &self.faults {
+            None => network.typed::<W::Shapes>(&start.states),
+            Some(faults) => {
+                let air = Air { layout: &W::layout(), faults, swarm, key: KEY };
+                network.on_air::<W::Shapes>(&air, start.states.len())
+            }
+        }
+    }
+}
+
+impl Lineup<Flock> {
+    /// The flocking models that come with the program.
+    ///
+    /// # Errors
+    /// [`Error::Model`] when the program was built with damaged ones.
+    pub fn shipped(recipe: RecipeName) -> Result<Self> {
+        let lineup = Self::of(models::all(recipe)?, Profile::Exact);
+        // The paper uses one γ for both rules; ours gives the centre its share.
+        Ok(if recipe == RecipeName::Paper { Self { centralised: 1.0, ..lineup } } else { lineup })
+    }
+
+    /// Those for a link profile: nothing but WD-GNNs was trained for small radios.
+    ///
+    /// # Errors
+    /// As [`Lineup::shipped`].
+    pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
+        match profile {
+            Profile::Exact => Self::shipped(recipe),
+            _ => Ok(Self::of(vec![models::of_profile(recipe, profile)?], profile)),
+        }
+    }
+}
