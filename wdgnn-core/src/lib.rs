@@ -167,6 +167,7 @@ pub mod cipher;
 pub mod codec;
 pub mod compact;
 pub mod consensus;
+pub mod coverage;
 pub mod deep;
 pub mod esb32;
 pub mod flocking;

@@ -7,6 +7,7 @@ use crate::{
     behaviour::Behaviour,
     codec::{Codec, Exact},
     compact::TAG_BYTES,
+    coverage::Coverage,
     deep::{Layer, Top},
     flocking::Flocking,
     network::Network,
@@ -29,6 +30,10 @@ impl Onboard for Flocking<2> {
 
 impl Onboard for Flocking<3> {
     type Shape = OneLayer<9, TAPS, HIDDEN, 3>;
+}
+
+impl Onboard for Coverage {
+    type Shape = OneLayer<6, TAPS, HIDDEN, 2>;
 }
 
 /// Input features F of flocking in the plane.

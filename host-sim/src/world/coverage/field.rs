@@ -1,0 +1,153 @@
+//! What there is to see in a square: a little everywhere, and more in some places that move.
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+
+use crate::world::Spot;
+
+/// The square's side in metres.
+pub const SIDE_METRES: f32 = 10.0;
+/// Its sides are looked at in so many places each.
+const PLACES: u16 = 40;
+/// What there is everywhere, relative to the middle of a heap.
+const GROUND: f64 = 0.05;
+/// How many heaps there are.
+const HEAPS: usize = 4;
+/// A tick's length in seconds, for how fast heaps move.
+const TICK_SECONDS: f32 = 0.1;
+
+/// A heap of what there is to see, going round in a circle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Heap {
+    centre: [f32; 2],
+    radius: f32,
+    /// In radians, at the start.
+    angle: f32,
+    /// In radians per second.
+    speed: f32,
+    width: f32,
+    height: f32,
+}
+
+impl Heap {
+    fn at(&self, tick: u32) -> [f32; 2] {
+        let angle = self.angle + self.speed * TICK_SECONDS * tick as f32;
+        // libm, so that a seed gives the same field on every machine.
+        [
+            self.centre[0] + self.radius * libm::cosf(angle),
+            self.centre[1] + self.radius * libm::sinf(angle),
+        ]
+    }
+}
+
+/// What there is to see.
+#[derive(Clone, Debug, Default)]
+pub struct Field {
+    heaps: Vec<Heap>,
+}
+
+/// The part of it that is nearest to one robot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Part {
+    /// How much.
+    pub mass: f64,
+    /// Its mass times where it is.
+    moment: [f64; 2],
+}
+
+impl Part {
+    /// From `position` to its centre; nowhere if there is nothing.
+    #[must_use]
+    pub fn way(&self, position: [f32; 2]) -> [f32; 2] {
+        if self.mass <= 0.0 {
+            return [0.0; 2];
+        }
+        [0, 1].map(|axis| (self.moment[axis] / self.mass) as f32 - position[axis])
+    }
+}
+
+impl Field {
+    /// A field at random.
+    #[must_use]
+    pub fn draw(random: &mut ChaCha8Rng) -> Self {
+        let heap = |_| Heap {
+            centre: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
+            radius: random.random_range(0.0..0.25 * SIDE_METRES),
+            angle: random.random_range(0.0..std::f32::consts::TAU),
+            speed: random.random_range(-0.1..0.1),
+            width: random.random_range(0.7..1.5),
+            height: random.random_range(0.5..1.0),
+        };
+        Self { heaps: (0..HEAPS).map(heap).collect() }
+    }
+
+    /// Every place that is looked at, and how much there is.
+    fn places(&self, tick: u32) -> Vec<([f32; 2], f64)> {
+        let step = SIDE_METRES / f32::from(PLACES);
+        let heaps: Vec<([f32; 2], f32, f32)> =
+            self.heaps.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
+        let middle = |index: u16| (f32::from(index) + 0.5) * step;
+        let all = (0..PLACES).flat_map(|x| (0..PLACES).map(move |y| [middle(x), middle(y)]));
+        all.map(|place| {
+            let there = heaps.iter().map(|(centre, width, height)| {
+                let squared = (place[0] - centre[0]).powi(2) + (place[1] - centre[1]).powi(2);
+                f64::from(height * libm::expf(-squared / (2.0 * width * width)))
+            });
+            (place, GROUND + there.sum::<f64>())
+        })
+        .collect()
+    }
+
+    /// How much there is in all.
+    #[must_use]
+    pub fn mass(&self, tick: u32) -> f64 {
+        self.places(tick).iter().map(|(_, mass)| mass).sum()
+    }
+
+    /// The mean squared distance from what there is to the nearest robot.
+    #[must_use]
+    pub fn cost(&self, tick: u32, robots: &[[f32; 2]]) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (place, mass) in self.places(tick) {
+            let nearest = nearest(place, robots).map_or(f32::INFINITY, |(_, squared)| squared);
+            sum += mass * f64::from(nearest);
+            total += mass;
+        }
+        sum / total
+    }
+
+    /// What is nearest to each robot, of what is within its reach.
+    #[must_use]
+    pub fn parts(&self, tick: u32, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
+        let mut parts = vec![Part::default(); robots.len()];
+        for (place, mass) in self.places(tick) {
+            if let Some((robot, squared)) = nearest(place, robots)
+                && squared <= reach * reach
+            {
+                let part = &mut parts[robot];
+                part.mass += mass;
+                part.moment = [0, 1].map(|axis| part.moment[axis] + mass * f64::from(place[axis]));
+            }
+        }
+        parts
+    }
+
+    /// The heaps, to be drawn.
+    #[must_use]
+    pub fn spots(&self, tick: u32) -> Vec<Spot> {
+        let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
+        self.heaps.iter().map(spot).collect()
+    }
+}
+
+/// The robot that is nearest to a place, and its squared distance; the first of those that are equally near.
+fn nearest(place: [f32; 2], robots: &[[f32; 2]]) -> Option<(usize, f32)> {
+    let mut best = None;
+    for (robot, at) in robots.iter().enumerate() {
+        let squared = (place[0] - at[0]).powi(2) + (place[1] - at[1]).powi(2);
+        if best.is_none_or(|(_, least)| squared < least) {
+            best = Some((robot, squared));
+        }
+    }
+    best
+}

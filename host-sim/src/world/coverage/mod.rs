@@ -1,0 +1,158 @@
+//! Coverage: robots spread over a square in which there is more to see in some places than in others, and those places move.
+//!
+//! The score is the mean squared distance from what there is to see to the nearest robot. Robots sense within half their radio range,
+//! so that they hear everybody who could be nearer to what they sense.
+
+pub mod field;
+pub mod lloyd;
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{
+    coverage::{Cell, Coverage},
+    shape::OneLayer,
+};
+
+use self::{
+    field::Field,
+    lloyd::{Local, Lloyd, Still},
+};
+use super::{Condition, Rival, Spot, SwarmOf, World};
+use crate::{error::Result, scene::Layout};
+
+/// A square with something to see in it.
+#[derive(Clone, Debug, Default)]
+pub struct Area {
+    field: Field,
+    /// How far robots sense, in metres.
+    reach: f32,
+}
+
+impl World for Area {
+    type Task = Coverage;
+    type Shapes = (OneLayer<6, 4, 32, 2>,);
+
+    const NAME: &'static str = "coverage";
+    const TITLE: &'static str = "coverage of an area by its density";
+    const SCORE: &'static str = "mean squared distance to the nearest robot in m²";
+
+    fn layout() -> Layout {
+        Layout { position: 0..2, velocity: 0..0 }
+    }
+
+    /// Thirty robots that hear 3 m far on a square of 10 m, for 20 s.
+    fn condition() -> Condition {
+        Condition { robots: 30, radius: 3.0, speed: 0.0, ticks: 200 }
+    }
+
+    fn task() -> Coverage {
+        Coverage::DEFAULT
+    }
+
+    /// Everybody in one corner.
+    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Cell>> {
+        self.field = Field::draw(random);
+        self.reach = condition.radius / 2.0;
+        let side = 0.4 * field::SIDE_METRES;
+        let place = |_| [0, 1].map(|_| random.random_range(0.05 * side..side));
+        let places: Vec<[f32; 2]> = (0..condition.robots).map(place).collect();
+        Ok(self.cells(0, &places))
+    }
+
+    fn place(cell: &Cell) -> [f32; 3] {
+        let [x, y] = cell.position;
+        [x, y, 0.0]
+    }
+
+    fn sense(&mut self, tick: u32, cells: &[Cell]) -> Vec<Cell> {
+        let places: Vec<[f32; 2]> = cells.iter().map(|cell| cell.position).collect();
+        self.cells(tick, &places)
+    }
+
+    fn step(&mut self, task: &Coverage, _: u32, cells: &mut [Cell], commands: &[[f32; 2]]) {
+        for (cell, command) in cells.iter_mut().zip(commands) {
+            for (x, u) in cell.position.iter_mut().zip(command) {
+                *x = (*x + task.period * u).clamp(0.0, field::SIDE_METRES);
+            }
+        }
+    }
+
+    fn score(&self, tick: u32, cells: &[Cell]) -> f64 {
+        let places: Vec<[f32; 2]> = cells.iter().map(|cell| cell.position).collect();
+        self.field.cost(tick, &places)
+    }
+
+    fn expert(&self, task: &Coverage) -> Option<SwarmOf<'static, Self>> {
+        Some(Box::new(Lloyd { field: self.field.clone(), task: *task }))
+    }
+
+    fn rivals() -> Vec<Rival<Self>> {
+        vec![
+            Rival {
+                name: "expert",
+                title: "Lloyd, centralised",
+                shown: true,
+                make: |world, task| Box::new(Lloyd { field: world.field.clone(), task: *task }),
+            },
+            Rival {
+                name: "lloyd-local",
+                title: "Lloyd, as far as sensors reach",
+                shown: true,
+                make: |_, task| Box::new(Local { task: *task }),
+            },
+            Rival { name: "still", title: "nobody moves", shown: false, make: |_, _| Box::new(Still) },
+        ]
+    }
+
+    fn scenery(&self, tick: u32) -> Vec<Spot> {
+        self.field.spots(tick)
+    }
+}
+
+impl Area {
+    /// What everybody senses: of what is within reach, the part that nobody else is nearer to.
+    fn cells(&self, tick: u32, places: &[[f32; 2]]) -> Vec<Cell> {
+        let share = self.field.mass(tick) / places.len().max(1) as f64;
+        let parts = self.field.parts(tick, places, self.reach);
+        let cell = |(position, part): (&[f32; 2], field::Part)| Cell {
+            position: *position,
+            way: part.way(*position),
+            mass: (part.mass / share) as f32,
+        };
+        places.iter().zip(parts).map(cell).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        flight::Start,
+        seeds::{Purpose, generator},
+    };
+
+    #[test]
+    fn lloyd_beats_standing_still_and_knowing_more_beats_knowing_less() {
+        let mut totals = [0.0; 3];
+        for swarm in 0..4 {
+            let condition = Condition { robots: 20, ticks: 100, ..Area::condition() };
+            let start =
+                Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm)).unwrap();
+            for (total, rival) in totals.iter_mut().zip(Area::rivals()) {
+                let mut swarm = (rival.make)(&start.world, &Coverage::DEFAULT);
+                *total += start.fly_alone(&Coverage::DEFAULT, swarm.as_mut()).unwrap().total();
+            }
+        }
+        let [lloyd, local, still] = totals;
+        assert!(lloyd < local && local < 0.8 * still, "{lloyd} {local} {still}");
+    }
+
+    #[test]
+    fn cells_share_everything_that_is_within_reach() {
+        let mut world = Area::default();
+        let condition = Condition { robots: 10, radius: 100.0, ..Area::condition() };
+        let cells = world.begin(&condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+        let sum: f32 = cells.iter().map(|cell| cell.mass).sum();
+        assert!((sum - 10.0).abs() < 1.0e-3, "{sum}");
+    }
+}
