@@ -1,3 +1,9 @@
+// The colour of a controller, or of a line by its place where there is none.
+function colourOf(name, index) {
+  const place = `var(--series-${(index % 7) + 1})`;
+  return name ? `var(--${name}, ${place})` : place;
+}
+
 // Line charts in SVG: linear or logarithmic, spread bands, a key that switches series, a readout for pointer and keyboard.
 const SVG = "http://www.w3.org/2000/svg";
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -100,7 +106,7 @@ class LineChart {
 
   colour(index) {
     const { colour } = this.spec.series[index];
-    return `--colour: var(--${colour ?? "series-" + ((index % 7) + 1)})`;
+    return `--colour: ${colourOf(colour, index)}`;
   }
 
   swatch(index) {

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
 use super::{document, escaped, filled, five_digits, table};
-use crate::controllers::Controller;
+use crate::lineup::ONLINE;
 
 /// A page of charts.
 #[derive(Clone, Debug, Default)]
@@ -40,11 +40,13 @@ pub struct Chart {
     pub series: Vec<Series>,
 }
 
-/// One line of a chart. One that is named as a controller's title has that controller's colour on every page.
+/// One line of a chart.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// Name in the key.
     pub name: String,
+    /// The controller's name, whose colour it has on every page; none for any other line.
+    pub colour: Option<&'static str>,
     /// Points by ascending x. One that is not finite leaves a gap.
     pub points: Vec<(f64, f64)>,
     /// Low and high end of the spread, one per point.
@@ -64,12 +66,11 @@ impl Serialize for Series {
             band: Option<Pairs<'a>>,
             dashed: bool,
         }
-        let controller = Controller::ALL.into_iter().find(|controller| controller.title() == self.name);
         Json {
             name: &self.name,
-            colour: controller.map(Controller::name),
+            colour: self.colour,
             // What the page is about.
-            strong: controller == Some(Controller::WdGnnOnline),
+            strong: self.colour == Some(ONLINE),
             points: Pairs(&self.points),
             band: self.band.as_deref().map(Pairs),
             dashed: self.dashed,
@@ -119,6 +120,7 @@ mod tests {
     fn a_series_is_coloured_by_its_controller_and_gaps_are_null() {
         let series = Series {
             name: "WD-GNN online".into(),
+            colour: Some("wd-gnn-online"),
             points: vec![(0.5, 1.234_567_8), (1.0, f64::NAN)],
             ..Series::default()
         };

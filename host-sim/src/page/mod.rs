@@ -1,16 +1,19 @@
 //! Pages to look at: one HTML file each, with its style, scripts and data inside, so that it opens anywhere and asks for nothing.
 
 pub mod charts;
-pub mod flock;
+pub mod flights;
 pub mod replay;
 
 pub use charts::{Chart, ChartPage, Series, charts};
-pub use flock::{FlockPage, flock};
+pub use flights::{FlightsPage, flights};
 
 use serde::Serialize;
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 const SCRIPT: &str = include_str!("chart.js");
+
+/// The row that stands out in a table.
+const OURS: &str = "WD-GNN online";
 
 /// A whole document. `style` and `script` come after those that all pages share; `data` is what the script finds under that name.
 fn document(title: &str, body: &str, style: &str, script: &str, data: &impl Serialize) -> String {
@@ -59,8 +62,14 @@ fn table(rows: &[Vec<String>]) -> String {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.clone().next().is_some() && cells.clone().all(|cell| cell.starts_with(char::is_alphabetic))
     };
+    // What others published stands apart, from the column that says so on.
+    let quoted = heading.iter().position(|text| text.starts_with("paper")).unwrap_or(usize::MAX);
     let cell = |tag: &str, scope: &str, column: usize, text: &String| {
-        let class = if words(column) { " class=\"text\"" } else { "" };
+        let class = match column {
+            _ if column >= quoted => " class=\"quoted\"",
+            _ if words(column) => " class=\"text\"",
+            _ => "",
+        };
         format!("<{tag}{scope}{class}>{}</{tag}>", escaped(text))
     };
     let heading: Vec<String> =
@@ -72,14 +81,16 @@ fn table(rows: &[Vec<String>]) -> String {
                 0 => cell("th", " scope=\"row\"", column, text),
                 _ => cell("td", "", column, text),
             });
-            cells.collect()
+            // What the page is about.
+            let class = if row.first().is_some_and(|name| name == OURS) { " class=\"ours\"" } else { "" };
+            format!("<tr{class}>{}</tr>", cells.collect::<String>())
         })
         .collect();
     format!(
         "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{}</tr></thead>\n\
-         <tbody>\n<tr>{}</tr>\n</tbody>\n</table></div>\n",
+         <tbody>\n{}\n</tbody>\n</table></div>\n",
         heading.concat(),
-        rows.join("</tr>\n<tr>")
+        rows.join("\n")
     )
 }
 

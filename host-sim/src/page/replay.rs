@@ -1,15 +1,17 @@
 //! One swarm flown under every controller and recorded, small enough to live inside a page.
 
+use std::sync::atomic::AtomicBool;
+
 use rayon::prelude::*;
 use serde::Serialize;
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::task::{State as _, Task as _};
 
 use crate::{
-    controllers::Fleet,
     error::Result,
-    flight::{Observer, Scene, fly},
+    flight::{Flight, Moment, Observer, Start},
+    lineup::Lineup,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    world::{Condition, Spot, World},
 };
 
 /// The paper's three moments, 0.00, 0.49 and 1.99 s, in ticks.
@@ -35,6 +37,8 @@ pub struct Replay {
     pub ticks: Vec<u32>,
     /// Where every robot starts, x and y in turn, in mm.
     pub start: Vec<i32>,
+    /// What there is to see besides robots, at every recorded tick.
+    pub scenery: Vec<Vec<Spot>>,
     /// The flights.
     pub flights: Vec<Recording>,
 }
@@ -43,14 +47,16 @@ pub struct Replay {
 #[derive(Clone, Debug, Serialize)]
 pub struct Recording {
     /// Name in JSON, also that of the controller's colour.
-    pub name: &'static str,
+    pub name: String,
     /// Name for people.
-    pub title: &'static str,
-    /// Velocity variation at every tick of the flight, in m²/s².
-    pub variation: Vec<f64>,
-    /// Velocities in mm/s, x and y in turn, robot by robot, each as the change since the frame before. Positions are not
-    /// recorded: commands are constant over a tick, so that positions are the velocities' trapezoids.
-    pub velocity: Vec<i32>,
+    pub title: String,
+    /// The score at every tick of the flight.
+    pub score: Vec<f64>,
+    /// Whether robots' states tell velocities.
+    pub moving: bool,
+    /// Velocities in mm/s, or places in mm where states tell none: x and y in turn, robot by robot, each as the change since the frame
+    /// before. Commands are constant over a tick, so that places are the velocities' trapezoids.
+    pub changes: Vec<i32>,
 }
 
 /// The ticks of a flight that are recorded for this many robots.
@@ -68,59 +74,106 @@ fn thousandths(value: f32) -> i32 {
     (value * 1000.0).round() as i32
 }
 
-/// Records velocities at some ticks.
-struct Recorder<'a> {
-    ticks: &'a [u32],
+/// Records a flight at some ticks.
+#[derive(Debug)]
+pub struct Recorder {
+    ticks: Vec<u32>,
+    robots: usize,
+    start: Vec<i32>,
     before: Vec<i32>,
     changes: Vec<i32>,
+    scenery: Vec<Vec<Spot>>,
 }
 
-impl Observer for Recorder<'_> {
-    fn see(&mut self, scene: &Scene<'_>, _: &[[f32; 2]]) {
-        if self.ticks.binary_search(&scene.tick).is_err() {
-            return;
+impl Recorder {
+    /// Of a flight of so many robots under a condition.
+    #[must_use]
+    pub fn new(condition: &Condition) -> Self {
+        let robots = condition.robots.min(ROBOTS);
+        Self {
+            ticks: ticks(condition.ticks, robots),
+            robots,
+            start: Vec::new(),
+            before: vec![0; 2 * robots],
+            changes: Vec::new(),
+            scenery: Vec::new(),
         }
-        let now = scene.motions.iter().flat_map(|motion| motion.velocity).map(thousandths);
-        for (before, now) in self.before.iter_mut().zip(now) {
-            self.changes.push(now - *before);
-            *before = now;
+    }
+
+    /// What was recorded of a flight.
+    fn recording<W: World>(&self, name: &str, title: &str, flight: &Flight) -> Recording {
+        Recording {
+            name: name.into(),
+            title: title.into(),
+            score: flight.score.iter().map(|&value| super::five_digits(value)).collect(),
+            moving: !W::layout().velocity.is_empty(),
+            changes: self.changes.clone(),
         }
+    }
+
+    /// A replay of this flight alone.
+    #[must_use]
+    pub fn replay<W: World>(self, task: &W::Task, radius: f32, name: &str, title: &str, flight: &Flight) -> Replay {
+        let flights = vec![self.recording::<W>(name, title, flight)];
+        let Self { ticks, robots, start, scenery, .. } = self;
+        Replay { period: task.period(), radius, robots, ticks, start, scenery, flights }
     }
 }
 
-/// Flies the first held-out swarm of `seed` under every controller.
+impl<W: World> Observer<W> for Recorder {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        let scene = &moment.scene;
+        if self.ticks.binary_search(&scene.tick).is_err() {
+            return Ok(());
+        }
+        let places = || scene.places.iter().take(self.robots).flat_map(|[x, y, _]| [*x, *y]);
+        if self.start.is_empty() {
+            self.start = places().map(thousandths).collect();
+        }
+        let velocity = W::layout().velocity;
+        let now: Vec<f32> = if velocity.is_empty() {
+            places().collect()
+        } else {
+            let numbers = scene.states.iter().take(self.robots).map(|state| state.numbers());
+            numbers.flat_map(|numbers| numbers.as_ref()[velocity.clone()][..2].to_vec()).collect()
+        };
+        for (before, now) in self.before.iter_mut().zip(now) {
+            let now = thousandths(now);
+            self.changes.push(now - *before);
+            *before = now;
+        }
+        self.scenery.push(moment.world.scenery(scene.tick));
+        Ok(())
+    }
+}
+
+/// Flies the first held-out swarm of `seed` under every controller that the page shows.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn record(fleet: &Fleet, condition: &Condition, seed: u64) -> Result<Replay> {
-    let period = fleet.task()?.period;
-    let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let robots = start.len().min(ROBOTS);
-    let ticks = ticks(condition.ticks, robots);
-    let flights = fleet
-        .controllers()
+pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result<Replay> {
+    let task = lineup.task()?;
+    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let shown: Vec<_> = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+    let flown = shown
         .into_par_iter()
         .map(|controller| {
-            let mut recorder = Recorder { ticks: &ticks, before: vec![0; 2 * robots], changes: Vec::new() };
-            let mut pilot = fleet.pilot(controller, &start, 0)?;
-            let flight = fly(condition, &start, period, pilot.as_mut(), &mut recorder);
-            Ok(Recording {
-                name: controller.name(),
-                title: controller.title(),
-                variation: flight.variation.iter().map(|&value| super::five_digits(value)).collect(),
-                velocity: recorder.changes,
-            })
+            let mut recorder = Recorder::new(condition);
+            let mut swarm = lineup.swarm(&controller, &start, 0)?;
+            let stop = AtomicBool::new(false);
+            let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
+            Ok((recorder.recording::<W>(controller.name, controller.title, &flight), recorder))
         })
         .collect::<Result<Vec<_>>>()?;
-    let place = |motion: &Motion| motion.position.map(thousandths);
-    let start = start.iter().take(robots).flat_map(place).collect();
-    Ok(Replay { period, radius: condition.radius, robots, ticks, start, flights })
+    let (flights, mut recorders): (Vec<Recording>, Vec<Recorder>) = flown.into_iter().unzip();
+    let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
+    let Recorder { ticks, robots, start, scenery, .. } = recorder;
+    Ok(Replay { period: task.period(), radius: condition.radius, robots, ticks, start, scenery, flights })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::links::Links;
 
     #[test]
     fn the_moments_are_recorded_whatever_the_number_of_robots() {
@@ -130,15 +183,5 @@ mod tests {
             assert!(MOMENTS.iter().all(|moment| ticks.contains(moment)), "{robots}: {ticks:?}");
             assert!(ticks.len() <= SAMPLES / robots + 3);
         }
-    }
-
-    #[test]
-    fn velocities_are_recorded_as_changes() {
-        let scene = |tick, velocity| (tick, [Motion { position: [0.0; 2], velocity }]);
-        let mut recorder = Recorder { ticks: &[0, 2], before: vec![0; 2], changes: Vec::new() };
-        for (tick, motions) in [scene(0, [1.0, -2.0]), scene(1, [9.0, 9.0]), scene(2, [1.2504, -2.5])] {
-            recorder.see(&Scene { tick, motions: &motions, links: &Links::within(&motions, 1.0) }, &[]);
-        }
-        assert_eq!(recorder.changes, [1000, -2000, 250, -500]);
     }
 }

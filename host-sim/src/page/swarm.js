@@ -13,25 +13,46 @@ function shade(share) {
     : `oklch(${mix(0.67, 0.33)} ${mix(0.12, 0.16)} ${mix(232, 375)})`;
 }
 
-// Velocities come as changes in mm/s; positions are their trapezoids (commands are constant over a tick).
+// Velocities come as changes in mm/s; positions are their trapezoids (commands are constant over a tick). Where robots tell no
+// velocities, positions come as changes in mm, and velocities are their differences.
 class Flight {
   constructor(replay, recording) {
-    Object.assign(this, { replay, name: recording.name, title: recording.title, variation: recording.variation });
+    Object.assign(this, { replay, name: recording.name, title: recording.title, score: recording.score, moving: recording.moving });
     const size = 2 * replay.robots;
     this.velocities = replay.ticks.map(() => new Float32Array(size));
     this.positions = replay.ticks.map(() => new Float32Array(size));
-    replay.ticks.forEach((tick, frame) => {
-      const seconds = frame ? (tick - replay.ticks[frame - 1]) * replay.period : 0;
+    recording.moving ? this.integrate(recording.changes, size) : this.differentiate(recording.changes, size);
+    this.now = { position: new Float32Array(size), velocity: new Float32Array(size) };
+  }
+
+  seconds(frame) {
+    const { ticks, period } = this.replay;
+    return frame ? (ticks[frame] - ticks[frame - 1]) * period : 0;
+  }
+
+  integrate(changes, size) {
+    this.replay.ticks.forEach((_, frame) => {
       for (let at = 0; at < size; at++) {
         const before = frame ? this.velocities[frame - 1][at] : 0;
-        const now = before + recording.velocity[frame * size + at] / 1000;
+        const now = before + changes[frame * size + at] / 1000;
         this.velocities[frame][at] = now;
         this.positions[frame][at] = frame
-          ? this.positions[frame - 1][at] + (seconds * (before + now)) / 2
-          : replay.start[at] / 1000;
+          ? this.positions[frame - 1][at] + (this.seconds(frame) * (before + now)) / 2
+          : this.replay.start[at] / 1000;
       }
     });
-    this.now = { position: new Float32Array(size), velocity: new Float32Array(size) };
+  }
+
+  differentiate(changes, size) {
+    this.replay.ticks.forEach((_, frame) => {
+      for (let at = 0; at < size; at++) {
+        const before = frame ? this.positions[frame - 1][at] : 0;
+        this.positions[frame][at] = before + changes[frame * size + at] / 1000;
+        if (frame) this.velocities[frame - 1][at] = changes[frame * size + at] / 1000 / this.seconds(frame);
+      }
+    });
+    const end = this.velocities.length - 1;
+    if (end > 0) this.velocities[end].set(this.velocities[end - 1]);
   }
 
   // The swarm at a tick, which may lie between two.
@@ -46,19 +67,36 @@ class Flight {
     for (let at = 0; at < position.length; at++) {
       const start = this.velocities[frame][at];
       velocity[at] = start + share * (this.velocities[next][at] - start);
-      position[at] = this.positions[frame][at] + (share * span * period * (start + velocity[at])) / 2;
+      position[at] = this.moving
+        ? this.positions[frame][at] + (share * span * period * (start + velocity[at])) / 2
+        : this.positions[frame][at] + share * (this.positions[next][at] - this.positions[frame][at]);
     }
+    this.now.scenery = this.replay.scenery[share < 0.5 ? frame : next] ?? [];
     return this.now;
   }
 
-  variationAt(tick) {
-    return this.variation[Math.min(Math.floor(tick + 1e-6), this.variation.length - 1)];
+  scoreAt(tick) {
+    return this.score[Math.min(Math.floor(tick + 1e-6), this.score.length - 1)];
+  }
+
+  // The middle of everything that is ever seen.
+  middle() {
+    if (!this.centre) {
+      const spots = this.replay.scenery.flat().map((spot) => spot.at);
+      const range = (axis) => {
+        const all = spots.map((at) => at[axis]);
+        for (const position of this.positions) for (let at = axis; at < position.length; at += 2) all.push(position[at]);
+        return all.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+      };
+      this.centre = [0, 1].map((axis) => range(axis).reduce((sum, end) => sum + end / 2, 0));
+    }
+    return this.centre;
   }
 
   // The largest distance from the centre over the flight, in metres.
   reach() {
     return Math.max(...this.positions.map((position) => {
-      const [cx, cy] = mean(position);
+      const [cx, cy] = this.replay.scenery.flat().length ? this.middle() : mean(position);
       let reach = 0;
       for (let at = 0; at < position.length; at += 2) reach = Math.max(reach, Math.hypot(position[at] - cx, position[at + 1] - cy));
       return reach;
@@ -80,7 +118,7 @@ function mean(pairs) {
 function inks() {
   const style = getComputedStyle(document.documentElement);
   const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
-  return { link: style.getPropertyValue("--soft"), grid: style.getPropertyValue("--faint"), shades };
+  return { link: style.getPropertyValue("--soft"), heap: style.getPropertyValue("--series-6"), grid: style.getPropertyValue("--faint"), shades };
 }
 
 // Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
@@ -96,14 +134,16 @@ function drawSwarm(canvas, flight, tick, reach, ink) {
   if (canvas.width !== pixels) canvas.width = canvas.height = pixels;
   const context = canvas.getContext("2d");
   const scale = side / 2 / reach;
-  const { position, velocity } = flight.at(tick);
-  const [cx, cy] = mean(position);
+  const { position, velocity, scenery } = flight.at(tick);
+  // Robots that have somewhere to be do not take the picture along.
+  const [cx, cy] = scenery.length ? flight.middle() : mean(position);
   context.setTransform(pixels / side, 0, 0, pixels / side, 0, 0);
   context.clearRect(0, 0, side, side);
   const x = (at) => side / 2 + (position[at] - cx) * scale;
   // Upwards is up.
   const y = (at) => side / 2 - (position[at + 1] - cy) * scale;
   drawGrid(context, side, scale, square(reach), cx, cy, ink.grid);
+  drawScenery(context, scenery, (px) => side / 2 + (px - cx) * scale, (py) => side / 2 - (py - cy) * scale, scale, ink.heap);
   drawLinks(context, position, flight.replay.radius, x, y, ink.link, side);
   drawRobots(context, velocity, x, y, Math.min(Math.max(side / 31, 4), 10) * Math.min(1, Math.sqrt(60 / (velocity.length / 2))), ink.shades);
 }
@@ -122,6 +162,20 @@ function drawGrid(context, side, scale, metres, cx, cy, colour) {
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.stroke();
+}
+
+// What there is to see besides robots: soft discs.
+function drawScenery(context, scenery, x, y, scale, colour) {
+  for (const { at, radius, weight } of scenery) {
+    const [px, py, size] = [x(at[0]), y(at[1]), radius * scale];
+    const heap = context.createRadialGradient(px, py, 0, px, py, size);
+    heap.addColorStop(0, colour);
+    heap.addColorStop(1, "transparent");
+    context.globalAlpha = 0.45 * weight;
+    context.fillStyle = heap;
+    context.fillRect(px - size, py - size, 2 * size, 2 * size);
+  }
+  context.globalAlpha = 1;
 }
 
 function drawLinks(context, position, radius, x, y, colour, side) {

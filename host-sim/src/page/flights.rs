@@ -1,4 +1,4 @@
-//! The page of `flock`: a replay, velocity variation over time, the paper's three moments, the table.
+//! The page of flights: a replay, the score over time, the table; for flocking, the paper's three moments.
 
 use serde::Serialize;
 
@@ -9,9 +9,8 @@ use super::{
     table,
 };
 use crate::{
-    controllers::Controller,
-    evaluate::{Outcome, Summary},
-    start::Condition,
+    evaluate::{self, Outcome},
+    lineup::EXPERT,
 };
 
 /// Shares of the swarms below and above which the band does not reach.
@@ -19,17 +18,27 @@ const BAND: [f64; 2] = [0.1, 0.9];
 
 /// What is shown.
 #[derive(Clone, Debug)]
-pub struct FlockPage<'a> {
-    /// The circumstances of all flights.
-    pub condition: Condition,
+pub struct FlightsPage<'a> {
+    /// The heading.
+    pub title: String,
+    /// What it is all about.
+    pub lead: String,
+    /// What the score measures, with its unit.
+    pub score: &'static str,
     /// All flights.
     pub outcomes: &'a [Outcome],
     /// One of the swarms, recorded.
     pub replay: &'a Replay,
+    /// Whether the paper's three moments are shown.
+    pub moments: bool,
     /// The table as it is printed.
     pub table: Vec<Vec<String>>,
+    /// What its columns mean.
+    pub legend: String,
     /// What their radios carry and what goes wrong, as a sentence; empty where there is nothing to say.
     pub air: String,
+    /// One sentence that says what came out.
+    pub finding: String,
     /// The command that makes this page again.
     pub command: String,
     /// The models that flew.
@@ -38,34 +47,41 @@ pub struct FlockPage<'a> {
 
 /// The page as one HTML file.
 #[must_use]
-pub fn flock(page: &FlockPage<'_>) -> String {
+pub fn flights(page: &FlightsPage<'_>) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
         replay: &'a Replay,
-        moments: [u32; 3],
-        charts: [Chart; 2],
+        moments: &'a [u32],
+        charts: Vec<Chart>,
     }
-    let Condition { robots, radius, speed, .. } = page.condition;
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
-    let shown = if page.replay.robots < robots {
-        format!(
-            " Of the {robots} robots, the {} nearest to the centre at the start are shown.",
-            page.replay.robots
-        )
+    let robots = page.replay.robots;
+    let shown = if robots == SHOWN {
+        format!(" The {robots} nearest to the centre at the start are shown.")
     } else {
         String::new()
     };
-    let count = COUNTS.get(page.outcomes.len()).unwrap_or(&"many");
+    let pictures = if page.replay.scenery.iter().all(Vec::is_empty) {
+        "Each picture moves along with its swarm’s centre; all have the same scale."
+    } else {
+        "All pictures have the same scale."
+    };
+    let times = match page.replay.flights.len() {
+        1 => "The flight".into(),
+        count => format!("One swarm, {} times", COUNTS.get(count).unwrap_or(&"many")),
+    };
     let body = filled(
-        include_str!("flock.html"),
+        include_str!("flights.html"),
         &[
-            ("count", count),
+            ("title", &escaped(&page.title)),
+            ("lead", &escaped(&page.lead)),
+            ("times", &times),
+            ("pictures", pictures),
+            ("score", page.score),
+            ("moments", if page.moments { include_str!("moments.html") } else { "" }),
+            ("legend", &escaped(&page.legend)),
             ("air", &escaped(&page.air)),
-            ("robots", &counted(robots, "robot")),
-            ("radius", &radius.to_string()),
-            ("speed", &speed.to_string()),
-            ("swarms", &counted(swarms, "held-out swarm")),
-            ("finding", &finding(page.outcomes)),
+            ("finding", &page.finding),
             ("shown", &shown),
             ("spread", &spread(swarms)),
             ("table", &table(&page.table)),
@@ -74,19 +90,23 @@ pub fn flock(page: &FlockPage<'_>) -> String {
             ("version", env!("CARGO_PKG_VERSION")),
         ],
     );
-    let data = Data {
-        replay: page.replay,
-        moments: MOMENTS,
-        charts: [variation(page.outcomes), running(page.outcomes)],
-    };
-    let script = concat!(include_str!("swarm.js"), include_str!("flock.js"));
-    document(&format!("Flocking under {count} controllers"), &body, include_str!("flock.css"), script, &data)
+    let mut charts = vec![scores(page)];
+    charts.extend(running(page));
+    let moments: &[u32] = if page.moments { &MOMENTS } else { &[] };
+    let data = Data { replay: page.replay, moments, charts };
+    let script = concat!(include_str!("swarm.js"), include_str!("flights.js"));
+    document(&page.title, &body, include_str!("flights.css"), script, &data)
 }
+
+/// So many robots are shown at most.
+const SHOWN: usize = 1000;
 
 /// As words.
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
-fn counted(count: usize, what: &str) -> String {
+/// So many of something.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -100,78 +120,55 @@ fn spread(swarms: usize) -> String {
     }
 }
 
-/// One sentence that says what came out.
-fn finding(outcomes: &[Outcome]) -> String {
-    let summary = |controller| {
-        let outcome = outcomes.iter().find(|outcome: &&Outcome| outcome.controller == controller);
-        outcome.map(|outcome| &outcome.summary)
-    };
-    let [Some(expert), Some(offline), Some(online)] =
-        [Controller::Expert, Controller::WdGnn, Controller::WdGnnOnline].map(summary)
-    else {
-        return String::new();
-    };
-    // A robot alone, or robots that start in agreement, have nothing to be compared by.
-    if expert.total.mean <= 0.0 {
-        return String::new();
-    }
-    let ratio = |of: &Summary| of.total.mean / expert.total.mean;
-    let published = |of: Controller| {
-        let total = |controller: Controller| controller.paper().map_or(f64::NAN, |paper| paper[0].0);
-        total(of) / total(Controller::Expert)
-    };
-    format!(
-        "Retraining in flight, robot by robot, brings the WD-GNN’s total velocity variation from {:.2} to \
-         <strong>{:.2} times the expert’s</strong> (the paper’s Table 1: from {:.2} to {:.2}).",
-        ratio(offline),
-        ratio(online),
-        published(Controller::WdGnn),
-        published(Controller::WdGnnOnline),
-    )
-}
-
-/// Velocity variation over time.
-fn variation(outcomes: &[Outcome]) -> Chart {
+/// The score over time.
+fn scores(page: &FlightsPage<'_>) -> Chart {
+    let outcomes = page.outcomes;
     let series: Vec<Series> = outcomes
         .iter()
         .map(|outcome| {
-            let curves: Vec<&[f64]> = outcome.flights.iter().map(|flight| &flight.variation[..]).collect();
-            over_swarms(outcome.controller, &curves)
+            let curves: Vec<&[f64]> = outcome.flights.iter().map(|flight| &flight.score[..]).collect();
+            over_swarms(outcome, page.replay.period, &curves)
         })
         .collect();
-    // The limit falls to rounding errors: everybody else decides how low the axis goes.
+    // A bound falls to rounding errors: everybody else decides how low the axis goes.
     let lowest = (series.iter().zip(outcomes))
-        .filter(|(_, outcome)| outcome.controller != Controller::Limit)
+        .filter(|(_, outcome)| !is_bound(outcome))
         .filter_map(|(series, _)| series.points.last())
         .map(|&(_, last)| last)
         .fold(f64::INFINITY, f64::min);
     Chart {
         title: "At every moment, logarithmic".into(),
         x_label: "time in s".into(),
-        y_label: "m²/s²".into(),
+        y_label: page.score.rsplit(" in ").next().unwrap_or_default().into(),
         log_y: true,
         y_floor: (lowest.is_finite() && lowest > 0.0).then_some(lowest / 2.0),
         series,
     }
 }
 
+/// Whether a controller is there as a bound only.
+fn is_bound(outcome: &Outcome) -> bool {
+    outcome.title.ends_with("(bound)")
+}
+
 /// What has been summed up so far, against what the expert has in the same swarm: the ends are the ratios of the totals.
-fn running(outcomes: &[Outcome]) -> Chart {
-    let expert = outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
-    let series = outcomes.iter().map(|outcome| {
+fn running(page: &FlightsPage<'_>) -> Option<Chart> {
+    let expert = evaluate::of(page.outcomes, EXPERT)?;
+    let series = page.outcomes.iter().map(|outcome| {
         let curves: Vec<Vec<f64>> = (outcome.flights.iter())
-            .zip(expert.into_iter().flat_map(|expert| &expert.flights))
-            .map(|(flight, expert)| ratios(&flight.variation, &expert.variation))
+            .zip(&expert.flights)
+            .map(|(flight, expert)| ratios(&flight.score, &expert.score))
             .collect();
-        over_swarms(outcome.controller, &curves.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        let curves: Vec<&[f64]> = curves.iter().map(Vec::as_slice).collect();
+        over_swarms(outcome, page.replay.period, &curves)
     });
-    Chart {
+    Some(Chart {
         title: "Summed up so far, relative to the expert".into(),
         x_label: "time in s".into(),
         y_label: "ratio".into(),
         series: series.collect(),
         ..Chart::default()
-    }
+    })
 }
 
 fn ratios(of: &[f64], to: &[f64]) -> Vec<f64> {
@@ -183,22 +180,24 @@ fn ratios(of: &[f64], to: &[f64]) -> Vec<f64> {
 }
 
 /// One curve per swarm, made into their median and spread.
-fn over_swarms(controller: Controller, curves: &[&[f64]]) -> Series {
+fn over_swarms(outcome: &Outcome, period: f32, curves: &[&[f64]]) -> Series {
     let ticks = curves.iter().map(|curve| curve.len()).min().unwrap_or_default();
     let (points, band) = (0..ticks)
         .map(|tick| {
             let mut values: Vec<f64> = curves.iter().map(|curve| curve[tick]).collect();
             values.sort_unstable_by(f64::total_cmp);
-            // Ticks of 10 ms, the paper's.
-            let point = (tick as f64 / 100.0, quantile(&values, 0.5));
+            // Seconds as they are said: a period of 0.01 is not exactly that.
+            let seconds = (tick as f64 * f64::from(period) * 1.0e6).round() / 1.0e6;
+            let point = (seconds, quantile(&values, 0.5));
             (point, (quantile(&values, BAND[0]), quantile(&values, BAND[1])))
         })
         .unzip();
     Series {
-        name: controller.title().into(),
+        name: outcome.title.into(),
+        colour: Some(outcome.name),
         points,
         band: (curves.len() > 1).then_some(band),
-        dashed: controller == Controller::Limit,
+        dashed: is_bound(outcome),
     }
 }
 

@@ -1,4 +1,4 @@
-// The page of `flock`: all flights of one swarm side by side, played together; the chart; the moments.
+// The page of flights: all flights of one swarm side by side, played together; the chart; the moments.
 const { replay } = data;
 const flights = replay.flights.map((recording) => new Flight(replay, recording));
 const last = replay.ticks.at(-1);
@@ -7,8 +7,9 @@ const HOLD = 1.5;
 const PLAY = "M4 2.5v11l9-5.5z";
 const PAUSE = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
 // Everybody has the same scale. The expert sets it, with some room; who scatters further flies out of the picture.
+const widest = 1.06 * Math.max(...flights.map((flight) => flight.reach()));
 const expert = flights.find((flight) => flight.name === "expert");
-const reach = Math.max(0.5, Math.min(1.3 * expert.reach(), 1.06 * Math.max(...flights.map((flight) => flight.reach()))));
+const reach = Math.max(0.5, expert ? Math.min(1.3 * expert.reach(), widest) : widest);
 
 const find = (id) => document.getElementById(id);
 const [play, scrub, clock, speed] = ["play", "scrub", "clock", "speed"].map(find);
@@ -20,18 +21,18 @@ function picture(flight, label) {
   return { flight, canvas, number };
 }
 
-const panels = flights.map((flight) => {
+const panels = flights.map((flight, index) => {
   const panel = picture(flight, `Replay of the swarm under: ${flight.title}`);
-  const name = element("span", { style: `--colour: var(--${flight.name})` }, flight.title);
+  const name = element("span", { style: `--colour: ${colourOf(flight.name, index)}` }, flight.title);
   find("panels").append(element("figure", {}, panel.canvas, element("figcaption", {}, name, panel.number)));
   return panel;
 });
 
-const online = flights.find((flight) => flight.name === "wd-gnn-online");
+const online = flights.find((flight) => flight.name === "wd-gnn-online") ?? flights.at(-1);
 const moments = data.moments.filter((tick) => tick <= last).map((tick) => {
   const time = (tick * replay.period).toFixed(2) + " s";
   const moment = { ...picture(online, `The swarm at ${time}`), tick };
-  moment.number.value = figure(online.variationAt(tick)) + " m²/s²";
+  moment.number.value = figure(online.scoreAt(tick));
   find("moments").append(element("figure", {}, moment.canvas, element("figcaption", {}, element("span", {}, time), moment.number)));
   return moment;
 });
@@ -56,7 +57,7 @@ for (const { canvas } of panels) watcher.observe(canvas);
 function show(everything = false) {
   for (const { flight, canvas, number } of panels) {
     if (everything || seen.has(canvas)) drawSwarm(canvas, flight, state.tick, reach, state.ink);
-    number.value = figure(flight.variationAt(state.tick));
+    number.value = figure(flight.scoreAt(state.tick));
   }
   const time = (state.tick * replay.period).toFixed(2) + " s";
   scrub.value = state.tick;
