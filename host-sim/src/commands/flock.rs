@@ -6,26 +6,26 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    air::{options::FaultArguments, tally::in_words},
+    air::options::FaultArguments,
     airtime::{Airtime, MOST_USE},
     commands::{
         flock_tables::{self, OverSeeds},
-        train::stop_on_interrupt,
+        realisations,
+        stop_on_interrupt,
     },
-    controllers::{Controller, Fleet},
     error::{Error, Result},
-    evaluate::{Outcome, Summary, evaluate},
+    evaluate::{self, Outcome, Summary, evaluate},
     files,
+    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
-    page,
+    page::{self, flights::counted},
     profiles::Profile,
     progress,
-    start::Condition,
+    recipe::{Architecture, RecipeName},
     table,
-    train::{
-        realisations,
-        recipe::{Architecture, Recipe, RecipeName},
-    },
+    tally::in_words,
+    train::recipe::Recipe,
+    world::{Condition, World as _, flock::Flock},
 };
 
 /// The held-out swarms that docs and README speak of.
@@ -136,12 +136,11 @@ impl FlockArguments {
         Condition { robots: self.robots, radius: self.radius, speed: self.speed, ..Condition::PAPER }
     }
 
-    fn fleet(&self) -> Result<Fleet> {
-        let mut fleet = match (self.profile, self.recipe) {
-            (Profile::Exact, recipe) => Fleet::shipped(recipe)?,
-            (profile, RecipeName::Ours) => Fleet::of_profile(profile)?,
-            (profile, RecipeName::Through) => Fleet::through(profile)?,
-            (profile, recipe @ RecipeName::Paper) => {
+    fn lineup(&self) -> Result<Lineup<Flock>> {
+        let mut lineup = match (self.profile, self.recipe) {
+            (profile, recipe @ (RecipeName::Ours | RecipeName::Through)) => Lineup::of_profile(recipe, profile)?,
+            (Profile::Exact, recipe @ RecipeName::Paper) => Lineup::shipped(recipe)?,
+            (profile, recipe) => {
                 return Err(Error::usage(format!(
                     "--recipe {} has no models for --profile {}: leave --recipe out",
                     recipe.name(),
@@ -150,15 +149,15 @@ impl FlockArguments {
             }
         };
         if let Some(path) = &self.model {
-            fleet.models[0] = ModelFile::load(path)?;
+            lineup.models[0] = ModelFile::load(path)?;
         }
-        fleet.faults = self.faults.faults(self.robots, self.seed)?;
-        fleet.check()?;
+        lineup.faults = self.faults.faults(self.robots, self.seed)?;
+        lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));
         }
-        fleet.step = self.step_size;
-        Ok(fleet)
+        lineup.step = self.step_size;
+        Ok(lineup)
     }
 
     /// Flies and prints.
@@ -175,8 +174,8 @@ impl FlockArguments {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
         self.profile.check_robots(self.robots)?;
-        let fleet = self.fleet()?;
-        if self.realisations.is_some() && (self.profile != Profile::Exact || fleet.faults.is_some()) {
+        let lineup = self.lineup()?;
+        if self.realisations.is_some() && (self.profile != Profile::Exact || lineup.faults.is_some()) {
             return Err(Error::usage(
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
             ));
@@ -184,22 +183,22 @@ impl FlockArguments {
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&self.report)?;
         let mut over = Vec::new();
-        let (fleet, outcomes) = if let Some(count) = self.realisations {
+        let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
         } else {
             let mut seeds = (self.seed..)
                 .take(self.seeds)
-                .map(|seed| self.fly(&fleet, &condition, seed))
+                .map(|seed| self.fly(&lineup, &condition, seed))
                 .collect::<Result<Vec<_>>>()?;
             if seeds.len() > 1 {
                 over = flock_tables::over_seeds(&seeds);
             }
-            (fleet, seeds.swap_remove(0))
+            (lineup, seeds.swap_remove(0))
         };
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&flock_tables::csv_rows(&outcomes)).as_bytes())?;
         }
-        files::write(&self.report, self.page(&fleet, &outcomes)?.as_bytes())?;
+        files::write(&self.report, self.page(&lineup, &outcomes)?.as_bytes())?;
         if self.json {
             self.print_json(&outcomes, over);
             eprintln!("page: {}", self.report.display());
@@ -211,61 +210,81 @@ impl FlockArguments {
         Ok(())
     }
 
-    fn fly(&self, fleet: &Fleet, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
-        let mut controllers = fleet.controllers();
-        controllers.extend(Controller::BASELINES);
+    fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
+        let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
-        let outcomes = evaluate(fleet, &controllers, condition, self.swarms, seed, &|| bar.inc(1))?;
+        let outcomes = evaluate(lineup, &controllers, condition, self.swarms, seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
     }
 
     /// Trains and flies realisations one after the other. The last one's networks are those of the page's replay.
-    fn realise(&self, count: usize, condition: &Condition) -> Result<(Fleet, Vec<Outcome>)> {
+    fn realise(&self, count: usize, condition: &Condition) -> Result<(Lineup<Flock>, Vec<Outcome>)> {
         let stop = stop_on_interrupt()?;
-        let epochs = count * Architecture::ALL.len() * Recipe::named(self.recipe).epochs;
+        let epochs = count * Architecture::ALL.len() * Recipe::<Flock>::named(self.recipe)?.epochs;
         let bar = progress::bar(epochs as u64, "training");
         let mut realised = Vec::with_capacity(count);
         let mut flown = None;
         for seed in (self.seed..).take(count) {
-            let mut fleet = realisations::fleet(self.recipe, seed, &bar, &stop)?;
-            fleet.step = self.step_size;
-            realised.push(evaluate(&fleet, &Controller::ALL, condition, self.swarms, seed, &|| {})?);
-            flown = Some(fleet);
+            let mut lineup = realisations::lineup(self.recipe, seed, &bar, &stop)?;
+            lineup.step = self.step_size;
+            let shown: Vec<Controller<Flock>> =
+                lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+            realised.push(evaluate(&lineup, &shown, condition, self.swarms, seed, &|| {})?);
+            flown = Some(lineup);
         }
         bar.finish_and_clear();
-        let fleet = flown.ok_or_else(|| Error::usage("--realisations must be at least 1"))?;
-        Ok((fleet, realisations::together(&realised)))
+        let lineup = flown.ok_or_else(|| Error::usage("--realisations must be at least 1"))?;
+        Ok((lineup, realisations::together(&realised)))
     }
 
     /// The page, with the first of the swarms flown once more for its replay.
-    fn page(&self, fleet: &Fleet, outcomes: &[Outcome]) -> Result<String> {
+    fn page(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) -> Result<String> {
         let condition = self.condition();
-        let replay = page::replay::record(fleet, &condition, self.seed)?;
-        let models: Vec<String> = (fleet.models.iter())
+        let replay = page::replay::record(lineup, &condition, self.seed)?;
+        let models: Vec<String> = (lineup.models.iter())
             .map(|model| format!("{} (checksum {:08x})", model.path().display(), model.weights().model))
             .collect();
         // Baselines are in the table; pictures and lines are the paper's controllers.
-        let shown: Vec<Outcome> = outcomes
-            .iter()
-            .filter(|outcome| Controller::ALL.contains(&outcome.controller))
-            .cloned()
-            .collect();
-        Ok(page::flock(&page::FlockPage {
-            condition,
+        let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+        let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms, "held-out swarm"));
+        Ok(page::flights(&page::FlightsPage {
+            title: format!("Flocking under {} controllers", replay.flights.len()),
+            lead: format!(
+                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have two seconds to \
+                 agree on one without colliding. The networks know only what robots within {} m tell them; the expert and \
+                 the centre see everything.",
+                self.speed, self.radius
+            ),
+            score: Flock::<2>::SCORE,
             outcomes: &shown,
             replay: &replay,
+            moments: true,
             table: self.rows(outcomes),
+            legend: format!(
+                "Mean ± standard deviation over {swarms}. Total and final: velocity variation in m²/s², summed over the \
+                 flight and at its end. Nearest: smallest distance between two robots in any swarm. < 0.1, 0.2, 0.3 m: \
+                 pairs nearer than that, in pair-ticks per swarm. The networks fly under a separation guard, and so does \
+                 every row that says so. Disagreement: of the robots’ wide parameters at the end, relative to the offline \
+                 ones.{}",
+                if self.is_paper() { " On the right, the paper’s Table 1: 50 robots, 2 m, 3 m/s." } else { "" }
+            ),
             air: self.air(),
+            finding: finding(outcomes),
             command: self.command(),
             models: models.join(", "),
         }))
     }
 
+    /// Whether this is the paper's experiment.
+    fn is_paper(&self) -> bool {
+        let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
+        papers && self.faults.words().is_empty()
+    }
+
     /// The table; with the paper's figures where it is the paper's experiment.
     fn rows(&self, outcomes: &[Outcome]) -> Vec<Vec<String>> {
-        let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
-        if papers && self.faults.words().is_empty() {
+        if self.is_paper() {
             flock_tables::rows(outcomes)
         } else {
             flock_tables::measured(outcomes)
@@ -314,7 +333,7 @@ impl FlockArguments {
     }
 
     /// Mean and spread over seeds; or how the default seed compares with ten.
-    fn print_seeds(&self, over: &[(Controller, OverSeeds)]) {
+    fn print_seeds(&self, over: &[(&str, &str, OverSeeds)]) {
         if over.is_empty() {
             if self.seed == SEED {
                 println!("\n{SEED_COMPARED}");
@@ -329,11 +348,10 @@ impl FlockArguments {
         print!("{}", table::aligned(&flock_tables::over_seeds_rows(over)));
     }
 
-    fn print_json(&self, outcomes: &[Outcome], over: Vec<(Controller, OverSeeds)>) {
-        let controllers =
-            outcomes.iter().map(|outcome| (outcome.controller.name(), &outcome.summary)).collect();
+    fn print_json(&self, outcomes: &[Outcome], over: Vec<(&'static str, &'static str, OverSeeds)>) {
+        let controllers = outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect();
         let Self { profile, robots, radius, speed, swarms, seed, .. } = *self;
-        let over_seeds = over.into_iter().map(|(controller, over)| (controller.name(), over)).collect();
+        let over_seeds = over.into_iter().map(|(name, _, over)| (name, over)).collect();
         let output = Output { profile, robots, radius, speed, swarms, seed, controllers, over_seeds };
         println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
     }
@@ -366,11 +384,36 @@ impl FlockArguments {
     }
 }
 
+/// One sentence that says what came out.
+fn finding(outcomes: &[Outcome]) -> String {
+    let summary = |name| evaluate::of(outcomes, name).map(|outcome| &outcome.summary);
+    let [Some(expert), Some(offline), Some(online)] = [EXPERT, OFFLINE, ONLINE].map(summary) else {
+        return String::new();
+    };
+    // A robot alone, or robots that start in agreement, have nothing to be compared by.
+    if expert.total.mean <= 0.0 {
+        return String::new();
+    }
+    let ratio = |of: &Summary| of.total.mean / expert.total.mean;
+    let published = |of: &str| {
+        let total = |name: &str| flock_tables::paper(name).map_or(f64::NAN, |paper| paper[0].0);
+        total(of) / total(EXPERT)
+    };
+    format!(
+        "Retraining in flight, robot by robot, brings the WD-GNN’s total velocity variation from {:.2} to \
+         <strong>{:.2} times the expert’s</strong> (the paper’s Table 1: from {:.2} to {:.2}).",
+        ratio(offline),
+        ratio(online),
+        published(OFFLINE),
+        published(ONLINE),
+    )
+}
+
 /// What the robots refused on an air with faults, by reason.
 fn print_refusals(outcomes: &[Outcome]) {
-    for Outcome { controller, summary, .. } in outcomes {
+    for Outcome { title, summary, .. } in outcomes {
         if let (Some(heard), Some(refused)) = (summary.heard, &summary.refused) {
-            println!("{}: {heard} frames heard, refused: {}", controller.title(), in_words(refused));
+            println!("{}: {heard} frames heard, refused: {}", title, in_words(refused));
         }
     }
 }

@@ -3,13 +3,32 @@
 use serde::Serialize;
 
 use crate::{
-    controllers::Controller,
-    evaluate::{Outcome, Spread, Summary},
+    evaluate::{self, Outcome, Spread, Summary},
+    lineup::EXPERT,
 };
 
+/// Total and final velocity variation in the paper's Table 1, mean and standard deviation.
+const PAPER: [(&str, [(f64, f64); 2]); 6] = [
+    (EXPERT, [(52.0, 2.0), (0.0035, 0.0001)]),
+    ("wd-gnn", [(84.0, 5.0), (0.0119, 0.0032)]),
+    ("wd-gnn-online-centralised", [(79.0, 4.0), (0.0065, 0.0028)]),
+    ("wd-gnn-online", [(82.0, 4.0), (0.0069, 0.0023)]),
+    ("gnn", [(95.0, 6.0), (0.0153, 0.0030)]),
+    ("graph-filter", [(428.0, 105.0), (1.8, 1.1)]),
+];
+
+/// What the paper has for a controller.
+#[must_use]
+pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
+    PAPER.iter().find(|(known, _)| *known == name).map(|(_, figures)| *figures)
+}
+
+fn total_of(outcomes: &[Outcome], name: &str) -> f64 {
+    evaluate::of(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+}
+
 fn expert_total(outcomes: &[Outcome]) -> f64 {
-    let expert = outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
-    expert.map_or(f64::NAN, |expert| expert.summary.total.mean)
+    total_of(outcomes, EXPERT)
 }
 
 /// The table for people.
@@ -32,14 +51,14 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let row = |outcome: &Outcome| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
-        let paper = outcome.controller.paper();
+        let paper = paper(outcome.name);
         let quoted = |index: usize, digits: usize| {
             paper.map_or("–".into(), |paper| {
                 format!("{:.digits$} ± {:.digits$}", paper[index].0, paper[index].1)
             })
         };
         vec![
-            outcome.controller.title().into(),
+            outcome.title.into(),
             format!("{:.2} ± {:.2}", total.mean, total.std),
             if expert > 0.0 { format!("{:.3}", total.mean / expert) } else { "–".into() },
             format!("{:.4} ± {:.4}", last.mean, last.std),
@@ -97,7 +116,7 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
             *close_pairs_200_mm,
             *close_pairs_300_mm,
         ];
-        let mut row = vec![outcome.controller.name().to_owned()];
+        let mut row = vec![outcome.name.to_owned()];
         row.extend(numbers.iter().map(f64::to_string));
         row.push(disagreement.map_or(String::new(), |value| value.to_string()));
         row
@@ -119,24 +138,18 @@ pub struct OverSeeds {
     pub close_pairs: [f64; 3],
 }
 
-/// Brings seeds together, in the order of the controllers.
+/// Brings seeds together, in the order of the controllers: name, title, and what came out.
 #[must_use]
-pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(Controller, OverSeeds)> {
-    let controllers: Vec<Controller> =
-        seeds.first().map_or(Vec::new(), |outcomes| outcomes.iter().map(|o| o.controller).collect());
-    let total = |outcomes: &[Outcome], controller| {
-        let outcome = outcomes.iter().find(|outcome| outcome.controller == controller);
-        outcome.map_or(f64::NAN, |outcome| outcome.summary.total.mean)
-    };
-    let row = |(index, controller): (usize, Controller)| {
+pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
+    let row = |(index, outcome): (usize, &Outcome)| {
         let spread = |value: &dyn Fn(&[Outcome], &Summary) -> f64| {
             let values = seeds.iter().map(|outcomes| value(outcomes, &outcomes[index].summary));
             Spread::of(&values.collect::<Vec<f64>>())
         };
-        let relative = |to| spread(&|outcomes, summary| summary.total.mean / total(outcomes, to));
+        let relative = |to| spread(&|outcomes, summary| summary.total.mean / total_of(outcomes, to));
         let over = OverSeeds {
-            ratio: relative(Controller::Expert),
-            ratio_to_averaging: relative(Controller::Averaging(1)),
+            ratio: relative(EXPERT),
+            ratio_to_averaging: relative("averaging-1-hop"),
             last: spread(&|_, summary| summary.last.mean),
             close_pairs: [
                 spread(&|_, summary| summary.close_pairs).mean,
@@ -144,21 +157,21 @@ pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(Controller, OverSeeds)> {
                 spread(&|_, summary| summary.close_pairs_300_mm).mean,
             ],
         };
-        (controller, over)
+        (outcome.name, outcome.title, over)
     };
-    controllers.into_iter().enumerate().map(row).collect()
+    seeds.first().into_iter().flatten().enumerate().map(row).collect()
 }
 
 /// The same for people.
 #[must_use]
-pub fn over_seeds_rows(over: &[(Controller, OverSeeds)]) -> Vec<Vec<String>> {
+pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
     let heading =
         ["controller", "/ expert", "/ averaging, 1 hop", "final", "< 0.1", "0.2", "0.3 m"].map(str::to_owned);
-    let row = |(controller, over): &(Controller, OverSeeds)| {
+    let row = |(_, title, over): &(&str, &str, OverSeeds)| {
         let spread =
             |spread: &Spread, digits: usize| format!("{:.digits$} ± {:.digits$}", spread.mean, spread.std);
         vec![
-            controller.title().to_owned(),
+            (*title).to_owned(),
             spread(&over.ratio, 4),
             spread(&over.ratio_to_averaging, 4),
             spread(&over.last, 5),

@@ -4,7 +4,9 @@ pub mod air;
 pub mod faults;
 pub mod flock;
 pub mod flock_tables;
+pub mod fly;
 pub mod movie;
+pub mod realisations;
 pub mod shift;
 pub mod sniff;
 pub mod swarm;
@@ -12,3 +14,22 @@ pub mod swarm_chips;
 pub mod sweep;
 pub mod theorem;
 pub mod train;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::error::{Error, Result};
+
+/// A flag that Ctrl-C sets.
+///
+/// # Errors
+/// [`Error::Failed`] when the system has no such signal.
+pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(stop)
+}

@@ -1,28 +1,30 @@
-//! `host-sim train`: a network from nothing.
+//! `host-sim train`: a network from nothing, for any task.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool, atomic::Ordering},
-};
+use std::{path::PathBuf, sync::atomic::AtomicBool};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use wdgnn_core::shape::Dimensions;
 
+use super::stop_on_interrupt;
 use crate::{
     error::{Error, Result},
     files,
     model::ModelFile,
-    profiles::{self, Profile},
+    profiles::Profile,
     progress,
-    shapes::{self, Dimensions},
+    recipe::{Architecture, RecipeName},
+    shapes::Shapes as _,
+    swarm::networks::Network,
     train::{
         checkpoint::{self, Checkpoint},
-        recipe::{Architecture, Recipe, RecipeName},
+        recipe::{Recipe, Way},
         run::{Plan, Train, Watcher},
     },
+    world::World,
 };
 
-/// Train a network: through the simulator, or to imitate the expert.
+/// Train a network: through the simulator, to imitate an expert, or by its score alone.
 ///
 /// Weights, data and batches all follow from the seed: the same command gives the same file, at any number of threads. (Across
 /// kinds of processors rounding may differ.) Ctrl-C ends after the epoch under way and leaves the best network so far
@@ -30,47 +32,53 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
-                        --seed 3\n  host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 3 --features 16 --epochs 40\n  \
+                        --seed 3\n  host-sim train --task coverage --out cover.wdgnn\n  \
+                        host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
+                        host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 2 --features 16 --epochs 40\n  \
                         host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
                         host-sim flock --model my.wdgnn"
 )]
 pub struct TrainArguments {
+    /// What the network is for; `host-sim tasks` lists what there is.
+    #[arg(long, value_name = "NAME", default_value = "flocking")]
+    pub task: String,
     /// Where to keep the network.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Which parts the network has.
     #[arg(long, value_enum, default_value = "wd-gnn")]
     pub architecture: Architecture,
-    /// How to train it.
-    #[arg(long, value_enum, default_value = "through")]
-    pub recipe: RecipeName,
+    /// How to train it [default: through the simulator where the world can say its derivative, else by imitation where there is an
+    /// expert, else by evolution].
+    #[arg(long, value_enum)]
+    pub recipe: Option<RecipeName>,
     /// The link profile whose exchange rate it is trained for; other than exact, one layer of at most four taps.
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
     /// Control ticks per exchange, where robots are to say less than their profile has room for [default: the profile's].
     #[arg(long, value_name = "N")]
     pub exchange: Option<u32>,
-    /// Robots in training flights [default: fifty, and others where conditions are mixed].
+    /// Robots in training flights [default: the task's own, and others where conditions are mixed].
     #[arg(long, value_name = "N")]
     pub robots: Option<usize>,
-    /// For recipes that imitate: a teacher of velocities only, without the expert's potential.
+    /// For recipes that imitate flocking: a teacher of velocities only, without the expert's potential.
     #[arg(long)]
     pub no_potential: bool,
     /// Flights in the data set [default: 400]; with the recipe through, which keeps none, per epoch [default: 100].
     #[arg(long, value_name = "N")]
     pub trajectories: Option<usize>,
-    /// Epochs [default: 30 for through and paper, 120 for ours].
+    /// Epochs [default: 30 for through and paper, 120 for ours, 100 for evolve].
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Layers of the deep part.
-    #[arg(long, value_name = "L", default_value_t = 1)]
-    pub layers: usize,
-    /// Filter taps, K + 1.
-    #[arg(long, value_name = "TAPS", default_value_t = 4)]
-    pub taps: usize,
-    /// Features per layer.
-    #[arg(long, value_name = "G", default_value_t = 32)]
-    pub features: usize,
+    /// Layers of the deep part [default: the first shape of the task].
+    #[arg(long, value_name = "L")]
+    pub layers: Option<usize>,
+    /// Filter taps, K + 1 [default: likewise].
+    #[arg(long, value_name = "TAPS")]
+    pub taps: Option<usize>,
+    /// Features per layer [default: likewise].
+    #[arg(long, value_name = "G")]
+    pub features: Option<usize>,
     /// Seed of everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -80,22 +88,12 @@ pub struct TrainArguments {
 }
 
 impl TrainArguments {
-    fn plan(&self) -> Result<Plan> {
-        let mut recipe = Recipe::named(self.recipe);
+    /// The recipe with everything that was asked for.
+    fn recipe<W: World>(&self) -> Result<Recipe<W>> {
+        let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
-        recipe.trajectories = self.trajectories.unwrap_or(recipe.trajectories);
-        if recipe.epochs == 0 || recipe.trajectories == 0 {
+        if recipe.epochs == 0 || self.trajectories == Some(0) {
             return Err(Error::usage("--epochs and --trajectories must be at least 1"));
-        }
-        recipe.refresh = recipe.refresh.min(recipe.trajectories);
-        if let Some(through) = &mut recipe.through {
-            through.flights = recipe.trajectories.min(through.flights);
-            recipe.batches = recipe.trajectories / through.flights;
-            // Long enough for a handful of exchanges.
-            through.ticks = through.ticks.max(10 * self.exchange.unwrap_or(self.profile.exchange()));
-            if self.layers > 1 {
-                return Err(Error::usage("--recipe through trains one layer: give --recipe ours for more"));
-            }
         }
         recipe.profile = self.profile;
         recipe.exchange = self.exchange.unwrap_or(self.profile.exchange());
@@ -107,33 +105,71 @@ impl TrainArguments {
                 self.profile.name()
             )));
         }
-        recipe.robots = self.robots.unwrap_or(recipe.robots);
+        match &mut recipe.way {
+            Way::Imitate(imitate) => {
+                imitate.flights = self.trajectories.unwrap_or(imitate.flights);
+                imitate.refresh = imitate.refresh.min(imitate.flights);
+            }
+            Way::Through(through) => {
+                let flights = self.trajectories.unwrap_or(recipe.steps * through.flights);
+                through.flights = flights.min(through.flights);
+                recipe.steps = flights / through.flights;
+                // Long enough for a handful of exchanges.
+                through.ticks = through.ticks.max(10 * recipe.exchange);
+            }
+            Way::Evolve(_) if self.trajectories.is_some() => {
+                return Err(Error::usage("--trajectories has no effect on --recipe evolve: leave it out"));
+            }
+            Way::Evolve(_) => {}
+        }
+        if let Some(robots) = self.robots {
+            recipe.condition.robots = robots;
+            recipe.robots_fixed = true;
+            recipe.condition.check()?;
+        }
         if self.no_potential {
-            if self.recipe == RecipeName::Through {
+            if !matches!(recipe.way, Way::Imitate(_)) {
                 return Err(Error::usage(
                     "--no-potential is the teacher's: give --recipe ours, or leave it out",
                 ));
             }
-            recipe.potential = false;
+            if !recipe.world.leave_out_potential() {
+                return Err(Error::usage(format!("--no-potential is not for --task {}", W::NAME)));
+            }
         }
-        let dimensions = Dimensions { layers: self.layers, taps: self.taps, hidden: self.features };
-        profiles::check_shape(self.profile, dimensions)?;
-        Ok(Plan::new(self.recipe, recipe, self.architecture, dimensions, self.seed))
+        Ok(recipe)
     }
 
-    /// Trains.
+    fn plan<W: World>(&self) -> Result<Plan<W>> {
+        let recipe = self.recipe::<W>()?;
+        let first = W::Shapes::all()[0];
+        let size = Dimensions {
+            layers: self.layers.unwrap_or(first.layers),
+            taps: self.taps.unwrap_or(first.taps),
+            hidden: self.features.unwrap_or(first.hidden),
+            ..first
+        };
+        if size.layers > 1 && matches!(recipe.way, Way::Through(_)) {
+            return Err(Error::usage("--recipe through trains one layer: give --recipe ours for more"));
+        }
+        Network::<W::Task>::check_shape::<W::Shapes>(size, self.profile)?;
+        Ok(Plan::new(recipe, self.architecture, size, self.seed))
+    }
+
+    /// Trains for the world `W`.
     ///
     /// # Errors
     /// Options that cannot be, files that cannot be written, Ctrl-C.
-    pub fn run(&self) -> Result {
+    pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
-        let model = self.train(&stop)?;
+        let model = self.train::<W>(&stop)?;
         let weights = model.weights();
         println!(
-            "{}: {} of {} numbers, online step size {:.3}, checksum {:08x}",
+            "{}: {} of {} numbers for {}, online step size {:.3}, checksum {:08x}",
             self.out.display(),
             self.architecture.name(),
             weights.numbers.len(),
+            W::TITLE,
             weights.header.learning.step,
             weights.model
         );
@@ -143,7 +179,8 @@ impl TrainArguments {
             // As many as the air carries.
             profile => format!(" --profile {} --robots 10", profile.name()),
         };
-        println!("fly it: host-sim flock --model {}{profile}", self.out.display());
+        let fly = if self.task == "flocking" { "flock".into() } else { format!("fly --task {}", W::NAME) };
+        println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
         Ok(())
     }
 
@@ -151,16 +188,15 @@ impl TrainArguments {
     ///
     /// # Errors
     /// As [`TrainArguments::run`].
-    pub fn train(&self, stop: &AtomicBool) -> Result<ModelFile> {
-        let plan = self.plan()?;
+    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<ModelFile> {
+        let plan = self.plan::<W>()?;
         let checkpoint = checkpoint::path(&self.out);
         let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
         let bar = progress::bar(plan.recipe.epochs as u64, "training");
         let watcher = OnScreen { bar: &bar, arguments: self, checkpoint: &checkpoint };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
-        let train = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop };
-        let model = shapes::visit(plan.dimensions, train)?;
+        let model = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
         let model = model?;
         files::write(&self.out, model.as_bytes())?;
@@ -168,18 +204,6 @@ impl TrainArguments {
         let _ = std::fs::remove_file(&checkpoint);
         Ok(model)
     }
-}
-
-/// A flag that Ctrl-C sets.
-///
-/// # Errors
-/// [`Error::Failed`] when the system has no such signal.
-pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-        .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(stop)
 }
 
 struct OnScreen<'a> {

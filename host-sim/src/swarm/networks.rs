@@ -1,5 +1,7 @@
 //! From a weight file to a swarm that flies it.
 
+use std::marker::PhantomData;
+
 use wdgnn_core::{
     activation::Activation,
     behaviour::Behaviour,
@@ -90,6 +92,22 @@ impl<'a, T: Flown> Network<'a, T> {
         Ok(visit_codec(self.profile, sealed, PutOnAir { robots, blueprint, air, learns: self.learns(), count }))
     }
 
+    /// Checks that networks of these dimensions can be flown on a profile.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such shape, or when its frames are too long.
+    pub fn check_shape<S: Shapes<T>>(size: Dimensions, profile: Profile) -> Result {
+        struct Check(Profile);
+        impl<T: Flown> Visitor<T> for Check {
+            type Output = Result;
+
+            fn visit<S: Shape<T>>(self) -> Result {
+                visit_link(self.0, Fits::<S, T>(self.0, PhantomData))
+            }
+        }
+        S::visit(size, Check(profile))?
+    }
+
     fn size(&self) -> Dimensions {
         Dimensions::of(&self.model.weights().header)
     }
@@ -113,18 +131,6 @@ impl<'a, T: Flown> Network<'a, T> {
             Some(Trust::Plain) => behaviour.plain(),
         };
         Ok(Blueprint { model, task: self.task, checksum: weights.model, behaviour })
-    }
-
-    /// Checks that the network's frames fit the profile's radio.
-    fn check<S: Shape<T>, C: wdgnn_core::codec::Codec>(&self) -> Result {
-        type Of<'w, S, T> = <S as Shape<T>>::Model<'w>;
-        if C::fits::<T::State, <Of<'_, S, T> as Model>::Chains, <Of<'_, S, T> as Model>::Wide>() {
-            return Ok(());
-        }
-        Err(Error::usage(format!(
-            "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
-            self.profile.name()
-        )))
     }
 }
 
@@ -164,20 +170,27 @@ impl<'a, T: Flown> Visitor<T> for MakeTyped<'a, '_, T> {
             }
         }
         let Self { network, start } = self;
-        visit_link(network.profile, Fits::<S, T>(&network, std::marker::PhantomData))?;
+        visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
         let blueprint = network.blueprint::<S>(None)?;
         Ok(visit_link(network.profile, On { blueprint, online: network.online, start }))
     }
 }
 
-/// Asks whether a network fits a profile's frames.
-struct Fits<'a, 'b, S, T: Flown>(&'b Network<'a, T>, std::marker::PhantomData<S>);
+/// Asks whether a network's beacons fit a profile's frames.
+struct Fits<S, T>(Profile, PhantomData<(S, T)>);
 
-impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<'_, '_, S, T> {
+impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
     type Output = Result;
 
     fn visit<P: LinkCodec>(self) -> Result {
-        self.0.check::<S, P>()
+        type Of<'w, S, T> = <S as Shape<T>>::Model<'w>;
+        if P::fits::<T::State, <Of<'_, S, T> as Model>::Chains, <Of<'_, S, T> as Model>::Wide>() {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
+            self.0.name()
+        )))
     }
 }
 
@@ -194,7 +207,7 @@ impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
         let Self { network, air, robots, sealed, trust } = self;
-        visit_link(network.profile, Fits::<S, T>(&network, std::marker::PhantomData))?;
+        visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
         // On a link that is sealed, a robot trusts nobody more than it must.
         let blueprint = network.blueprint::<S>(trust.or(sealed.then_some(Trust::Robust)))?;
         let (key, learns) = (air.key, network.learns());

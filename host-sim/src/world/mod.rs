@@ -87,6 +87,11 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         None
     }
 
+    /// Has the expert care for the task alone and not for keeping apart, where that is a choice. Returns whether it is.
+    fn leave_out_potential(&mut self) -> bool {
+        false
+    }
+
     /// Whom networks are held against.
     fn rivals() -> Vec<Rival<Self>> {
         Vec::new()

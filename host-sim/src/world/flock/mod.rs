@@ -188,6 +188,11 @@ where
         Some(Box::new(Expert { limit: task.limit, potential: !self.no_potential }))
     }
 
+    fn leave_out_potential(&mut self) -> bool {
+        self.no_potential = true;
+        true
+    }
+
     fn rivals() -> Vec<Rival<Self>> {
         baselines::rivals()
     }

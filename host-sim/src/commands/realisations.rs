@@ -4,31 +4,33 @@ use std::{path::Path, sync::atomic::AtomicBool};
 
 use indicatif::ProgressBar;
 
-use super::{
-    checkpoint::Checkpoint,
-    recipe::{Architecture, Recipe, RecipeName},
-    run::{Plan, Train, Watcher},
-};
 use crate::{
-    controllers::{Controller, Fleet},
     error::Result,
     evaluate::{Outcome, Spread, Summary},
+    lineup::Lineup,
     model::ModelFile,
-    shapes::{self, Dimensions},
+    recipe::{Architecture, RecipeName},
+    train::{
+        checkpoint::Checkpoint,
+        recipe::Recipe,
+        run::{Plan, Train, Watcher},
+    },
+    world::{World, flock::Flock},
 };
 
 /// Trains all three architectures from one seed. `bar` advances by an epoch at a time.
 ///
 /// # Errors
 /// Training that diverges, Ctrl-C.
-pub fn fleet(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBool) -> Result<Fleet> {
-    let [wd_gnn, gnn, graph_filter] = Architecture::ALL.map(|architecture| {
-        let plan = Plan::new(recipe, Recipe::named(recipe), architecture, Dimensions::PAPER, seed);
+pub fn lineup(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBool) -> Result<Lineup<Flock>> {
+    let train = |&architecture: &Architecture| {
+        let size = <<Flock as World>::Shapes as crate::shapes::Shapes<_>>::all()[0];
+        let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
-        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop };
-        shapes::visit(plan.dimensions, train)?
-    });
-    Ok(Fleet { models: vec![wd_gnn?, gnn?, graph_filter?], ..Fleet::shipped(recipe)? })
+        Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop }.run()
+    };
+    let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;
+    Ok(Lineup { models, ..Lineup::shipped(recipe)? })
 }
 
 /// Only the bar moves; nothing is kept on disk.
@@ -52,10 +54,11 @@ impl Watcher for Silent<'_> {
 /// swarms.
 #[must_use]
 pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
-    Controller::ALL
+    let first = realisations.first().map_or(&[][..], Vec::as_slice);
+    first
         .iter()
         .enumerate()
-        .map(|(row, &controller)| {
+        .map(|(row, outcome)| {
             let each: Vec<&Outcome> = realisations.iter().map(|outcomes| &outcomes[row]).collect();
             let spread = |value: fn(&Summary) -> f64| {
                 Spread::of(&each.iter().map(|outcome| value(&outcome.summary)).collect::<Vec<_>>())
@@ -75,7 +78,7 @@ pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
                 refused: None,
             };
             let flights = each.iter().flat_map(|outcome| outcome.flights.clone()).collect();
-            Outcome { controller, flights, summary }
+            Outcome { flights, summary, ..outcome.clone() }
         })
         .collect()
 }

@@ -1,0 +1,309 @@
+//! `host-sim fly`: held-out swarms of any task, under networks and whatever else there is to hold them against.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::flock_tables;
+use crate::{
+    air::options::FaultArguments,
+    error::{Error, Result},
+    evaluate::{self, Outcome, Summary, evaluate},
+    files,
+    flight::Start,
+    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
+    model::ModelFile,
+    models,
+    page::{self, flights::counted},
+    profiles::Profile,
+    progress,
+    seeds::{Purpose, generator},
+    swarm::{capture::Listener, digest::FlightDigest},
+    table,
+    world::{Condition, World},
+};
+
+/// Fly held-out swarms of any task under every controller that there is, and compare them.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  host-sim fly --task coverage\n  host-sim fly --task flocking-3d --robots 100 --json\n  \
+                        host-sim fly --task coverage --model my.wdgnn --drop-chance 0.3"
+)]
+pub struct FlyArguments {
+    /// What robots do; `host-sim tasks` lists what there is.
+    #[arg(long, value_name = "NAME")]
+    pub task: String,
+    /// A WD-GNN of your own in place of the one that comes with the program.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// The link profile: how much of a beacon goes on the air, and how often.
+    #[arg(long, value_enum, default_value = "exact")]
+    pub profile: Profile,
+    /// Robots per swarm [default: the task's own].
+    #[arg(long, value_name = "N")]
+    pub robots: Option<usize>,
+    /// Radio range in metres [default: the task's own].
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    pub radius: Option<f32>,
+    /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own].
+    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
+    pub speed: Option<f32>,
+    /// Length of a flight in ticks [default: the task's own].
+    #[arg(long, value_name = "N")]
+    pub ticks: Option<u32>,
+    /// Held-out swarms to fly.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub swarms: usize,
+    /// Seed of the held-out swarms.
+    #[arg(long, value_name = "N", default_value_t = super::flock::SEED)]
+    pub seed: u64,
+    /// Online step size γ in place of the model's own.
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    pub step_size: Option<f32>,
+    /// Write the table as comma-separated values.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write every frame of the first swarm under the network that learns to a capture; robots then speak in sealed bytes.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+    /// Write the page with the replay here [default: target/wdgnn/TASK.html].
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Print JSON in place of the table.
+    #[arg(long)]
+    pub json: bool,
+    /// What goes wrong on the air.
+    #[command(flatten)]
+    pub faults: FaultArguments,
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    task: &'a str,
+    score: &'a str,
+    profile: Profile,
+    robots: usize,
+    radius: f32,
+    ticks: u32,
+    swarms: usize,
+    seed: u64,
+    /// Of the first swarm under the network that learns in flight, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
+    controllers: BTreeMap<&'static str, &'a Summary>,
+}
+
+impl FlyArguments {
+    fn condition<W: World>(&self) -> Result<Condition> {
+        let usual = W::condition();
+        if self.speed.is_some() && usual.speed == 0.0 {
+            return Err(Error::usage(format!("--speed has no effect: robots of --task {} start at rest", W::NAME)));
+        }
+        let condition = Condition {
+            robots: self.robots.unwrap_or(usual.robots),
+            radius: self.radius.unwrap_or(usual.radius),
+            speed: self.speed.unwrap_or(usual.speed),
+            ticks: self.ticks.unwrap_or(usual.ticks),
+        };
+        condition.check()?;
+        if condition.ticks == 0 || self.swarms == 0 {
+            return Err(Error::usage("--ticks and --swarms must be at least 1"));
+        }
+        Ok(condition)
+    }
+
+    fn lineup<W: World>(&self, condition: &Condition) -> Result<Lineup<W>> {
+        let model = match &self.model {
+            Some(path) => Some(ModelFile::load(path)?),
+            None => models::named(W::NAME).ok(),
+        };
+        let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
+        lineup.faults = self.faults.faults(condition.robots, self.seed)?;
+        lineup.check()?;
+        if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
+            return Err(Error::usage("--step-size must be 0 or more"));
+        }
+        lineup.step = self.step_size;
+        Ok(lineup)
+    }
+
+    /// Flies in the world `W` and prints.
+    ///
+    /// # Errors
+    /// Options that cannot be, models that do not fit, files that cannot be written.
+    pub fn run<W: World>(&self) -> Result {
+        let condition = self.condition::<W>()?;
+        self.profile.check_robots(condition.robots)?;
+        let lineup = self.lineup::<W>(&condition)?;
+        let report = self.report.clone().unwrap_or_else(|| format!("target/wdgnn/{}.html", W::NAME).into());
+        self.csv.as_deref().map(files::probe).transpose()?;
+        files::probe(&report)?;
+        let controllers = lineup.controllers();
+        let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
+        let outcomes =
+            evaluate(&lineup, &controllers, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let digest = self.watch(&lineup, &condition)?;
+        if let Some(path) = &self.csv {
+            files::write(path, table::csv(&flock_tables::csv_rows(&outcomes)).as_bytes())?;
+        }
+        files::write(&report, self.page(&lineup, &condition, &outcomes)?.as_bytes())?;
+        if self.json {
+            self.print_json::<W>(&condition, &outcomes, digest);
+            eprintln!("page: {}", report.display());
+        } else {
+            self.print_table(&lineup, &condition, &outcomes, digest);
+            println!("\npage: {}", report.display());
+        }
+        Ok(())
+    }
+
+    /// Flies the first swarm once more under the network that learns: its digest, and a capture if one was asked for.
+    fn watch<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
+        if lineup.models.is_empty() {
+            return match &self.capture {
+                None => Ok(None),
+                Some(_) => Err(Error::usage("--capture needs robots that talk: give a --model")),
+            };
+        }
+        let mut lineup = lineup.clone();
+        if self.capture.is_some() {
+            // What goes on the air is bytes.
+            lineup.faults.get_or_insert_default();
+        }
+        let task = lineup.task()?;
+        let start = Start::draw(&lineup.world, condition, &mut generator(self.seed, Purpose::Testing, 0))?;
+        let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
+        let mut digest = FlightDigest::default();
+        let stop = AtomicBool::new(false);
+        if let Some(path) = &self.capture {
+            let mut listener = Listener::new::<W>(path.clone(), &task);
+            start.fly(&task, swarm.as_mut(), &mut [&mut digest, &mut listener], &stop)?;
+            listener.finish()?;
+        } else {
+            start.fly(&task, swarm.as_mut(), &mut [&mut digest], &stop)?;
+        }
+        Ok(Some(digest.finish()))
+    }
+
+    fn page<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, outcomes: &[Outcome]) -> Result<String> {
+        let replay = page::replay::record(lineup, condition, self.seed)?;
+        let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+        let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "held-out swarm"));
+        Ok(page::flights(&page::FlightsPage {
+            title: capital(W::TITLE),
+            lead: format!("{robots} hear each other within {} m. Less is better: {}.", condition.radius, W::SCORE),
+            score: W::SCORE,
+            outcomes: &shown,
+            replay: &replay,
+            moments: false,
+            table: flock_tables::measured(outcomes),
+            legend: format!(
+                "Mean ± standard deviation over {swarms}. Total and final: {}, summed over the flight and at its end. Nearest: \
+                 smallest distance between two robots in any swarm. < 0.1, 0.2, 0.3 m: pairs nearer than that, in pair-ticks per \
+                 swarm. Disagreement: of the robots’ wide parameters at the end, relative to the offline ones.",
+                W::SCORE
+            ),
+            air: match self.faults.words() {
+                words if words.is_empty() => words,
+                words => format!(" Frames are sealed, with{words}."),
+            },
+            finding: finding(outcomes),
+            command: self.command::<W>(condition),
+            models: self.models(lineup),
+        }))
+    }
+
+    fn models<W: World>(&self, lineup: &Lineup<W>) -> String {
+        let name = |model: &ModelFile| format!("{} (checksum {:08x})", model.path().display(), model.weights().model);
+        lineup.models.first().map_or("none".into(), name)
+    }
+
+    /// The command that does this again, whatever the defaults will be.
+    fn command<W: World>(&self, condition: &Condition) -> String {
+        let Condition { robots, radius, ticks, .. } = condition;
+        let mut command = format!(
+            "host-sim fly --task {} --robots {robots} --radius {radius} --ticks {ticks} --swarms {} --seed {}",
+            W::NAME,
+            self.swarms,
+            self.seed
+        );
+        if let Some(path) = &self.model {
+            command.extend([" --model ", &path.display().to_string()]);
+        }
+        if self.profile != Profile::Exact {
+            command.extend([" --profile ", self.profile.name()]);
+        }
+        command + &self.faults.words()
+    }
+
+    fn print_json<W: World>(&self, condition: &Condition, outcomes: &[Outcome], digest: Option<String>) {
+        let Condition { robots, radius, ticks, .. } = *condition;
+        let output = Output {
+            task: W::NAME,
+            score: W::SCORE,
+            profile: self.profile,
+            robots,
+            radius,
+            ticks,
+            swarms: self.swarms,
+            seed: self.seed,
+            digest,
+            controllers: outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect(),
+        };
+        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+    }
+
+    fn print_table<W: World>(
+        &self,
+        lineup: &Lineup<W>,
+        condition: &Condition,
+        outcomes: &[Outcome],
+        digest: Option<String>,
+    ) {
+        println!(
+            "{}: {} of {}, range {} m, {} ticks, seed {}, profile {}, model: {}{}\n",
+            W::TITLE,
+            counted(self.swarms, "swarm"),
+            counted(condition.robots, "robot"),
+            condition.radius,
+            condition.ticks,
+            self.seed,
+            self.profile.name(),
+            self.models(lineup),
+            match self.faults.words() {
+                words if words.is_empty() => words,
+                words => format!("\nframes sealed, with{words}"),
+            },
+        );
+        print!("{}", table::aligned(&flock_tables::measured(outcomes)));
+        println!("\ntotal, final: {}, mean ± standard deviation over swarms; less is better.", W::SCORE);
+        match digest {
+            Some(digest) => println!("digest of the first swarm, learning in flight: {digest}"),
+            None => println!("no network flew: train one with `host-sim train --task {}`, and give it with --model", W::NAME),
+        }
+    }
+}
+
+/// One sentence that says what came out.
+fn finding(outcomes: &[Outcome]) -> String {
+    let total = |name| evaluate::of(outcomes, name).map(|outcome| outcome.summary.total.mean);
+    match (total(EXPERT), total(OFFLINE), total(ONLINE)) {
+        (Some(expert), Some(offline), Some(online)) if expert > 0.0 => format!(
+            "The network as trained comes to {:.3} times the expert’s total, and learning in flight to <strong>{:.3}</strong>.",
+            offline / expert,
+            online / expert
+        ),
+        (None, Some(offline), Some(online)) if offline > 0.0 => {
+            format!("Learning in flight changes the network’s total by <strong>{:+.1} %</strong>.", 100.0 * (online / offline - 1.0))
+        }
+        _ => String::new(),
+    }
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,103 @@
+//! Tasks by name: what a program offers on its command line. A pair of task and world is one entry.
+
+use std::marker::PhantomData;
+
+use crate::{
+    commands::{
+        faults::FaultsArguments, fly::FlyArguments, swarm::SwarmArguments, sweep::SweepArguments,
+        train::TrainArguments,
+    },
+    error::{Error, Result},
+    train::recipe::Recipe,
+    world::World,
+};
+
+/// Everything that can be done with a task.
+pub trait Entry: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+    /// In words, and how it is trained unless somebody says otherwise.
+    fn words(&self) -> (&'static str, &'static str, &'static str);
+    /// `train`.
+    ///
+    /// # Errors
+    /// Whatever ends the command; likewise below.
+    fn train(&self, arguments: &TrainArguments) -> Result;
+    /// `fly`.
+    ///
+    /// # Errors
+    /// Whatever ends the command.
+    fn fly(&self, arguments: &FlyArguments) -> Result;
+    /// `swarm`.
+    ///
+    /// # Errors
+    /// Whatever ends the command.
+    fn swarm(&self, arguments: &SwarmArguments) -> Result;
+    /// `sweep`.
+    ///
+    /// # Errors
+    /// Whatever ends the command.
+    fn sweep(&self, arguments: &SweepArguments) -> Result;
+    /// `faults`.
+    ///
+    /// # Errors
+    /// Whatever ends the command.
+    fn faults(&self, arguments: &FaultsArguments) -> Result;
+}
+
+/// The tasks of a program.
+pub type Tasks = &'static [&'static dyn Entry];
+
+/// The entry of a world.
+#[derive(Debug)]
+pub struct Of<W>(PhantomData<fn() -> W>);
+
+impl<W: World> Of<W> {
+    /// The entry of the world `W`.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "it is made in constants")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<W: World> Entry for Of<W> {
+    fn name(&self) -> &'static str {
+        W::NAME
+    }
+
+    fn words(&self) -> (&'static str, &'static str, &'static str) {
+        (W::TITLE, W::SCORE, Recipe::<W>::usual().name())
+    }
+
+    fn train(&self, arguments: &TrainArguments) -> Result {
+        arguments.run::<W>()
+    }
+
+    fn fly(&self, arguments: &FlyArguments) -> Result {
+        arguments.run::<W>()
+    }
+
+    fn swarm(&self, arguments: &SwarmArguments) -> Result {
+        arguments.run::<W>()
+    }
+
+    fn sweep(&self, arguments: &SweepArguments) -> Result {
+        arguments.run::<W>()
+    }
+
+    fn faults(&self, arguments: &FaultsArguments) -> Result {
+        arguments.run::<W>()
+    }
+}
+
+/// The task of this name.
+///
+/// # Errors
+/// [`Error::Usage`] naming those there are.
+pub fn named(tasks: Tasks, name: &str) -> Result<&'static dyn Entry> {
+    tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
+        let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
+        Error::usage(format!("there is no task {name}: there are {}", names.join(", ")))
+    })
+}
