@@ -40,6 +40,9 @@ pub trait Observer<W: World> {
     /// # Errors
     /// What ends the flight.
     fn see(&mut self, moment: &Moment<'_, W>) -> Result;
+
+    /// Hears of a robot that was lost without being asked to.
+    fn lost(&mut self, _tick: u32, _story: &str) {}
 }
 
 /// What was measured.
@@ -124,6 +127,9 @@ impl<W: World> Start<W> {
             flight.measure(world.score(tick, &states), &places, &links);
             let sensed = world.sense(tick, &states);
             swarm.fly(&Scene { tick, states: &sensed, places: &places, links: &links }, &mut commands)?;
+            for story in swarm.lost() {
+                observers.iter_mut().for_each(|observer| observer.lost(tick, &story));
+            }
             let scene = Scene { tick, states: &states, places: &places, links: &links };
             let moment = Moment { world: &world, scene, commands: &commands, swarm };
             observers.iter_mut().try_for_each(|observer| observer.see(&moment))?;

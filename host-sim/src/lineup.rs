@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A row of a comparison.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Controller<W: World> {
     /// The name in JSON and CSV.
     pub name: &'static str,
@@ -30,7 +30,7 @@ pub struct Controller<W: World> {
     kind: Kind<W>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Kind<W: World> {
     /// Somebody without a network.
     Rival(fn(&W, &W::Task) -> SwarmOf<'static, W>),
@@ -88,9 +88,9 @@ impl<W: World> Controller<W> {
     /// # Errors
     /// [`Error::Usage`] naming all of them.
     pub fn named(name: &str) -> Result<Self> {
-        let all = Self::all();
-        all.iter().find(|controller| controller.name == name).copied().ok_or_else(|| {
-            let names: Vec<&str> = all.iter().map(|controller| controller.name).collect();
+        let found = Self::all().into_iter().find(|controller| controller.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Self::all().iter().map(|controller| controller.name).collect();
             Error::usage(format!("there is no controller {name}: there are {}", names.join(", ")))
         })
     }

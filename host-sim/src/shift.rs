@@ -3,26 +3,24 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use wdgnn_core::{
-    Network,
-    activation::Activation,
-    wide::{Folded, Metric},
-};
+use wdgnn_core::shape::Dimensions;
 
 use crate::{
-    body::{Bodies, Quirks},
-    controllers::{Controller, Fleet},
     error::{Error, Result},
     evaluate::Spread,
-    flight::{Flight, fly_in},
+    flight::{Flight, Start},
+    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
     seeds::{Purpose, generator},
-    shapes::{self, Dimensions, Shape, Visitor},
-    start::{Condition, start},
+    swarm::networks::Draft,
     train::{
         adam::Adam,
-        recipe::{Recipe, RecipeName},
+        first,
         through::{self, Through},
+    },
+    world::{
+        Condition, World as _,
+        flock::{Flock, bodies::Quirks},
     },
 };
 
@@ -152,7 +150,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The networks.
-    pub fleet: &'a Fleet,
+    pub lineup: &'a Lineup<Flock>,
     /// Swarms per seed.
     pub swarms: usize,
     /// How many seeds.
@@ -171,39 +169,23 @@ impl Plan<'_> {
     /// # Errors
     /// Models that do not fit, Ctrl-C.
     pub fn measure(&self, row: &Row) -> Result<Outcome> {
-        let fleet = self.fleet;
-        let model = &fleet.models[0];
-        let retrained = shapes::visit(
-            Dimensions::of(&model.weights().header),
-            Retrain {
-                model,
-                fleet,
-                quirks: row.quirks,
-                steps: self.retrain,
-                seed: self.seed,
-                stop: self.stop,
-            },
-        )??;
-        let paper = Fleet { personal: false, ..fleet.clone() };
-        let retrained = Fleet { models: vec![retrained], ..fleet.clone() };
-        let columns = [
-            (fleet, Controller::Expert),
-            (fleet, Controller::WdGnn),
-            (&paper, Controller::WdGnnOnline),
-            (fleet, Controller::WdGnnOnline),
-            (&retrained, Controller::WdGnn),
-        ];
+        let plain = self.lineup;
+        let retrained = self.retrained(row.quirks)?;
+        let paper = Lineup { personal: false, ..plain.clone() };
+        let retrained = Lineup { models: vec![retrained], ..plain.clone() };
+        let columns =
+            [(plain, EXPERT), (plain, OFFLINE), (&paper, ONLINE), (plain, ONLINE), (&retrained, OFFLINE)];
         let mut totals = [const { Vec::new() }; 5];
         let mut lates = [const { Vec::new() }; 5];
         for seed in (self.seed..).take(self.seeds) {
-            for (column, (fleet, controller)) in columns.iter().enumerate() {
-                let flights = self.fly(fleet, *controller, row.quirks, seed)?;
+            for (column, (lineup, controller)) in columns.iter().enumerate() {
+                let flights = self.fly(lineup, controller, row.quirks, seed)?;
                 let mean = |value: &dyn Fn(&Flight) -> f64| {
                     flights.iter().map(value).sum::<f64>() / flights.len() as f64
                 };
                 totals[column].push(mean(&Flight::total));
                 lates[column].push(mean(&|flight| {
-                    flight.variation.iter().rev().take(LATE).sum::<f64>() / LATE as f64
+                    flight.score.iter().rev().take(LATE).sum::<f64>() / LATE as f64
                 }));
             }
         }
@@ -226,74 +208,56 @@ impl Plan<'_> {
         })
     }
 
-    fn fly(&self, fleet: &Fleet, controller: Controller, quirks: Quirks, seed: u64) -> Result<Vec<Flight>> {
+    fn fly(&self, lineup: &Lineup<Flock>, controller: &str, quirks: Quirks, seed: u64) -> Result<Vec<Flight>> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let task = fleet.task()?;
-        let condition = Condition { ticks: TICKS, ..Condition::PAPER };
+        let (task, controller) = (lineup.task()?, Controller::named(controller)?);
+        let condition = Condition { ticks: TICKS, ..Flock::<2>::condition() };
         (0..self.swarms)
             .into_par_iter()
             .map(|swarm| {
-                let mut begin = start(&condition, &mut generator(seed, Purpose::Testing, swarm as u64))?;
-                let random = generator(seed, Purpose::Bodies, swarm as u64);
-                let mut bodies = Bodies::new(quirks, begin.len(), random);
-                bodies.begin(&mut begin);
-                let mut pilot = fleet.pilot(controller, &begin, swarm as u64)?;
-                Ok(fly_in(&condition, &begin, task.period, &mut bodies, pilot.as_mut(), &mut ()))
+                let mut random = generator(seed, Purpose::Testing, swarm as u64);
+                let start = Start::draw(&Flock::with(quirks), &condition, &mut random)?;
+                let mut flown = lineup.swarm(&controller, &start, swarm as u64)?;
+                start.fly_alone(&task, flown.as_mut())
             })
             .collect()
     }
-}
 
-/// Trains a network further, for one condition.
-struct Retrain<'a> {
-    model: &'a ModelFile,
-    fleet: &'a Fleet,
-    quirks: Quirks,
-    steps: usize,
-    seed: u64,
-    stop: &'a AtomicBool,
-}
-
-impl Visitor for Retrain<'_> {
-    type Output = Result<ModelFile>;
-
-    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(self) -> Self::Output {
-        let weights = self.model.weights();
-        let mut recipe = Recipe::named(RecipeName::Through);
-        recipe.task = self.fleet.task()?;
-        recipe.scale = weights.header.scale;
-        recipe.exchange = weights.header.exchange_divisor.into();
+    /// The network trained further, for one condition.
+    fn retrained(&self, quirks: Quirks) -> Result<ModelFile> {
+        let model = &self.lineup.models[0];
+        let weights = model.weights();
+        let size = Dimensions::of(&weights.header);
+        let (scale, task) = (weights.header.scale, self.lineup.task()?);
+        let exchange = weights.header.exchange_divisor.into();
         // Beyond the middle of the flight, where things happen.
-        let through = Through {
-            ticks: 100,
-            flights: 8,
-            mixed: 0.0,
-            quirks: Some(self.quirks),
-            terminal: 20.0,
-            longest: 1.0,
-        };
+        let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
+        let world = Flock::with(quirks);
+        let unseen = world.derivative().map_or(0..0, |derivative| derivative.unseen());
+        let draw = |_: &mut _| (world.clone(), Flock::<2>::condition());
         let mut numbers = weights.numbers.to_vec();
         let mut adam = Adam::new(numbers.len());
         let mut gradient = vec![0.0; numbers.len()];
-        for step in 0..self.steps {
+        for step in 0..self.retrain {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let network = Network::over(&numbers, Activation::Tanh, recipe.scale)
-                .ok_or_else(|| Error::Failed("a network of another shape than its file says".into()))?;
-            let folded = Folded::new(network, Metric::Euclidean);
+            let draft = Draft { numbers: &numbers, size, scale, task, exchange };
             // Other flights than those that are measured, and other robots.
             let number = (1 << 20) + step as u64;
-            through::gradient::<S, TAPS, G>(&folded, &recipe, &through, self.seed, number, &mut gradient)?;
-            let rate = 4.0e-3 * (1.0 - 0.9 * step as f32 / self.steps as f32);
+            through::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
+            for range in first::rows(&size, &unseen) {
+                gradient[range].fill(0.0);
+            }
+            let rate = 4.0e-3 * (1.0 - 0.9 * step as f32 / self.retrain as f32);
             adam.step(&mut numbers, &gradient, rate);
         }
         for number in &mut numbers {
             *number = wdgnn_core::math::flush(*number);
         }
-        ModelFile::new(self.model.path(), &weights.header, &numbers)
+        ModelFile::new(model.path(), &weights.header, &numbers)
     }
 }
 

@@ -28,9 +28,10 @@ use self::{
 };
 use crate::{
     error::{Error, Result},
+    flight::closeness,
     links::Links,
     seeds::{Purpose, generator},
-    world,
+    world::flock::{place, variation},
 };
 
 /// Robots stand on the ground until then.
@@ -233,7 +234,8 @@ impl<'w, C: Codec> Flight<'w, C> {
             };
             robots
         ];
-        let links = Links::within(&settings.start, settings.radius);
+        let places: Vec<[f32; 3]> = settings.start.iter().map(place).collect();
+        let links = Links::within(&places, settings.radius);
         let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
         let stack =
             image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
@@ -293,9 +295,10 @@ impl<'w, C: Codec> Flight<'w, C> {
     /// Who hears whom, and how well they flock.
     fn look(&mut self, now: u64) {
         let motions: Vec<Motion> = self.bodies.iter().map(|body| body.motion(now)).collect();
-        self.links = Links::within(&motions, self.settings.radius);
-        self.variation.push(world::variation(&motions));
-        self.close += u64::from(world::closeness(&motions, &self.links).1[0]);
+        let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+        self.links = Links::within(&places, self.settings.radius);
+        self.variation.push(variation(motions.iter().map(|motion| motion.velocity)));
+        self.close += u64::from(closeness(&places, &self.links).1[0]);
         let robots = motions.len();
         let mut reaches = vec![vec![false; robots]; robots];
         for (a, b) in self.links.pairs() {

@@ -4,7 +4,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    airtime::{Airtime, MOST_USE, Radio},
+    airtime::{Airtime, MOST_USE},
+    radio::Radio,
     error::{Error, Result},
     profiles::Profile,
     table,
@@ -114,7 +115,7 @@ impl AirArguments {
                 highest_rate: airtime.map(|airtime| airtime.highest_rate(self.robots)),
             }
         };
-        ProfileOutput { profile, frames, frame_bytes, rate, radios: Radio::ALL.map(radio).into() }
+        ProfileOutput { profile, frames, frame_bytes, rate, radios: Radio::ALL.iter().copied().map(radio).collect() }
     }
 
     fn print_overview(&self) {
@@ -124,12 +125,12 @@ impl AirArguments {
             100.0 * MOST_USE
         );
         let mut rows = vec![["profile", "frames", "bytes each", "flown at"].map(str::to_owned).to_vec()];
-        rows[0].extend(Radio::ALL.map(|radio| radio.name().to_owned()));
-        for profile in Profile::ALL {
+        rows[0].extend(Radio::ALL.iter().map(|radio| radio.name().to_owned()));
+        for &profile in Profile::ALL {
             let (frames, bytes) = profile.frames();
             let mut row = vec![profile.name().into(), frames.to_string(), bytes.to_string()];
             row.push(format!("{} Hz", self.rate_of(profile)));
-            row.extend(Radio::ALL.map(|radio| {
+            row.extend(Radio::ALL.iter().map(|&radio| {
                 let airtime = Airtime::new(profile, radio);
                 airtime.map_or("–".into(), |airtime| format!("{:.1}", airtime.highest_rate(self.robots)))
             }));
@@ -151,7 +152,7 @@ impl AirArguments {
         );
         let heading = ["radio", "on the air", "time", "use", "highest rate", ""];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
-        for radio in Radio::ALL {
+        for &radio in Radio::ALL {
             let mut row = vec![radio.name().to_owned()];
             row.extend(match Airtime::new(profile, radio) {
                 None => ["–", "–", "–", "–"].map(str::to_owned),

@@ -1,18 +1,23 @@
 //! `host-sim faults`: what goes wrong on the air, and what holds all the same.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Serialize;
 
 use crate::{
     air::options::{Faults, Trust},
-    controllers::Controller,
     error::{Error, Result},
     evaluate::evaluate,
     faults::{self, Row, bench::Bench},
+    lineup::{Controller, EXPERT, Lineup},
+    model::ModelFile,
+    models,
     profiles::Profile,
     progress,
-    start::Condition,
+    recipe::RecipeName,
     table,
+    world::World,
 };
 
 /// Fly held-out swarms through everything that goes wrong on the air, and judge what must hold all the same.
@@ -24,12 +29,18 @@ use crate::{
     after_help = "Examples:\n  host-sim faults\n  host-sim faults --profile dot154 --robots 10 --swarms 40\n  host-sim faults --plain --swarms 2"
 )]
 pub struct FaultsArguments {
+    /// What robots do; `host-sim tasks` lists what there is.
+    #[arg(long, value_name = "NAME", default_value = "flocking")]
+    pub task: String,
+    /// A model of your own in place of the one that comes with the program.
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
     /// The link profile.
     #[arg(long, value_enum, default_value = "exact")]
     profile: Profile,
-    /// Robots per swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
-    robots: usize,
+    /// Robots per swarm [default: the task's own, 50 for flocking].
+    #[arg(long, value_name = "N")]
+    robots: Option<usize>,
     /// Held-out swarms per row.
     #[arg(long, value_name = "N", default_value_t = 10)]
     swarms: usize,
@@ -55,13 +66,20 @@ impl FaultsArguments {
     ///
     /// # Errors
     /// Options that cannot be, and rows that do not hold.
-    pub fn run(&self) -> Result {
+    pub fn run<W: World>(&self) -> Result {
+        let robots = self.robots.unwrap_or(W::condition().robots);
         // A sealed robot keeps count of 64 senders, and a swarm needs somebody to hear.
-        if !(5..=64).contains(&self.robots) || self.swarms == 0 {
+        if !(5..=64).contains(&robots) || self.swarms == 0 {
             return Err(Error::usage("give between 5 and 64 --robots and at least 1 of --swarms"));
         }
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        let bench = Bench::new(self.profile, self.robots, self.swarms, self.seed, trust)?;
+        let model = match &self.model {
+            Some(path) => ModelFile::load(path)?,
+            None if W::NAME == "flocking" => models::of_profile(RecipeName::Ours, self.profile)?,
+            None => models::named(W::NAME)?,
+        };
+        let lineup = Lineup::<W>::of(vec![model], self.profile);
+        let bench = Bench::new(lineup, robots, self.swarms, self.seed, trust)?;
         let bar = progress::bar(faults::ROWS, "flying");
         let rows = faults::run(&bench, &|row| {
             bar.inc(1);
@@ -72,9 +90,10 @@ impl FaultsArguments {
             println!("{}", serde_json::to_string_pretty(&Output { faults: &rows }).unwrap_or_default());
         } else {
             println!(
-                "{} swarms of {} robots per row, profile {}, seed {}{}\n",
+                "{}: {} swarms of {} robots per row, profile {}, seed {}{}\n",
+                W::TITLE,
                 self.swarms,
-                self.robots,
+                robots,
                 self.profile.name(),
                 self.seed,
                 if self.plain { ", plain averaging" } else { "" }
@@ -82,8 +101,9 @@ impl FaultsArguments {
             print!("{}", table::aligned(&faults::cells(&rows)));
             self.print_reference(&bench)?;
             println!(
-                "\ncost: total velocity variation of the robots that are honest and alive to the end, against the \
-                 same robots of\nthe same swarms without the fault."
+                "\ncost: total {} of the robots that are honest and alive to the end, against the same robots of\nthe same \
+                 swarms without the fault.",
+                W::SCORE
             );
         }
         let fallen = rows.iter().filter(|row| !row.holds);
@@ -100,17 +120,21 @@ impl FaultsArguments {
     }
 
     /// What there is to compare with: the same swarms without faults, as trained, and under the expert.
-    fn print_reference(&self, bench: &Bench) -> Result {
+    fn print_reference<W: World>(&self, bench: &Bench<W>) -> Result {
         let total =
             |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
-        let expert =
-            evaluate(&bench.fleet, &[Controller::Expert], &bench.condition, self.swarms, self.seed, &|| {})?;
-        let expert = expert.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
         let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
+        let of_expert = match Controller::named(EXPERT) {
+            Ok(expert) => {
+                let outcomes =
+                    evaluate(&bench.lineup, &[expert], &bench.condition, self.swarms, self.seed, &|| {})?;
+                let expert = outcomes.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
+                format!(", {:.3} of the expert's", flown / expert)
+            }
+            Err(_) => String::new(),
+        };
         println!(
-            "\nwithout faults: total velocity variation {flown:.2}, {:.3} of the expert's; as trained, with everybody believed: \
-             {as_trained:.2}",
-            flown / expert
+            "\nwithout faults: total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"
         );
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::atomic::AtomicBool};
 
 use indicatif::ProgressBar;
+use wdgnn_core::flocking::Flocking;
 
 use crate::{
     error::Result,
@@ -10,6 +11,7 @@ use crate::{
     lineup::Lineup,
     model::ModelFile,
     recipe::{Architecture, RecipeName},
+    shapes::Shapes,
     train::{
         checkpoint::Checkpoint,
         recipe::Recipe,
@@ -24,7 +26,7 @@ use crate::{
 /// Training that diverges, Ctrl-C.
 pub fn lineup(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBool) -> Result<Lineup<Flock>> {
     let train = |&architecture: &Architecture| {
-        let size = <<Flock as World>::Shapes as crate::shapes::Shapes<_>>::all()[0];
+        let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
         Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop }.run()

@@ -6,17 +6,17 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    commands::train::stop_on_interrupt,
-    controllers::Fleet,
+    commands::stop_on_interrupt,
     error::{Error, Result},
     evaluate::Spread,
     files,
+    lineup::Lineup,
     model::ModelFile,
     page::{self, ChartPage},
     progress,
+    recipe::RecipeName,
     shift::{COLUMNS, Outcome, Plan, ROWS, Row},
     table,
-    train::recipe::RecipeName,
 };
 
 /// Where the page goes when nothing is said.
@@ -102,16 +102,16 @@ impl ShiftArguments {
         if self.swarms == 0 || self.seeds == 0 {
             return Err(Error::usage("--swarms and --seeds must be at least 1"));
         }
-        let mut fleet = Fleet::shipped(RecipeName::Through)?;
+        let mut lineup = Lineup::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
-            fleet.models = vec![ModelFile::load(path)?];
+            lineup.models = vec![ModelFile::load(path)?];
         }
-        fleet.check()?;
+        lineup.check()?;
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&self.report)?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
-        let plan = Plan { fleet: &fleet, swarms, seeds, seed, retrain, stop: &stop };
+        let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
         let mut outcomes = Vec::with_capacity(rows.len());
         for row in &rows {

@@ -11,6 +11,7 @@ use serde::Serialize;
 use wdgnn_core::Refusal;
 
 use crate::{
+    recipe::{Architecture, RecipeName},
     capture,
     error::{Error, Result},
     key,
@@ -18,7 +19,6 @@ use crate::{
     models,
     pcap::{LinkType, Reader},
     sniff::{Counts, Ear, ProfileName, Sighting, Splitter},
-    train::recipe::{Architecture, RecipeName},
 };
 
 /// What the input is.

@@ -5,30 +5,33 @@ use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wdgnn_core::{Task as _, flocking::Flocking, robot::Robot, seal::Key};
 
 use super::{
+    stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
-    train::stop_on_interrupt,
 };
 use crate::{
-    air::options::{Faults, FlightArguments},
+    air::options::FlightArguments,
     error::{Error, Result},
-    fleet::{
-        Fleet,
-        air::FleetAir,
-        emulated::Emulated,
-        image::{self, Settings},
-        mission::{self, Debriefing},
-        native::Native,
-        recorded::Recorded,
-    },
+    files,
+    flight::{Flight, Moment, Observer, Start},
     key,
+    lineup::ONLINE,
     model::ModelFile,
     models,
-    profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
+    page::{self, replay::Recorder},
+    profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    swarm::{
+        capture::Listener,
+        digest::FlightDigest,
+        emulated::{Emulated, Link},
+        image::{self, Settings},
+        networks::{AnySwarm, Network},
+        on_air::Air,
+    },
+    world::{Condition, World},
 };
 
 /// What the robots run on.
@@ -51,6 +54,7 @@ pub enum Nodes {
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
+                        host-sim swarm --task coverage --nodes emulated\n  \
                         host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
                         openssl rand -hex 16 > swarm.key\n  \
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
@@ -59,24 +63,27 @@ pub enum Nodes {
                         host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5"
 )]
 pub struct SwarmArguments {
+    /// What robots do; `host-sim tasks` lists what there is.
+    #[arg(long, value_name = "NAME", default_value = "flocking")]
+    pub task: String,
     /// What the robots run on.
     #[arg(long, value_enum, default_value = "native")]
     nodes: Nodes,
-    /// How many robots.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
-    robots: usize,
-    /// Length of the flight in ticks of 10 ms.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
-    ticks: u32,
+    /// How many robots [default: the task's own, 50 for flocking].
+    #[arg(long, value_name = "N")]
+    robots: Option<usize>,
+    /// Length of the flight in ticks [default: the task's own, 200 of 10 ms for flocking].
+    #[arg(long, value_name = "N")]
+    ticks: Option<u32>,
     /// Length of the flight in seconds, in place of ticks.
     #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
     seconds: Option<f64>,
-    /// Radio range in metres; the spacing at the start goes with it.
-    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, allow_negative_numbers = true)]
-    radius: f32,
-    /// Largest starting speed per axis in m/s.
-    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, allow_negative_numbers = true)]
-    speed: f32,
+    /// Radio range in metres; the spacing at the start goes with it [default: the task's own, 2 for flocking].
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    radius: Option<f32>,
+    /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own, 3 for flocking].
+    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
+    speed: Option<f32>,
     /// Seed of the start.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -101,6 +108,9 @@ pub struct SwarmArguments {
     /// Write every frame that is said to a capture, for Wireshark and `host-sim sniff`.
     #[arg(long, value_name = "FILE")]
     capture: Option<PathBuf>,
+    /// Write a page with the replay here.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
@@ -126,55 +136,56 @@ struct Output {
     wall_seconds: f64,
 }
 
-/// A flight that is prepared, and a codec is all that it still needs.
-struct Sortie<'a> {
-    arguments: &'a SwarmArguments,
-    model: &'a ModelFile,
-    condition: &'a Condition,
-    faults: &'a Faults,
-    key: Key,
-}
-
-impl CodecVisitor for Sortie<'_> {
-    type Output = Result<(Debriefing, f64)>;
-
-    fn visit<C: FlownCodec>(self) -> Self::Output {
-        // A model for other robots is refused here, before anything is built or started.
-        let air = FleetAir::<C>::new(self.model, &self.key, self.faults, self.condition.robots)?;
-        match self.arguments.nodes {
-            Nodes::Native => {
-                let mut fleet = Native::<C>::new(self.model, &self.key, self.condition.robots)?;
-                self.fly(&mut fleet, air)
-            }
-            Nodes::Emulated => self.fly_emulated(air),
-            // They have flown before a codec was chosen.
-            Nodes::Nrf52840 | Nodes::Nrf52833 => Err(Error::Failed("chips fly by themselves".into())),
-        }
-    }
+/// What came of a flight.
+struct Flown {
+    flight: Flight,
+    digest: String,
+    seconds: f64,
 }
 
 impl SwarmArguments {
-    /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
-    pub fn run(&self) -> Result {
+    fn condition<W: World>(&self) -> Result<Condition> {
+        let usual = W::condition();
+        if self.speed.is_some() && usual.speed == 0.0 {
+            return Err(Error::usage(format!("--speed has no effect: robots of --task {} start at rest", W::NAME)));
+        }
+        let period = f64::from(wdgnn_core::Task::period(&W::task()));
         let ticks = match self.seconds {
-            None => self.ticks,
-            Some(seconds) if seconds > 0.0 && seconds <= 3600.0 => (seconds * 100.0).round() as u32,
+            None => self.ticks.unwrap_or(usual.ticks),
+            Some(seconds) if seconds > 0.0 && seconds <= 3600.0 => (seconds / period).round() as u32,
             Some(seconds) => {
                 return Err(Error::usage(format!("--seconds {seconds} cannot be: give up to an hour")));
             }
         };
-        let condition = Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks };
+        let condition = Condition {
+            robots: self.robots.unwrap_or(usual.robots),
+            radius: self.radius.unwrap_or(usual.radius),
+            speed: self.speed.unwrap_or(usual.speed),
+            ticks,
+        };
         condition.check()?;
-        self.profile.check_robots(self.robots)?;
-        let faults = self.faults.faults(self.robots, self.seed)?;
+        self.profile.check_robots(condition.robots)?;
+        Ok(condition)
+    }
+
+    fn model<W: World>(&self) -> Result<ModelFile> {
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
-            None => models::of_profile(self.profile)?,
+            None if W::NAME == "flocking" => models::of_profile(RecipeName::Ours, self.profile)?,
+            None => models::named(W::NAME)?,
         };
         self.profile.check(&model)?;
+        Ok(model)
+    }
+
+    /// Flies in the world `W` and prints.
+    ///
+    /// # Errors
+    /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
+    pub fn run<W: World>(&self) -> Result {
+        let condition = self.condition::<W>()?;
+        let faults = self.faults.faults(condition.robots, self.seed)?;
+        let model = self.model::<W>()?;
         let key = self.key.as_deref().map(key::read).transpose()?;
         let kind = match self.nodes {
             Nodes::Nrf52840 => Some(Kind::Nrf52840),
@@ -182,93 +193,161 @@ impl SwarmArguments {
             Nodes::Native | Nodes::Emulated => None,
         };
         if let Some(kind) = kind {
+            if W::NAME != "flocking" {
+                return Err(Error::usage(format!("chips fly flocking only: give --nodes emulated for --task {}", W::NAME)));
+            }
+            if self.capture.is_some() || self.report.is_some() {
+                return Err(Error::usage("--capture and --report are for native and emulated robots"));
+            }
             let settings =
                 Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
             let flight =
                 ChipFlight { kind, image: self.image.as_deref(), settings, log: self.log, json: self.json };
-            if self.capture.is_some() {
-                return Err(Error::usage("--capture is for native and emulated robots".to_string()));
-            }
             return self.chips.fly(&flight, &model, &condition, &faults, key, self.seed);
         }
         self.chips.refuse()?;
-        let (arguments, sealed, key) = (self, key.is_some(), key.unwrap_or_default());
-        let sortie = Sortie { arguments, model: &model, condition: &condition, faults: &faults, key };
-        let (debriefing, seconds) = visit_codec(self.profile, sealed, sortie)?;
-        self.print(debriefing, seconds);
+        let sealed = key.is_some();
+        let network = Network::<W::Task>::of(&model, self.profile)?;
+        let layout = W::layout();
+        let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
+        // A model for other robots is refused here, before anything is built or started.
+        let native = network.native(&air, condition.robots, sealed)?;
+        let mut swarm = match self.nodes {
+            Nodes::Emulated => self.emulated::<W>(&network, &air, sealed, &condition)?,
+            _ => native,
+        };
+        let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition)?;
+        if self.log {
+            for (robot, lines) in swarm.logs().iter().enumerate() {
+                lines.iter().for_each(|line| eprintln!("{robot:3} {line}"));
+            }
+        }
+        self.print::<W>(&condition, &flown);
         Ok(())
     }
 
-    fn print(&self, debriefing: Debriefing, wall_seconds: f64) {
-        let (total, r#final) = (debriefing.total(), debriefing.last());
-        let debriefing_ticks = debriefing.variation.len() as u32;
-        let Debriefing { digest, heard, refused, .. } = debriefing;
-        let (robots, ticks) = (self.robots, debriefing_ticks);
-        if self.json {
-            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
-            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
-            return;
-        }
-        let nodes = if self.nodes == Nodes::Native { "native" } else { "emulated" };
-        let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
-        let reasons: Vec<String> =
-            refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-        println!("{robots} {nodes} robots, {ticks} ticks of flight in {wall_seconds:.2} s");
-        println!("link                {}, {sealed}", self.profile.name());
-        println!("velocity variation  total {total:.2}, final {final:.4} m²/s²", r#final = r#final);
-        println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
-        println!("digest              {digest}");
-    }
-}
-
-impl Sortie<'_> {
-    fn fly_emulated<C: FlownCodec>(&self, air: FleetAir<'_, C>) -> Result<(Debriefing, f64)> {
-        let SwarmArguments { robots, profile, ref key, ref model, .. } = *self.arguments;
+    /// Starts emulated robots.
+    fn emulated<'a, W: World>(
+        &self,
+        network: &Network<'a, W::Task>,
+        air: &Air<'_>,
+        sealed: bool,
+        condition: &Condition,
+    ) -> Result<AnySwarm<'a, W::Task>> {
         image::check_emulator()?;
-        let image = match &self.arguments.image {
+        let image = match &self.image {
             Some(image) => image.clone(),
             None => image::build(&Settings {
-                profile,
-                key: key.as_deref(),
-                model: model.as_deref(),
+                task: W::NAME,
+                package: W::PACKAGE,
+                profile: self.profile,
+                key: self.key.as_deref(),
+                model: self.model.as_deref(),
                 board: None,
             })?,
         };
-        let mut fleet = Emulated::new::<C>(&image, self.model, robots)?;
-        let flown = self.fly(&mut fleet, air)?;
-        if self.arguments.log {
-            fleet.leave();
-            for robot in 0..robots {
-                fleet.log(robot).iter().for_each(|line| eprintln!("{robot:3} {line}"));
-            }
+        let link = Link { profile: self.profile, sealed };
+        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots)?;
+        network.emulated(air, robots, sealed)
+    }
+
+    fn fly<W: World>(
+        &self,
+        swarm: &mut dyn crate::scene::Swarm<W::Task>,
+        task: &W::Task,
+        condition: &Condition,
+    ) -> Result<Flown> {
+        let stop = stop_on_interrupt()?;
+        let start = Start::draw(&W::default(), condition, &mut generator(self.seed, Purpose::Testing, 0))?;
+        self.report.as_deref().map(files::probe).transpose()?;
+        let mut digest = FlightDigest::default();
+        let mut recorder = Recorder::new(condition);
+        let mut listener = self.capture.clone().map(|path| Listener::new::<W>(path, task));
+        let mut losses = Losses;
+        let mut observers: Vec<&mut dyn Observer<W>> = vec![&mut digest, &mut losses];
+        if self.report.is_some() {
+            observers.push(&mut recorder);
+        }
+        if let Some(listener) = &mut listener {
+            observers.push(listener);
+        }
+        let began = Instant::now();
+        let flight = start.fly(task, swarm, &mut observers, &stop)?;
+        let seconds = began.elapsed().as_secs_f64();
+        listener.map_or(Ok(()), Listener::finish)?;
+        let flown = Flown { digest: digest.finish(), flight, seconds };
+        if let Some(path) = &self.report {
+            let page = self.page::<W>(task, condition, recorder, &flown);
+            files::write(path, page.as_bytes())?;
         }
         Ok(flown)
     }
 
-    fn fly<C: FlownCodec>(
-        &self,
-        fleet: &mut dyn Fleet,
-        mut air: FleetAir<'_, C>,
-    ) -> Result<(Debriefing, f64)> {
-        let interrupted = stop_on_interrupt()?;
-        let from = start(self.condition, &mut generator(self.arguments.seed, Purpose::Testing, 0))?;
-        let period = Flocking::<2>::from_settings(&self.model.weights().header.task.numbers).period;
-        let began = Instant::now();
-        let mut lost =
-            |tick: u32, story: &str| eprintln!("host-sim: tick {tick}: {story}; the others fly on");
-        let mut fly = |fleet: &mut dyn Fleet| {
-            mission::fly(fleet, &mut air, self.condition, &from, period, &interrupted, &mut lost)
-        };
-        let debriefing = match &self.arguments.capture {
-            None => fly(fleet)?,
-            Some(path) => {
-                let mut recorded = Recorded::new(fleet, period, path, Robot::<C>::frame_bytes())?;
-                let debriefing = fly(&mut recorded)?;
-                recorded.finish()?;
-                debriefing
-            }
-        };
-        Ok((debriefing, began.elapsed().as_secs_f64()))
+    fn page<W: World>(&self, task: &W::Task, condition: &Condition, recorder: Recorder, flown: &Flown) -> String {
+        let title = format!("{} robots, {}", self.kind(), W::TITLE);
+        let replay = recorder.replay::<W>(task, condition.radius, ONLINE, "WD-GNN online", &flown.flight);
+        page::flights(&page::FlightsPage {
+            lead: format!(
+                "{} robots that run the firmware’s own code, on the link profile {}. Digest of everything they did: {}.",
+                condition.robots,
+                self.profile.name(),
+                flown.digest
+            ),
+            title,
+            score: W::SCORE,
+            outcomes: &[],
+            replay: &replay,
+            moments: false,
+            table: Vec::new(),
+            legend: String::new(),
+            air: self.faults.words(),
+            finding: String::new(),
+            command: format!("host-sim swarm --task {} --nodes {} --seed {}{}", W::NAME, self.kind(), self.seed, self.faults.words()),
+            models: self.model.as_ref().map_or("the one that comes with the program".into(), |path| path.display().to_string()),
+        })
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.nodes == Nodes::Native { "native" } else { "emulated" }
+    }
+
+    fn print<W: World>(&self, condition: &Condition, flown: &Flown) {
+        let Flown { flight, digest, seconds } = flown;
+        let (total, r#final) = (flight.total(), flight.last());
+        let (robots, ticks) = (condition.robots, flight.score.len() as u32);
+        let tally = flight.tally.clone().unwrap_or_default();
+        let (heard, refused) = (tally.heard, tally.refused_by_name());
+        if self.json {
+            let (digest, wall_seconds) = (digest.clone(), *seconds);
+            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
+            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+            return;
+        }
+        let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
+        let reasons: Vec<String> =
+            refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        let (score, unit) = W::SCORE.rsplit_once(" in ").unwrap_or((W::SCORE, ""));
+        println!("{robots} {} robots, {ticks} ticks of flight in {seconds:.2} s", self.kind());
+        println!("link                {}, {sealed}", self.profile.name());
+        println!("{score:<18}  total {total:.2}, final {final:.4} {unit}", r#final = r#final);
+        println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
+        println!("digest              {digest}");
+        if let Some(path) = &self.report {
+            println!("page                {}", path.display());
+        }
+    }
+}
+
+/// Tells who was lost.
+struct Losses;
+
+impl<W: World> Observer<W> for Losses {
+    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+        Ok(())
+    }
+
+    fn lost(&mut self, tick: u32, story: &str) {
+        eprintln!("host-sim: tick {tick}: {story}; the others fly on");
     }
 }

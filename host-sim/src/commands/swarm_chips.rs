@@ -11,26 +11,20 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::{robot, seal::Key};
 
-use super::train::stop_on_interrupt;
+use super::stop_on_interrupt;
 use crate::{
-    air::{faulty::RadioFaults, loss::Loss, options::Faults},
+    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{Flight, Flown, Outcome, RELEASE, Settings},
     error::{Error, Result},
     files,
-    fleet::{
-        air::FleetAir,
-        events::Events,
-        image,
-        log::Decoder,
-        mission::{self},
-        native::Native,
-    },
+    flight::Start,
     model::ModelFile,
     profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
     progress,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    swarm::{image, log::Decoder, networks::Network, on_air::Air},
     table::aligned,
+    world::{Condition, World as _, flock::Flock},
 };
 
 /// What only chips have.
@@ -121,7 +115,8 @@ struct Prepared<'a> {
     settings: Settings,
     model: &'a ModelFile,
     key: Key,
-    condition: Condition,
+    sealed: bool,
+    start: Start<Flock>,
 }
 
 impl CodecVisitor for Prepared<'_> {
@@ -136,7 +131,7 @@ impl CodecVisitor for Prepared<'_> {
         let interrupted = stop_on_interrupt()?;
         let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
-        let (start, seed) = (self.settings.start.clone(), self.settings.seed);
+        let seed = self.settings.seed;
         let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {
             bar.set_position(now);
             if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
@@ -147,10 +142,10 @@ impl CodecVisitor for Prepared<'_> {
         let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
         let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
         let faults = Faults { radio, seed, ..Faults::default() };
-        let mut air = FleetAir::<C>::new(self.model, &self.key, &faults, start.len())?;
-        let mut native = Native::<C>::new(self.model, &self.key, start.len())?;
-        let quiet = &mut |_: u32, _: &str| {};
-        let flown = mission::fly(&mut native, &mut air, &self.condition, &start, 0.01, &interrupted, quiet)?;
+        let network = Network::of(self.model, Profile::Dot154)?;
+        let air = Air { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
+        let mut native = network.native(&air, self.start.states.len(), self.sealed)?;
+        let flown = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
         Ok((outcome, flown.total(), flown.last()))
     }
 }
@@ -208,22 +203,24 @@ impl ChipArguments {
         } else {
             eprintln!("host-sim: building the image for {feature}");
             image::build(&image::Settings {
+                task: Flock::<2>::NAME,
+                package: Flock::<2>::PACKAGE,
                 profile,
                 key: key_file,
                 model: model_file,
                 board: Some(feature),
             })?
         };
-        let start = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
         let seconds = f64::from(condition.ticks) / 100.0;
-        let moments = |moments: &[crate::fleet::events::Moment]| {
+        let moments = |moments: &[crate::air::events::Moment]| {
             moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
         };
         let settings = Settings {
             kind: flight.kind,
             image: files::read(&path)?,
             settings_page,
-            start,
+            start: start.states.clone(),
             radius: condition.radius,
             seconds,
             apart: self.apart,
@@ -238,7 +235,7 @@ impl ChipArguments {
             return serve(&settings, folder, flight.log.then_some(&path));
         }
         let began = Instant::now();
-        let prepared = Prepared { settings, model, key: key.unwrap_or_default(), condition: *condition };
+        let prepared = Prepared { settings, model, key: key.unwrap_or_default(), sealed: key.is_some(), start };
         let (outcome, native_total, native_final) = visit_codec(profile, key.is_some(), prepared)?;
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {

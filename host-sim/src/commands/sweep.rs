@@ -7,15 +7,18 @@ use serde::Serialize;
 
 use crate::{
     commands::{flock, flock_tables},
-    controllers::{Controller, Fleet},
     error::{Error, Result},
-    evaluate::{Outcome, Summary, evaluate},
+    evaluate::{self, Outcome, Summary, evaluate},
     files,
+    lineup::{EXPERT, Lineup},
+    model::ModelFile,
+    models,
     page::{self, Chart, ChartPage, Series},
+    profiles::Profile,
     progress,
-    start::Condition,
+    recipe::RecipeName,
     table,
-    train::recipe::RecipeName,
+    world::{Condition, World},
 };
 
 /// What is varied.
@@ -31,12 +34,15 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    fn defaults(self) -> &'static [f64] {
-        match self {
-            Self::Radius => &[1.0, 1.5, 2.0, 2.5, 3.0],
-            Self::Speed => &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0],
-            Self::Robots => &[25.0, 50.0, 100.0, 200.0, 500.0],
-        }
+    /// Around a task's own condition; for flocking, the paper's values.
+    fn defaults(self, usual: &Condition) -> Vec<f64> {
+        let (usual, factors): (f64, &[f64]) = match self {
+            Self::Radius => (usual.radius.into(), &[0.5, 0.75, 1.0, 1.25, 1.5]),
+            Self::Speed if usual.speed == 3.0 => return vec![1.0, 2.0, 3.0, 4.0, 5.0, 7.0],
+            Self::Speed => (usual.speed.into(), &[0.5, 1.0, 2.0]),
+            Self::Robots => (usual.robots as f64, &[0.5, 1.0, 2.0, 4.0, 10.0]),
+        };
+        factors.iter().map(|factor| factor * usual).collect()
     }
 
     fn name(self) -> &'static str {
@@ -55,11 +61,14 @@ impl Parameter {
         }
     }
 
-    fn condition(self, value: f64) -> Result<Condition> {
+    fn condition(self, usual: Condition, value: f64) -> Result<Condition> {
         let condition = match self {
-            Self::Radius => Condition { radius: value as f32, ..Condition::PAPER },
-            Self::Speed => Condition { speed: value as f32, ..Condition::PAPER },
-            Self::Robots if value.fract() == 0.0 => Condition { robots: value as usize, ..Condition::PAPER },
+            Self::Radius => Condition { radius: value as f32, ..usual },
+            Self::Speed if usual.speed == 0.0 => {
+                return Err(Error::usage("speed has no effect: robots of this task start at rest"));
+            }
+            Self::Speed => Condition { speed: value as f32, ..usual },
+            Self::Robots if value.fract() == 0.0 => Condition { robots: value as usize, ..usual },
             Self::Robots => {
                 return Err(Error::usage(format!("{value} robots cannot be: give a whole number")));
             }
@@ -79,12 +88,18 @@ pub struct SweepArguments {
     /// What to vary.
     #[arg(value_enum)]
     pub parameter: Parameter,
+    /// What robots do; `host-sim tasks` lists what there is.
+    #[arg(long, value_name = "NAME", default_value = "flocking")]
+    pub task: String,
+    /// A WD-GNN of your own in place of those that come with the program.
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
     /// Its values, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
     pub values: Vec<f64>,
-    /// Which of the trained models to fly.
-    #[arg(long, value_enum, default_value = "through")]
-    pub recipe: RecipeName,
+    /// Which of the trained models of flocking to fly [default: through].
+    #[arg(long, value_enum, conflicts_with = "model")]
+    pub recipe: Option<RecipeName>,
     /// Held-out swarms per value.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub swarms: usize,
@@ -109,8 +124,7 @@ struct Point {
 
 impl Point {
     fn expert(&self) -> f64 {
-        let expert = self.outcomes.iter().find(|outcome| outcome.controller == Controller::Expert);
-        expert.map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+        evaluate::of(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
     }
 
     /// A controller's total relative to the expert's.
@@ -138,30 +152,32 @@ impl SweepArguments {
     ///
     /// # Errors
     /// Options that cannot be, files that cannot be written.
-    pub fn run(&self) -> Result {
+    pub fn run<W: World>(&self) -> Result {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
         let values =
-            if self.values.is_empty() { self.parameter.defaults().to_vec() } else { self.values.clone() };
+            if self.values.is_empty() { self.parameter.defaults(&W::condition()) } else { self.values.clone() };
         let conditions: Vec<Condition> =
-            values.iter().map(|&value| self.parameter.condition(value)).collect::<Result<_>>()?;
-        let fleet = Fleet::shipped(self.recipe)?;
-        fleet.check()?;
+            values.iter().map(|&value| self.parameter.condition(W::condition(), value)).collect::<Result<_>>()?;
+        let lineup = Lineup::<W>::of(self.models::<W>()?, Profile::Exact);
+        lineup.check()?;
+        let controllers: Vec<_> =
+            lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
         self.csv.as_deref().map(files::probe).transpose()?;
         let report = self
             .report
             .clone()
             .unwrap_or_else(|| format!("target/wdgnn/sweep-{}.html", self.parameter.name()).into());
         files::probe(&report)?;
-        let bar = progress::bar((values.len() * self.swarms * Controller::ALL.len()) as u64, "flying");
+        let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
         let points = values
             .iter()
             .zip(&conditions)
             .map(|(&value, condition)| {
                 bar.set_message(format!("{} {value}", self.parameter.name()));
                 let outcomes =
-                    evaluate(&fleet, &Controller::ALL, condition, self.swarms, self.seed, &|| bar.inc(1))?;
+                    evaluate(&lineup, &controllers, condition, self.swarms, self.seed, &|| bar.inc(1))?;
                 Ok(Point { value, outcomes })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -169,58 +185,81 @@ impl SweepArguments {
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&self.rows(&points, flock_tables::csv_rows)).as_bytes())?;
         }
-        files::write(&report, self.page(&points).as_bytes())?;
+        files::write(&report, self.page::<W>(&points).as_bytes())?;
         if self.json {
             self.print_json(&points);
             eprintln!("page: {}", report.display());
         } else {
             println!(
-                "{} swarms per {}, seed {}, models: {}\n",
+                "{}: {} swarms per {}, seed {}, models: {}\n",
+                W::TITLE,
                 self.swarms,
                 self.parameter.name(),
                 self.seed,
-                self.recipe.name()
+                self.words()
             );
             print!("{}", table::aligned(&self.ratios(&points)));
-            println!(
-                "\nTotal velocity variation relative to the expert's under the same condition; the expert's own in m²/s².\n"
-            );
+            println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
             print!("{}", table::aligned(&self.rows(&points, flock_tables::measured)));
             println!("\npage: {}", report.display());
         }
         Ok(())
     }
 
+    /// The networks that are flown.
+    fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
+        match (&self.model, self.recipe) {
+            (Some(path), _) => Ok(vec![ModelFile::load(path)?]),
+            (None, recipe) if W::NAME == "flocking" => models::all(recipe.unwrap_or(RecipeName::Through)),
+            (None, Some(_)) => {
+                Err(Error::usage(format!("--recipe is for flocking: give a --model for --task {}", W::NAME)))
+            }
+            (None, None) => Ok(models::named(W::NAME).into_iter().collect()),
+        }
+    }
+
+    fn words(&self) -> String {
+        let recipe = self.recipe.unwrap_or(RecipeName::Through).name();
+        self.model.as_ref().map_or(recipe.into(), |path| path.display().to_string())
+    }
+
     /// The paper's figure, and all numbers under it.
-    fn page(&self, points: &[Point]) -> String {
-        let series = |(index, controller): (usize, &Controller)| Series {
-            name: controller.title().to_owned(),
+    fn page<W: World>(&self, points: &[Point]) -> String {
+        let series = |(index, outcome): (usize, &Outcome)| Series {
+            name: outcome.title.to_owned(),
+            colour: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
-            dashed: *controller == Controller::Limit,
+            dashed: outcome.title.ends_with("(bound)"),
         };
         let values: Vec<String> = points.iter().map(|point| point.value.to_string()).collect();
+        let chosen = match (&self.model, self.recipe) {
+            (Some(path), _) => format!(" --model {}", path.display()),
+            (None, Some(recipe)) => format!(" --recipe {}", recipe.name()),
+            (None, None) => String::new(),
+        };
         page::charts(&ChartPage {
-            title: format!("Flocking over {}", self.parameter.label()),
+            title: format!("{} over {}", W::TITLE, self.parameter.label()),
             intro: format!(
-                "Total velocity variation relative to the expert's under the same condition: {} held-out swarms at every value.",
+                "Total of the {} relative to the expert's under the same condition: {} held-out swarms at every value.",
+                W::SCORE,
                 self.swarms
             ),
             charts: vec![Chart {
                 title: String::new(),
                 x_label: self.parameter.label().into(),
                 y_label: "total relative to the expert".into(),
-                log_y: self.recipe == RecipeName::Paper,
-                series: Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert).map(series).collect(),
+                log_y: self.recipe == Some(RecipeName::Paper),
+                series: compared(points).map(series).collect(),
                 ..Chart::default()
             }],
             table: self.rows(points, flock_tables::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
             command: format!(
-                "host-sim sweep {} --values {} --recipe {} --swarms {} --seed {}",
+                "host-sim sweep {} --task {} --values {}{chosen} --swarms {} --seed {}",
                 self.parameter.name(),
+                W::NAME,
                 values.join(","),
-                self.recipe.name(),
                 self.swarms,
                 self.seed
             ),
@@ -247,11 +286,10 @@ impl SweepArguments {
     /// The figure as a table: a row per value, a column per controller.
     fn ratios(&self, points: &[Point]) -> Vec<Vec<String>> {
         let mut heading = vec![self.parameter.label().to_owned(), "expert's total".to_owned()];
-        let compared = || Controller::ALL.iter().enumerate().filter(|(_, c)| **c != Controller::Expert);
-        heading.extend(compared().map(|(_, controller)| controller.title().to_owned()));
+        heading.extend(compared(points).map(|(_, outcome)| outcome.title.to_owned()));
         let row = |point: &Point| {
             let mut row = vec![point.value.to_string(), format!("{:.1}", point.expert())];
-            row.extend(compared().map(|(index, _)| format!("{:.3}", point.ratio(index))));
+            row.extend(compared(points).map(|(index, _)| format!("{:.3}", point.ratio(index))));
             row
         };
         std::iter::once(heading).chain(points.iter().map(row)).collect()
@@ -260,7 +298,7 @@ impl SweepArguments {
     fn print_json(&self, points: &[Point]) {
         let points = points.iter().map(|point| OutputPoint {
             value: point.value,
-            controllers: point.outcomes.iter().map(|o| (o.controller.name(), &o.summary)).collect(),
+            controllers: point.outcomes.iter().map(|o| (o.name, &o.summary)).collect(),
         });
         let output = Output {
             parameter: self.parameter,
@@ -270,4 +308,10 @@ impl SweepArguments {
         };
         println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
     }
+}
+
+/// Everybody but the expert, by their place in the table.
+fn compared(points: &[Point]) -> impl Iterator<Item = (usize, &Outcome)> {
+    let first = points.first().map_or(&[][..], |point| &point.outcomes);
+    first.iter().enumerate().filter(|(_, outcome)| outcome.name != EXPERT)
 }

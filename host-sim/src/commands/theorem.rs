@@ -4,33 +4,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{
-    Network,
-    behaviour::Behaviour,
-    flocking::Motion,
-    network::FirstChain as _,
-    online::Learning,
-    tensor::Tensor as _,
-    wide::{Folded, Metric},
-};
-
+use wdgnn_core::flocking::Flocking;
 use crate::{
     commands::flock,
-    controllers,
     error::{Error, Result},
-    expert::Expert,
     files,
-    flight::{self, Pilot},
+    flight::{Moment, Observer, Start},
     model::ModelFile,
     models,
     page::{self, Chart, ChartPage, Series},
+    profiles::Profile,
+    recipe::{Architecture, RecipeName},
     seeds::{Purpose, generator},
-    shapes::{self, Dimensions, FEATURES, OUTPUTS, Shape, Visitor},
-    start::{Condition, start},
-    swarm::{Online, Swarm},
+    swarm::{networks::Network, typed::Online},
     table,
     theorem::{self, Row, Scene},
-    train::recipe::{Architecture, RecipeName},
+    world::{
+        Condition, World,
+        flock::{Flock, expert::Expert},
+    },
 };
 
 /// Ticks between two printed rows; CSV, JSON and the page have all of them.
@@ -140,6 +132,7 @@ impl TheoremArguments {
     fn page(&self, rows: &[Row], held: Held) -> String {
         let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
             name: name.to_owned(),
+            colour: None,
             points: rows.iter().map(|row| (row.tick as f64, value(row))).collect(),
             band: None,
             dashed,
@@ -199,62 +192,38 @@ fn cells(rows: &[Row], every: usize, number: fn(&f64) -> String) -> Vec<Vec<Stri
 
 /// Flies the model offline and writes down what the theorem's problem needs.
 fn record(model: &ModelFile, condition: &Condition, seed: u64) -> Result<Vec<Scene>> {
-    let begin = start(condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let dimensions = Dimensions::of(&model.weights().header);
-    shapes::visit(dimensions, Record { model, condition, begin: &begin })?
+    let network = Network::<Flocking> { online: Online::Off, ..Network::of(model, Profile::Exact)? };
+    let start = Start::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let mut swarm = network.typed::<<Flock as World>::Shapes>(&start.states)?;
+    let alpha = f64::from(model.weights().numbers[1]);
+    let mut recorder = Recorder {
+        scenes: Vec::new(),
+        expert: Expert { limit: network.task.limit, potential: true },
+        alpha,
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    start.fly(&network.task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
+    Ok(recorder.scenes)
 }
 
-struct Record<'a> {
-    model: &'a ModelFile,
-    condition: &'a Condition,
-    begin: &'a [Motion],
-}
-
-impl Visitor for Record<'_> {
-    type Output = Result<Vec<Scene>>;
-
-    fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(self) -> Self::Output {
-        let weights = self.model.weights();
-        let task = controllers::task(self.model)?;
-        let network: Network<'_, FEATURES, TAPS, G, OUTPUTS, S::Deep<'_>> =
-            Network::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
-        let behaviour = Behaviour::new(Learning::OFF);
-        let folded = Folded::new(network, Metric::Euclidean);
-        let mut swarm: Swarm<_> = Swarm::new(folded, task, weights.model, behaviour, Online::Off, self.begin);
-        let mut recorder = Recorder {
-            scenes: Vec::new(),
-            expert: Expert { limit: task.limit, potential: true },
-            fly: |scene: &flight::Scene<'_>, commands: &mut Vec<[f32; 2]>| {
-                swarm.fly(scene, commands);
-                let alpha = f64::from(network.alpha_wide);
-                let taps = |z: &[f32]| z.iter().map(|&z| alpha * f64::from(z)).collect();
-                let nodes = swarm.nodes().iter();
-                nodes.map(|node| (taps(node.chains().first().numbers()), *node.output())).unzip()
-            },
-        };
-        flight::fly(self.condition, self.begin, task.period, &mut recorder, &mut ());
-        Ok(recorder.scenes)
-    }
-}
-
-/// A pilot that writes down taps and misses of another one.
-struct Recorder<F> {
+/// Writes down taps and misses of a swarm.
+struct Recorder {
     scenes: Vec<Scene>,
     expert: Expert,
-    fly: F,
+    alpha: f64,
 }
 
-impl<F> Pilot for Recorder<F>
-where
-    F: FnMut(&flight::Scene<'_>, &mut Vec<[f32; 2]>) -> (Vec<Vec<f64>>, Vec<[f32; 2]>),
-{
-    fn fly(&mut self, scene: &flight::Scene<'_>, commands: &mut Vec<[f32; 2]>) {
-        let (taps, outputs) = (self.fly)(scene, commands);
+impl Observer<Flock> for Recorder {
+    fn see(&mut self, moment: &Moment<'_, Flock>) -> Result {
         let mut labels = Vec::new();
-        self.expert.commands(scene.motions, &mut labels);
-        let misses = labels.iter().zip(outputs);
-        let misses =
-            misses.map(|(label, output)| [0, 1].map(|axis| f64::from(label[axis]) - f64::from(output[axis])));
-        self.scenes.push(Scene { taps, misses: misses.collect(), links: scene.links.clone() });
+        self.expert.commands(moment.scene.states, &mut labels);
+        let (mut taps, mut misses) = (Vec::new(), Vec::new());
+        for (robot, label) in labels.iter().enumerate() {
+            let Some(inside) = moment.swarm.robot(robot).and_then(|view| view.inside) else { continue };
+            taps.push(inside.taps.iter().map(|&z| self.alpha * f64::from(z)).collect());
+            misses.push([0, 1].map(|axis| f64::from(label[axis]) - f64::from(inside.output[axis])));
+        }
+        self.scenes.push(Scene { taps, misses, links: moment.scene.links.clone() });
+        Ok(())
     }
 }

@@ -1,27 +1,27 @@
 //! The bench: the same swarms, flown with and without a fault.
 
+use std::sync::atomic::AtomicBool;
+
 use rayon::prelude::*;
 
 use crate::{
     air::{
         medium::odd_ones_out,
         options::{Faults, Trust},
-        tally::Tally,
     },
-    controllers::{Controller, Fleet},
     error::Result,
-    flight::{Flight, Observer, Scene, fly},
-    profiles::Profile,
+    flight::{Flight, Moment, Observer, Start},
+    lineup::{Controller, Lineup, ONLINE},
     seeds::{Purpose, generator},
-    start::{Condition, start},
-    world::variation_of,
+    tally::Tally,
+    world::{Condition, StateOf, World},
 };
 
 /// What is flown.
 #[derive(Clone, Debug)]
-pub struct Bench {
+pub struct Bench<W: World> {
     /// The models and the profile.
-    pub fleet: Fleet,
+    pub lineup: Lineup<W>,
     /// The condition.
     pub condition: Condition,
     /// How many swarms per row.
@@ -32,128 +32,129 @@ pub struct Bench {
     pub trust: Trust,
 }
 
-/// One flight, with every robot's velocity at every tick.
+/// One flight under a fault, with every robot at every tick.
 #[derive(Clone, Debug)]
-pub struct Sortie {
+pub struct FaultFlight<W: World> {
     /// What was measured.
     pub flight: Flight,
-    velocities: Vec<Vec<[f32; 2]>>,
+    world: W,
+    states: Vec<Vec<StateOf<W>>>,
 }
 
-impl Sortie {
-    /// Total velocity variation of those robots that `odd` does not leave out.
+impl<W: World> FaultFlight<W> {
+    /// The sum of the scores of those robots that `odd` does not leave out.
     #[must_use]
     pub fn total(&self, odd: &[bool]) -> f64 {
-        self.velocities.iter().map(|velocities| variation(velocities, odd)).sum()
+        (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
     }
 
-    /// Velocity variation of the same at the end.
+    /// The score of the same at the end.
     #[must_use]
     pub fn last(&self, odd: &[bool]) -> f64 {
-        self.velocities.last().map_or(0.0, |velocities| variation(velocities, odd))
+        self.states.len().checked_sub(1).map_or(0.0, |tick| self.score(tick, odd))
     }
-}
 
-fn variation(velocities: &[[f32; 2]], odd: &[bool]) -> f64 {
-    let counted = velocities.iter().zip(odd).filter(|(_, odd)| !**odd);
-    variation_of(counted.map(|(velocity, _)| *velocity))
+    fn score(&self, tick: usize, odd: &[bool]) -> f64 {
+        let counted = self.states[tick].iter().zip(odd).filter(|(_, odd)| !**odd);
+        let counted: Vec<StateOf<W>> = counted.map(|(state, _)| *state).collect();
+        self.world.score(tick as u32, &counted)
+    }
 }
 
 /// Flights of all swarms under one fault.
 #[derive(Clone, Debug)]
-pub struct Sorties {
+pub struct FaultFlights<W: World> {
     /// One per swarm.
-    pub sorties: Vec<Sortie>,
+    pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
-impl Sorties {
+impl<W: World> FaultFlights<W> {
     /// Cost against a fault-free run of the same swarms.
     #[must_use]
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
-            let numbered = (0..).zip(&flown.sorties);
-            numbered.map(|(swarm, sortie)| sortie.total(&self.odd(swarm, sortie))).sum()
+            let numbered = (0..).zip(&flown.flights);
+            numbered.map(|(swarm, flight)| flight.total(&self.odd(swarm, flight))).sum()
         };
         total(self) / total(without)
     }
 
-    /// Mean total velocity variation.
+    /// Mean total score.
     #[must_use]
     pub fn total(&self) -> f64 {
-        let sum: f64 = self.sorties.iter().map(|sortie| sortie.flight.total()).sum();
-        sum / self.sorties.len() as f64
+        let sum: f64 = self.flights.iter().map(|flown| flown.flight.total()).sum();
+        sum / self.flights.len() as f64
     }
 
-    /// Mean velocity variation at the end.
+    /// Mean score at the end.
     #[must_use]
     pub fn last(&self) -> f64 {
-        let numbered = (0..).zip(&self.sorties);
-        let sum: f64 = numbered.map(|(swarm, sortie)| sortie.last(&self.odd(swarm, sortie))).sum();
-        sum / self.sorties.len() as f64
+        let numbered = (0..).zip(&self.flights);
+        let sum: f64 = numbered.map(|(swarm, flight)| flight.last(&self.odd(swarm, flight))).sum();
+        sum / self.flights.len() as f64
     }
 
     /// Mean disagreement of parameters at the end.
     #[must_use]
     pub fn disagreement(&self) -> f64 {
-        let sum: f64 = self.sorties.iter().filter_map(|sortie| sortie.flight.disagreement).sum();
-        sum / self.sorties.len() as f64
+        let sum: f64 = self.flights.iter().filter_map(|flown| flown.flight.disagreement).sum();
+        sum / self.flights.len() as f64
     }
 
     /// Whether every robot did the same as in another run, to the last bit.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        let pairs = self.sorties.iter().zip(&other.sorties);
-        self.sorties.len() == other.sorties.len()
-            && pairs.into_iter().all(|(a, b)| a.velocities == b.velocities)
+        let pairs = self.flights.iter().zip(&other.flights);
+        self.flights.len() == other.flights.len() && pairs.into_iter().all(|(a, b)| a.states == b.states)
     }
 
     /// What was counted, over all swarms.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut sum = Tally::default();
-        self.sorties
-            .iter()
-            .filter_map(|sortie| sortie.flight.tally.as_ref())
-            .for_each(|tally| sum.add(tally));
+        self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
         sum
     }
 
-    fn odd(&self, swarm: u64, sortie: &Sortie) -> Vec<bool> {
-        odd_ones_out(&self.faults, swarm, sortie.velocities.first().map_or(0, Vec::len))
+    fn odd(&self, swarm: u64, flown: &FaultFlight<W>) -> Vec<bool> {
+        odd_ones_out(&self.faults, swarm, flown.states.first().map_or(0, Vec::len))
     }
 }
 
-impl Bench {
-    /// A bench with the model that comes with the program for `profile`.
+impl<W: World> Bench<W> {
+    /// A bench with these models.
     ///
     /// # Errors
     /// Models that do not fit, conditions that cannot be.
-    pub fn new(profile: Profile, robots: usize, swarms: usize, seed: u64, trust: Trust) -> Result<Self> {
-        let condition = Condition { robots, ..Condition::PAPER };
+    pub fn new(lineup: Lineup<W>, robots: usize, swarms: usize, seed: u64, trust: Trust) -> Result<Self> {
+        let condition = Condition { robots, ..W::condition() };
         condition.check()?;
-        Ok(Self { fleet: Fleet::of_profile(profile)?, condition, swarms, seed, trust })
+        lineup.check()?;
+        Ok(Self { lineup, condition, swarms, seed, trust })
     }
 
     /// Flies all swarms with a fault.
     ///
     /// # Errors
     /// Models that do not fit, conditions that cannot be.
-    pub fn fly(&self, faults: &Faults) -> Result<Sorties> {
+    pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
-        let fleet = Fleet { faults: Some(faults.clone()), ..self.fleet.clone() };
-        let period = fleet.task()?.period;
-        let sorties = (0..self.swarms as u64)
+        let lineup = Lineup { faults: Some(faults.clone()), ..self.lineup.clone() };
+        let (task, online) = (lineup.task()?, Controller::named(ONLINE)?);
+        let flights = (0..self.swarms as u64)
             .into_par_iter()
             .map(|swarm| {
-                let start = start(&self.condition, &mut generator(self.seed, Purpose::Testing, swarm))?;
-                let mut pilot = fleet.pilot(Controller::WdGnnOnline, &start, swarm)?;
-                let mut recorder = Recorder::default();
-                let flight = fly(&self.condition, &start, period, pilot.as_mut(), &mut recorder);
-                Ok(Sortie { flight, velocities: recorder.0 })
+                let mut random = generator(self.seed, Purpose::Testing, swarm);
+                let start = Start::draw(&lineup.world, &self.condition, &mut random)?;
+                let mut flown = lineup.swarm(&online, &start, swarm)?;
+                let mut recorder = Recorder::<StateOf<W>>(Vec::new());
+                let stop = AtomicBool::new(false);
+                let flight = start.fly(&task, flown.as_mut(), &mut [&mut recorder], &stop)?;
+                Ok(FaultFlight { flight, world: start.world.clone(), states: recorder.0 })
             })
             .collect::<Result<_>>()?;
-        Ok(Sorties { sorties, faults })
+        Ok(FaultFlights { flights, faults })
     }
 
     /// The same bench with another length of flight and no more than so many swarms.
@@ -166,26 +167,16 @@ impl Bench {
     /// Exchanges in a flight.
     #[must_use]
     pub fn exchanges(&self) -> u32 {
-        self.condition.ticks.div_ceil(self.fleet.profile.exchange())
+        self.condition.ticks.div_ceil(self.lineup.profile.exchange())
     }
 }
 
-#[derive(Default)]
-struct Recorder(Vec<Vec<[f32; 2]>>);
+/// Writes down where everybody is.
+struct Recorder<S>(Vec<Vec<S>>);
 
-impl Observer for Recorder {
-    fn see(&mut self, scene: &Scene<'_>, _: &[[f32; 2]]) {
-        self.0.push(scene.motions.iter().map(|motion| motion.velocity).collect());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_is_left_out_does_not_count() {
-        let velocities = [[1.0, 0.0], [100.0, 100.0], [3.0, 0.0]];
-        assert!((variation(&velocities, &[false, true, false]) - 1.0).abs() < 1.0e-12);
+impl<W: World> Observer<W> for Recorder<StateOf<W>> {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        self.0.push(moment.scene.states.to_vec());
+        Ok(())
     }
 }

@@ -4,18 +4,19 @@ use wdgnn_core::refusal::Refusal;
 
 use super::{
     Row,
-    bench::{Bench, Sorties},
+    bench::{Bench, FaultFlights},
 };
 use crate::{
     air::{
+        events::{Events, Moment, Stretch},
         faulty::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars, Trust},
         senses::Noise,
-        tally::{Tally, by_name},
     },
     error::Result,
-    fleet::events::{Events, Moment, Span},
+    tally::{Tally, by_name},
+    world::World,
 };
 
 /// How many rows are flown.
@@ -35,10 +36,10 @@ const FORGERIES: u64 = 1_000_000;
 const MOST_FORGERIES: u64 = 200;
 
 /// A row of a flight: what it cost and what else must hold.
-fn row(
+fn row<W: World>(
     fault: &'static str,
     level: impl Into<String>,
-    (flown, without): (&Sorties, &Sorties),
+    (flown, without): (&FaultFlights<W>, &FaultFlights<W>),
     limit: Option<f64>,
     what_else: impl FnOnce(&Tally) -> (bool, String),
 ) -> Row {
@@ -65,7 +66,7 @@ fn radio(radio: RadioFaults) -> Faults {
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn rows(bench: &Bench, add: &mut dyn FnMut(Row)) -> Result {
+pub fn rows<W: World>(bench: &Bench<W>, add: &mut dyn FnMut(Row)) -> Result {
     let without = bench.fly(&Faults::default())?;
     losses(bench, &without, add)?;
     frames(bench, &without, add)?;
@@ -77,7 +78,7 @@ pub fn rows(bench: &Bench, add: &mut dyn FnMut(Row)) -> Result {
     runaway(bench, &without, add)
 }
 
-fn losses(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn losses<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     for (fault, burst) in [("loss, independent", 1.0), ("loss, bursts of 5", BURST)] {
         for (chance, limit) in [(0.1, 1.05), (0.3, 1.10), (0.6, 1.25)] {
             let flown =
@@ -89,7 +90,7 @@ fn losses(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result 
     Ok(())
 }
 
-fn frames(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn frames<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     let flown = bench.fly(&radio(RadioFaults { duplicate: 0.2, ..RadioFaults::NONE }))?;
     let same = flown.same(without);
     add(row("duplicates", "20 %", (&flown, without), Some(1.0), |tally| {
@@ -112,7 +113,7 @@ fn frames(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result 
     Ok(())
 }
 
-fn attackers(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn attackers<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     // A second is recorded and played back for nine more; one robot is restarted meanwhile.
     let long = bench.longer(1000, 1);
     let events = Events { reboots: vec![Moment { robot: 0, tick: 300 }], ..Events::default() };
@@ -135,7 +136,7 @@ fn attackers(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Resu
     Ok(())
 }
 
-fn liars(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn liars<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     for (share, limit) in [(0.1, 1.15), (0.2, 1.30)] {
         let about = About::Parameters;
         let flown = bench.fly(&Faults { liars: Some(Liars { about, share }), ..Faults::default() })?;
@@ -167,7 +168,7 @@ fn liars(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
     Ok(())
 }
 
-fn noise(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn noise<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     let heard = |most: f64| {
         move |tally: &Tally| {
             let refused = tally.truths.share();
@@ -193,7 +194,7 @@ fn noise(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
     Ok(())
 }
 
-fn robots(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn robots<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     let (robots, ticks) = (bench.condition.robots, bench.condition.ticks);
     let reboots = (1..).map(|n| Moment { robot: n as usize % robots, tick: 10 * n });
     // The last one has time to come back.
@@ -219,7 +220,7 @@ fn robots(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result 
     Ok(())
 }
 
-fn separation(bench: &Bench, add: &mut dyn FnMut(Row)) -> Result {
+fn separation<W: World>(bench: &Bench<W>, add: &mut dyn FnMut(Row)) -> Result {
     let long = bench.longer(400, 2);
     let without = long.fly(&Faults::default())?;
     let flown = long.fly(&Faults { partition: Some(50..150), ..Faults::default() })?;
@@ -230,7 +231,7 @@ fn separation(bench: &Bench, add: &mut dyn FnMut(Row)) -> Result {
         (agrees, format!("then parameters {apart:.4} apart, variation {last:.4}"))
     }));
 
-    let drops = vec![Span { robot: 0, from: 20, to: 320 }];
+    let drops = vec![Stretch { robot: 0, from: 20, to: 320 }];
     let flown = long.fly(&Faults { events: Events { drops, ..Events::default() }, ..Faults::default() })?;
     add(row("isolation", "one robot, 3 s", (&flown, &without), None, |tally| {
         let [hold, slow, stop] = tally.alone;
@@ -242,10 +243,10 @@ fn separation(bench: &Bench, add: &mut dyn FnMut(Row)) -> Result {
     Ok(())
 }
 
-fn runaway(bench: &Bench, without: &Sorties, add: &mut dyn FnMut(Row)) -> Result {
+fn runaway<W: World>(bench: &Bench<W>, without: &FaultFlights<W>, add: &mut dyn FnMut(Row)) -> Result {
     let mut wild = bench.clone();
-    let step = wild.fleet.models[0].weights().header.learning.step;
-    wild.fleet.step = Some(1.0e6 * step);
+    let step = wild.lineup.models[0].weights().header.learning.step;
+    wild.lineup.step = Some(1.0e6 * step);
     let flown = wild.fly(&Faults::default())?;
     add(row("gradient blow-up", "loss × 10⁶", (&flown, without), None, |tally| {
         let where_to = if bench.trust == Trust::Plain { "finite" } else { "inside the ball" };

@@ -9,7 +9,7 @@ use wdgnn_core::{
     node::{BeaconOf, Node},
     ports::Sensed,
     refusal::{Refusal, Refusals},
-    robot::{self, RobotModel, RobotNetwork},
+    robot::{self, LONGEST_BUFFER, RobotModel, RobotNetwork},
     seal::Sealed,
     task::NodeId,
     wide::{Folded, Model as _},
@@ -17,17 +17,15 @@ use wdgnn_core::{
 
 use super::Row;
 use crate::{
-    air::{
-        insider::{Insider, Lie},
-        swarm::KEY,
-        tally::by_name,
-    },
+    air::insider::{Insider, Lie},
     error::Result,
     model::ModelFile,
     models,
     profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::LONGEST_FRAME,
+    swarm::on_air::KEY,
+    tally::by_name,
 };
 
 /// How many rows there are.
@@ -44,7 +42,7 @@ type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 /// # Errors
 /// [`crate::error::Error::Model`] when the program was built with a damaged model.
 pub fn rows(seed: u64, add: &mut dyn FnMut(Row)) -> Result {
-    let model = models::of_profile(Profile::Exact)?;
+    let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
     add(lengths(&model, seed)?);
     add(numbers(&model)?);
     add(crowd(&model)?);
@@ -73,7 +71,7 @@ fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> Said<'w> {
 
 /// The bytes of a beacon.
 fn bytes(codec: &impl Codec, link: &Link, beacon: &Said<'_>) -> Vec<u8> {
-    let mut frame = [0; LONGEST_FRAME];
+    let mut frame = [0; LONGEST_BUFFER];
     let length = codec.encode(link, beacon, 0, 0, &mut frame).unwrap_or_default();
     frame[..length].to_vec()
 }

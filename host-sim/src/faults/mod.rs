@@ -1,6 +1,6 @@
 //! The table of faults: what goes wrong, what it costs, and what must hold all the same.
 //!
-//! Cost is the total velocity variation of the robots that are honest and alive to the end, against the fault-free run of the
+//! Cost is the total score (for flocking, the velocity variation) of the robots that are honest and alive to the end, against the fault-free run of the
 //! same robots of the same swarms. Always: no panic, all parameters finite and inside the ball, every command within its
 //! limit, every refusal counted by its reason.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use self::bench::Bench;
-use crate::{air::tally::in_words, error::Result};
+use crate::{error::Result, tally::in_words, world::World};
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,7 +39,7 @@ pub struct Row {
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn run(bench: &Bench, done: &dyn Fn(&Row)) -> Result<Vec<Row>> {
+pub fn run<W: World>(bench: &Bench<W>, done: &dyn Fn(&Row)) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut add = |row: Row| {
         done(&row);

@@ -1,9 +1,11 @@
-//! The gradient of a training loss over all of a network's numbers, by hand.
-//!
-//! With `z` the six numbers of a user: `d = ReLU(Aᵀz + a)`, `w = Bᵀz + b`, `h = α_D d + α_W w + β`, `u = R·h + ρ`.
-//! Backwards from `e = ∂J/∂u`: `∂h = e R`, and every sum above hands it on to its parts.
+//! The gradient of a training loss over all of a network's numbers, by the trainer's own network.
 
-use crate::movie::network::{HIDDEN, NUMBERS, Numbers, TAPS, over, places};
+use wdgnn_core::{activation::Activation, shape::Dimensions};
+
+use crate::{
+    movie::network::{HIDDEN, NUMBERS, Numbers, TAPS},
+    train::net::{Net, Sums},
+};
 
 /// One user as training sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,73 +46,17 @@ impl Loss {
     }
 }
 
-/// The network's output and what the way back needs.
-struct Forward {
-    deep: [f32; HIDDEN],
-    wide: [f32; HIDDEN],
-    hidden: [f32; HIDDEN],
-    output: f32,
-}
+/// A network's dimensions.
+const SIZE: Dimensions = Dimensions { features: 1, layers: 1, taps: TAPS, hidden: HIDDEN, outputs: 1 };
 
-fn forward(numbers: &Numbers, taps: &[f32; TAPS]) -> Forward {
-    let network = over(numbers, 1.0);
-    let (mut deep, mut wide) = (*network.deep.bias, *network.wide_bias);
-    for ((z, a), b) in taps.iter().zip(network.deep.filter.as_flattened()).zip(network.wide.as_flattened()) {
-        for i in 0..HIDDEN {
-            deep[i] += z * a[i];
-            wide[i] += z * b[i];
-        }
-    }
-    let mut hidden = [0.0; HIDDEN];
-    let mut output = network.readout_bias[0];
-    for i in 0..HIDDEN {
-        deep[i] = deep[i].max(0.0);
-        hidden[i] = network.alpha_deep * deep[i] + network.alpha_wide * wide[i] + network.beta;
-        output += network.readout[i][0] * hidden[i];
-    }
-    Forward { deep, wide, hidden, output }
+fn net(numbers: &Numbers) -> Net<'_> {
+    Net::new(SIZE, Activation::Relu, numbers)
 }
 
 /// The network's prediction.
 #[must_use]
 pub fn predict(numbers: &Numbers, taps: &[f32; TAPS]) -> f32 {
-    forward(numbers, taps).output
-}
-
-/// Adds `∂J/∂u = slope(u − label) · share` of one sample, handed back to every number, to `gradient`.
-pub fn accumulate(numbers: &Numbers, sample: &Sample, loss: Loss, share: f32, gradient: &mut Numbers) {
-    let Forward { deep, wide, hidden, output } = forward(numbers, &sample.taps);
-    let error = share * loss.slope(output - sample.label);
-    let (alpha_deep, alpha_wide) = (numbers[places::ALPHA_DEEP], numbers[places::ALPHA_WIDE]);
-    let readout = &numbers[places::READOUT];
-    let (mut to_deep, mut to_wide) = ([0.0; HIDDEN], [0.0; HIDDEN]);
-    let (mut alpha_deep_sum, mut alpha_wide_sum, mut beta_sum) = (0.0, 0.0, 0.0);
-    for i in 0..HIDDEN {
-        let to_hidden = error * readout[i];
-        alpha_deep_sum += to_hidden * deep[i];
-        alpha_wide_sum += to_hidden * wide[i];
-        beta_sum += to_hidden;
-        to_deep[i] = if deep[i] > 0.0 { alpha_deep * to_hidden } else { 0.0 };
-        to_wide[i] = alpha_wide * to_hidden;
-    }
-    gradient[places::ALPHA_DEEP] += alpha_deep_sum;
-    gradient[places::ALPHA_WIDE] += alpha_wide_sum;
-    gradient[places::BETA] += beta_sum;
-    to_filter(&mut gradient[places::DEEP], &sample.taps, &to_deep);
-    to_filter(&mut gradient[places::WIDE], &sample.taps, &to_wide);
-    for (sum, h) in gradient[places::READOUT].iter_mut().zip(hidden) {
-        *sum += error * h;
-    }
-    gradient[places::READOUT_BIAS] += error;
-}
-
-/// A filter's weights take the taps' share, its bias takes all.
-fn to_filter(gradient: &mut [f32], taps: &[f32; TAPS], to_output: &[f32; HIDDEN]) {
-    for (row, z) in gradient.chunks_exact_mut(HIDDEN).zip(taps.iter().chain(&[1.0])) {
-        for (sum, g) in row.iter_mut().zip(to_output) {
-            *sum += z * g;
-        }
-    }
+    net(numbers).forward(vec![taps.to_vec()]).output[0]
 }
 
 /// The gradient of the mean loss over a batch.
@@ -120,18 +66,24 @@ pub fn of_batch<'s>(
     batch: impl ExactSizeIterator<Item = &'s Sample>,
     loss: Loss,
 ) -> Numbers {
+    let net = net(numbers);
+    let count = batch.len();
+    let (taps, labels): (Vec<[f32; TAPS]>, Vec<f32>) = batch.map(|sample| (sample.taps, sample.label)).unzip();
+    let pass = net.forward(vec![taps.into_flattened()]);
+    let errors: Vec<f32> =
+        pass.output.iter().zip(&labels).map(|(output, label)| loss.slope(output - label)).collect();
+    let mut sums = Sums::new(&net);
+    net.backward(&pass, &errors, &mut [Vec::new()], &mut sums);
+    sums.count = count;
     let mut gradient = [0.0; NUMBERS];
-    let share = 1.0 / batch.len() as f32;
-    for sample in batch {
-        accumulate(numbers, sample, loss, share, &mut gradient);
-    }
+    sums.finish(&net, &mut gradient);
     gradient
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::movie::network::{Architecture, model};
+    use crate::movie::network::{Architecture, model, places};
     use rand::SeedableRng as _;
     use rand_chacha::ChaCha8Rng;
     use wdgnn_core::{
@@ -164,7 +116,10 @@ mod tests {
                 let h = 0.015_625;
                 up[index] += h;
                 down[index] -= h;
-                let pattern = |numbers: &Numbers| forward(numbers, &sample.taps).deep.map(|d| d > 0.0);
+                let pattern = |numbers: &Numbers| {
+                    let pass = net(numbers).forward(vec![sample.taps.to_vec()]);
+                    pass.values[0].iter().map(|value| *value > 0.0).collect::<Vec<bool>>()
+                };
                 if pattern(&up) != pattern(&down) {
                     continue;
                 }

@@ -39,6 +39,10 @@ pub fn check_emulator() -> Result {
 /// What goes into an image.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'a> {
+    /// The task, by its name.
+    pub task: &'a str,
+    /// The cargo package whose image it is.
+    pub package: &'a str,
     /// The link profile.
     pub profile: Profile,
     /// The file with the swarm's key; without one, frames are not sealed.
@@ -56,7 +60,12 @@ pub struct Settings<'a> {
 pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    cargo.current_dir(workspace).args(BUILD.split(' ').skip(1));
+    cargo.current_dir(workspace).args(BUILD.split(' ').skip(1).map(|word| match word {
+        "firmware" => settings.package,
+        // A package of one's own has one program, named as itself.
+        "robot" if settings.package != "firmware" => settings.package,
+        word => word,
+    }));
     if let Some(board) = settings.board {
         cargo.args(FOR_BOARD.split(' ')).arg(board);
     }
@@ -65,7 +74,10 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let file = |path: &Path| std::path::absolute(path).unwrap_or(path.into());
     let profile = (settings.profile != Profile::default()).then(|| settings.profile.name().into());
     let (key, model) = (settings.key.map(file), settings.model.map(file));
-    for (variable, value) in [("WDGNN_PROFILE", profile), ("WDGNN_KEY", key), ("WDGNN_MODEL", model)] {
+    let task = (settings.task != "flocking").then(|| settings.task.into());
+    for (variable, value) in
+        [("WDGNN_TASK", task), ("WDGNN_PROFILE", profile), ("WDGNN_KEY", key), ("WDGNN_MODEL", model)]
+    {
         match value {
             Some(value) => cargo.env(variable, value),
             None => cargo.env_remove(variable),

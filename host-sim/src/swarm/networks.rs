@@ -89,7 +89,7 @@ impl<'a, T: Flown> Network<'a, T> {
     pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
         let count = robots.count();
         let blueprint = self.blueprint::<T::Shape>(sealed.then_some(Trust::Robust))?;
-        Ok(visit_codec(self.profile, sealed, PutOnAir { robots, blueprint, air, learns: self.learns(), count }))
+        Ok(visit_codec(self.profile, sealed, PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count }))
     }
 
     /// Checks that networks of these dimensions can be flown on a profile.
@@ -153,12 +153,13 @@ impl<'a, T: Flown> Visitor<T> for MakeTyped<'a, '_, T> {
     type Output = Result<AnySwarm<'a, T>>;
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
-        struct On<'b, M, T: Flown> {
+        struct On<'a, 'b, M, T: Flown> {
             blueprint: Blueprint<M, T>,
             online: Online<T>,
             start: &'b [T::State],
+            model: PhantomData<&'a ()>,
         }
-        impl<'a, M, T> LinkVisitor for On<'_, M, T>
+        impl<'a, M, T> LinkVisitor for On<'a, '_, M, T>
         where
             T: Flown,
             M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
@@ -172,7 +173,7 @@ impl<'a, T: Flown> Visitor<T> for MakeTyped<'a, '_, T> {
         let Self { network, start } = self;
         visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
         let blueprint = network.blueprint::<S>(None)?;
-        Ok(visit_link(network.profile, On { blueprint, online: network.online, start }))
+        Ok(visit_link(network.profile, On { blueprint, online: network.online, start, model: PhantomData }))
     }
 }
 
@@ -211,11 +212,12 @@ impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
         // On a link that is sealed, a robot trusts nobody more than it must.
         let blueprint = network.blueprint::<S>(trust.or(sealed.then_some(Trust::Robust)))?;
         let (key, learns) = (air.key, network.learns());
-        Ok(visit_codec(network.profile, sealed, InProcess { blueprint, key, air, learns, robots }))
+        Ok(visit_codec(network.profile, sealed, InProcess { model: PhantomData, blueprint, key, air, learns, robots }))
     }
 }
 
-struct InProcess<'b, M, T: Flown> {
+struct InProcess<'a, 'b, M, T: Flown> {
+    model: PhantomData<&'a ()>,
     blueprint: Blueprint<M, T>,
     key: Key,
     air: &'b Air<'b>,
@@ -223,7 +225,7 @@ struct InProcess<'b, M, T: Flown> {
     robots: usize,
 }
 
-impl<'a, M, T> CodecVisitor for InProcess<'_, M, T>
+impl<'a, M, T> CodecVisitor for InProcess<'a, '_, M, T>
 where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
@@ -231,13 +233,14 @@ where
     type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { blueprint, key, air, learns, robots } = self;
+        let Self { blueprint, key, air, learns, robots, .. } = self;
         let native = Native::<T, M, C>::new(blueprint, &key, robots);
         Box::new(OnAir::<T, M, C, _>::new(native, blueprint, air, learns, robots))
     }
 }
 
-struct PutOnAir<'b, M, T: Flown> {
+struct PutOnAir<'a, 'b, M, T: Flown> {
+    model: PhantomData<&'a ()>,
     robots: Emulated,
     blueprint: Blueprint<M, T>,
     air: &'b Air<'b>,
@@ -245,7 +248,7 @@ struct PutOnAir<'b, M, T: Flown> {
     count: usize,
 }
 
-impl<'a, M, T> CodecVisitor for PutOnAir<'_, M, T>
+impl<'a, M, T> CodecVisitor for PutOnAir<'a, '_, M, T>
 where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
@@ -253,7 +256,7 @@ where
     type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { robots, blueprint, air, learns, count } = self;
+        let Self { robots, blueprint, air, learns, count, .. } = self;
         Box::new(OnAir::<T, M, C, _>::new(robots, blueprint, air, learns, count))
     }
 }

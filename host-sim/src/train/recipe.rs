@@ -17,6 +17,7 @@ use crate::{
     error::{Error, Result},
     profiles::Profile,
     recipe::RecipeName,
+    scene::Flown,
     world::{Condition, Settings, World},
 };
 
@@ -92,7 +93,7 @@ impl<W: World> Recipe<W> {
             RecipeName::Through => Self { way: Way::Through(Through::DEFAULT), steps: 10, ..base },
             RecipeName::Evolve => Self { epochs: 100, rate: 2.0e-2, rate_end: 0.1, ..base },
             RecipeName::Ours => Self {
-                way: Way::Imitate(Imitate::AGGREGATION),
+                way: Way::Imitate(Imitate::aggregation(limit::<W>(&settings.task))),
                 epochs: 120,
                 steps: 100,
                 rate: 4.0e-3,
@@ -196,14 +197,13 @@ impl<W: World> Recipe<W> {
 }
 
 impl Imitate {
-    /// Data-set aggregation over mixed conditions.
-    pub const AGGREGATION: Self = Self {
-        flights: 400,
-        refresh: 20,
-        mixed: true,
-        samples: Some(2048),
-        loss: Loss { clamp: Some(10.0), huber: 5.0 },
-    };
+    /// Data-set aggregation over mixed conditions, for commands up to `limit`: beyond it a robot cannot tell the difference, and from
+    /// half of it on an error counts linearly.
+    #[must_use]
+    pub fn aggregation(limit: f32) -> Self {
+        let loss = Loss { clamp: Some(limit), huber: limit / 2.0 };
+        Self { flights: 400, refresh: 20, mixed: true, samples: Some(2048), loss }
+    }
 
     /// The paper's: four hundred flights of the expert's.
     pub const PAPER: Self =
@@ -213,4 +213,11 @@ impl Imitate {
 impl Through {
     /// Half a second, with what is left at its end counted five times.
     pub const DEFAULT: Self = Self { ticks: 50, flights: 10, terminal: 5.0, mixed: 0.3, longest: 1.0 };
+}
+
+/// The largest command: what is left of one that is larger than any.
+fn limit<W: World>(task: &W::Task) -> f32 {
+    let mut huge = <W::Task as Flown>::nothing();
+    huge.as_mut().fill(1.0e18);
+    task.command(&huge).as_ref().first().copied().unwrap_or(1.0)
 }

@@ -46,6 +46,8 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     const SCORE: &'static str;
     /// What robots do, in a few words for people.
     const TITLE: &'static str;
+    /// The cargo package of this workspace whose image robots of this task run.
+    const PACKAGE: &'static str = "firmware";
 
     /// What the numbers of a state are.
     fn layout() -> Layout;
@@ -150,7 +152,7 @@ pub struct Settings<T> {
 }
 
 /// A controller without a network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Rival<W: World> {
     /// The name in JSON and CSV.
     pub name: &'static str,
