@@ -13,7 +13,7 @@ use wdgnn_core::{
     refusal::Refusal,
     robot::{NEIGHBOURS, Onboard},
     shape::Shape as _,
-    task::{Numbers as _, State, Task as _},
+    task::{Numbers as _, State},
     tick::Report,
 };
 

@@ -12,7 +12,7 @@ use wdgnn_core::{
     taps::Chains as _,
     node::Node,
     robot::{LONGEST_BUFFER, NEIGHBOURS},
-    task::{NodeId, Numbers as _, State as _},
+    task::{NodeId, Numbers as _},
     tensor::Tensor as _,
     wide::Model,
 };

@@ -12,7 +12,7 @@ use wdgnn_core::{
     refusal::Refusal,
     robot::LONGEST_BUFFER,
     seal::Key,
-    task::{NodeId, Numbers as _},
+    task::NodeId,
     tensor::Tensor as _,
     wide::Model,
 };

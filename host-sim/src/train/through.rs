@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use wdgnn_core::{
     activation::Activation,
     taps::Scale,
-    task::{Numbers as _, State, Task},
+    task::{Numbers as _, State},
 };
 
 use super::{
