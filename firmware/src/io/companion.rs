@@ -5,11 +5,46 @@ use embedded_io::{Read, ReadReady, Write};
 use wdgnn_core::{
     flocking::Motion,
     ports::{Actuator, Sensed, Sensor},
+    task::{Numbers, State},
 };
 use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
 
 /// The control period in milliseconds.
 const TICK_MS: u16 = 10;
+
+/// A state that a pose tells: position and velocity in the plane, or less.
+#[diagnostic::on_unimplemented(
+    message = "a companion computer cannot tell a robot its `{Self}`",
+    label = "no task of this board's",
+    note = "its poses are position and velocity in the plane; where that is enough, implement `firmware::io::companion::Posed`"
+)]
+pub trait Posed: State {
+    /// The state of a robot that moves so.
+    fn posed(motion: &Motion) -> Self;
+}
+
+impl Posed for Motion {
+    fn posed(motion: &Motion) -> Self {
+        *motion
+    }
+}
+
+/// A command that a companion can be told: two numbers.
+#[diagnostic::on_unimplemented(
+    message = "a companion computer cannot be told a command of `{Self}`",
+    label = "no task of this board's",
+    note = "its messages carry two numbers, such as an acceleration in the plane"
+)]
+pub trait Steering: Numbers {
+    /// The numbers that the message carries.
+    fn steering(&self) -> [f32; 2];
+}
+
+impl Steering for [f32; 2] {
+    fn steering(&self) -> [f32; 2] {
+        *self
+    }
+}
 
 /// Where the robot is, as its companion says.
 #[derive(Debug)]
@@ -59,11 +94,11 @@ impl<R: Read + ReadReady> Pose<R> {
     }
 }
 
-impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
+impl<R: Read + ReadReady, S: Posed> Sensor<S> for Pose<R> {
     type Error = NoPose;
 
     /// The newest of what has come since the last tick. Never waits.
-    fn sense(&mut self) -> Result<Sensed<Motion>, NoPose> {
+    fn sense(&mut self) -> Result<Sensed<S>, NoPose> {
         let mut newest = None;
         let mut bytes = [0; 32];
         // A line that never falls silent must not hold up the tick: a tick's worth of bytes at 1 Mbit/s is 1,000.
@@ -80,7 +115,7 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
         }
         let PoseMessage { motion, number, age_ms } = newest.ok_or(NoPose::Silent)?;
         self.number = number;
-        Ok(Sensed { state: motion, age: (age_ms / TICK_MS).into() })
+        Ok(Sensed { state: S::posed(&motion), age: (age_ms / TICK_MS).into() })
     }
 }
 
@@ -122,11 +157,11 @@ impl<W: Write> Acceleration<W> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotSent;
 
-impl<W: Write> Actuator<[f32; 2]> for Acceleration<W> {
+impl<W: Write, C: Steering> Actuator<C> for Acceleration<W> {
     type Error = NotSent;
 
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), NotSent> {
-        self.say(&Command { acceleration: *command, tick: self.tick, stop: 0 })
+    fn act(&mut self, command: &C) -> Result<(), NotSent> {
+        self.say(&Command { acceleration: command.steering(), tick: self.tick, stop: 0 })
     }
 
     fn stop(&mut self) -> Result<(), NotSent> {
