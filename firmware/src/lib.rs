@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub use wdgnn_core;
+pub use wdgnn_protocol;
 
 #[cfg(target_os = "none")]
 pub mod board;

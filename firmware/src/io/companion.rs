@@ -2,49 +2,11 @@
 //! [`wdgnn_protocol::companion`]'s.
 
 use embedded_io::{Read, ReadReady, Write};
-use wdgnn_core::{
-    flocking::Motion,
-    ports::{Actuator, Sensed, Sensor},
-    task::{Numbers, State},
-};
-use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
+use wdgnn_core::ports::{Actuator, Sensed, Sensor};
+use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Posed, Status, Steering, decode, encode};
 
 /// The control period in milliseconds.
 const TICK_MS: u16 = 10;
-
-/// A state that a pose tells: position and velocity in the plane, or less.
-#[diagnostic::on_unimplemented(
-    message = "a companion computer cannot tell a robot its `{Self}`",
-    label = "no task of this board's",
-    note = "its poses are position and velocity in the plane; where that is enough, implement `firmware::io::companion::Posed`"
-)]
-pub trait Posed: State {
-    /// The state of a robot that moves so.
-    fn posed(motion: &Motion) -> Self;
-}
-
-impl Posed for Motion {
-    fn posed(motion: &Motion) -> Self {
-        *motion
-    }
-}
-
-/// A command that a companion can be told: two numbers.
-#[diagnostic::on_unimplemented(
-    message = "a companion computer cannot be told a command of `{Self}`",
-    label = "no task of this board's",
-    note = "its messages carry two numbers, such as an acceleration in the plane"
-)]
-pub trait Steering: Numbers {
-    /// The numbers that the message carries.
-    fn steering(&self) -> [f32; 2];
-}
-
-impl Steering for [f32; 2] {
-    fn steering(&self) -> [f32; 2] {
-        *self
-    }
-}
 
 /// Where the robot is, as its companion says.
 #[derive(Debug)]
@@ -176,6 +138,7 @@ mod tests {
     use std::{collections::VecDeque, convert::Infallible, vec, vec::Vec};
 
     use serde::Serialize;
+    use wdgnn_core::flocking::Motion;
     use wdgnn_protocol::companion::{CHECKSUM, Message};
 
     use super::*;
@@ -215,8 +178,12 @@ mod tests {
         encoded(&PoseMessage { motion: motion(x), number: x as u16, age_ms: 10 * x as u16 })
     }
 
+    fn sensed(pose: &mut Pose<Line>) -> Result<Motion, NoPose> {
+        pose.sense().map(|sensed| sensed.state)
+    }
+
     fn heard(bytes: Vec<u8>) -> Result<Motion, NoPose> {
-        Pose::new(Line(bytes.into())).sense().map(|sensed| sensed.state)
+        sensed(&mut Pose::new(Line(bytes.into())))
     }
 
     #[test]
@@ -239,7 +206,7 @@ mod tests {
     fn a_stop_is_a_command_of_nothing() {
         let mut sent = [0; LARGEST];
         let mut serial: &mut [u8] = &mut sent;
-        Acceleration::new(&mut serial).stop().unwrap();
+        Actuator::<[f32; 2]>::stop(&mut Acceleration::new(&mut serial)).unwrap();
         let length = sent.iter().position(|byte| *byte == 0).unwrap();
         let command: Command = decode(&mut sent[..length]).unwrap();
         assert_eq!(command, Command { acceleration: [0.0; 2], tick: 0, stop: 1 });
@@ -256,10 +223,10 @@ mod tests {
     fn nothing_new_is_an_error_and_half_a_message_waits_for_its_rest() {
         let bytes = message(1.0);
         let mut pose = Pose::new(Line(bytes[..9].to_vec().into()));
-        assert_eq!(pose.sense(), Err(NoPose::Silent));
+        assert_eq!(sensed(&mut pose), Err(NoPose::Silent));
         pose.serial.0.extend(&bytes[9..]);
-        assert_eq!(pose.sense().map(|sensed| sensed.state), Ok(motion(1.0)));
-        assert_eq!(pose.sense(), Err(NoPose::Silent));
+        assert_eq!(sensed(&mut pose), Ok(motion(1.0)));
+        assert_eq!(sensed(&mut pose), Err(NoPose::Silent));
     }
 
     #[test]

@@ -118,6 +118,12 @@ impl Board for Nrf52 {
 
     /// It begins to listen, and from now on the watchdog watches.
     fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, _: bool) {
+        const {
+            assert!(
+                flash::holds::<T>(),
+                "this task's network has more wide parameters than this board keeps"
+            );
+        };
         self.air = Air::new(self.id, robot.behaviour().exchange, start::chance());
         radio::start(Txpower::Pos8dBm);
         start::start_watchdog();
