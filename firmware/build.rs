@@ -1,14 +1,21 @@
-//! What goes into an image, told by environment variables: `WDGNN_MODEL=path` (a weight file), `WDGNN_PROFILE=name` (a link profile) and
-//! `WDGNN_KEY=path` (the swarm's key: frames are sealed). Paths are relative to the workspace. And the linker scripts for boards.
+//! What goes into an image, told by environment variables: `WDGNN_TASK=name` (a task that comes with the core), `WDGNN_MODEL=path` (a
+//! weight file), `WDGNN_PROFILE=name` (a link profile) and `WDGNN_KEY=path` (the swarm's key: frames are sealed). Paths are relative
+//! to the workspace. And the linker scripts for boards.
 
-use std::{env, path::Path};
+use std::{env, fs, path::Path};
 
-/// Link profiles, each with the weight file that was trained for its exchange rate.
-const PROFILES: [(&str, &str); 4] = [
-    ("exact", "models/flocking-wd-gnn.wdgnn"),
-    ("dot154", "models/flocking-dot154.wdgnn"),
-    ("esb32", "models/flocking-dot154.wdgnn"),
-    ("espnow", "models/flocking-espnow.wdgnn"),
+/// Link profiles.
+const PROFILES: [&str; 4] = ["exact", "dot154", "esb32", "espnow"];
+
+/// Tasks that come with the core: the type, and the weight file that was trained for each profile's exchange rate. Where there is none,
+/// `WDGNN_MODEL` has to name one.
+const TASKS: [(&str, &str, [&str; 4]); 2] = [
+    (
+        "flocking",
+        "wdgnn_core::Flocking<2>",
+        ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow"],
+    ),
+    ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", ""]),
 ];
 
 /// Boards with a memory map of their own, by cargo feature. Without one, what `memory.x` says holds.
@@ -24,17 +31,16 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(sealed)");
     println!("cargo::rustc-check-cfg=cfg(debug_port_open)");
-    let names = PROFILES.map(|(name, _)| name);
-    println!("cargo::rustc-check-cfg=cfg(profile, values(\"{}\"))", names.join("\", \""));
+    println!("cargo::rustc-check-cfg=cfg(profile, values(\"{}\"))", PROFILES.join("\", \""));
 
     let carried = if env::var_os("CARGO_FEATURE_NRF52").is_some() { "dot154" } else { "exact" };
     let profile = told("WDGNN_PROFILE").unwrap_or(carried.into());
-    let Some((_, model)) = PROFILES.into_iter().find(|(name, _)| *name == profile) else {
-        println!("cargo::error=WDGNN_PROFILE={profile} is not a link profile: give {}", names.join(", "));
+    let Some(place) = PROFILES.iter().position(|name| *name == profile) else {
+        println!("cargo::error=WDGNN_PROFILE={profile} is not a link profile: give {}", PROFILES.join(", "));
         return;
     };
     println!("cargo::rustc-cfg=profile=\"{profile}\"");
-    include("WDGNN_MODEL", &root.join(told("WDGNN_MODEL").unwrap_or(model.into())), "weight file");
+    choose_task(&root, place);
     if env::var("WDGNN_KEY").is_ok_and(|key| key.is_empty()) {
         println!(
             "cargo::error=WDGNN_KEY is empty, and the image would not be sealed: name a file, or unset it"
@@ -65,6 +71,31 @@ fn main() {
         }
         link(&root);
     }
+}
+
+/// The task of `bin/robot.rs` and its weight file, for the link profile in this place of [`PROFILES`].
+fn choose_task(root: &Path, profile: usize) {
+    let task = told("WDGNN_TASK").unwrap_or("flocking".into());
+    let Some((_, path, models)) = TASKS.into_iter().find(|(name, ..)| *name == task) else {
+        let names = TASKS.map(|(name, ..)| name).join(", ");
+        println!("cargo::error=WDGNN_TASK={task} is not a task that comes with the core: give {names}");
+        return;
+    };
+    let out = env::var_os("OUT_DIR").expect("cargo sets it");
+    fs::write(Path::new(&out).join("task.rs"), format!("type Task = {path};\n"))
+        .expect("it is cargo's folder");
+    let model = match (told("WDGNN_MODEL"), models[profile]) {
+        (Some(model), _) => model,
+        (None, "") => {
+            let profile = PROFILES[profile];
+            println!(
+                "cargo::error=no weight file comes with {task} on {profile}: name one, WDGNN_MODEL=path"
+            );
+            return;
+        }
+        (None, model) => format!("models/{model}.wdgnn"),
+    };
+    include("WDGNN_MODEL", &root.join(model), "weight file");
 }
 
 /// Linker scripts: cortex-m-rt's, the log's, and before them the map of the board, which `memory.x` takes up.

@@ -14,7 +14,12 @@
 
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use wdgnn_core::{flocking::Motion, safety::Verdict, task::Isolation, tick::Report};
+use wdgnn_core::{
+    flocking::Motion,
+    safety::Verdict,
+    task::{Isolation, Numbers, State},
+    tick::Report,
+};
 
 /// The longest message: a pose (1 + 20), its checksum (4), COBS (1) and the zero.
 pub const LARGEST: usize = 27;
@@ -132,6 +137,40 @@ impl Status {
             sensed,
             turn,
         }
+    }
+}
+
+/// A state that a pose tells: position and velocity in the plane, or less.
+#[diagnostic::on_unimplemented(
+    message = "a companion computer cannot tell a robot its `{Self}`",
+    label = "no task of this board's",
+    note = "its poses are position and velocity in the plane; where that is enough, implement `wdgnn_protocol::companion::Posed`"
+)]
+pub trait Posed: State {
+    /// The state of a robot that moves so.
+    fn posed(motion: &Motion) -> Self;
+}
+
+impl Posed for Motion {
+    fn posed(motion: &Motion) -> Self {
+        *motion
+    }
+}
+
+/// A command that a companion can be told: two numbers.
+#[diagnostic::on_unimplemented(
+    message = "a companion computer cannot be told a command of `{Self}`",
+    label = "no task of this board's",
+    note = "its messages carry two numbers, such as an acceleration in the plane"
+)]
+pub trait Steering: Numbers {
+    /// The numbers that the message carries.
+    fn steering(&self) -> [f32; 2];
+}
+
+impl Steering for [f32; 2] {
+    fn steering(&self) -> [f32; 2] {
+        *self
     }
 }
 

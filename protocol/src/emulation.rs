@@ -184,11 +184,4 @@ mod tests {
     fn the_room_holds_the_frames_of_the_flocking_robot() {
         const { assert!(wdgnn_core::robot::BUFFER_BYTES <= FRAME_ROOM) };
     }
-
-    #[test]
-    fn a_motion_comes_back_from_its_numbers() {
-        let here = Motion { position: [1.0, -2.0], velocity: [0.5, 3.0] };
-        assert_eq!(numbers(&here), [1.0, -2.0, 0.5, 3.0]);
-        assert_eq!(motion(numbers(&here)), here);
-    }
 }

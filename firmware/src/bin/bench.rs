@@ -9,7 +9,7 @@
 use core::{convert::Infallible, hint::black_box};
 
 use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
-use firmware::board::Board;
+use firmware::board::ThisBoard as Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
     ccm::{Block, BlockCipher},

@@ -16,11 +16,12 @@ use wdgnn_core::{
     codec::{Codec, Exact, Identity},
     compact::{Dot154, EspNow},
     esb32::Esb32,
-    flocking::{Flocking, Motion},
+    flocking::Flocking,
     ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     restart,
-    robot::{self, BUFFER_BYTES},
+    robot::{self, LONGEST_BUFFER, Onboard},
     seal::SealedWith,
+    task::State,
     tick,
     weights::{Aligned, Weights},
 };
@@ -47,7 +48,7 @@ impl Radio for Anything {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
         black_box(buffer);
-        perhaps(Some(Received { length: BUFFER_BYTES, arrived: 0 }))
+        perhaps(Some(Received { length: LONGEST_BUFFER, arrived: 0 }))
     }
 
     fn vouched(&mut self, sender: &Identity, received: &Received) {
@@ -55,18 +56,18 @@ impl Radio for Anything {
     }
 }
 
-impl Sensor<Motion> for Anything {
+impl<S: State> Sensor<S> for Anything {
     type Error = ();
 
-    fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
-        perhaps(Sensed { state: Motion { position: [0.0; 2], velocity: [0.0; 2] }, age: 0 })
+    fn sense(&mut self) -> Result<Sensed<S>, ()> {
+        perhaps(Sensed { state: S::zero(), age: 0 })
     }
 }
 
-impl Actuator<[f32; 2]> for Anything {
+impl<C> Actuator<C> for Anything {
     type Error = ();
 
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), ()> {
+    fn act(&mut self, command: &C) -> Result<(), ()> {
         black_box(command);
         perhaps(())
     }
@@ -81,7 +82,7 @@ impl Store for Anything {
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
         black_box(buffer);
-        perhaps(Some(BUFFER_BYTES))
+        perhaps(Some(LONGEST_BUFFER))
     }
 
     fn save(&mut self, bytes: &[u8]) -> Result<(), ()> {
@@ -112,26 +113,28 @@ static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    fly(Exact);
-    fly(Dot154::default());
-    fly(EspNow::default());
-    fly(Esb32);
-    fly(sealed::<_, 8>(Exact));
-    fly(sealed::<_, 8>(Dot154::default()));
-    fly(sealed::<_, 8>(EspNow::default()));
-    fly(sealed::<_, 4>(Esb32));
-    fly(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
-    fly(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
+    fly::<Flocking<2>, _>(Exact);
+    fly::<Flocking<2>, _>(Dot154::default());
+    fly::<Flocking<2>, _>(EspNow::default());
+    fly::<Flocking<2>, _>(Esb32);
+    fly::<Flocking<2>, _>(sealed::<_, 8>(Exact));
+    fly::<Flocking<2>, _>(sealed::<_, 8>(Dot154::default()));
+    fly::<Flocking<2>, _>(sealed::<_, 8>(EspNow::default()));
+    fly::<Flocking<2>, _>(sealed::<_, 4>(Esb32));
+    fly::<Flocking<2>, _>(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
+    fly::<Flocking<2>, _>(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
+    fly::<Flocking<3>, _>(Exact);
+    fly::<Flocking<3>, _>(sealed::<_, 8>(EspNow::default()));
     loop {
         cortex_m::asm::wfi();
     }
 }
 
-/// Everything that a robot does, on one link profile.
-fn fly<P: Codec>(codec: P) {
-    let mut buffer = [0; BUFFER_BYTES];
+/// Everything that a robot of one task does, on one link profile.
+fn fly<T: Onboard, P: Codec>(codec: P) {
+    let mut buffer = [0; LONGEST_BUFFER];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
-    let Ok(mut robot) = robot::robot::<Flocking, _>(black_box(7), &weights, codec) else { return };
+    let Ok(mut robot) = robot::robot::<T, _>(black_box(7), &weights, codec) else { return };
     let _ = black_box(restart::resume(&mut robot, &mut Anything, &mut buffer));
     for tick in 0..black_box(1_000) {
         let mut ports = Ports {

@@ -25,23 +25,21 @@ use semihosting::{
 use static_cell::StaticCell;
 use wdgnn_core::{
     codec::Codec as _,
-    flocking::Motion,
     ports::{Actuator, Clock, Ports, Radio, Received, Sensed, Sensor, Store},
-    robot::{OUTPUTS, Robot},
-    task::NodeId,
+    robot::{Onboard, Robot},
+    task::{NodeId, Numbers, State},
+    tensor::Tensor as _,
     tick::Report,
 };
-use wdgnn_protocol::emulation::{
-    Dimensions, Frame, Hello, MOTION_NUMBERS, Outcome, Situation, VERSION, motion,
-};
+use wdgnn_protocol::emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION};
 
+use super::{Board, PortsOf};
 use crate::link::Link;
 
 /// The emulated robot's hardware.
 #[derive(Debug)]
-pub struct Board {
-    /// The robot's address.
-    pub id: NodeId,
+pub struct Qemu {
+    id: NodeId,
     world: &'static World,
     air: Air,
     sensor: Eyes,
@@ -49,20 +47,31 @@ pub struct Board {
     store: Disk,
 }
 
-/// The pipes to and from the world, and what is sensed in this tick.
+/// The pipes to and from the world, and whether the sensor works in this tick.
 #[derive(Debug)]
 struct World {
     input: File,
     output: File,
-    sensed: Cell<Option<Motion>>,
+    sensed: Cell<bool>,
 }
 
-impl Board {
+impl Qemu {
+    /// Ends QEMU, well or badly: for programs that need nothing else of the board.
+    pub fn end(well: bool) -> ! {
+        process::exit(i32::from(!well))
+    }
+}
+
+impl Board for Qemu {
+    type Radio = Air;
+    type Sensor = Eyes;
+    type Actuator = Motors;
+    type Store = Disk;
+
     /// Opens the pipes. The address is the only word on QEMU's semihosting command line.
     ///
     /// Without them there is no robot: QEMU ends with failure.
-    #[must_use]
-    pub fn init() -> Self {
+    fn init() -> Self {
         static WORLD: StaticCell<World> = StaticCell::new();
         let mut line = [MaybeUninit::uninit(); 16];
         let Some(id) = sys_get_cmdline_uninit(&mut line).ok().and_then(|line| number(line)) else {
@@ -71,43 +80,30 @@ impl Board {
         let (Ok(input), Ok(output)) = (File::open(c"/dev/stdin"), File::create(c"/dev/stdout")) else {
             fail("no pipes to and from a world")
         };
-        let world = &*WORLD.init(World { input, output, sensed: Cell::new(None) });
+        let world = &*WORLD.init(World { input, output, sensed: Cell::new(false) });
         let air = Air { world, said: 0, listening: false };
         Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
-    /// Ends QEMU, well or badly: for programs that need nothing else of the board.
-    pub fn end(well: bool) -> ! {
-        process::exit(i32::from(!well))
-    }
-
-    /// There is nothing to fly with: the reason has been logged.
-    pub fn give_up() -> ! {
+    fn give_up() -> ! {
         Self::end(false)
     }
 
-    /// The robot's ports for a tick.
-    pub fn ports(&mut self) -> Ports<'_, Air, Eyes, Motors, Disk> {
-        Ports {
-            radio: &mut self.air,
-            sensor: &mut self.sensor,
-            actuator: &mut self.motors,
-            store: &mut self.store,
-        }
+    fn id(&self) -> NodeId {
+        self.id
     }
 
-    /// Where parameters are kept over a restart.
-    pub fn store(&mut self) -> &mut Disk {
+    fn store(&mut self) -> &mut Disk {
         &mut self.store
     }
 
-    /// A boot count for a robot whose store knows none. The world's ticks go on over a restart, so no frame's number comes twice.
-    pub fn unstored_boot(&mut self) -> u32 {
+    /// The world's ticks go on over a restart, so any count will do.
+    fn unstored_boot(&mut self) -> u32 {
         0
     }
 
-    /// The robot is ready: tells the world.
-    pub fn ready(&mut self, robot: &Robot<'_, Link>, resumed: bool) {
+    /// Tells the world.
+    fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool) {
         self.world.say(&Hello {
             version: VERSION,
             id: self.id.into(),
@@ -116,19 +112,28 @@ impl Board {
             model: robot.link().model,
             profile: robot.link().profile as u32,
             sealed: Link::SEALED.into(),
-            dimensions: Dimensions::FLOCKING,
+            dimensions: Dimensions::of::<T>(),
         });
     }
 
-    /// Before a tick: nothing to be done, the world keeps turns.
-    pub fn prepare(&mut self, _: &mut Robot<'_, Link>, _: &mut [u8]) {}
+    /// Nothing to be done: the world keeps turns.
+    fn prepare<T: Onboard>(&mut self, _: &mut Robot<'_, Link, T>, _: &mut [u8]) {}
 
-    /// A tick is finished: tells the world what came of it. Not inlined: its message is on the stack only while it is told.
+    fn ports(&mut self) -> PortsOf<'_, Self> {
+        Ports {
+            radio: &mut self.air,
+            sensor: &mut self.sensor,
+            actuator: &mut self.motors,
+            store: &mut self.store,
+        }
+    }
+
+    /// Tells the world what came of it. Not inlined: its message is on the stack only while it is told.
     #[inline(never)]
-    pub fn finish(&mut self, robot: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
+    fn finish<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
         self.world.say(&Outcome::new(report));
-        self.world.say(&report.command);
-        self.world.say_bytes(bytemuck::cast_slice(robot.wide().rows()));
+        self.world.say_bytes(bytemuck::cast_slice(report.command.as_ref()));
+        self.world.say_bytes(bytemuck::cast_slice(robot.wide().numbers()));
     }
 }
 
@@ -140,15 +145,13 @@ fn number(line: &[u8]) -> Option<NodeId> {
     })
 }
 
-impl Clock for Board {
+impl Clock for Qemu {
     /// The world says when; without a world the robot ends.
     fn next_tick(&mut self) -> u32 {
         (self.air.said, self.air.listening) = (0, true);
         let mut situation = Situation::zeroed();
-        let mut state = [0.0; MOTION_NUMBERS];
         self.world.hear(&mut situation);
-        self.world.hear(&mut state);
-        self.world.sensed.set((situation.sensed != 0).then(|| motion(state)));
+        self.world.sensed.set(situation.sensed != 0);
         situation.tick
     }
 }
@@ -262,11 +265,14 @@ pub struct Eyes(&'static World);
 #[derive(Clone, Copy, Debug)]
 pub struct Blind;
 
-impl Sensor<Motion> for Eyes {
+impl<S: State> Sensor<S> for Eyes {
     type Error = Blind;
 
-    fn sense(&mut self) -> Result<Sensed<Motion>, Blind> {
-        self.0.sensed.get().map(Sensed::now).ok_or(Blind)
+    /// The state's numbers come next in the pipe, whatever they are worth; a tick asks for them once.
+    fn sense(&mut self) -> Result<Sensed<S>, Blind> {
+        let mut numbers = S::Numbers::ZERO;
+        self.0.hear_bytes(bytemuck::cast_slice_mut(numbers.as_mut()));
+        if self.0.sensed.get() { Ok(Sensed::now(S::from_numbers(numbers))) } else { Err(Blind) }
     }
 }
 
@@ -274,10 +280,10 @@ impl Sensor<Motion> for Eyes {
 #[derive(Debug)]
 pub struct Motors;
 
-impl Actuator<[f32; OUTPUTS]> for Motors {
+impl<C> Actuator<C> for Motors {
     type Error = Infallible;
 
-    fn act(&mut self, _: &[f32; OUTPUTS]) -> Result<(), Infallible> {
+    fn act(&mut self, _: &C) -> Result<(), Infallible> {
         Ok(())
     }
 

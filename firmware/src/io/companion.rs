@@ -2,11 +2,8 @@
 //! [`wdgnn_protocol::companion`]'s.
 
 use embedded_io::{Read, ReadReady, Write};
-use wdgnn_core::{
-    flocking::Motion,
-    ports::{Actuator, Sensed, Sensor},
-};
-use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
+use wdgnn_core::ports::{Actuator, Sensed, Sensor};
+use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Posed, Status, Steering, decode, encode};
 
 /// The control period in milliseconds.
 const TICK_MS: u16 = 10;
@@ -59,11 +56,11 @@ impl<R: Read + ReadReady> Pose<R> {
     }
 }
 
-impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
+impl<R: Read + ReadReady, S: Posed> Sensor<S> for Pose<R> {
     type Error = NoPose;
 
     /// The newest of what has come since the last tick. Never waits.
-    fn sense(&mut self) -> Result<Sensed<Motion>, NoPose> {
+    fn sense(&mut self) -> Result<Sensed<S>, NoPose> {
         let mut newest = None;
         let mut bytes = [0; 32];
         // A line that never falls silent must not hold up the tick: a tick's worth of bytes at 1 Mbit/s is 1,000.
@@ -80,7 +77,7 @@ impl<R: Read + ReadReady> Sensor<Motion> for Pose<R> {
         }
         let PoseMessage { motion, number, age_ms } = newest.ok_or(NoPose::Silent)?;
         self.number = number;
-        Ok(Sensed { state: motion, age: (age_ms / TICK_MS).into() })
+        Ok(Sensed { state: S::posed(&motion), age: (age_ms / TICK_MS).into() })
     }
 }
 
@@ -122,11 +119,11 @@ impl<W: Write> Acceleration<W> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotSent;
 
-impl<W: Write> Actuator<[f32; 2]> for Acceleration<W> {
+impl<W: Write, C: Steering> Actuator<C> for Acceleration<W> {
     type Error = NotSent;
 
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), NotSent> {
-        self.say(&Command { acceleration: *command, tick: self.tick, stop: 0 })
+    fn act(&mut self, command: &C) -> Result<(), NotSent> {
+        self.say(&Command { acceleration: command.steering(), tick: self.tick, stop: 0 })
     }
 
     fn stop(&mut self) -> Result<(), NotSent> {
@@ -141,6 +138,7 @@ mod tests {
     use std::{collections::VecDeque, convert::Infallible, vec, vec::Vec};
 
     use serde::Serialize;
+    use wdgnn_core::flocking::Motion;
     use wdgnn_protocol::companion::{CHECKSUM, Message};
 
     use super::*;
@@ -180,8 +178,12 @@ mod tests {
         encoded(&PoseMessage { motion: motion(x), number: x as u16, age_ms: 10 * x as u16 })
     }
 
+    fn sensed(pose: &mut Pose<Line>) -> Result<Motion, NoPose> {
+        pose.sense().map(|sensed| sensed.state)
+    }
+
     fn heard(bytes: Vec<u8>) -> Result<Motion, NoPose> {
-        Pose::new(Line(bytes.into())).sense().map(|sensed| sensed.state)
+        sensed(&mut Pose::new(Line(bytes.into())))
     }
 
     #[test]
@@ -204,7 +206,7 @@ mod tests {
     fn a_stop_is_a_command_of_nothing() {
         let mut sent = [0; LARGEST];
         let mut serial: &mut [u8] = &mut sent;
-        Acceleration::new(&mut serial).stop().unwrap();
+        Actuator::<[f32; 2]>::stop(&mut Acceleration::new(&mut serial)).unwrap();
         let length = sent.iter().position(|byte| *byte == 0).unwrap();
         let command: Command = decode(&mut sent[..length]).unwrap();
         assert_eq!(command, Command { acceleration: [0.0; 2], tick: 0, stop: 1 });
@@ -221,10 +223,10 @@ mod tests {
     fn nothing_new_is_an_error_and_half_a_message_waits_for_its_rest() {
         let bytes = message(1.0);
         let mut pose = Pose::new(Line(bytes[..9].to_vec().into()));
-        assert_eq!(pose.sense(), Err(NoPose::Silent));
+        assert_eq!(sensed(&mut pose), Err(NoPose::Silent));
         pose.serial.0.extend(&bytes[9..]);
-        assert_eq!(pose.sense().map(|sensed| sensed.state), Ok(motion(1.0)));
-        assert_eq!(pose.sense(), Err(NoPose::Silent));
+        assert_eq!(sensed(&mut pose), Ok(motion(1.0)));
+        assert_eq!(sensed(&mut pose), Err(NoPose::Silent));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl ChipAes {
         set_key(&example);
         if !encrypt(&mut block) || block != encrypted {
             defmt::error!("the chip's AES does not work: this robot cannot seal its frames");
-            super::Board::give_up();
+            super::start::give_up();
         }
         set_key(key);
         Self(())

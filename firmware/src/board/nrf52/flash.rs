@@ -12,7 +12,12 @@ use core::{ops::Range, ptr};
 
 use heapless::Vec;
 use nrf_pac::{NVMC, nvmc::vals::Wen};
-use wdgnn_core::{ports::Store, robot::BUFFER_BYTES};
+use wdgnn_core::{
+    ports::Store,
+    robot::{BUFFER_BYTES, ModelOf, Onboard},
+    tensor::{Numbers, Tensor},
+    wide::Model,
+};
 
 use super::{boards::STORE, start};
 
@@ -31,6 +36,12 @@ const WORDS_AT_ONCE: usize = 8;
 const EVERY: u32 = 1_000;
 /// Fewer free pages than these are a reason to erase, on the ground.
 const ENOUGH_PAGES: u32 = 2;
+
+/// Whether a robot's record fits: its head, its wide parameters and its personal part (`docs/wire-format.md`).
+pub const fn holds<T: Onboard>() -> bool {
+    let numbers = <ModelOf<'_, T> as Model>::Wide::COUNT + T::Output::COUNT;
+    12 + 4 + 8 + 4 * numbers <= LARGEST
+}
 
 /// The store.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use nrf_pac::radio::vals::Txpower;
 use panic_never as _;
 use wdgnn_core::{
     ports::{Clock, Ports},
-    robot::{OUTPUTS, Robot},
+    robot::{Onboard, Robot},
     task::NodeId,
     tick::Report,
 };
@@ -38,6 +38,7 @@ use self::{
     flash::Flash,
     serial::{Input, Output},
 };
+use super::{Board, PortsOf};
 use crate::{
     io::companion::{Acceleration, Pose},
     link::Link,
@@ -53,9 +54,8 @@ const SILENT: u32 = 25;
 
 /// The robot's hardware.
 #[derive(Debug)]
-pub struct Board {
-    /// The robot's address.
-    pub id: NodeId,
+pub struct Nrf52 {
+    id: NodeId,
     air: Air,
     pose: Pose<Input>,
     acceleration: Acceleration<Output>,
@@ -68,10 +68,14 @@ pub struct Board {
     turn: Option<u32>,
 }
 
-impl Board {
+impl Board for Nrf52 {
+    type Radio = Air;
+    type Sensor = Pose<Input>;
+    type Actuator = Acceleration<Output>;
+    type Store = Flash;
+
     /// Starts the clocks, the radio and the serial line.
-    #[must_use]
-    pub fn init() -> Self {
+    fn init() -> Self {
         let reasons = start::start(cfg!(debug_port_open));
         defmt::info!("started: {=str} ({=u32:#x})", start::reasons(reasons), reasons);
         time::start();
@@ -94,45 +98,40 @@ impl Board {
         }
     }
 
-    /// There is nothing to fly with: the reason has been logged. Nobody feeds the watchdog, so whatever passes is tried again.
-    pub fn give_up() -> ! {
-        start::start_watchdog();
-        loop {
-            cortex_m::asm::wfe();
-        }
+    fn give_up() -> ! {
+        start::give_up()
     }
 
-    /// The robot's ports for a tick.
-    pub fn ports(&mut self) -> Ports<'_, Air, Pose<Input>, Acceleration<Output>, Flash> {
-        Ports {
-            radio: &mut self.air,
-            sensor: &mut self.pose,
-            actuator: &mut self.acceleration,
-            store: &mut self.flash,
-        }
+    fn id(&self) -> NodeId {
+        self.id
     }
 
-    /// Where parameters are kept over a restart.
-    pub fn store(&mut self) -> &mut Flash {
+    fn store(&mut self) -> &mut Flash {
         &mut self.flash
     }
 
-    /// A boot count for a robot whose store knows none: by chance, because ticks begin anew with every boot and no sealed frame may
-    /// have the number of an earlier one. The lower half, so that there is room to count on.
-    pub fn unstored_boot(&mut self) -> u32 {
+    /// By chance, because ticks begin anew with every boot and no sealed frame may have the number of an earlier one. The lower half,
+    /// so that there is room to count on.
+    fn unstored_boot(&mut self) -> u32 {
         start::chance() >> 1
     }
 
-    /// The robot is ready: it begins to listen, and from now on the watchdog watches.
-    pub fn ready(&mut self, robot: &Robot<'_, Link>, _: bool) {
+    /// It begins to listen, and from now on the watchdog watches.
+    fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, _: bool) {
+        const {
+            assert!(
+                flash::holds::<T>(),
+                "this task's network has more wide parameters than this board keeps"
+            );
+        };
         self.air = Air::new(self.id, robot.behaviour().exchange, start::chance());
         radio::start(Txpower::Pos8dBm);
         start::start_watchdog();
     }
 
-    /// Before a tick: the robot has its turn when its slot says so. When the swarm's time has gone back, frames' numbers begin anew,
-    /// with a new boot count that is kept first.
-    pub fn prepare(&mut self, robot: &mut Robot<'_, Link>, buffer: &mut [u8]) {
+    /// The robot has its turn when its slot says so. When the swarm's time has gone back, frames' numbers begin anew, with a new boot
+    /// count that is kept first.
+    fn prepare<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]) {
         self.turn = self.air.turn();
         if let Some(turn) = self.turn {
             robot.set_turn(turn);
@@ -146,8 +145,17 @@ impl Board {
         }
     }
 
-    /// A tick is finished: the only place where the watchdog is fed.
-    pub fn finish(&mut self, _: &Robot<'_, Link>, report: &Report<[f32; OUTPUTS]>) {
+    fn ports(&mut self) -> PortsOf<'_, Self> {
+        Ports {
+            radio: &mut self.air,
+            sensor: &mut self.pose,
+            actuator: &mut self.acceleration,
+            store: &mut self.flash,
+        }
+    }
+
+    /// The only place where the watchdog is fed.
+    fn finish<T: Onboard>(&mut self, _: &Robot<'_, Link, T>, report: &Report<T::Output>) {
         start::feed();
         boards::LIGHT.show(report);
         self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.turn));
@@ -164,10 +172,10 @@ impl Board {
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     defmt::error!("fault at {=u32:#x}", frame.pc());
-    Board::give_up()
+    start::give_up()
 }
 
-impl Clock for Board {
+impl Clock for Nrf52 {
     /// Sleeps until the next tick of the swarm's clock; those that have passed already are skipped. Before that, a few words of what
     /// is to be kept are written.
     fn next_tick(&mut self) -> u32 {

@@ -93,6 +93,14 @@ pub fn feed() {
     WDT.rr(0).write(|w| w.set_rr(wdt::vals::Rr::Reload));
 }
 
+/// Nobody feeds the watchdog any more, so that everything is tried again: what was in the way may have passed.
+pub fn give_up() -> ! {
+    start_watchdog();
+    loop {
+        cortex_m::asm::wfe();
+    }
+}
+
 /// A number by chance, from the chip's generator.
 pub fn chance() -> u32 {
     RNG.config().write(|w| w.set_dercen(true));
