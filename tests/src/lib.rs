@@ -7,4 +7,5 @@ pub mod cycles;
 pub mod golden;
 pub mod image;
 pub mod model;
+pub mod module_graph;
 pub mod robot;

@@ -1,6 +1,6 @@
 //! How a node behaves, apart from its network and its task: what it learns, how often it exchanges, and whom it believes.
 
-use crate::{online::Learning, safety::Patience};
+use crate::{learn::online::Learning, safety::Patience};
 
 /// For about how many ticks silent neighbours are held where exchanges are rare: 0.15 s at 100 ticks a second.
 const HELD_TICKS: u32 = 15;

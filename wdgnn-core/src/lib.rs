@@ -160,39 +160,27 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod activation;
 pub mod behaviour;
-pub mod ccm;
-pub mod cipher;
-pub mod codec;
-pub mod compact;
-pub mod consensus;
-pub mod coverage;
-pub mod deep;
-pub mod esb32;
-pub mod flocking;
-mod kernels;
+mod file;
+mod learn;
 pub mod math;
-pub mod message;
 pub mod neighbours;
-pub mod network;
+mod net;
 pub mod node;
-pub mod online;
-pub mod personal;
 pub mod ports;
-pub mod refusal;
-pub mod restart;
 pub mod rhythm;
 pub mod robot;
 pub mod safety;
-pub mod seal;
 pub mod shape;
-pub mod taps;
-pub mod task;
-pub mod tensor;
+mod tasks;
 pub mod tick;
-pub mod weights;
-pub mod wide;
+mod wire;
+
+pub use file::{restart, weights};
+pub use learn::{consensus, online, personal};
+pub use net::{activation, deep, network, taps, tensor, wide};
+pub use tasks::{coverage, flocking, task};
+pub use wire::{ccm, cipher, codec, compact, esb32, message, refusal, seal};
 
 pub use activation::Activation;
 pub use behaviour::Behaviour;

@@ -11,94 +11,17 @@
 use heapless::Vec;
 
 use crate::{
-    codec::{Parts, Span},
-    message::Beacon,
-    refusal::Refusal,
-    taps::Chains,
-    task::{NodeId, State},
-    tensor::Tensor,
+    net::{span::Span, taps::Chains, tensor::Tensor},
+    tasks::task::{NodeId, State},
+    wire::{
+        message::{Beacon, Parts},
+        refusal::Refusal,
+    },
 };
 
-/// What a neighbour's next word is held against.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Track<S, E = ()> {
-    /// The state that follows from everything that it said.
-    pub state: S,
-    /// The tick in which it said it last.
-    pub said: u32,
-    /// What speaks against it.
-    pub evidence: E,
-}
+mod entry;
 
-impl<S, E: Default> Track<S, E> {
-    /// A track that begins with a word of this tick.
-    fn new(state: S, said: u32) -> Self {
-        Self { state, said, evidence: E::default() }
-    }
-}
-
-/// A neighbour as the table keeps it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbour<S, C, W, E = ()> {
-    /// The tick in which it was last heard.
-    pub heard: u32,
-    /// How many frames in a row were plausible after the one before.
-    pub proven: u8,
-    /// In how many ticks its words were held against its track, up to 255.
-    pub known: u8,
-    /// It has contradicted itself.
-    pub doubted: bool,
-    /// Its owner takes it into account: see [`Neighbours::judge`].
-    pub counts: bool,
-    /// Which of its wide parameters it said when it was last heard.
-    pub fresh: Span,
-    /// What its next word is held against.
-    pub track: Track<S, E>,
-    /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
-    /// is new.
-    pub earlier: Option<Track<S, E>>,
-    /// What it said; the state is carried on to this tick.
-    pub beacon: Beacon<S, C, W>,
-}
-
-impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
-    fn newcomer(now: &Heard<S>, fresh: Span, mut beacon: Beacon<S, C, W>) -> Self {
-        let track = Track::new(beacon.state, now.said);
-        beacon.state = now.state;
-        Self {
-            heard: now.tick,
-            proven: 0,
-            known: 0,
-            doubted: false,
-            counts: false,
-            fresh,
-            track,
-            earlier: None,
-            beacon,
-        }
-    }
-}
-
-/// When a beacon was heard and said, and what has become of its sender's state by then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Heard<S> {
-    /// The tick in which it was heard.
-    pub tick: u32,
-    /// The tick in which it was said.
-    pub said: u32,
-    /// The sender's state, carried on from the one to the other.
-    pub state: S,
-}
-
-impl<S: Copy> Heard<S> {
-    /// A beacon that is heard in the tick in which it is said.
-    pub const fn at_once<C, W>(tick: u32, beacon: &Beacon<S, C, W>) -> Self {
-        Self { tick, said: tick, state: beacon.state }
-    }
-}
+pub use entry::{Heard, Neighbour, Track};
 
 /// Up to `N` neighbours, and of each the evidence `E` that its task keeps.
 ///

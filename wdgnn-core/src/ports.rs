@@ -1,7 +1,7 @@
 //! What a node needs from the robot it runs on. Each port is small and fallible; a port's error is counted and never ends
 //! a tick.
 
-use crate::codec::Identity;
+use crate::wire::message::Identity;
 
 /// A frame that came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

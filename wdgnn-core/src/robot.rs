@@ -5,17 +5,23 @@
 
 use crate::{
     behaviour::Behaviour,
-    codec::{Codec, Exact},
-    compact::TAG_BYTES,
-    coverage::Coverage,
-    deep::{Layer, Top},
-    flocking::Flocking,
-    network::Network,
+    file::weights::{Weights, WeightsError},
+    net::{
+        deep::{Layer, Top},
+        network::Network,
+        wide::Model,
+    },
     node::Node,
     shape::{OneLayer, Shape},
-    task::{NodeId, State, Task},
-    weights::{Weights, WeightsError},
-    wide::Model,
+    tasks::{
+        coverage::Coverage,
+        flocking::Flocking,
+        task::{NodeId, State, Task},
+    },
+    wire::{
+        codec::{Codec, Exact},
+        compact::TAG_BYTES,
+    },
 };
 
 /// A task as robots carry it: with its network.
@@ -93,11 +99,10 @@ pub fn robot<'w, T: Onboard, P: Codec>(
 mod tests {
     use super::*;
     use crate::{
-        activation::Activation,
-        online::Learning,
-        seal::Sealed,
-        taps::Scale,
-        weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
+        file::weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
+        learn::online::Learning,
+        net::{activation::Activation, taps::Scale},
+        wire::seal::Sealed,
     };
 
     const BYTES: usize = weights::HEADER_BYTES + 4 * RobotNetwork::NUMBERS + 4;

@@ -1,7 +1,7 @@
 //! Guard: the last step before the motors. Whatever the network says, what leaves here is finite and bounded, and a
 //! robot that hears nobody comes to rest.
 
-use crate::task::{Isolation, Task};
+use crate::tasks::task::{Isolation, Task};
 
 /// How long a robot without neighbours goes on, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flocking::{Flocking, Motion};
+    use crate::tasks::flocking::{Flocking, Motion};
 
     const OWN: Motion = Motion { position: [0.0, 0.0], velocity: [1.0, 0.0] };
 

@@ -6,13 +6,15 @@
 use core::fmt::Debug;
 
 use crate::{
-    activation::Activation,
-    deep::{Layer, Top},
-    network::Network,
-    taps::Scale,
-    task::Task,
-    weights::{Header, LayerDimensions, MOST_LAYERS, Weights, WeightsError},
-    wide::{Folded, Metric, Model},
+    file::weights::{Header, LayerDimensions, MOST_LAYERS, Weights, WeightsError},
+    net::{
+        activation::Activation,
+        deep::{Layer, Top},
+        network::Network,
+        taps::Scale,
+        wide::{Folded, Metric, Model},
+    },
+    tasks::task::Task,
 };
 
 /// The dimensions of a network whose layers are alike.

@@ -4,17 +4,19 @@
 //! learning, so learning never delays the motors.
 
 use crate::{
-    codec::Codec,
+    file::restart::save,
+    net::wide::Model,
     node::{Agreement, Node},
     ports::{Actuator, Ports, Radio, Received, Sensor, Store},
-    refusal::{Refusal, Refusals},
-    restart::save,
     safety::Verdict,
-    task::Task,
-    wide::Model,
+    tasks::task::Task,
+    wire::{
+        codec::Codec,
+        refusal::{Refusal, Refusals},
+    },
 };
 
-pub use crate::restart::{StoreFailed, resume};
+pub use crate::file::restart::{StoreFailed, resume};
 
 /// The most frames that a node looks at in one tick, so that a tick stays within its time whatever the air carries. Four times
 /// the largest table.

@@ -30,7 +30,7 @@ mod timing;
 
 use heapless::Vec;
 
-use crate::task::NodeId;
+use crate::tasks::task::NodeId;
 
 pub use timing::{MOST_SLOTS, Note, Timing};
 

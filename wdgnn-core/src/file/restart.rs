@@ -1,0 +1,156 @@
+//! What a robot keeps over a restart: how often it was started, and the wide parameters it has learned.
+//!
+//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the model and the boot
+//! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
+//! keeps a personal part has it in a third part behind; a record without one is as good as it always was.
+
+use crate::{
+    file::format::checksum,
+    net::{
+        kernels,
+        tensor::{Numbers, Tensor},
+        wide::Model,
+    },
+    node::Node,
+    ports::Store,
+    tasks::task::Task,
+    wire::codec::Codec,
+};
+
+/// Length of the head without its checksum: the model and the boot count.
+const HEAD_BYTES: usize = 8;
+
+/// The store could not be read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct StoreFailed;
+
+/// After a start: takes up the wide parameters that were last saved, if they are whole and belong to this model, and counts
+/// the boot. Returns whether parameters were taken up. Call it once, before the first tick.
+///
+/// A damaged head counts as none: the node keeps the boot count that it had, 0 unless [`Node::set_boot`] gave it another. On a sealed
+/// link no count may come twice: there, a board whose clock begins anew with every boot gives one by chance before this is
+/// called, and again when it fails.
+///
+/// `buffer` needs [`Node::frame_bytes`].
+///
+/// # Errors
+/// When the store could not be read (the node is then as it was) or the new boot count not kept (what was read has been
+/// taken up). Whether to fly at all is the caller's choice.
+#[inline(never)] // its stack is given back before the first tick
+pub fn resume<M, T, K, const N: usize, P: Codec>(
+    node: &mut Node<M, T, N, P>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Result<bool, StoreFailed>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let length = store.load(buffer).map_err(|_| StoreFailed)?.unwrap_or_default();
+    // A record longer than the buffer was cut: its head is still good.
+    let record = buffer.get(..length).unwrap_or(buffer);
+    let mut resumed = false;
+    if let Some((head, body)) = take_part(record, HEAD_BYTES)
+        && let Some((model, boot)) = read_head(head)
+    {
+        let mut wide = M::Wide::ZERO;
+        if model == node.link().model
+            && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::COUNT)
+            && (rest.is_empty() || take_personal(node, rest))
+        {
+            resumed = kernels::read(wide.numbers_mut(), numbers) && node.set_wide(&wide);
+        }
+        node.set_boot(boot.saturating_add(1));
+    }
+    // Before the first word: a count that is lost now would come again, and a nonce with it.
+    keep(node, store, buffer)?;
+    Ok(resumed)
+}
+
+/// Keeps what the next start will want to know, and waits until it is kept: before a new boot count is used in flight.
+///
+/// # Errors
+/// When it could not be kept; what was kept before still is.
+pub fn keep<M, T, K, const N: usize, P: Codec>(
+    node: &Node<M, T, N, P>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Result<(), StoreFailed>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    save(node, store, buffer).ok_or(StoreFailed)?;
+    store.flush().map_err(|_| StoreFailed)
+}
+
+/// Saves what the next start will want to know.
+#[inline(never)] // likewise
+pub(crate) fn save<M, T, K, const N: usize, P: Codec>(
+    node: &Node<M, T, N, P>,
+    store: &mut K,
+    buffer: &mut [u8],
+) -> Option<()>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    K: Store,
+{
+    let whole = buffer.len();
+    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, node.link().model, node.boot()))?;
+    let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
+    if node.behaviour().learning.personal() {
+        let personal = node.personal();
+        rest = put_part(rest, 4 + 4 * M::Output::COUNT, |part| {
+            if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
+                *gain = personal.gain.to_le_bytes();
+                kernels::write(biases, personal.bias.as_ref());
+            }
+        })?;
+    }
+    let length = whole - rest.len();
+    store.save(buffer.get(..length)?).ok()
+}
+
+/// Reads a personal part and has the node take it up, as far as its rule allows. Returns whether it is whole.
+fn take_personal<M, T, const N: usize, P: Codec>(node: &mut Node<M, T, N, P>, bytes: &[u8]) -> bool
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    let Some((part, [])) = take_part(bytes, 4 + 4 * M::Output::COUNT) else { return false };
+    if let Some((gain, biases)) = part.split_first_chunk() {
+        node.set_personal(Numbers::from_bytes(biases), f32::from_le_bytes(*gain));
+    }
+    true
+}
+
+fn write_head(head: &mut [u8], model: u32, boot: u32) {
+    if let ([m, b], _) = head.as_chunks_mut::<4>() {
+        (*m, *b) = (model.to_le_bytes(), boot.to_le_bytes());
+    }
+}
+
+fn read_head(head: &[u8]) -> Option<(u32, u32)> {
+    let (&[model, boot], _) = head.as_chunks::<4>() else { return None };
+    Some((u32::from_le_bytes(model), u32::from_le_bytes(boot)))
+}
+
+/// Has a part of this length written to the front of `buffer`, and puts its checksum behind it. Returns the room that is left.
+fn put_part(buffer: &mut [u8], length: usize, write: impl FnOnce(&mut [u8])) -> Option<&mut [u8]> {
+    let (part, rest) = buffer.split_at_mut_checked(length)?;
+    let (seal, rest) = rest.split_first_chunk_mut()?;
+    write(part);
+    *seal = checksum(part).to_le_bytes();
+    Some(rest)
+}
+
+/// Takes a part of this length from the front of `bytes`, if its checksum is right. Returns what is behind it, too.
+fn take_part(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
+    let (part, rest) = bytes.split_at_checked(length)?;
+    let (seal, rest) = rest.split_first_chunk()?;
+    (checksum(part) == u32::from_le_bytes(*seal)).then_some((part, rest))
+}

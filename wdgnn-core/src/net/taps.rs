@@ -1,0 +1,270 @@
+//! Aggregate: the delayed taps of a graph filter, `z_k(t) = s · Σ_j w_j · z_{k-1}^{(j)}(t-1)`.
+//!
+//! One [`Chain`] belongs to one filter. Its tap 0 is the node's own signal; tap k is what has come from nodes k hops away,
+//! one hop per exchange. A node with several layers has several chains ([`Chains`]), all carried by one beacon and
+//! aggregated in one go.
+//!
+//! The synchronous schedule (K rounds inside one step, for static graphs) is the same arithmetic: hold the signal and
+//! the graph still and exchange as often as the chains are long; after round k tap k is exact.
+
+use core::fmt::Debug;
+
+use crate::net::{halves, kernels, span::Span, tensor::Tensor};
+
+pub use super::scale::Scale;
+
+/// The taps `[z_0 | z_1 | … | z_K]` of one filter at one node, `TAPS = K + 1`.
+///
+/// On the wire it is `z_0 … z_{K-1}` only: nobody ever needs a neighbour's last tap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Chain<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
+
+impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
+    /// How many numbers travel.
+    const SENT: usize = (TAPS - 1) * F;
+
+    fn sent(&self) -> &[f32] {
+        self.numbers().get(..Self::SENT).unwrap_or_default()
+    }
+}
+
+impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
+    const COUNT: usize = TAPS * F;
+    const ZERO: Self = Self([[0.0; F]; TAPS]);
+
+    #[inline]
+    fn numbers(&self) -> &[f32] {
+        self.0.as_flattened()
+    }
+
+    #[inline]
+    fn numbers_mut(&mut self) -> &mut [f32] {
+        self.0.as_flattened_mut()
+    }
+}
+
+/// All the chains of one node, first layer first.
+pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// How many numbers travel.
+    const COUNT: usize;
+
+    /// Nothing heard yet.
+    const ZERO: Self;
+
+    /// Whether every number may enter the arithmetic.
+    fn admissible(&self) -> bool;
+
+    /// The largest magnitude among a run of the numbers that travel: what a plausibility check looks at.
+    fn largest(&self, span: Span) -> f32;
+
+    /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
+    fn add_shifted(&mut self, neighbour: &Self, weight: f32);
+
+    /// Takes over a run of the numbers that travel, counted over all chains.
+    fn copy_sent(&mut self, from: &Self, span: Span);
+
+    /// Writes the numbers that travel as little-endian bytes, first chain first, as far as there is room.
+    fn write_sent(&self, bytes: &mut [u8]);
+
+    /// Fills the numbers that travel from their little-endian bytes, first chain first. Returns whether every one may enter the
+    /// arithmetic.
+    fn read_sent(&mut self, bytes: &[u8]) -> bool;
+
+    /// Fills a run of the numbers that travel from half precision, likewise.
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool;
+
+    /// Writes a run of the numbers that travel in half precision. Returns how many bytes it took, or `None` without room.
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize>;
+
+    /// Ends the aggregation over `count` neighbours.
+    fn apply_scale(&mut self, scale: Scale, count: usize);
+}
+
+/// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
+/// left at zero for inference to fill in. `own` are the node's own taps as its neighbours hear them, for [`Scale::Closed`]: they
+/// come first.
+#[inline]
+pub fn aggregate<'a, C: Chains + 'a>(
+    own: &C,
+    neighbours: impl Iterator<Item = (&'a C, f32)>,
+    scale: Scale,
+) -> C {
+    let mut chains = C::ZERO;
+    let mut count = 0;
+    if scale == Scale::Closed {
+        chains.add_shifted(own, 1.0);
+        count = 1;
+    }
+    for (neighbour, weight) in neighbours {
+        chains.add_shifted(neighbour, weight);
+        count += 1;
+    }
+    chains.apply_scale(scale, count);
+    chains
+}
+
+/// A chain and the chains of the layers above it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Stacked<const TAPS: usize, const F: usize, Above> {
+    /// This layer's chain.
+    pub chain: Chain<TAPS, F>,
+    /// The chains of the layers above.
+    pub above: Above,
+}
+
+/// No further layer, no further chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct NoChain;
+
+impl Chains for NoChain {
+    const COUNT: usize = 0;
+    const ZERO: Self = Self;
+
+    fn admissible(&self) -> bool {
+        true
+    }
+
+    fn largest(&self, _: Span) -> f32 {
+        0.0
+    }
+
+    fn add_shifted(&mut self, _: &Self, _: f32) {}
+
+    fn copy_sent(&mut self, _: &Self, _: Span) {}
+
+    fn write_sent(&self, _: &mut [u8]) {}
+
+    fn read_sent(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn read_halves(&mut self, _: Span, _: &[u8]) -> bool {
+        true
+    }
+
+    fn write_halves(&self, _: Span, _: &mut [u8]) -> Option<usize> {
+        Some(0)
+    }
+
+    fn apply_scale(&mut self, _: Scale, _: usize) {}
+}
+
+impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, F, Above> {
+    const COUNT: usize = Chain::<TAPS, F>::SENT + Above::COUNT;
+    const ZERO: Self = Self { chain: Chain::ZERO, above: Above::ZERO };
+
+    fn admissible(&self) -> bool {
+        self.chain.admissible() && self.above.admissible()
+    }
+
+    fn largest(&self, span: Span) -> f32 {
+        let above = self.above.largest(span.beyond(Chain::<TAPS, F>::SENT as u16));
+        let own = kernels::largest(span.of(self.chain.sent()));
+        if own > above { own } else { above }
+    }
+
+    #[inline]
+    fn add_shifted(&mut self, neighbour: &Self, weight: f32) {
+        // A shift by one tap is a shift by F numbers.
+        let taps = self.chain.numbers_mut().get_mut(F..).unwrap_or_default();
+        kernels::add_scaled(taps, neighbour.chain.numbers(), weight);
+        self.above.add_shifted(&neighbour.above, weight);
+    }
+
+    fn copy_sent(&mut self, from: &Self, span: Span) {
+        let sent = Chain::<TAPS, F>::SENT;
+        let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
+        kernels::copy(span.of_mut(slots), span.of(from.chain.sent()));
+        self.above.copy_sent(&from.above, span.beyond(sent as u16));
+    }
+
+    fn write_sent(&self, bytes: &mut [u8]) {
+        if let Some((own, above)) = bytes.split_at_mut_checked(4 * Chain::<TAPS, F>::SENT) {
+            kernels::write(own, self.chain.sent());
+            self.above.write_sent(above);
+        }
+    }
+
+    #[inline]
+    fn read_sent(&mut self, bytes: &[u8]) -> bool {
+        let (own, above) = bytes.split_at_checked(4 * Chain::<TAPS, F>::SENT).unwrap_or_default();
+        let sent = self.chain.numbers_mut().get_mut(..Chain::<TAPS, F>::SENT).unwrap_or_default();
+        kernels::read(sent, own) & self.above.read_sent(above)
+    }
+
+    fn read_halves(&mut self, span: Span, bytes: &[u8]) -> bool {
+        let sent = Chain::<TAPS, F>::SENT;
+        let own = span.of_mut(self.chain.numbers_mut().get_mut(..sent).unwrap_or_default());
+        let (mine, above) = bytes.split_at_checked(2 * own.len()).unwrap_or_default();
+        halves::read(own, mine) & self.above.read_halves(span.beyond(sent as u16), above)
+    }
+
+    fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize> {
+        let own = span.of(self.chain.sent());
+        let (mine, above) = bytes.split_at_mut_checked(2 * own.len())?;
+        halves::write(mine, own);
+        let sent = Chain::<TAPS, F>::SENT as u16;
+        Some(2 * own.len() + self.above.write_halves(span.beyond(sent), above)?)
+    }
+
+    #[inline]
+    fn apply_scale(&mut self, scale: Scale, count: usize) {
+        scale.apply(self.chain.numbers_mut().get_mut(F..).unwrap_or_default(), count);
+        self.above.apply_scale(scale, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Taps = Stacked<3, 2, NoChain>;
+
+    fn taps(chain: [[f32; 2]; 3]) -> Taps {
+        Taps { chain: Chain(chain), above: NoChain }
+    }
+
+    #[test]
+    fn aggregation_by_hand() {
+        let a = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let b = taps([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]);
+        let neighbours = || [(&a, 1.0), (&b, 0.5)].into_iter();
+        let own = taps([[3.0, 6.0], [9.0, -12.0], [99.0, 99.0]]);
+        let aggregated = |scale| aggregate(&own, neighbours(), scale);
+        assert_eq!(aggregated(Scale::Sum), taps([[0.0, 0.0], [6.0, 12.0], [18.0, 24.0]]));
+        assert_eq!(aggregated(Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
+        assert_eq!(aggregated(Scale::Scaled(2.0)), taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]]));
+        assert_eq!(aggregated(Scale::Closed), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 4.0]]));
+    }
+
+    #[test]
+    fn nobody_around_gives_zeros_under_every_scale() {
+        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed] {
+            assert_eq!(aggregate(&Taps::ZERO, core::iter::empty(), scale), Taps::ZERO);
+        }
+    }
+
+    #[test]
+    fn the_last_tap_stays_at_home() {
+        let mine = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let mut sent = [0; 4 * Taps::COUNT];
+        assert_eq!(sent.len(), 16);
+        mine.write_sent(&mut sent);
+        let mut heard = Taps::ZERO;
+        assert!(heard.read_sent(&sent));
+        assert_eq!(heard, taps([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]));
+    }
+
+    #[test]
+    fn the_largest_tap_is_found_in_any_chain() {
+        let above = Stacked { chain: Chain([[3.0], [-8.0], [11.0]]), above: NoChain };
+        let two = Stacked { chain: Chain([[1.0, -7.0], [9.0, 9.0]]), above };
+        assert_eq!(two.largest(Span::ALL), 8.0, "last taps do not travel");
+        assert_eq!(two.largest(Span { from: 0, to: 3 }), 7.0);
+        assert_eq!(two.largest(Span { from: 2, to: 3 }), 3.0);
+        assert_eq!(two.largest(Span::NONE), 0.0);
+    }
+}

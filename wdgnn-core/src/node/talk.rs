@@ -1,0 +1,218 @@
+//! The first half of a tick: sense, speak, hear, and decide who counts.
+
+use super::{BeaconOf, NeighbourOf, Node, Scratch, Table};
+use crate::{
+    behaviour::Behaviour,
+    learn::consensus,
+    neighbours::Heard,
+    net::{taps::Chains as _, wide::Model},
+    ports::Sensed,
+    tasks::task::{State as _, Task},
+    wire::{
+        codec::Codec,
+        message::{Beacon, Identity, Parts},
+        refusal::Refusal,
+        seal::WINDOW_TICKS,
+    },
+};
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
+    /// one, the last one is carried on by the ticks that have passed, until it is too old ([`Behaviour::blind`]).
+    pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
+        self.before = self.state;
+        self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
+        self.tick = tick;
+        self.began.get_or_insert(tick);
+        let oldest = self.behaviour.blind;
+        let sensed = sensed.filter(|sensed| sensed.state.admissible());
+        let (state, behind, age) = if let Some(Sensed { state, age }) = sensed {
+            (state, age.min(oldest), age)
+        } else {
+            let further = self.passed.min(oldest.saturating_sub(self.age));
+            (self.state, further, self.age.saturating_add(self.passed))
+        };
+        self.state = self.task.carry_on(&state, behind);
+        self.age = age;
+        sensed.is_some()
+    }
+
+    /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It then says
+    /// nothing, because a position that is none helps nobody, learns nothing, and is to be brought to rest. The next state that is
+    /// sensed ends it.
+    #[must_use]
+    pub fn blind(&self) -> bool {
+        self.age > self.behaviour.blind
+    }
+
+    /// Whether it is the node's turn to speak, and its taps advance, in this tick. Nodes take turns: where there is an exchange in
+    /// every d-th tick, the node with address i has it in ticks i, i + d, …, so that the air is used evenly, unless
+    /// [`set_turn`](Self::set_turn) gave it another.
+    #[must_use]
+    pub fn exchanges(&self) -> bool {
+        let every = self.behaviour.exchange.max(1);
+        self.tick % every == self.turn % every
+    }
+
+    /// Whether the node has something to say in this tick: it is its turn, and it is not blind.
+    #[must_use]
+    pub fn speaks(&self) -> bool {
+        self.exchanges() && !self.blind()
+    }
+
+    /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
+    ///
+    /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
+    pub fn beacon(&mut self) -> BeaconOf<M, T> {
+        self.sequence = self.sequence.max(self.tick.saturating_mul(P::FRAMES));
+        let beacon = Beacon {
+            sender: self.id,
+            boot: self.boot,
+            sequence: self.sequence,
+            degree: self.degree,
+            state: self.state,
+            chains: *self.told.as_ref().unwrap_or(&self.chains),
+            wide: self.wide,
+        };
+        self.sequence = self.sequence.saturating_add(1);
+        beacon
+    }
+
+    /// Speak: the beacon of this tick, written to `buffer`. `None` when it is shorter than [`Node::frame_bytes`].
+    pub fn speak(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        self.speak_frame(0, buffer)
+    }
+
+    /// Speak: one of the frames of this tick's beacon, for profiles that have several.
+    #[inline(never)] // its stack is given back before the next verb
+    pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
+        let beacon = self.beacon();
+        let exchange = self.tick / self.behaviour.exchange.max(1);
+        self.codec.encode(&self.link, &beacon, exchange, index, buffer)
+    }
+
+    /// Hear: takes in one frame. A sealed one is opened in place.
+    ///
+    /// # Errors
+    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
+    /// that a sealed frame that was good in itself is not heard again.
+    #[inline(never)] // its stack is given back before the next verb
+    pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
+        let Scratch(beacon) = &mut self.heard;
+        let parts = self.codec.read(&self.link, self.tick, frame, beacon)?;
+        let Scratch(beacon) = &self.heard;
+        let now = self.judge(beacon, parts)?;
+        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
+    }
+
+    /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
+    /// of somebody who was heard since is nobody's. Changes nothing.
+    #[inline(never)] // likewise
+    pub fn vouch(&mut self, frame: &[u8]) -> Option<Identity> {
+        self.codec.vouch(&self.link, frame)
+    }
+
+    /// Hear: takes in a beacon that was decoded and checked already.
+    ///
+    /// # Errors
+    /// As [`Node::hear`].
+    pub fn accept(&mut self, beacon: BeaconOf<M, T>) -> Result<(), Refusal> {
+        self.accept_parts(&beacon, Parts::ALL)
+    }
+
+    /// Hear: takes in parts of a beacon that was decoded and checked already.
+    ///
+    /// # Errors
+    /// As [`Node::hear`].
+    pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
+        let now = self.judge(beacon, parts)?;
+        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
+    }
+
+    /// Whether a beacon can be an honest neighbour's, and what has become of its state by now.
+    fn judge(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<Heard<T::State>, Refusal> {
+        if beacon.sender == self.id {
+            return Err(Refusal::Echo);
+        }
+        if !self.believable(beacon, parts) {
+            return Err(Refusal::Implausible);
+        }
+        let age = self.age_of(beacon.sequence);
+        let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
+        Ok(Heard { tick: self.tick, said: self.tick.saturating_sub(age), state })
+    }
+
+    /// Takes a beacon into the table.
+    fn keep(
+        neighbours: &mut Table<M, T, N>,
+        task: &T,
+        probation: u8,
+        now: &Heard<T::State>,
+        beacon: &BeaconOf<M, T>,
+        parts: Parts,
+    ) -> Result<(), Refusal> {
+        if parts == Parts::ALL && probation == 0 {
+            return neighbours.hear(now, beacon);
+        }
+        let follow = |track: &_, said: &T::State, silent: u32, known: u8, evidence: &mut _| {
+            if probation == 0 {
+                return (*said, true);
+            }
+            // To the tick before, from where the task goes on; for two windows at most, so that skipped ticks cost no time.
+            let before = silent.saturating_sub(1).min(2 * WINDOW_TICKS);
+            task.follow(&task.carry_on(track, before), said, silent, known, evidence)
+        };
+        neighbours.hear_parts(now, beacon, parts, follow)
+    }
+
+    /// How many ticks ago a frame was said, by its sequence. One from the future is of now; so is one from so long ago that its sender
+    /// must have another clock, which a sealed link would have refused.
+    fn age_of(&self, sequence: u32) -> u32 {
+        let age = self.tick.saturating_sub(sequence / P::FRAMES);
+        if age > WINDOW_TICKS { 0 } else { age }
+    }
+
+    /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
+    fn believable(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
+        let Behaviour { learning, largest_tap, .. } = &self.behaviour;
+        if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
+            return false;
+        }
+        if learning.clip <= 0.0 || learning.ball <= 0.0 {
+            return true;
+        }
+        // Half precision may put a parameter on the ball's surface a little outside.
+        let radius = learning.ball * self.reach * 1.01;
+        consensus::distance(&beacon.wide, self.model.offline(), parts.wide) <= radius
+    }
+
+    /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.
+    pub fn settle(&mut self) -> usize {
+        let task = &self.task;
+        let forgotten = self
+            .neighbours
+            .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
+        let Behaviour { hold, probation, .. } = self.behaviour;
+        let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
+        let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
+        self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
+        let alone = self.trusted().next().is_none();
+        self.alone = if alone { self.alone.saturating_add(self.passed) } else { 0 };
+        forgotten
+    }
+
+    /// The neighbours that count, from [`settle`](Self::settle) on: all of them, or those that have proven themselves. To a node
+    /// that is new, also those that have not contradicted themselves.
+    pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
+        self.neighbours.iter().filter(|neighbour| neighbour.counts)
+    }
+
+    pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {
+        self.trusted().map(|neighbour| &neighbour.beacon.state)
+    }
+}

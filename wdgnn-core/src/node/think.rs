@@ -1,0 +1,134 @@
+//! The second half of a tick: observe, aggregate, infer, guard, learn, agree.
+
+use heapless::Vec;
+
+use super::{Agreement, Node};
+use crate::{
+    learn::{
+        consensus::{self, Opinion},
+        online,
+    },
+    net::{taps, tensor::Tensor as _, wide::Model},
+    safety::{self, Verdict},
+    tasks::task::{Numbers, Task},
+    wire::{codec::Codec, message::Beacon},
+};
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// Observe: x(t).
+    pub fn observe(&self) -> M::Features {
+        self.task.observe(&self.state, self.states())
+    }
+
+    /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
+    pub fn aggregate(&mut self) {
+        if self.exchanges() {
+            let heard = self.trusted().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
+            let own = self.told.as_ref().unwrap_or(&self.chains);
+            self.chains = taps::aggregate(own, heard, self.model.scale());
+        }
+    }
+
+    /// Infer: the network's raw output.
+    #[inline(never)] // its stack is given back before the next verb
+    pub fn infer(&mut self, features: &M::Features) -> M::Output {
+        if self.exchanges() {
+            self.told = None;
+        } else {
+            self.told.get_or_insert(self.chains);
+        }
+        self.output = self.model.infer(&self.wide, features, &mut self.chains);
+        if self.behaviour.learning.personal() {
+            self.personal.apply(&mut self.output);
+        }
+        self.output
+    }
+
+    /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
+    pub fn guard(&self) -> (M::Output, Verdict) {
+        if self.blind() {
+            return (Numbers::ZERO, Verdict::Blind);
+        }
+        let isolation = self.behaviour.patience.phase(self.alone);
+        safety::guard(&self.task, &self.state, self.states(), &self.output, isolation)
+    }
+
+    /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
+    /// output. Alone, there is nothing to learn from.
+    pub fn learn(&mut self) -> M::Output {
+        let rule = self.behaviour.learning;
+        let gradient = self.task.gradient(&self.state, self.states(), &self.output, rule.through_clamp);
+        self.factor = self.model.gradient(&gradient);
+        if rule.personal() && !self.blind() {
+            self.learn_personally(&gradient);
+        }
+        gradient
+    }
+
+    /// Learn: the personal part. What a robot does alone, or what somebody else made of its command, teaches it nothing.
+    #[inline(never)] // its stack is given back before the next verb
+    fn learn_personally(&mut self, gradient: &M::Output) {
+        let rule = self.behaviour.learning;
+        if self.alone > 0 {
+            return;
+        }
+        if rule.personal_step > 0.0 {
+            self.personal.descend(gradient, rule.personal_step, rule.personal_clip);
+        }
+        if rule.heeds && self.passed == 1 {
+            let outcome = self.task.outcome(&self.before, &self.state, self.states());
+            self.personal.heed(outcome);
+        }
+    }
+
+    /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
+    /// node does neither: its gradient is that of a place where it is not.
+    #[inline(never)] // its stack is given back before the next verb
+    pub fn agree(&mut self) -> Agreement {
+        if self.blind() {
+            return Agreement::default();
+        }
+        let rule = &self.behaviour.learning;
+        let offline = self.model.offline();
+        let mut degree = 0;
+        let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
+        for n in self.neighbours.iter().filter(|neighbour| neighbour.counts) {
+            degree += 1;
+            if n.heard == self.tick {
+                // There is room for all.
+                let Beacon { wide, degree, .. } = &n.beacon;
+                let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
+            }
+        }
+        let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
+        let wide = &mut self.wide;
+        let step = rule.step_at(self.tick);
+        let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
+        consensus::mix(rule.mixing, wide, self.degree, &opinions, rule.clip * self.reach);
+        if let Some(own) = own {
+            online::pull(wide, &own, offline, step * rule.ridge);
+        }
+        if step > 0.0 {
+            self.model.descend(wide, &self.chains, &self.factor, step);
+        }
+        if rule.ball > 0.0 {
+            agreement.projected = online::project(wide, offline, rule.ball * self.reach);
+        }
+        if !wide.admissible() {
+            *wide = *offline;
+            agreement.reset = true;
+        }
+        self.degree = degree;
+        agreement
+    }
+
+    /// The local loss, if the robot were to do `command` now.
+    pub fn loss(&self, command: &M::Output) -> f32 {
+        self.task.loss(&self.state, self.states(), command)
+    }
+}

@@ -1,0 +1,200 @@
+//! How a robot moves: a position and a velocity in the plane or in space.
+
+use crate::{
+    math,
+    tasks::task::{Numbers, State},
+};
+
+/// Where a robot is and how it moves, in a frame of `D` axes that all robots share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Motion<const D: usize = 2> {
+    /// Position in metres.
+    pub position: [f32; D],
+    /// Velocity in metres per second.
+    pub velocity: [f32; D],
+}
+
+impl<const D: usize> Motion<D> {
+    /// At rest in the origin.
+    pub const REST: Self = Self { position: [0.0; D], velocity: [0.0; D] };
+
+    /// So many seconds later, at constant velocity.
+    #[must_use]
+    #[inline]
+    pub fn after(&self, seconds: f32) -> Self
+    where
+        [f32; D]: Axes,
+    {
+        Self { position: self.position.plus(seconds, &self.velocity), velocity: self.velocity }
+    }
+}
+
+impl<const D: usize> State for Motion<D>
+where
+    [f32; D]: Axes,
+{
+    type Numbers = <[f32; D] as Axes>::Motion;
+
+    #[inline]
+    fn numbers(&self) -> Self::Numbers {
+        Numbers::gather([self.position, self.velocity].as_flattened())
+    }
+
+    #[inline]
+    fn from_numbers(numbers: Self::Numbers) -> Self {
+        match numbers.as_ref().as_chunks().0 {
+            &[position, velocity] => Self { position, velocity },
+            _ => Self::REST,
+        }
+    }
+}
+
+/// A vector of the world that robots move in: `[f32; 2]` in the plane, `[f32; 3]` in space. What follows from the number of
+/// its axes.
+pub trait Axes: Numbers {
+    /// The flocking task's number in weight files.
+    const TASK: u16;
+    /// The numbers of a [`Motion`], two for each axis.
+    type Motion: Numbers;
+    /// The features of a flocking robot, three for each axis.
+    type Features: Numbers;
+
+    /// Axis by axis, from both. Written out for every number of axes: loops over two or three would stay loops in an image that is
+    /// compiled for size, and take twice the time.
+    #[must_use]
+    fn zip(&self, other: &Self, join: impl Fn(f32, f32) -> f32) -> Self;
+
+    /// Three vectors, one behind the other.
+    fn features(first: Self, second: Self, third: Self) -> Self::Features;
+
+    /// The sum over the axes, in their order.
+    fn sum(&self) -> f32;
+
+    /// A direction across this one. Across the opposite one it is the opposite: two robots that fly at each other turn the same way
+    /// round.
+    #[must_use]
+    fn across(&self) -> Self;
+
+    /// `self − other`.
+    #[must_use]
+    #[inline]
+    fn minus(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+
+    /// `self + factor · other`.
+    #[must_use]
+    #[inline]
+    fn plus(&self, factor: f32, other: &Self) -> Self {
+        self.zip(other, |a, b| a + factor * b)
+    }
+
+    /// The scalar product.
+    #[inline]
+    fn dot(&self, other: &Self) -> f32 {
+        self.zip(other, |a, b| a * b).sum()
+    }
+
+    /// The length of the vector.
+    #[inline]
+    fn length(&self) -> f32 {
+        math::sqrt(self.dot(self))
+    }
+}
+
+impl Axes for [f32; 2] {
+    const TASK: u16 = 1;
+    type Motion = [f32; 4];
+    type Features = [f32; 6];
+
+    #[inline]
+    fn zip(&self, other: &Self, join: impl Fn(f32, f32) -> f32) -> Self {
+        let ([x, y], [other_x, other_y]) = (self, other);
+        [join(*x, *other_x), join(*y, *other_y)]
+    }
+
+    #[inline]
+    fn features([a, b]: Self, [c, d]: Self, [e, f]: Self) -> [f32; 6] {
+        [a, b, c, d, e, f]
+    }
+
+    #[inline]
+    fn sum(&self) -> f32 {
+        let [x, y] = self;
+        x + y
+    }
+
+    #[inline]
+    fn across(&self) -> Self {
+        let [x, y] = *self;
+        [-y, x]
+    }
+}
+
+impl Axes for [f32; 3] {
+    const TASK: u16 = 3;
+    type Motion = [f32; 6];
+    type Features = [f32; 9];
+
+    #[inline]
+    fn zip(&self, other: &Self, join: impl Fn(f32, f32) -> f32) -> Self {
+        let ([x, y, z], [other_x, other_y, other_z]) = (self, other);
+        [join(*x, *other_x), join(*y, *other_y), join(*z, *other_z)]
+    }
+
+    #[inline]
+    fn features([a, b, c]: Self, [d, e, f]: Self, [g, h, i]: Self) -> [f32; 9] {
+        [a, b, c, d, e, f, g, h, i]
+    }
+
+    #[inline]
+    fn sum(&self) -> f32 {
+        let [x, y, z] = self;
+        x + y + z
+    }
+
+    /// Round the axis that the vector has least of: round the third one, as in the plane, for whoever flies level.
+    fn across(&self) -> Self {
+        let [x, y, z] = *self;
+        let [along_x, along_y, along_z] = self.map(f32::abs);
+        if along_z <= along_x && along_z <= along_y {
+            [-y, x, 0.0]
+        } else if along_x <= along_y {
+            [0.0, -z, y]
+        } else {
+            [z, 0.0, -x]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_motion_is_its_position_and_then_its_velocity() {
+        let motion = Motion { position: [1.0, 2.0, 3.0], velocity: [4.0, 5.0, 6.0] };
+        assert_eq!(motion.numbers(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(Motion::from_numbers(motion.numbers()), motion);
+        assert_eq!(Motion::<2>::zero(), Motion::REST);
+    }
+
+    #[test]
+    fn across_is_perpendicular_no_shorter_than_it_need_be_and_odd() {
+        for x in [-2.0_f32, 0.0, 0.5, 3.0] {
+            for y in [-1.0_f32, 0.0, 0.5, 4.0] {
+                assert_eq!([x, y].dot(&[x, y].across()), 0.0);
+                assert_eq!([x, y, 0.0].across(), [-y, x, 0.0], "level, as in the plane");
+                for z in [-3.0_f32, 0.0, 0.5, 1.0] {
+                    let vector = [x, y, z];
+                    let across = vector.across();
+                    assert_eq!(vector.dot(&across), 0.0, "{vector:?}");
+                    assert_eq!(vector.map(|x| -x).across(), across.map(|x| -x), "{vector:?}");
+                    // The smallest of three components is left out: a third of the square at most.
+                    assert!(across.length() >= 0.81 * vector.length(), "{vector:?}");
+                }
+            }
+        }
+    }
+}

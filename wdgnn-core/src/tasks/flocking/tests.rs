@@ -1,0 +1,165 @@
+//! Features, loss and gradient by hand, in the plane and in space.
+
+use super::*;
+use crate::tasks::task::{Isolation, Task as _};
+
+const TASK: Flocking = Flocking::DEFAULT;
+
+fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
+    Motion { position: [x, y], velocity: [vx, vy] }
+}
+
+#[test]
+fn features_by_hand() {
+    // Neighbours 2 m to the east and 0.5 m to the south.
+    let own = motion(0.0, 0.0, 1.0, 2.0);
+    let neighbours = [motion(2.0, 0.0, 0.5, 0.0), motion(0.0, -0.5, 1.0, -1.0)];
+    // 1/d⁴: −2/16 east; 0.5·16 = 8 north. 1/d²: −2/4 east; 0.5·4 = 2 north.
+    assert_eq!(TASK.observe(&own, neighbours.iter()), [0.5, 5.0, -0.125, 8.0, -0.5, 2.0]);
+}
+
+#[test]
+fn features_saturate_at_the_floor_and_are_finite_at_no_distance() {
+    let own = motion(0.0, 0.0, 0.0, 0.0);
+    let at = |x| TASK.observe(&own, [motion(x, 0.0, 0.0, 0.0)].iter())[2];
+    assert!((at(-0.3) - 0.3_f32.powi(-3)).abs() < 1.0e-4);
+    assert_eq!(at(-0.15), at(-0.3) / 2.0);
+    for floor in [0.0, -1.0, 0.3] {
+        let task = Flocking { floor, ..TASK };
+        assert!(task.observe(&own, [own].iter()).iter().all(|x| x.is_finite()));
+    }
+}
+
+#[test]
+fn the_loss_is_the_variance_after_the_step() {
+    let own = motion(0.0, 0.0, 0.0, 0.0);
+    let neighbours = [motion(1.0, 0.0, 2.0, 0.0)];
+    // Velocities 0.1 and 2: mean 1.05, variance 0.95².
+    assert!((TASK.loss(&own, neighbours.iter(), &[10.0, 0.0]) - 0.9025).abs() < 1.0e-6);
+}
+
+#[test]
+fn the_gradient_agrees_with_finite_differences() {
+    let own = motion(0.0, 0.0, 1.0, -2.0);
+    let neighbours = [motion(1.0, 0.0, 2.0, 0.5), motion(0.0, 1.0, -1.0, 3.0), motion(1.0, 1.0, 0.0, 0.0)];
+    let output = [2.0, -3.0];
+    let gradient = TASK.gradient(&own, neighbours.iter(), &output, false);
+    for axis in 0..2 {
+        // The loss is quadratic, so a wide difference is exact: h = 2 keeps rounding (1e-7·4/4) far below the bound.
+        let (mut up, mut down) = (output, output);
+        up[axis] += 2.0;
+        down[axis] -= 2.0;
+        let difference =
+            (TASK.loss(&own, neighbours.iter(), &up) - TASK.loss(&own, neighbours.iter(), &down)) / 4.0;
+        assert!((difference - gradient[axis]).abs() < 1.0e-5, "{difference} {}", gradient[axis]);
+    }
+}
+
+#[test]
+fn a_clamped_component_has_no_gradient_unless_asked_for() {
+    let own = motion(0.0, 0.0, 5.0, 5.0);
+    let neighbours = [motion(1.0, 0.0, 0.0, 0.0)];
+    let output = [15.0, 1.0];
+    let stopped = TASK.gradient(&own, neighbours.iter(), &output, false);
+    assert_eq!(stopped[0], 0.0);
+    assert!(stopped[1] > 0.0);
+    assert!(TASK.gradient(&own, neighbours.iter(), &output, true)[0] > 0.0);
+}
+
+#[test]
+fn without_neighbours_there_is_nothing_to_learn() {
+    let own = motion(0.0, 0.0, 5.0, 5.0);
+    assert_eq!(TASK.gradient(&own, [].iter(), &[1.0, 2.0], true), [0.0, 0.0]);
+}
+
+#[test]
+fn a_lonely_robot_holds_then_slows_then_stops() {
+    let own = motion(0.0, 0.0, 0.05, -4.0);
+    assert_eq!(TASK.fallback(&own, Isolation::Hold), [0.0, 0.0]);
+    assert_eq!(TASK.fallback(&own, Isolation::Slow), [-0.05, 4.0]);
+    assert_eq!(TASK.fallback(&own, Isolation::Stop), [-0.5, 10.0]);
+}
+
+#[test]
+fn a_stopping_robot_comes_to_rest_though_it_senses_two_ticks_late() {
+    let mut velocities = [4.0_f32; 3]; // now, one tick ago, two ticks ago
+    for _ in 0..300 {
+        let sensed = motion(0.0, 0.0, velocities[2], 0.0);
+        let [braking, _] = TASK.fallback(&sensed, Isolation::Stop);
+        let next = velocities[0] + TASK.period * braking;
+        assert!((0.0..=velocities[0]).contains(&next), "{next} after {velocities:?}");
+        velocities = [next, velocities[0], velocities[1]];
+    }
+    assert!(velocities[0] < 1.0e-6, "{velocities:?}");
+}
+
+#[test]
+fn normalised_features_are_means_over_everybody() {
+    let own = motion(0.0, 0.0, 1.0, 2.0);
+    let neighbours = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
+    let sums = Flocking::DEFAULT.observe(&own, neighbours.iter());
+    let means = Flocking::NORMALISED.observe(&own, neighbours.iter());
+    assert_eq!(means, sums.map(|x| x / 3.0));
+    assert_eq!(Flocking::NORMALISED.observe(&own, [].iter()), [0.0; 6]);
+}
+
+#[test]
+fn settings_come_back_as_they_were_kept() {
+    for task in [Flocking::DEFAULT, Flocking::NORMALISED] {
+        assert_eq!(Flocking::from_settings(&task.settings()), task);
+    }
+}
+
+#[test]
+fn an_outcome_tells_coming_nearer_from_flying_past() {
+    // The mean of 3 and 1 is 2, so it is 1 off; it was slower before, so it is moving away.
+    let others = [motion(1.0, 0.0, 1.0, 0.0)];
+    let own = motion(0.0, 0.0, 3.0, 0.0);
+    assert_eq!(TASK.outcome(&motion(0.0, 0.0, 2.5, 0.0), &own, others.iter()), (0.5, 0.5));
+    assert_eq!(TASK.outcome(&motion(0.0, 0.0, 4.0, 0.0), &own, others.iter()), (-1.0, 1.0));
+}
+
+#[test]
+fn a_silent_neighbour_is_taken_to_fly_straight_on() {
+    assert_eq!(TASK.extrapolate(&motion(1.0, 2.0, 100.0, -100.0)), motion(2.0, 1.0, 100.0, -100.0));
+}
+
+fn in_space(position: [f32; 3], velocity: [f32; 3]) -> Motion<3> {
+    Motion { position, velocity }
+}
+
+#[test]
+fn features_in_space_by_hand() {
+    // Neighbours 2 m to the east and 0.5 m below.
+    let own = in_space([0.0; 3], [1.0, 2.0, -1.0]);
+    let neighbours =
+        [in_space([2.0, 0.0, 0.0], [0.5, 0.0, 1.0]), in_space([0.0, 0.0, -0.5], [1.0, -1.0, 0.0])];
+    // 1/d⁴: −2/16 east; 0.5·16 = 8 up. 1/d²: −2/4 east; 0.5·4 = 2 up.
+    let sums = [0.5, 5.0, -3.0, -0.125, 0.0, 8.0, -0.5, 0.0, 2.0];
+    assert_eq!(Flocking::<3>::SUMS.observe(&own, neighbours.iter()), sums);
+    assert_eq!(Flocking::<3>::MEANS.observe(&own, neighbours.iter()), sums.map(|x| x / 3.0));
+}
+
+#[test]
+fn the_gradient_in_space_agrees_with_finite_differences() {
+    let task = Flocking::<3>::SUMS;
+    let own = in_space([0.0; 3], [1.0, -2.0, 0.5]);
+    let neighbours = [in_space([1.0; 3], [2.0, 0.5, -1.0]), in_space([-1.0; 3], [-1.0, 3.0, 2.0])];
+    let output = [2.0, -3.0, 4.0];
+    let gradient = task.gradient(&own, neighbours.iter(), &output, false);
+    for axis in 0..3 {
+        // As in the plane.
+        let at = |offset: f32| {
+            let mut command = output;
+            command[axis] += offset;
+            task.loss(&own, neighbours.iter(), &command)
+        };
+        let difference = (at(2.0) - at(-2.0)) / 4.0;
+        assert!((difference - gradient[axis]).abs() < 1.0e-5, "{difference} {}", gradient[axis]);
+    }
+}
+
+#[test]
+fn tasks_of_different_worlds_have_different_numbers() {
+    assert_eq!((Flocking::<2>::NUMBER, Flocking::<3>::NUMBER), (1, 3));
+}

@@ -1,0 +1,148 @@
+//! Link profiles: how a beacon is put into frames for one kind of radio.
+//!
+//! A profile is chosen at compile time, as the type of a node's codec. All of them carry the same beacon; they differ in how many
+//! of its numbers go into one frame and how many bytes a number takes. Every frame is useful alone: nothing is put together
+//! again from several.
+
+use crate::{
+    net::{taps::Chains, tensor::Tensor},
+    tasks::task::State,
+    wire::{
+        message::{self, Beacon, Link, Profile},
+        refusal::Refusal,
+    },
+};
+
+pub use super::message::{Identity, Parts};
+pub use crate::net::span::Span;
+
+/// A link profile.
+pub trait Codec {
+    /// Frames per exchange.
+    const FRAMES: u32;
+
+    /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
+    const SEALED: bool = false;
+
+    /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
+    fn profile(folded: bool) -> Profile;
+
+    /// Whether this profile's frames have room for what a node says. Whoever builds robots of one network asserts it at compile time.
+    #[must_use]
+    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+        true
+    }
+
+    /// The length of the longest frame in bytes.
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize;
+
+    /// How many bytes at the front of a frame tell whose it is. They are never encrypted.
+    fn header_bytes() -> usize;
+
+    /// Whose frame this is, if it is long enough to tell.
+    fn identity(frame: &[u8]) -> Option<Identity>;
+
+    /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely. Where frames are
+    /// sealed, one that is no newer than the last of its sender tells nothing: it may be a recording.
+    fn vouch(&self, _link: &Link, frame: &[u8]) -> Option<Identity> {
+        Self::identity(frame)
+    }
+
+    /// Writes frame `index` of exchange number `exchange` to the front of `buffer` and returns its length, or `None` when the
+    /// buffer is too short.
+    fn encode<S: State, C: Chains, W: Tensor>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, C, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize>;
+
+    /// Reads a frame heard at tick `now`.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    fn decode<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
+
+    /// [`Codec::decode`] into a beacon that is there already: what the frame does not carry stays as it was, and what it holds after a
+    /// refusal means nothing. A sealed frame is opened in place; whose it is can still be read from it.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    #[inline]
+    fn read<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &mut [u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let (decoded, parts) = self.decode(link, now, frame)?;
+        *beacon = decoded;
+        Ok(parts)
+    }
+}
+
+/// The profile `exact`: everything in `f32`, in one frame. The paper's exchange, and the reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Exact;
+
+impl Codec for Exact {
+    const FRAMES: u32 = 1;
+
+    fn profile(folded: bool) -> Profile {
+        if folded { Profile::Exact } else { Profile::ExactUnfolded }
+    }
+
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+        Beacon::<S, C, W>::BYTES
+    }
+
+    fn header_bytes() -> usize {
+        message::HEADER_BYTES
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        message::identity(frame)
+    }
+
+    #[inline]
+    fn encode<S: State, C: Chains, W: Tensor>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, C, W>,
+        _: u32,
+        _: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        beacon.encode(link, buffer)
+    }
+
+    #[inline]
+    fn decode<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        _: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
+        Beacon::decode(link, frame).map(|beacon| (beacon, Parts::ALL))
+    }
+
+    #[inline]
+    fn read<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        _: u32,
+        frame: &mut [u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        beacon.read(link, frame).map(|()| Parts::ALL)
+    }
+}

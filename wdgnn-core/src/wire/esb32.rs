@@ -1,0 +1,153 @@
+//! The profile for the nRF24 and Enhanced `ShockBurst`: short frames, several per exchange, each useful alone.
+
+use crate::{
+    net::{
+        halves,
+        span::Span,
+        taps::Chains,
+        tensor::{Numbers, Tensor},
+    },
+    tasks::task::State,
+    wire::{
+        codec::Codec,
+        compact::{MOST_NUMBERS, check_first, count, fill, first_byte, write},
+        message::{Beacon, Identity, Link, Parts, Profile, check_length},
+        refusal::Refusal,
+    },
+};
+
+/// The nRF24's 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Esb32;
+
+/// Numbers per frame.
+const PIECE: u16 = 6;
+/// Version and profile, sender, boot, sequence, piece.
+const SHORT_HEADER_BYTES: usize = 8;
+/// Frames per exchange: three of taps (18 numbers), one of wide parameters.
+const SHORT_FRAMES: u32 = 4;
+
+impl Esb32 {
+    fn length<S: State>() -> usize {
+        SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * usize::from(PIECE)
+    }
+
+    /// The taps' pieces come first, the wide parameters' behind them.
+    fn span<C: Chains, W: Tensor>(piece: u8) -> Option<Parts> {
+        let tap_pieces = (C::COUNT as u16).div_ceil(PIECE);
+        let piece = u16::from(piece);
+        let run = |index: u16, count: u16| {
+            let from = index * PIECE;
+            (from < count).then_some(Span { from, to: (from + PIECE).min(count) })
+        };
+        match piece.checked_sub(tap_pieces) {
+            None => Some(Parts { taps: run(piece, C::COUNT as u16)?, wide: Span::NONE }),
+            Some(wide) => Some(Parts { taps: Span::NONE, wide: run(wide, count::<W>())? }),
+        }
+    }
+
+    fn read_into<S: State, C: Chains, W: Tensor>(
+        frame: &[u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
+        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
+        let [first, .., piece] = *header;
+        check_first(first, Profile::Esb32)?;
+        let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
+        check_length(frame, Self::length::<S>())?;
+        let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
+        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
+        let mut said = S::Numbers::ZERO;
+        if !halves::read(said.as_mut(), state) {
+            return Err(Refusal::NotAdmissible);
+        }
+        (beacon.degree, beacon.state) = (0, S::from_numbers(said));
+        // What fills up a piece is zero: one value, one frame.
+        let filling = fill(beacon, parts, numbers)?;
+        if filling.iter().any(|byte| *byte != 0) {
+            return Err(Refusal::NotAdmissible);
+        }
+        Ok(parts)
+    }
+}
+
+impl Codec for Esb32 {
+    const FRAMES: u32 = SHORT_FRAMES;
+
+    fn profile(_: bool) -> Profile {
+        Profile::Esb32
+    }
+
+    /// A state must leave room for a piece and a tag, and the taps must go into all frames of an exchange but one.
+    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+        Self::length::<S>() + 4 <= 32
+            && C::COUNT <= (SHORT_FRAMES as usize - 1) * PIECE as usize
+            && W::COUNT <= MOST_NUMBERS
+    }
+
+    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+        Self::length::<S>()
+    }
+
+    fn header_bytes() -> usize {
+        SHORT_HEADER_BYTES
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        let &[_, sender, boot_low, boot_high, s0, s1, s2, _] = frame.first_chunk::<SHORT_HEADER_BYTES>()?;
+        Some(Identity {
+            sender: sender.into(),
+            boot: u16::from_le_bytes([boot_low, boot_high]).into(),
+            sequence: u32::from_le_bytes([s0, s1, s2, 0]),
+        })
+    }
+
+    /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535, a sequence beyond 2²⁴.
+    fn encode<S: State, C: Chains, W: Tensor>(
+        &self,
+        _: &Link,
+        beacon: &Beacon<S, C, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        let tap_pieces = u32::from((C::COUNT as u16).div_ceil(PIECE));
+        let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
+        let piece = if index < tap_pieces { index } else { tap_pieces + exchange % wide_pieces } as u8;
+        let parts = Self::span::<C, W>(piece)?;
+        let sender = u8::try_from(beacon.sender).ok()?;
+        let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
+        let [s0, s1, s2, 0] = beacon.sequence.to_le_bytes() else { return None };
+        let frame = buffer.get_mut(..Self::length::<S>())?;
+        let (header, rest) = frame.split_first_chunk_mut()?;
+        *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece];
+        let (state, rest) = rest.split_at_mut_checked(2 * S::Numbers::COUNT)?;
+        halves::write(state, beacon.state.numbers().as_ref());
+        let used = write(beacon, parts, rest)?;
+        // A last piece that is shorter is filled up: all frames have one length.
+        rest.get_mut(used..)?.fill(0);
+        Some(Self::length::<S>())
+    }
+
+    fn decode<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        _: &Link,
+        _: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
+        let mut beacon = Beacon::silent(S::zero());
+        Self::read_into(frame, &mut beacon).map(|parts| (beacon, parts))
+    }
+
+    fn read<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        _: &Link,
+        _: u32,
+        frame: &mut [u8],
+        beacon: &mut Beacon<S, C, W>,
+    ) -> Result<Parts, Refusal> {
+        Self::read_into(frame, beacon)
+    }
+}

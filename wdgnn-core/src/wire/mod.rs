@@ -1,0 +1,12 @@
+//! Frames: what a beacon says, how it is written for each radio, how it is sealed, and why a frame is refused.
+
+pub mod ccm;
+pub mod cipher;
+pub mod codec;
+pub mod compact;
+pub mod esb32;
+pub(crate) mod key;
+pub(crate) mod link;
+pub mod message;
+pub mod refusal;
+pub mod seal;

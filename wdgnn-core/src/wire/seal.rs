@@ -1,0 +1,274 @@
+//! Authentication: AES-128 in CCM mode around any profile, with one key per swarm.
+//!
+//! What a frame says about itself (its header) is authenticated, what it carries is encrypted too, and a tag follows. Nobody
+//! without the key can make a frame that is accepted, change one, or tell a wrong key from another swarm. A group key does not stop
+//! an insider: plausibility (`Behaviour::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
+//!
+//! The nonce is sender ‖ boot ‖ sequence ‖ 0. A robot counts its boots in flash and its frames from there, so no nonce
+//! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, whatever is
+//! not of these ticks, and whatever was sent before it began to listen: a recording is refused even by a robot that has just
+//! been restarted, as long as its clock goes on.
+//!
+//! Who was silent for two windows may be forgotten for somebody new: whatever was accepted of it is untimely by then, so
+//! forgetting lets no frame in twice. What its last boot was is forgotten too. Frames of an earlier boot are refused
+//! all the same where clocks go on over a restart, because they are older; where a clock begins anew with every boot, a recording
+//! of the same ticks of an earlier boot would be taken. So nobody is forgotten while there is room.
+
+use heapless::Vec;
+
+use crate::{
+    net::{taps::Chains, tensor::Tensor},
+    tasks::task::{NodeId, State},
+    wire::{
+        ccm::{self, BlockCipher, Nonce},
+        cipher::Aes,
+        codec::Codec,
+        esb32::Esb32,
+        message::{Beacon, Identity, Link, Parts, Profile},
+        refusal::Refusal,
+    },
+};
+
+pub use super::key::{Key, parse_key};
+
+/// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
+/// profile for, twice over.
+const LONGEST: usize = 512;
+
+/// The longest frame that can be sealed, tag included: the `exact` frame of robots in space has 594 bytes.
+const ROOM: usize = 640;
+
+/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full table never turns
+/// into trust.
+pub const SENDERS: usize = 64;
+
+/// How many ticks a sender's clock may differ from the receiver's: half a second, far beyond the guard time of a slot.
+pub const WINDOW_TICKS: u32 = 50;
+
+/// After more ticks of silence than these, a sender may be forgotten. A frame is at most a window ahead when it is accepted, so
+/// two windows later it is more than a window behind.
+pub const FORGET_TICKS: u32 = 2 * WINDOW_TICKS;
+
+/// How many ticks the clocks of one swarm may differ. Only what is older was surely sent before a receiver began to listen.
+pub const GUARD_TICKS: u32 = 2;
+
+/// A profile with a tag of 8 bytes, by AES in software.
+pub type Sealed<C> = SealedWith<C, Aes, 8>;
+
+/// The nRF24's profile with a tag of 4 bytes, which is all that fits.
+pub type SealedEsb32 = SealedWith<Esb32, Aes, 4>;
+
+/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes.
+pub struct SealedWith<C, B, const TAG: usize> {
+    inner: C,
+    cipher: B,
+    last: Vec<Last, SENDERS>,
+    /// The tick of the first frame that it looked at, less the guard.
+    since: Option<u32>,
+}
+
+/// The last good frame of a sender.
+#[derive(Clone, Copy)]
+struct Last {
+    sender: NodeId,
+    boot: u32,
+    sequence: u32,
+    /// The tick in which it was heard.
+    heard: u32,
+}
+
+impl<C, B, const TAG: usize> core::fmt::Debug for SealedWith<C, B, TAG> {
+    /// Tells nothing about the key.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
+    }
+}
+
+impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
+    /// Seals `inner`'s frames with a swarm's key, in software.
+    #[must_use]
+    pub fn new(inner: C, key: &Key) -> Self {
+        Self::with_cipher(inner, Aes::new(key))
+    }
+}
+
+/// A frame's parts: what tells whose it is, what is encrypted, and the tag.
+type Pieces<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u8]);
+
+impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
+    /// Seals `inner`'s frames by a block cipher that has the swarm's key.
+    #[must_use]
+    pub const fn with_cipher(inner: C, cipher: B) -> Self {
+        const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
+        Self { inner, cipher, last: Vec::new(), since: None }
+    }
+
+    fn nonce(identity: &Identity) -> Nonce {
+        let [i0, i1] = identity.sender.to_le_bytes();
+        let [b0, b1, b2, b3] = identity.boot.to_le_bytes();
+        let [s0, s1, s2, s3] = identity.sequence.to_le_bytes();
+        [i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, 0, 0, 0]
+    }
+
+    fn pieces(frame: &mut [u8]) -> Option<Pieces<'_>> {
+        let (header, rest) = frame.split_at_mut_checked(C::header_bytes())?;
+        let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_mut_checked(at))?;
+        Some((header, content, tag))
+    }
+
+    /// Whether a frame is newer than the last of its sender, and of these ticks.
+    fn fresh(&mut self, identity: &Identity, tick: u32) -> Result<(), Refusal> {
+        let since = self.since.get_or_insert(tick.saturating_sub(GUARD_TICKS)).saturating_mul(C::FRAMES);
+        let now = tick.saturating_mul(C::FRAMES);
+        if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
+            return Err(Refusal::Untimely);
+        }
+        match self.newer(identity) {
+            Some(false) => Err(Refusal::Replayed),
+            None if self.last.is_full() && self.forgettable(tick).is_none() => Err(Refusal::TooManySenders),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a frame is newer than the last of its sender, if that one is known.
+    fn newer(&self, identity: &Identity) -> Option<bool> {
+        let last = self.last.iter().find(|last| last.sender == identity.sender)?;
+        Some((identity.boot, identity.sequence) > (last.boot, last.sequence))
+    }
+
+    /// Who makes room for a new sender: who was silent for longest, if that is long enough.
+    fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
+        let silent = self.last.iter_mut().min_by_key(|last| last.heard)?;
+        (now.saturating_sub(silent.heard) > FORGET_TICKS).then_some(silent)
+    }
+
+    /// Opens a fresh frame of somebody with the key, in place: returns the frame inside and whose it is.
+    #[inline(never)] // its stack is given back before the frame inside is read
+    fn open<'f>(
+        &mut self,
+        link: Link,
+        now: u32,
+        frame: &'f mut [u8],
+        longest: usize,
+    ) -> Result<(&'f mut [u8], Identity), Refusal> {
+        let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
+        self.fresh(&identity, now)?;
+        if frame.len() > longest {
+            return Err(Refusal::Trailing);
+        }
+        let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
+        let inside = header.len() + content.len();
+        // The model, which short headers do not carry, and the header are authenticated, but not encrypted.
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
+            return Err(Refusal::Forged);
+        }
+        let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
+        Ok((inside, identity))
+    }
+
+    /// The longest frame that is looked into.
+    fn longest<S: State, H: Chains, W: Tensor>() -> usize {
+        (C::bytes::<S, H, W>() + TAG).max(LONGEST)
+    }
+
+    /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
+    fn remember(&mut self, identity: &Identity, now: u32) {
+        let Identity { sender, boot, sequence } = *identity;
+        let last = Last { sender, boot, sequence, heard: now };
+        if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
+            *known = last;
+        } else if self.last.push(last).is_err()
+            && let Some(silent) = self.forgettable(now)
+        {
+            *silent = last;
+        }
+    }
+}
+
+impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
+    const FRAMES: u32 = C::FRAMES;
+    const SEALED: bool = true;
+
+    fn profile(folded: bool) -> Profile {
+        C::profile(folded)
+    }
+
+    fn fits<S: State, H: Chains, W: Tensor>() -> bool {
+        C::fits::<S, H, W>()
+    }
+
+    fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
+        C::bytes::<S, H, W>() + TAG
+    }
+
+    fn header_bytes() -> usize {
+        C::header_bytes()
+    }
+
+    fn identity(frame: &[u8]) -> Option<Identity> {
+        C::identity(frame)
+    }
+
+    fn vouch(&self, link: &Link, frame: &[u8]) -> Option<Identity> {
+        let identity = C::identity(frame)?;
+        if self.newer(&identity) == Some(false) {
+            return None;
+        }
+        let (header, rest) = frame.split_at_checked(C::header_bytes())?;
+        let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        let authentic = frame.len() <= ROOM
+            && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
+        authentic.then_some(identity)
+    }
+
+    /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.
+    fn encode<S: State, H: Chains, W: Tensor>(
+        &self,
+        link: &Link,
+        beacon: &Beacon<S, H, W>,
+        exchange: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
+        // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
+        if beacon.sequence == u32::MAX || length + TAG > ROOM {
+            return None;
+        }
+        let identity = C::identity(buffer.get(..length)?)?;
+        let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
+        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        ccm::seal(&self.cipher, &Self::nonce(&identity), associated, content, tag)?;
+        Some(length + TAG)
+    }
+
+    fn decode<S: State, H: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &[u8],
+    ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
+        let mut copy = [0; ROOM + 1];
+        let copy = copy.get_mut(..frame.len().min(ROOM + 1)).unwrap_or_default();
+        copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+        let (inside, identity) = self.open(*link, now, copy, Self::longest::<S, H, W>())?;
+        let decoded = self.inner.decode(link, now, inside)?;
+        self.remember(&identity, now);
+        Ok(decoded)
+    }
+
+    fn read<S: State, H: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        now: u32,
+        frame: &mut [u8],
+        beacon: &mut Beacon<S, H, W>,
+    ) -> Result<Parts, Refusal> {
+        let (inside, identity) = self.open(*link, now, frame, Self::longest::<S, H, W>())?;
+        let parts = self.inner.read(link, now, inside, beacon)?;
+        self.remember(&identity, now);
+        Ok(parts)
+    }
+}
