@@ -4,8 +4,8 @@ use host_sim::{
     error::Result,
     model::ModelFile,
     profiles::Profile,
-    scene::Layout,
-    world::{Condition, Derivative, World},
+    scene::{Layout, Scene, Swarm},
+    world::{Condition, Derivative, Rival, World},
 };
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -64,6 +64,15 @@ impl World for Plane {
         squares.map(|x| f64::from(x * x)).sum::<f64>() / places.len() as f64
     }
 
+    /// Optional: whom networks are held against. The plainest one first.
+    fn rivals() -> Vec<Rival<Self>> {
+        let rival = |name, title, make| Rival { name, title, shown: true, make };
+        vec![
+            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
+            rival("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
+        ]
+    }
+
     /// Optional: with it, networks are trained through the simulator.
     fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
         Some(Box::new(Backwards))
@@ -72,6 +81,25 @@ impl World for Plane {
 
 fn middle(places: &[Place]) -> [f32; 2] {
     [0, 1].map(|axis| places.iter().map(|place| place.0[axis]).sum::<f32>() / places.len() as f32)
+}
+
+fn neighbours_middle(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
+    let near = scene.links.of(robot).iter().map(|&other| scene.states[other as usize]);
+    middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
+}
+
+/// Everybody goes somewhere as fast as it can.
+struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
+
+impl Swarm<Rendezvous> for To {
+    fn fly(&mut self, scene: &Scene<'_, Place>, commands: &mut Vec<[f32; 2]>) -> Result {
+        commands.clear();
+        commands.extend(scene.states.iter().enumerate().map(|(robot, place)| {
+            let goal = self.0(scene, robot);
+            Rendezvous.command(&[0, 1].map(|axis| (goal[axis] - place.0[axis]) / Rendezvous::PERIOD))
+        }));
+        Ok(())
+    }
 }
 
 /// The derivative of everything above.

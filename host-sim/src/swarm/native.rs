@@ -15,7 +15,8 @@ use crate::{
     air::{
         body::Body,
         mailbox::Mailbox,
-        medium::{Blueprint, is_nowhere},
+        medium::Blueprint,
+        voice::is_nowhere,
     },
     error::Result,
     profiles::FlownCodec,
