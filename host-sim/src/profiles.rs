@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
     codec::{Codec, Exact},
-    compact,
-    esb32,
-    message,
+    compact, esb32, message,
     online::Learning,
     seal::{Key, Sealed, SealedEsb32},
 };

@@ -8,10 +8,10 @@ use wdgnn_core::{
     codec::Codec,
     flocking::{BIAS_METRES, TRACK_SECONDS},
     message::Link,
-    seal::Key,
-    taps::Chains as _,
     node::Node,
     robot::{LONGEST_BUFFER, NEIGHBOURS},
+    seal::Key,
+    taps::Chains as _,
     task::{NodeId, Numbers as _},
     tensor::Tensor as _,
     wide::Model,
@@ -233,7 +233,12 @@ fn liars(faults: &Faults, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
 }
 
 /// The lie of the `number`-th liar: of all kinds, in turn.
-fn lie<T: Flown, M: Model>(blueprint: &Blueprint<M, T>, layout: &Layout, faults: &Faults, number: usize) -> Lie {
+fn lie<T: Flown, M: Model>(
+    blueprint: &Blueprint<M, T>,
+    layout: &Layout,
+    faults: &Faults,
+    number: usize,
+) -> Lie {
     let (position, velocity) = (layout.position.clone(), layout.velocity.clone());
     match faults.liars.map(|liars| liars.about) {
         Some(About::Parameters) if number.is_multiple_of(2) => {

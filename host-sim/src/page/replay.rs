@@ -113,7 +113,14 @@ impl Recorder {
 
     /// A replay of this flight alone.
     #[must_use]
-    pub fn replay<W: World>(self, task: &W::Task, radius: f32, name: &str, title: &str, flight: &Flight) -> Replay {
+    pub fn replay<W: World>(
+        self,
+        task: &W::Task,
+        radius: f32,
+        name: &str,
+        title: &str,
+        flight: &Flight,
+    ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
         let Self { ticks, robots, start, scenery, .. } = self;
         Replay { period: task.period(), radius, robots, ticks, start, scenery, flights }

@@ -89,7 +89,11 @@ impl<'a, T: Flown> Network<'a, T> {
     pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
         let count = robots.count();
         let blueprint = self.blueprint::<T::Shape>(sealed.then_some(Trust::Robust))?;
-        Ok(visit_codec(self.profile, sealed, PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count }))
+        Ok(visit_codec(
+            self.profile,
+            sealed,
+            PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count },
+        ))
     }
 
     /// Checks that networks of these dimensions can be flown on a profile.
@@ -212,7 +216,11 @@ impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
         // On a link that is sealed, a robot trusts nobody more than it must.
         let blueprint = network.blueprint::<S>(trust.or(sealed.then_some(Trust::Robust)))?;
         let (key, learns) = (air.key, network.learns());
-        Ok(visit_codec(network.profile, sealed, InProcess { model: PhantomData, blueprint, key, air, learns, robots }))
+        Ok(visit_codec(
+            network.profile,
+            sealed,
+            InProcess { model: PhantomData, blueprint, key, air, learns, robots },
+        ))
     }
 }
 

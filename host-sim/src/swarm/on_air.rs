@@ -6,15 +6,8 @@
 use std::collections::BTreeMap;
 
 use wdgnn_core::{
-    codec::Codec as _,
-    node::BeaconOf,
-    ports::Radio as _,
-    refusal::Refusal,
-    robot::LONGEST_BUFFER,
-    seal::Key,
-    task::NodeId,
-    tensor::Tensor as _,
-    wide::Model,
+    codec::Codec as _, node::BeaconOf, ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, seal::Key,
+    task::NodeId, tensor::Tensor as _, wide::Model,
 };
 
 use super::{Acquaintance, Outcome, Robots};
@@ -145,9 +138,8 @@ where
             tally.refused.count_many(*refusal, count);
         }
         let offline = blueprint.model.offline();
-        let distance = |a: &[f32], b: &[f32]| {
-            a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt()
-        };
+        let distance =
+            |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
         if let Some(thoughts) = self.robots.thoughts(robot) {
             tally.judge(thoughts.verdict);
             let alone = !thoughts.known.iter().any(|other| other.counted);
@@ -256,9 +248,8 @@ where
         }
         commands.clear();
         // Who is gone does nothing.
-        commands.extend(
-            outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))),
-        );
+        commands
+            .extend(outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))));
         self.outcomes = outcomes;
         self.inspect(scene);
         Ok(())

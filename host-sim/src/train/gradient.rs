@@ -63,7 +63,9 @@ pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gra
             };
             samples.par_chunks(PARTS * PART).map(some).collect()
         }
-        Batch::Windows(windows) => windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect(),
+        Batch::Windows(windows) => {
+            windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect()
+        }
     };
     let mut all = Sums::new(net);
     parts.iter().for_each(|part| all.add(part));

@@ -41,7 +41,8 @@ impl Places {
             next = range.end;
             range
         };
-        let layers = (0..size.layers).map(|layer| (take(size.inputs(layer) * size.hidden), take(size.hidden)));
+        let layers =
+            (0..size.layers).map(|layer| (take(size.inputs(layer) * size.hidden), take(size.hidden)));
         Self {
             layers: layers.collect(),
             wide: take(size.inputs(0) * size.hidden),

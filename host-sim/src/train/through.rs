@@ -181,13 +181,19 @@ impl<W: World> Flown<W> {
             for (robot, owed) in owed[0].chunks_exact(inputs).enumerate() {
                 self.exchange_back(tick, robot, owed, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
-                derivative.observe(&draft.task, &memory.state, &memory.others, &owed[..features], &mut |who, number, x| {
-                    let (spoke, other) = who.map_or((tick, robot), |other| {
-                        let (id, spoke) = memory.heard[other];
-                        (spoke as usize, id as usize)
-                    });
-                    told[spoke][other * count + number] += x;
-                });
+                derivative.observe(
+                    &draft.task,
+                    &memory.state,
+                    &memory.others,
+                    &owed[..features],
+                    &mut |who, number, x| {
+                        let (spoke, other) = who.map_or((tick, robot), |other| {
+                            let (id, spoke) = memory.heard[other];
+                            (spoke as usize, id as usize)
+                        });
+                        told[spoke][other * count + number] += x;
+                    },
+                );
             }
             loss += self.scores[tick] / begin;
             derivative.score(tick as u32, &self.states[tick], 1.0 / begin, &mut after);
@@ -212,7 +218,11 @@ impl<W: World> Flown<W> {
         let passed = robots.flat_map(|(memory, owed)| {
             let Memory { state, others, output, command, .. } = memory;
             let passes = derivative.passes(&draft.task, state, others, output, command);
-            passes.into_iter().zip(owed).map(|(passes, owed)| if passes { *owed } else { 0.0 }).collect::<Vec<_>>()
+            passes
+                .into_iter()
+                .zip(owed)
+                .map(|(passes, owed)| if passes { *owed } else { 0.0 })
+                .collect::<Vec<_>>()
         });
         passed.collect()
     }

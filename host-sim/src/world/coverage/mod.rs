@@ -15,7 +15,7 @@ use wdgnn_core::{
 
 use self::{
     field::Field,
-    lloyd::{Local, Lloyd, Still},
+    lloyd::{Lloyd, Local, Still},
 };
 use super::{Condition, Rival, Spot, SwarmOf, World};
 use crate::{error::Result, scene::Layout};
@@ -136,8 +136,8 @@ mod tests {
         let mut totals = [0.0; 3];
         for swarm in 0..4 {
             let condition = Condition { robots: 20, ticks: 100, ..Area::condition() };
-            let start =
-                Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm)).unwrap();
+            let start = Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm))
+                .unwrap();
             for (total, rival) in totals.iter_mut().zip(Area::rivals()) {
                 let mut swarm = (rival.make)(&start.world, &Coverage::DEFAULT);
                 *total += start.fly_alone(&Coverage::DEFAULT, swarm.as_mut()).unwrap().total();
