@@ -182,7 +182,8 @@ fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64> {
     if !swarm.learns() {
         return None;
     }
-    let views: Vec<_> = (0..robots).filter(|robot| swarm.counts(*robot)).filter_map(|robot| swarm.robot(robot)).collect();
+    let views: Vec<_> =
+        (0..robots).filter(|robot| swarm.counts(*robot)).filter_map(|robot| swarm.robot(robot)).collect();
     let first = views.first()?;
     let size = first.offline.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
     let mut mean = vec![0.0_f32; first.wide.len()];

@@ -80,7 +80,11 @@ impl<W: World> Controller<W> {
             shown: true,
             kind: Kind::Network(architecture, learner),
         });
-        rivals().filter(|rival| rival.shown).chain(networks).chain(rivals().filter(|rival| !rival.shown)).collect()
+        rivals()
+            .filter(|rival| rival.shown)
+            .chain(networks)
+            .chain(rivals().filter(|rival| !rival.shown))
+            .collect()
     }
 
     /// The one of this name.
@@ -187,7 +191,9 @@ impl<W: World> Lineup<W> {
         }
         network.online = match (learner, W::centre()) {
             (Learner::Robots, _) => Online::Decentralised,
-            (Learner::Centre, Some(centre)) => Online::Centralised(network.rule.step * self.centralised, centre),
+            (Learner::Centre, Some(centre)) => {
+                Online::Centralised(network.rule.step * self.centralised, centre)
+            }
             _ => Online::Off,
         };
         match &self.faults {

@@ -19,7 +19,8 @@ impl Links {
         cells.sort_unstable();
         // Robots of a plane are all in one layer.
         let flat = places.iter().all(|place| place[2] == 0.0);
-        let around = |x: i32, flat: bool| if flat { x..=x } else { x.saturating_sub(1)..=x.saturating_add(1) };
+        let around =
+            |x: i32, flat: bool| if flat { x..=x } else { x.saturating_sub(1)..=x.saturating_add(1) };
         let mut links = Self { starts: Vec::with_capacity(places.len() + 1), others: Vec::new() };
         links.starts.push(0);
         for (robot, place) in places.iter().enumerate() {

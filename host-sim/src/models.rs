@@ -33,8 +33,6 @@ const FILES: &[(&str, &[u8])] = files![
     "paper-wd-gnn",
     "paper-gnn",
     "paper-graph-filter",
-
-
 ];
 
 /// The model with this name, if it comes with the program.
@@ -44,7 +42,9 @@ const FILES: &[(&str, &[u8])] = files![
 pub fn named(name: &str) -> Result<ModelFile> {
     let file = format!("models/{name}.wdgnn");
     let (path, bytes) = FILES.iter().find(|(path, _)| *path == file).ok_or_else(|| {
-        Error::usage(format!("no {file} comes with this program: train one with `host-sim train`, and give it with --model"))
+        Error::usage(format!(
+            "no {file} comes with this program: train one with `host-sim train`, and give it with --model"
+        ))
     })?;
     ModelFile::from_bytes(Path::new(path), bytes)
 }

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
     codec::{Codec, Exact},
-    compact,
-    esb32,
-    message,
+    compact, esb32, message,
     online::Learning,
     seal::{Key, Sealed, SealedEsb32},
 };
@@ -245,22 +243,24 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models;
+    use crate::{models, recipe::RecipeName};
 
     #[test]
     fn every_profile_comes_with_a_model_of_its_exchange_rate() {
-        for &profile in Profile::ALL {
-            profile.check(&models::of_profile(profile).unwrap()).unwrap();
+        for recipe in [RecipeName::Ours, RecipeName::Through] {
+            for &profile in Profile::ALL {
+                profile.check(&models::of_profile(recipe, profile).unwrap()).unwrap();
+            }
         }
     }
 
     #[test]
     fn a_model_of_another_exchange_rate_is_refused_with_the_way_out() {
-        let model = models::of_profile(Profile::Espnow).unwrap();
+        let model = models::of_profile(RecipeName::Ours, Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
         // The other way round there is room.
-        Profile::Espnow.check(&models::of_profile(Profile::Dot154).unwrap()).unwrap();
+        Profile::Espnow.check(&models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
         assert!(Profile::Exact.check(&model).is_err());
     }
 }

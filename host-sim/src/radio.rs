@@ -19,7 +19,8 @@ pub enum Radio {
 
 impl Radio {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::EspNow, Self::EspNowSlow];
+    pub const ALL: &'static [Self] =
+        &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::EspNow, Self::EspNowSlow];
 
     /// The name in tables.
     #[must_use]

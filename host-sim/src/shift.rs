@@ -184,9 +184,8 @@ impl Plan<'_> {
                     flights.iter().map(value).sum::<f64>() / flights.len() as f64
                 };
                 totals[column].push(mean(&Flight::total));
-                lates[column].push(mean(&|flight| {
-                    flight.score.iter().rev().take(LATE).sum::<f64>() / LATE as f64
-                }));
+                lates[column]
+                    .push(mean(&|flight| flight.score.iter().rev().take(LATE).sum::<f64>() / LATE as f64));
             }
         }
         let [_, offline, _, ours, retrained] = &totals;
@@ -208,7 +207,13 @@ impl Plan<'_> {
         })
     }
 
-    fn fly(&self, lineup: &Lineup<Flock>, controller: &str, quirks: Quirks, seed: u64) -> Result<Vec<Flight>> {
+    fn fly(
+        &self,
+        lineup: &Lineup<Flock>,
+        controller: &str,
+        quirks: Quirks,
+        seed: u64,
+    ) -> Result<Vec<Flight>> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }

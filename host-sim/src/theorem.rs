@@ -179,11 +179,7 @@ mod tests {
 
     /// One robot, one tap: J_t(d) = (d − miss)² + ridge·d² per output.
     fn still(miss: f64) -> Scene {
-        Scene { taps: vec![vec![1.0]], misses: vec![[miss, 0.0]], links: Links::within(&[origin()], 1.0) }
-    }
-
-    fn origin() -> wdgnn_core::flocking::Motion {
-        wdgnn_core::flocking::Motion { position: [0.0; 2], velocity: [0.0; 2] }
+        Scene { taps: vec![vec![1.0]], misses: vec![[miss, 0.0]], links: Links::within(&[[0.0; 3]], 1.0) }
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! What a robot observes and does.
 
-use wdgnn_core::{
-    Task, math,
-    robot::Onboard,
-    shape::OneLayer,
-    task::State,
-};
+use wdgnn_core::{Task, math, robot::Onboard, shape::OneLayer, task::State};
 
 /// What a robot tells its neighbours: where it is, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -135,7 +135,14 @@ impl Derivative<Plane> for Backwards {
         }
     }
 
-    fn passes(&self, task: &Rendezvous, _: &Place, _: &[Place], output: &[f32; 2], _: &[f32; 2]) -> Vec<bool> {
+    fn passes(
+        &self,
+        task: &Rendezvous,
+        _: &Place,
+        _: &[Place],
+        output: &[f32; 2],
+        _: &[f32; 2],
+    ) -> Vec<bool> {
         let command = task.command(output);
         output.iter().zip(command).map(|(output, command)| *output == command).collect()
     }

@@ -10,9 +10,7 @@ use super::{
     loss::Loss,
     senses::Noise,
 };
-use crate::{
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
 /// The most noise that a sensor is given, in metres and m/s.
 const MOST_NOISE: f32 = 100.0;

@@ -51,6 +51,7 @@ pub trait Voice: Send {
 }
 
 /// A voice of robots by one blueprint that speak by the codec `C`.
+#[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
 pub struct VoiceOf<T, M, C> {
     blueprint: Blueprint<M, T>,
     link: Link,

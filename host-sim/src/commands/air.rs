@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::{
     airtime::{Airtime, MOST_USE},
-    radio::Radio,
     error::{Error, Result},
     profiles::Profile,
+    radio::Radio,
     table,
 };
 
@@ -115,7 +115,13 @@ impl AirArguments {
                 highest_rate: airtime.map(|airtime| airtime.highest_rate(self.robots)),
             }
         };
-        ProfileOutput { profile, frames, frame_bytes, rate, radios: Radio::ALL.iter().copied().map(radio).collect() }
+        ProfileOutput {
+            profile,
+            frames,
+            frame_bytes,
+            rate,
+            radios: Radio::ALL.iter().copied().map(radio).collect(),
+        }
     }
 
     fn print_overview(&self) {

@@ -13,8 +13,7 @@ use crate::{
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
     profiles::Profile,
-    progress,
-    table,
+    progress, table,
     world::World,
 };
 

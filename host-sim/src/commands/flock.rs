@@ -10,8 +10,7 @@ use crate::{
     airtime::{Airtime, MOST_USE},
     commands::{
         flock_tables::{self, OverSeeds},
-        realisations,
-        stop_on_interrupt,
+        realisations, stop_on_interrupt,
     },
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
@@ -138,7 +137,9 @@ impl FlockArguments {
 
     fn lineup(&self) -> Result<Lineup<Flock>> {
         let mut lineup = match (self.profile, self.recipe) {
-            (profile, recipe @ (RecipeName::Ours | RecipeName::Through)) => Lineup::of_profile(recipe, profile)?,
+            (profile, recipe @ (RecipeName::Ours | RecipeName::Through)) => {
+                Lineup::of_profile(recipe, profile)?
+            }
             (Profile::Exact, recipe @ RecipeName::Paper) => Lineup::shipped(recipe)?,
             (profile, recipe) => {
                 return Err(Error::usage(format!(
@@ -267,7 +268,11 @@ impl FlockArguments {
                  pairs nearer than that, in pair-ticks per swarm. The networks fly under a separation guard, and so does \
                  every row that says so. Disagreement: of the robots’ wide parameters at the end, relative to the offline \
                  ones.{}",
-                if self.is_paper() { " On the right, the paper’s Table 1: 50 robots, 2 m, 3 m/s." } else { "" }
+                if self.is_paper() {
+                    " On the right, the paper’s Table 1: 50 robots, 2 m, 3 m/s."
+                } else {
+                    ""
+                }
             ),
             air: self.air(),
             finding: finding(outcomes),
@@ -284,11 +289,7 @@ impl FlockArguments {
 
     /// The table; with the paper's figures where it is the paper's experiment.
     fn rows(&self, outcomes: &[Outcome]) -> Vec<Vec<String>> {
-        if self.is_paper() {
-            flock_tables::rows(outcomes)
-        } else {
-            flock_tables::measured(outcomes)
-        }
+        if self.is_paper() { flock_tables::rows(outcomes) } else { flock_tables::measured(outcomes) }
     }
 
     /// What is to be said about the air, if anything.

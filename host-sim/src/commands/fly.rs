@@ -98,7 +98,10 @@ impl FlyArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
         let usual = W::condition();
         if self.speed.is_some() && usual.speed == 0.0 {
-            return Err(Error::usage(format!("--speed has no effect: robots of --task {} start at rest", W::NAME)));
+            return Err(Error::usage(format!(
+                "--speed has no effect: robots of --task {} start at rest",
+                W::NAME
+            )));
         }
         let condition = Condition {
             robots: self.robots.unwrap_or(usual.robots),
@@ -141,8 +144,7 @@ impl FlyArguments {
         files::probe(&report)?;
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
-        let outcomes =
-            evaluate(&lineup, &controllers, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
+        let outcomes = evaluate(&lineup, &controllers, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let digest = self.watch(&lineup, &condition)?;
         if let Some(path) = &self.csv {
@@ -187,13 +189,22 @@ impl FlyArguments {
         Ok(Some(digest.finish()))
     }
 
-    fn page<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, outcomes: &[Outcome]) -> Result<String> {
+    fn page<W: World>(
+        &self,
+        lineup: &Lineup<W>,
+        condition: &Condition,
+        outcomes: &[Outcome],
+    ) -> Result<String> {
         let replay = page::replay::record(lineup, condition, self.seed)?;
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "held-out swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: capital(W::TITLE),
-            lead: format!("{robots} hear each other within {} m. Less is better: {}.", condition.radius, W::SCORE),
+            lead: format!(
+                "{robots} hear each other within {} m. Less is better: {}.",
+                condition.radius,
+                W::SCORE
+            ),
             score: W::SCORE,
             outcomes: &shown,
             replay: &replay,
@@ -216,7 +227,9 @@ impl FlyArguments {
     }
 
     fn models<W: World>(&self, lineup: &Lineup<W>) -> String {
-        let name = |model: &ModelFile| format!("{} (checksum {:08x})", model.path().display(), model.weights().model);
+        let name = |model: &ModelFile| {
+            format!("{} (checksum {:08x})", model.path().display(), model.weights().model)
+        };
         lineup.models.first().map_or("none".into(), name)
     }
 
@@ -281,7 +294,10 @@ impl FlyArguments {
         println!("\ntotal, final: {}, mean ± standard deviation over swarms; less is better.", W::SCORE);
         match digest {
             Some(digest) => println!("digest of the first swarm, learning in flight: {digest}"),
-            None => println!("no network flew: train one with `host-sim train --task {}`, and give it with --model", W::NAME),
+            None => println!(
+                "no network flew: train one with `host-sim train --task {}`, and give it with --model",
+                W::NAME
+            ),
         }
     }
 }
@@ -296,7 +312,10 @@ fn finding(outcomes: &[Outcome]) -> String {
             online / expert
         ),
         (None, Some(offline), Some(online)) if offline > 0.0 => {
-            format!("Learning in flight changes the network’s total by <strong>{:+.1} %</strong>.", 100.0 * (online / offline - 1.0))
+            format!(
+                "Learning in flight changes the network’s total by <strong>{:+.1} %</strong>.",
+                100.0 * (online / offline - 1.0)
+            )
         }
         _ => String::new(),
     }

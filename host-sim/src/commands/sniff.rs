@@ -11,13 +11,13 @@ use serde::Serialize;
 use wdgnn_core::Refusal;
 
 use crate::{
-    recipe::{Architecture, RecipeName},
     capture,
     error::{Error, Result},
     key,
     model::ModelFile,
     models,
     pcap::{LinkType, Reader},
+    recipe::{Architecture, RecipeName},
     sniff::{Counts, Ear, ProfileName, Sighting, Splitter},
 };
 

@@ -145,7 +145,10 @@ impl SwarmArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
         let usual = W::condition();
         if self.speed.is_some() && usual.speed == 0.0 {
-            return Err(Error::usage(format!("--speed has no effect: robots of --task {} start at rest", W::NAME)));
+            return Err(Error::usage(format!(
+                "--speed has no effect: robots of --task {} start at rest",
+                W::NAME
+            )));
         }
         let period = f64::from(wdgnn_core::Task::period(&W::task()));
         let ticks = match self.seconds {
@@ -191,7 +194,10 @@ impl SwarmArguments {
         };
         if let Some(kind) = kind {
             if W::NAME != "flocking" {
-                return Err(Error::usage(format!("chips fly flocking only: give --nodes emulated for --task {}", W::NAME)));
+                return Err(Error::usage(format!(
+                    "chips fly flocking only: give --nodes emulated for --task {}",
+                    W::NAME
+                )));
             }
             if self.capture.is_some() || self.report.is_some() {
                 return Err(Error::usage("--capture and --report are for native and emulated robots"));
@@ -280,7 +286,13 @@ impl SwarmArguments {
         Ok(flown)
     }
 
-    fn page<W: World>(&self, task: &W::Task, condition: &Condition, recorder: Recorder, flown: &Flown) -> String {
+    fn page<W: World>(
+        &self,
+        task: &W::Task,
+        condition: &Condition,
+        recorder: Recorder,
+        flown: &Flown,
+    ) -> String {
         let title = format!("{} robots, {}", self.kind(), W::TITLE);
         let replay = recorder.replay::<W>(task, condition.radius, ONLINE, "WD-GNN online", &flown.flight);
         page::flights(&page::FlightsPage {
@@ -299,8 +311,17 @@ impl SwarmArguments {
             legend: String::new(),
             air: self.faults.words(),
             finding: String::new(),
-            command: format!("host-sim swarm --task {} --nodes {} --seed {}{}", W::NAME, self.kind(), self.seed, self.faults.words()),
-            models: self.model.as_ref().map_or("the one that comes with the program".into(), |path| path.display().to_string()),
+            command: format!(
+                "host-sim swarm --task {} --nodes {} --seed {}{}",
+                W::NAME,
+                self.kind(),
+                self.seed,
+                self.faults.words()
+            ),
+            models: self
+                .model
+                .as_ref()
+                .map_or("the one that comes with the program".into(), |path| path.display().to_string()),
         })
     }
 

@@ -235,7 +235,8 @@ impl ChipArguments {
             return serve(&settings, folder, flight.log.then_some(&path));
         }
         let began = Instant::now();
-        let prepared = Prepared { settings, model, key: key.unwrap_or_default(), sealed: key.is_some(), start };
+        let prepared =
+            Prepared { settings, model, key: key.unwrap_or_default(), sealed: key.is_some(), start };
         let (outcome, native_total, native_final) = visit_codec(profile, key.is_some(), prepared)?;
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {

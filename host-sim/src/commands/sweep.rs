@@ -156,10 +156,15 @@ impl SweepArguments {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
-        let values =
-            if self.values.is_empty() { self.parameter.defaults(&W::condition()) } else { self.values.clone() };
-        let conditions: Vec<Condition> =
-            values.iter().map(|&value| self.parameter.condition(W::condition(), value)).collect::<Result<_>>()?;
+        let values = if self.values.is_empty() {
+            self.parameter.defaults(&W::condition())
+        } else {
+            self.values.clone()
+        };
+        let conditions: Vec<Condition> = values
+            .iter()
+            .map(|&value| self.parameter.condition(W::condition(), value))
+            .collect::<Result<_>>()?;
         let lineup = Lineup::<W>::of(self.models::<W>()?, Profile::Exact);
         lineup.check()?;
         let controllers: Vec<_> =

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use serde::Serialize;
-use wdgnn_core::flocking::Flocking;
 use crate::{
     commands::flock,
     error::{Error, Result},
@@ -24,6 +21,9 @@ use crate::{
         flock::{Flock, expert::Expert},
     },
 };
+use clap::Args;
+use serde::Serialize;
+use wdgnn_core::flocking::Flocking;
 
 /// Ticks between two printed rows; CSV, JSON and the page have all of them.
 const PRINT_EVERY: usize = 20;
@@ -196,11 +196,8 @@ fn record(model: &ModelFile, condition: &Condition, seed: u64) -> Result<Vec<Sce
     let start = Start::draw(&Flock::<2>::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut swarm = network.typed::<<Flock as World>::Shapes>(&start.states)?;
     let alpha = f64::from(model.weights().numbers[1]);
-    let mut recorder = Recorder {
-        scenes: Vec::new(),
-        expert: Expert { limit: network.task.limit, potential: true },
-        alpha,
-    };
+    let mut recorder =
+        Recorder { scenes: Vec::new(), expert: Expert { limit: network.task.limit, potential: true }, alpha };
     let stop = std::sync::atomic::AtomicBool::new(false);
     start.fly(&network.task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
     Ok(recorder.scenes)

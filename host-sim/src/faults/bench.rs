@@ -180,3 +180,30 @@ impl<W: World> Observer<W> for Recorder<StateOf<W>> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::flocking::Motion;
+
+    use super::*;
+    use crate::world::flock::Flock;
+
+    #[test]
+    fn who_is_left_out_does_not_count() {
+        let motion = |velocity| Motion { position: [0.0; 2], velocity };
+        let tick = |far| vec![motion([1.0, 0.0]), motion([100.0, 100.0]), motion([far, 0.0])];
+        let flight = Flight {
+            score: Vec::new(),
+            min_distance: 0.0,
+            close_pairs: [0; 3],
+            disagreement: None,
+            tally: None,
+        };
+        let flown = FaultFlight { flight, world: Flock::<2>::default(), states: vec![tick(3.0), tick(5.0)] };
+        let odd = [false, true, false];
+        // 1 m/s off their mean, and 2 m/s.
+        assert!((flown.total(&odd) - 5.0).abs() < 1.0e-12);
+        assert!((flown.last(&odd) - 4.0).abs() < 1.0e-12);
+        assert!(flown.last(&[false; 3]) > 1000.0);
+    }
+}

@@ -68,7 +68,8 @@ pub fn of_batch<'s>(
 ) -> Numbers {
     let net = net(numbers);
     let count = batch.len();
-    let (taps, labels): (Vec<[f32; TAPS]>, Vec<f32>) = batch.map(|sample| (sample.taps, sample.label)).unzip();
+    let (taps, labels): (Vec<[f32; TAPS]>, Vec<f32>) =
+        batch.map(|sample| (sample.taps, sample.label)).unzip();
     let pass = net.forward(vec![taps.into_flattened()]);
     let errors: Vec<f32> =
         pass.output.iter().zip(&labels).map(|(output, label)| loss.slope(output - label)).collect();

@@ -113,7 +113,14 @@ impl Recorder {
 
     /// A replay of this flight alone.
     #[must_use]
-    pub fn replay<W: World>(self, task: &W::Task, radius: f32, name: &str, title: &str, flight: &Flight) -> Replay {
+    pub fn replay<W: World>(
+        self,
+        task: &W::Task,
+        radius: f32,
+        name: &str,
+        title: &str,
+        flight: &Flight,
+    ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
         let Self { ticks, robots, start, scenery, .. } = self;
         Replay { period: task.period(), radius, robots, ticks, start, scenery, flights }
@@ -173,7 +180,14 @@ pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) ->
 
 #[cfg(test)]
 mod tests {
+    use wdgnn_core::{coverage::Cell, flocking::Motion, task::Task};
+
     use super::*;
+    use crate::{
+        links::Links,
+        scene::{Scene, Swarm},
+        world::{StateOf, coverage::Area, flock::Flock},
+    };
 
     #[test]
     fn the_moments_are_recorded_whatever_the_number_of_robots() {
@@ -183,5 +197,52 @@ mod tests {
             assert!(MOMENTS.iter().all(|moment| ticks.contains(moment)), "{robots}: {ticks:?}");
             assert!(ticks.len() <= SAMPLES / robots + 3);
         }
+    }
+
+    /// Somebody who is not asked for anything here.
+    struct Nobody;
+
+    impl<T: Task> Swarm<T> for Nobody {
+        fn fly(&mut self, _: &Scene<'_, T::State>, _: &mut Vec<T::Output>) -> Result {
+            Ok(())
+        }
+    }
+
+    fn record<W: World>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
+        let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
+        let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
+        let moment = Moment { world: &W::default(), scene, commands: &[], swarm: &Nobody };
+        recorder.see(&moment).unwrap();
+    }
+
+    fn recorder() -> Recorder {
+        let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
+        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery }
+    }
+
+    #[test]
+    fn velocities_are_recorded_as_changes() {
+        let mut recorder = recorder();
+        for (tick, velocity) in [(0, [1.0, -2.0]), (1, [9.0, 9.0]), (2, [1.2504, -2.5])] {
+            // The second robot is beyond those that are shown.
+            let motions = [
+                Motion { position: [0.5, -0.5], velocity },
+                Motion { position: [7.0; 2], velocity: [7.0; 2] },
+            ];
+            record::<Flock>(&mut recorder, tick, &motions);
+        }
+        assert_eq!(recorder.start, [500, -500]);
+        assert_eq!(recorder.changes, [1000, -2000, 250, -500]);
+    }
+
+    #[test]
+    fn where_states_tell_no_velocities_places_are_recorded_as_changes() {
+        let mut recorder = recorder();
+        for (tick, position) in [(0, [1.0, 2.0]), (1, [9.0, 9.0]), (2, [1.2504, 1.5])] {
+            record::<Area>(&mut recorder, tick, &[Cell { position, ..Cell::zero() }]);
+        }
+        assert_eq!(recorder.start, [1000, 2000]);
+        assert_eq!(recorder.changes, [1000, 2000, 250, -500]);
+        assert_eq!(recorder.scenery.len(), 2, "as often as robots");
     }
 }

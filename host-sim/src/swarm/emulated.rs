@@ -259,7 +259,9 @@ mod tests {
             dimensions: Dimensions::of::<Flocking>(),
         };
         change(&mut hello);
-        check::<Flocking>(&hello, &model, Link { profile: Profile::Exact, sealed: false }).err().map(|error| error.to_string())
+        check::<Flocking>(&hello, &model, Link { profile: Profile::Exact, sealed: false })
+            .err()
+            .map(|error| error.to_string())
     }
 
     #[test]

@@ -22,7 +22,9 @@ use crate::{
     air::{medium::Blueprint, options::Trust, voice::VoiceOf},
     error::{Error, Result},
     model::ModelFile,
-    profiles::{CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link, visit_sealed},
+    profiles::{
+        CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link, visit_sealed,
+    },
     scene::{Flown, Swarm},
     shapes::{Shapes, Visitor},
 };
@@ -89,7 +91,11 @@ impl<'a, T: Flown> Network<'a, T> {
     pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
         let count = robots.count();
         let blueprint = self.blueprint::<T::Shape>(sealed.then_some(Trust::Robust))?;
-        Ok(visit_codec(self.profile, sealed, PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count }))
+        Ok(visit_codec(
+            self.profile,
+            sealed,
+            PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count },
+        ))
     }
 
     /// Checks that networks of these dimensions can be flown on a profile.

@@ -103,9 +103,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
         for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
             tally.refused.count_many(*refusal, count);
         }
-        let distance = |a: &[f32], b: &[f32]| {
-            a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt()
-        };
+        let distance =
+            |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
         let size = distance(offline, &vec![0.0; offline.len()]);
         if let Some(thoughts) = self.robots.thoughts(robot) {
             tally.judge(thoughts.verdict);
@@ -211,9 +210,8 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
         }
         commands.clear();
         // Who is gone does nothing.
-        commands.extend(
-            outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))),
-        );
+        commands
+            .extend(outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))));
         self.outcomes = outcomes;
         self.inspect(scene);
         Ok(())

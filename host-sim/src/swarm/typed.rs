@@ -10,14 +10,13 @@ use rayon::prelude::*;
 use wdgnn_core::{
     Task,
     codec::{Codec, Exact, Parts},
-    wide::Model,
     node::{BeaconOf, Node},
     ports::{Actuator, Sensed},
     robot::NEIGHBOURS,
     tensor::Tensor as _,
     tick::{self, Hearing, PortErrors},
+    wide::Model,
 };
-
 
 use crate::{
     air::medium::Blueprint,
@@ -119,19 +118,21 @@ where
         commands.resize(self.nodes.len(), T::nothing());
         let said = &self.said;
         let frames = P::FRAMES as usize;
-        let hear_and_act = |(robot, (node, command)): (usize, (&mut Node<M, T, NEIGHBOURS, P>, &mut T::Output))| {
-            let mut hearing = Hearing::default();
-            for &other in scene.links.of(robot) {
-                let from = other as usize * frames;
-                for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten() {
-                    hearing.heard += 1;
-                    if let Err(refusal) = node.accept_parts(beacon, *parts) {
-                        hearing.refused.count(refusal);
+        let hear_and_act =
+            |(robot, (node, command)): (usize, (&mut Node<M, T, NEIGHBOURS, P>, &mut T::Output))| {
+                let mut hearing = Hearing::default();
+                for &other in scene.links.of(robot) {
+                    let from = other as usize * frames;
+                    for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten()
+                    {
+                        hearing.heard += 1;
+                        if let Err(refusal) = node.accept_parts(beacon, *parts) {
+                            hearing.refused.count(refusal);
+                        }
                     }
                 }
-            }
-            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-        };
+                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+            };
         if self.nodes.len() >= PARALLEL_ROBOTS {
             self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
         } else {

@@ -54,7 +54,10 @@ impl Trajectory {
     /// A sample by its number: taps and label.
     #[must_use]
     pub fn sample(&self, index: usize) -> (&[f32], &[f32]) {
-        (&self.taps[index * self.inputs..][..self.inputs], &self.labels[index * self.outputs..][..self.outputs])
+        (
+            &self.taps[index * self.inputs..][..self.inputs],
+            &self.labels[index * self.outputs..][..self.outputs],
+        )
     }
 
     /// Everybody's taps at a tick.

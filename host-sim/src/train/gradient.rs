@@ -63,7 +63,9 @@ pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gra
             };
             samples.par_chunks(PARTS * PART).map(some).collect()
         }
-        Batch::Windows(windows) => windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect(),
+        Batch::Windows(windows) => {
+            windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect()
+        }
     };
     let mut all = Sums::new(net);
     parts.iter().for_each(|part| all.add(part));
@@ -167,5 +169,142 @@ fn exchange_back(before: &mut [f32], owed: &[f32], links: &Links, scale: Scale, 
                 *sum += weight * owed;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use rand_chacha::ChaCha8Rng;
+    use wdgnn_core::{activation::Activation, shape::Dimensions};
+
+    use super::*;
+    use crate::{
+        seeds::{Purpose, generator},
+        train::{dataset::Trajectory, net::Places},
+    };
+
+    fn size(layers: usize, taps: usize) -> Dimensions {
+        Dimensions { features: 6, layers, taps, hidden: 16, outputs: 2 }
+    }
+
+    fn draw(count: usize, reach: f32, random: &mut ChaCha8Rng) -> Vec<f32> {
+        (0..count).map(|_| random.random_range(-reach..reach)).collect()
+    }
+
+    fn weights(size: &Dimensions, random: &mut ChaCha8Rng) -> Vec<f32> {
+        draw(Places::of(size).count(), 0.6, random)
+    }
+
+    /// The loss, and its gradient.
+    fn of(size: Dimensions, weights: &[f32], scale: Scale, batch: &Batch<'_>) -> (f32, Vec<f32>) {
+        let net = Net::new(size, Activation::TanhLibm, weights);
+        let mut into = vec![0.0; weights.len()];
+        (gradient(&net, scale, batch, &Loss::SQUARED, &mut into), into)
+    }
+
+    fn check(size: Dimensions, batch: &Batch<'_>, scale: Scale, random: &mut ChaCha8Rng) {
+        let mut weights = weights(&size, random);
+        let analytic = of(size, &weights, scale, batch).1;
+        let largest = analytic.iter().fold(0.0_f32, |largest, g| largest.max(g.abs()));
+        assert!(largest > 0.0);
+        for index in (0..weights.len()).step_by(3).chain(0..3) {
+            // Central differences in f32: h = 2⁻⁶ balances the h²-term against rounding of a loss near 1 (1e-7/h).
+            let h = 0.015_625;
+            let kept = weights[index];
+            let mut loss_at = |value| {
+                weights[index] = value;
+                of(size, &weights, scale, batch).0
+            };
+            let difference = (loss_at(kept + h) - loss_at(kept - h)) / (2.0 * h);
+            loss_at(kept);
+            let bound = 0.004 * largest + 0.01 * analytic[index].abs();
+            assert!(
+                (difference - analytic[index]).abs() < bound,
+                "{size:?} {scale:?} weight {index}: {difference} {}",
+                analytic[index]
+            );
+        }
+    }
+
+    /// Robots that mill about, so that links come and go.
+    fn trajectory(size: &Dimensions, random: &mut ChaCha8Rng) -> Trajectory {
+        let (robots, ticks) = (5, 7);
+        let mut trajectory = Trajectory::new(size, robots);
+        for _ in 0..ticks {
+            let mut place = |_| [random.random_range(-1.0..1.0), random.random_range(-1.0..1.0), 0.0];
+            let places: Vec<[f32; 3]> = (0..robots).map(&mut place).collect();
+            trajectory.links.push(Links::within(&places, 1.0));
+            for _ in 0..robots {
+                trajectory.push(&draw(size.inputs(0), 1.0, random), &draw(size.outputs, 1.0, random));
+            }
+        }
+        trajectory
+    }
+
+    #[test]
+    fn gradients_of_one_layer_agree_with_finite_differences() {
+        let random = &mut generator(1, Purpose::Weights, 1);
+        let size = size(1, 4);
+        let trajectory = trajectory(&size, random);
+        let samples = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
+        check(size, &Batch::Samples(samples), Scale::Mean, random);
+    }
+
+    #[test]
+    fn gradients_through_delayed_exchanges_agree_with_finite_differences() {
+        let random = &mut generator(1, Purpose::Weights, 2);
+        for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3), Scale::Closed] {
+            let flight = trajectory(&size(2, 2), random);
+            let window =
+                |warm_up, ticks| Batch::Windows(vec![Window { trajectory: &flight, warm_up, ticks }]);
+            check(size(2, 2), &window(2, 3..7), scale, random);
+            check(size(3, 2), &window(0, 0..7), scale, random);
+        }
+        let trajectory = trajectory(&size(2, 4), random);
+        let window = Window { trajectory: &trajectory, warm_up: 3, ticks: 4..7 };
+        check(size(2, 4), &Batch::Windows(vec![window]), Scale::Mean, random);
+    }
+
+    #[test]
+    fn a_window_of_one_layer_is_its_samples() {
+        let random = &mut generator(1, Purpose::Weights, 3);
+        let size = size(1, 4);
+        let trajectory = trajectory(&size, random);
+        let weights = weights(&size, random);
+        let samples = Batch::Samples((0..trajectory.len()).map(|index| trajectory.sample(index)).collect());
+        let window = Batch::Windows(vec![Window { trajectory: &trajectory, warm_up: 0, ticks: 0..7 }]);
+        let [samples, window] = [samples, window].map(|batch| of(size, &weights, Scale::Mean, &batch).1);
+        for (a, b) in samples.iter().zip(window) {
+            // The same sums, backwards in time.
+            assert!((a - b).abs() < 1.0e-5, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_the_mean_of_its_samples_however_many_parts_it_has() {
+        let random = &mut generator(1, Purpose::Weights, 4);
+        let size = size(1, 4);
+        let trajectory = trajectory(&size, random);
+        let weights = weights(&size, random);
+        let once: Vec<_> = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
+        // More than one part, more than one thread's share, and a rest.
+        let often = once.iter().copied().cycle().take(35 * 40).collect();
+        assert!(35 * 40 > 2 * PARTS * PART);
+        let [once, often] =
+            [once, often].map(|samples| of(size, &weights, Scale::Mean, &Batch::Samples(samples)).1);
+        for (a, b) in once.iter().zip(often) {
+            // Forty times the same sums round differently.
+            assert!((a - b).abs() < 1.0e-4, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_loss_is_flat_where_both_are_clamped_and_linear_far_out() {
+        let loss = Loss { clamp: Some(10.0), huber: 5.0 };
+        assert_eq!(loss.of(99.0, 10.0), (0.0, 0.0));
+        assert_eq!(loss.of(2.0, 1.0), (1.0, 2.0));
+        assert_eq!(loss.of(99.0, 0.0), (5.0 * 15.0, 10.0));
+        assert_eq!(loss.of(-99.0, 0.0).1, -10.0);
     }
 }

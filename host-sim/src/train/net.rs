@@ -41,7 +41,8 @@ impl Places {
             next = range.end;
             range
         };
-        let layers = (0..size.layers).map(|layer| (take(size.inputs(layer) * size.hidden), take(size.hidden)));
+        let layers =
+            (0..size.layers).map(|layer| (take(size.inputs(layer) * size.hidden), take(size.hidden)));
         Self {
             layers: layers.collect(),
             wide: take(size.inputs(0) * size.hidden),
@@ -260,5 +261,99 @@ impl Sums {
         gradient[places.readout_bias.clone()].copy_from_slice(&self.output);
         let mean = 1.0 / self.count.max(1) as f32;
         gradient.iter_mut().for_each(|g| *g *= mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use wdgnn_core::{
+        flocking::Flocking,
+        shape::{OneLayer, Shape, ThreeLayers, TwoLayers},
+        taps::{Chain, Chains as _, NoChain, Scale, Stacked},
+        tensor::Tensor as _,
+        wide::{Metric, Model},
+    };
+
+    use super::*;
+    use crate::{
+        recipe::Architecture,
+        seeds::{Purpose, generator},
+        train::first,
+    };
+
+    type ModelOf<'w, S> = <S as Shape<Flocking>>::Model<'w>;
+
+    /// A robot's chains from the taps of each layer, and back.
+    trait Lists: Sized {
+        fn lists(&self) -> Vec<Vec<f32>>;
+        fn fill(&mut self, lists: &[Vec<f32>]);
+    }
+
+    impl Lists for NoChain {
+        fn lists(&self) -> Vec<Vec<f32>> {
+            Vec::new()
+        }
+
+        fn fill(&mut self, lists: &[Vec<f32>]) {
+            assert!(lists.is_empty());
+        }
+    }
+
+    impl<const TAPS: usize, const F: usize, Above: Lists> Lists for Stacked<TAPS, F, Above> {
+        fn lists(&self) -> Vec<Vec<f32>> {
+            let Chain(taps) = &self.chain;
+            std::iter::once(taps.as_flattened().to_vec()).chain(self.above.lists()).collect()
+        }
+
+        fn fill(&mut self, lists: &[Vec<f32>]) {
+            self.chain.numbers_mut().copy_from_slice(&lists[0]);
+            self.above.fill(&lists[1..]);
+        }
+    }
+
+    fn check<S>()
+    where
+        S: Shape<Flocking>,
+        for<'w> <ModelOf<'w, S> as Model>::Chains: Lists,
+    {
+        let size = S::DIMENSIONS;
+        let weights = first::weights(&size, Architecture::WdGnn, 7);
+        assert_eq!(weights.len(), S::NUMBERS);
+        let mut random = generator(7, Purpose::Training, 0);
+        let net = Net::new(size, Activation::Tanh, &weights);
+        let model = S::over(&weights, Activation::Tanh, Scale::Closed, Metric::Euclidean).unwrap();
+        let robots = 9;
+        let count = |layer| robots * size.inputs(layer);
+        let chains: Vec<Vec<f32>> = (0..size.layers)
+            .map(|layer| (0..count(layer)).map(|_| random.random_range(-2.0..2.0)).collect())
+            .collect();
+        let pass = net.forward(chains.clone());
+        let of = |all: &[Vec<f32>], robot: usize| -> Vec<Vec<f32>> {
+            let each = |(layer, taps): (usize, &Vec<f32>)| {
+                taps[robot * size.inputs(layer)..][..size.inputs(layer)].to_vec()
+            };
+            all.iter().enumerate().map(each).collect()
+        };
+        for robot in 0..robots {
+            let own = of(&chains, robot);
+            let mut taps = <ModelOf<'_, S> as Model>::Chains::ZERO;
+            taps.fill(&own);
+            let features = own[0][..6].try_into().unwrap();
+            let expected = model.infer(model.offline(), &features, &mut taps);
+            // Sums of at most some dozens of terms of size 1, in another order: a few times 32 · 2⁻²⁴.
+            let near = |a: f32, b: f32| assert!((a - b).abs() < 1.0e-5, "{size:?} robot {robot}: {a} {b}");
+            expected.iter().zip(&pass.output[2 * robot..]).for_each(|(a, b)| near(*a, *b));
+            // Own signals of upper layers were filled in alike.
+            let filled = of(&pass.chains, robot).concat();
+            taps.lists().concat().into_iter().zip(filled).for_each(|(a, b)| near(a, b));
+        }
+    }
+
+    #[test]
+    fn forwards_it_is_the_network_that_robots_fly() {
+        check::<OneLayer<6, 4, 32, 2>>();
+        check::<TwoLayers<6, 2, 16, 2>>();
+        check::<ThreeLayers<6, 2, 16, 2>>();
     }
 }

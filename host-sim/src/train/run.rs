@@ -165,7 +165,13 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     /// An epoch of imitation. Returns its mean loss.
-    fn imitate(&self, imitate: &Imitate, epoch: usize, state: &mut Checkpoint, data: &mut Data) -> Result<f32> {
+    fn imitate(
+        &self,
+        imitate: &Imitate,
+        epoch: usize,
+        state: &mut Checkpoint,
+        data: &mut Data,
+    ) -> Result<f32> {
         let Plan { name, recipe, size } = self.plan;
         if epoch == 0 || imitate.refresh > 0 {
             data.flights.push_back(self.fly(imitate, epoch, &state.weights)?);
@@ -183,7 +189,8 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         for (index, draw) in draws.iter().enumerate() {
             let progress = (epoch * count + index) as f32 / (recipe.epochs * count) as f32;
             let net = Net::new(*size, Activation::Tanh, &state.weights);
-            loss += gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
+            loss +=
+                gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
             first::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
         }

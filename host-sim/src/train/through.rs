@@ -181,13 +181,19 @@ impl<W: World> Flown<W> {
             for (robot, owed) in owed[0].chunks_exact(inputs).enumerate() {
                 self.exchange_back(tick, robot, owed, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
-                derivative.observe(&draft.task, &memory.state, &memory.others, &owed[..features], &mut |who, number, x| {
-                    let (spoke, other) = who.map_or((tick, robot), |other| {
-                        let (id, spoke) = memory.heard[other];
-                        (spoke as usize, id as usize)
-                    });
-                    told[spoke][other * count + number] += x;
-                });
+                derivative.observe(
+                    &draft.task,
+                    &memory.state,
+                    &memory.others,
+                    &owed[..features],
+                    &mut |who, number, x| {
+                        let (spoke, other) = who.map_or((tick, robot), |other| {
+                            let (id, spoke) = memory.heard[other];
+                            (spoke as usize, id as usize)
+                        });
+                        told[spoke][other * count + number] += x;
+                    },
+                );
             }
             loss += self.scores[tick] / begin;
             derivative.score(tick as u32, &self.states[tick], 1.0 / begin, &mut after);
@@ -212,7 +218,11 @@ impl<W: World> Flown<W> {
         let passed = robots.flat_map(|(memory, owed)| {
             let Memory { state, others, output, command, .. } = memory;
             let passes = derivative.passes(&draft.task, state, others, output, command);
-            passes.into_iter().zip(owed).map(|(passes, owed)| if passes { *owed } else { 0.0 }).collect::<Vec<_>>()
+            passes
+                .into_iter()
+                .zip(owed)
+                .map(|(passes, owed)| if passes { *owed } else { 0.0 })
+                .collect::<Vec<_>>()
         });
         passed.collect()
     }
@@ -246,5 +256,141 @@ impl<W: World> Flown<W> {
                 sums.for_each(|(sum, owed)| *sum += weight * owed);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use wdgnn_core::{flocking::Flocking, shape::Dimensions};
+
+    use super::*;
+    use crate::{
+        train::{first, net::Places},
+        world::flock::{Flock, bodies::Quirks},
+    };
+
+    const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
+
+    const THROUGH: Through =
+        Through { ticks: 12, flights: 2, terminal: 3.0, mixed: 0.0, longest: f32::INFINITY };
+
+    /// What is flown.
+    #[derive(Clone, Copy)]
+    struct Setting {
+        scale: Scale,
+        exchange: u32,
+        quirks: Quirks,
+        task: Flocking,
+    }
+
+    fn setting(scale: Scale, exchange: u32, quirks: Quirks, normalised: bool) -> Setting {
+        let task = Flocking { separation: 0.0, normalised, limit: 1000.0, ..Flocking::MEANS };
+        Setting { scale, exchange, quirks, task }
+    }
+
+    /// Weights that look at velocities only (gradients do not go through positions), and stay far from the clamp.
+    fn weights() -> Vec<f32> {
+        let mut random = generator(5, Purpose::Weights, 0);
+        let mut weights: Vec<f32> =
+            (0..Places::of(&SIZE).count()).map(|_| random.random_range(-0.4..0.4)).collect();
+        weights[..3].copy_from_slice(&[0.9, 1.1, 0.1]);
+        first::rows(&SIZE, &(2..6)).into_iter().for_each(|rows| weights[rows].fill(0.0));
+        weights
+    }
+
+    fn loss_and_gradient(weights: &[f32], setting: &Setting, number: u64) -> (f32, Vec<f32>) {
+        let Setting { scale, exchange, quirks, task } = *setting;
+        let draft = Draft { numbers: weights, size: SIZE, scale, task, exchange };
+        let draw = |_: &mut _| (Flock::<2>::with(quirks), Condition { robots: 7, ..Condition::PAPER });
+        let mut into = vec![0.0; weights.len()];
+        let loss = gradient(&draft, &THROUGH, &draw, 3, number, &mut into).unwrap();
+        (loss, into)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_flight() {
+        let quirks = Quirks { delay: 2, lag: 0.03, drag: 0.5, turned: 0.3, ..Quirks::default() };
+        for (scale, exchange, quirks, normalised) in [
+            (Scale::Closed, 1, Quirks::default(), true),
+            (Scale::Mean, 1, Quirks::default(), false),
+            (Scale::Closed, 3, Quirks::default(), true),
+            (Scale::Closed, 1, quirks, true),
+        ] {
+            let setting = setting(scale, exchange, quirks, normalised);
+            let smooth: usize = (0..8).map(|number| directions_that_agree(&setting, number)).sum();
+            assert!(smooth > 12, "{scale:?} {exchange}: only {smooth} of 48 directions are smooth");
+        }
+    }
+
+    /// Compares slopes along the gradient and along single weights (α_W, B on every tap, R) with differences of the loss. Where a link
+    /// comes or goes between the two ends the loss has a step, which the gradient leaves out: two lengths then measure different
+    /// slopes, and nothing is compared.
+    fn directions_that_agree(setting: &Setting, number: u64) -> usize {
+        let weights = weights();
+        let (_, gradient) = loss_and_gradient(&weights, setting, number);
+        let norm = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+        assert!(norm > 1.0e-3, "{norm}");
+        let along: Vec<f32> = gradient.iter().map(|g| g / norm).collect();
+        let single = |index: usize| {
+            let mut direction = vec![0.0; weights.len()];
+            direction[index] = 1.0;
+            direction
+        };
+        let places = Places::of(&SIZE);
+        let rows = (0..SIZE.taps).map(|tap| places.wide.start + tap * SIZE.features * SIZE.hidden + 4);
+        let directions =
+            [along, single(1), single(places.readout.start + 8)].into_iter().chain(rows.map(single));
+        let tolerance = 0.02 * f64::from(norm);
+        let mut smooth = 0;
+        for (index, direction) in directions.enumerate() {
+            let slope = |step: f32| {
+                let at = |step: f32| {
+                    let moved: Vec<f32> = weights.iter().zip(&direction).map(|(w, d)| w + step * d).collect();
+                    f64::from(loss_and_gradient(&moved, setting, number).0)
+                };
+                (at(step) - at(-step)) / f64::from(2.0 * step)
+            };
+            let (long, short) = (slope(0.02), slope(0.005));
+            if (long - short).abs() > 0.5 * tolerance {
+                continue;
+            }
+            smooth += 1;
+            let expected: f32 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+            assert!(
+                (short - f64::from(expected)).abs() < tolerance,
+                "flight {number}, direction {index}: {short} measured, {expected} expected, norm {norm}"
+            );
+        }
+        smooth
+    }
+
+    #[test]
+    fn a_clamped_command_passes_nothing() {
+        let mut setting = setting(Scale::Closed, 1, Quirks::default(), true);
+        assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().any(|&g| g != 0.0));
+        setting.task.limit = 1.0e-6;
+        assert!(loss_and_gradient(&weights(), &setting, 0).1.iter().all(|&g| g == 0.0));
+    }
+
+    #[test]
+    fn the_bits_are_the_same_at_any_number_of_threads() {
+        let setting = setting(Scale::Closed, 1, Quirks { noise: 0.1, ..Quirks::default() }, true);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| loss_and_gradient(&weights(), &setting, 0))
+        };
+        assert_eq!(with(1), with(3));
+    }
+
+    #[test]
+    fn a_world_without_a_derivative_is_told() {
+        use crate::world::coverage::Area;
+        let size = Dimensions { taps: 4, ..SIZE };
+        let numbers = first::weights(&size, crate::recipe::Architecture::WdGnn, 1);
+        let draft = Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::task(), exchange: 1 };
+        let draw = |_: &mut _| (Area::default(), Area::condition());
+        let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
+        assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");
     }
 }

@@ -92,7 +92,13 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// Moves everybody for one tick.
-    fn step(&mut self, task: &Self::Task, tick: u32, states: &mut [StateOf<Self>], commands: &[OutputOf<Self>]);
+    fn step(
+        &mut self,
+        task: &Self::Task,
+        tick: u32,
+        states: &mut [StateOf<Self>],
+        commands: &[OutputOf<Self>],
+    );
 
     /// How bad things are at a tick: what training makes less of.
     fn score(&self, tick: u32, states: &[StateOf<Self>]) -> f64;

@@ -33,10 +33,7 @@ impl Heap {
     fn at(&self, tick: u32) -> [f32; 2] {
         let angle = self.angle + self.speed * TICK_SECONDS * tick as f32;
         // libm, so that a seed gives the same field on every machine.
-        [
-            self.centre[0] + self.radius * libm::cosf(angle),
-            self.centre[1] + self.radius * libm::sinf(angle),
-        ]
+        [self.centre[0] + self.radius * libm::cosf(angle), self.centre[1] + self.radius * libm::sinf(angle)]
     }
 }
 

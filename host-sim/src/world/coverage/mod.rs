@@ -16,12 +16,10 @@ use wdgnn_core::{
 
 use self::{
     field::Field,
-    lloyd::{Local, Lloyd, Still},
+    lloyd::{Lloyd, Local, Still},
 };
 use super::{Condition, Rival, Settings, Spot, SwarmOf, World};
-use crate::{
-    error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Layout,
-};
+use crate::{error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Layout};
 
 /// A square with something to see in it.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +56,8 @@ impl World for Area {
 
     /// What can be learned from one's own cell is Lloyd's way, and the network knows better from its neighbours: a small step.
     fn settings(recipe: RecipeName) -> Option<Settings<Coverage>> {
-        let settings = Settings { task: Self::task(), scale: Scale::Closed, step: 0.02, ball: 1.0, heeds: false };
+        let settings =
+            Settings { task: Self::task(), scale: Scale::Closed, step: 0.02, ball: 1.0, heeds: false };
         (recipe != RecipeName::Paper).then_some(settings)
     }
 
@@ -149,8 +148,8 @@ mod tests {
         let mut totals = [0.0; 3];
         for swarm in 0..4 {
             let condition = Condition { robots: 20, ticks: 100, ..Area::condition() };
-            let start =
-                Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm)).unwrap();
+            let start = Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm))
+                .unwrap();
             for (total, rival) in totals.iter_mut().zip(Area::rivals()) {
                 let mut swarm = (rival.make)(&start.world, &Coverage::DEFAULT);
                 *total += start.fly_alone(&Coverage::DEFAULT, swarm.as_mut()).unwrap().total();

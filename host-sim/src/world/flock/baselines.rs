@@ -147,7 +147,10 @@ fn expert<const D: usize>(task: &Flocking<D>) -> Expert {
     Expert { limit: task.limit, potential: true }
 }
 
-fn guarded<W: Wishes<D> + 'static, const D: usize>(wishes: W, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
+fn guarded<W: Wishes<D> + 'static, const D: usize>(
+    wishes: W,
+    task: &Flocking<D>,
+) -> Box<dyn Swarm<Flocking<D>>>
 where
     Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
 {
