@@ -12,13 +12,14 @@ const PROFILES: [&str; 4] = ["exact", "dot154", "esb32", "espnow"];
 
 /// Tasks that come with the core: the type, and the weight file that was trained for each profile's exchange rate. Where there is none,
 /// `WDGNN_MODEL` has to name one.
-const TASKS: [(&str, &str, [&str; 4]); 2] = [
+const TASKS: [(&str, &str, [&str; 4]); 3] = [
     (
         "flocking",
         "wdgnn_core::Flocking<2>",
         ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow"],
     ),
     ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", ""]),
+    ("coverage", "wdgnn_core::coverage::Coverage", ["coverage", "", "", ""]),
 ];
 
 fn main() {

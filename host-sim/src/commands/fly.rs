@@ -321,7 +321,8 @@ fn finding(outcomes: &[Outcome]) -> String {
     }
 }
 
-fn capital(words: &str) -> String {
+/// With a capital letter in front.
+pub(super) fn capital(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

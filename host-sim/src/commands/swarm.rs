@@ -7,12 +7,15 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{
+    flock_tables,
+    fly::capital,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
 };
 use crate::{
     air::options::FlightArguments,
     error::{Error, Result},
+    evaluate::{Outcome, Summary},
     files,
     flight::{Flight, Moment, Observer, Start},
     key,
@@ -293,7 +296,11 @@ impl SwarmArguments {
         recorder: Recorder,
         flown: &Flown,
     ) -> String {
-        let title = format!("{} robots, {}", self.kind(), W::TITLE);
+        let title = format!("{}: {} robots", capital(W::TITLE), self.kind());
+        let flights = vec![flown.flight.clone()];
+        let summary = Summary::of(&flights);
+        let outcome = Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary };
+        let outcomes = [outcome];
         let replay = recorder.replay::<W>(task, condition.radius, ONLINE, "WD-GNN online", &flown.flight);
         page::flights(&page::FlightsPage {
             lead: format!(
@@ -304,11 +311,11 @@ impl SwarmArguments {
             ),
             title,
             score: W::SCORE,
-            outcomes: &[],
+            outcomes: &outcomes,
             replay: &replay,
             moments: false,
-            table: Vec::new(),
-            legend: String::new(),
+            table: flock_tables::measured(&outcomes),
+            legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
             air: self.faults.words(),
             finding: String::new(),
             command: format!(

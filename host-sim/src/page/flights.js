@@ -75,7 +75,7 @@ function showMoments() {
 function advance(now) {
   if (!state.playing) return;
   // A tab that slept does not leap.
-  const seconds = Math.min((now - state.before) / 1000, 0.1);
+  const seconds = Math.min(Math.max(now - state.before, 0) / 1000, 0.1);
   state.before = now;
   if (state.tick < last) {
     state.tick = Math.min(state.tick + (seconds * Number(speed.value)) / replay.period, last);

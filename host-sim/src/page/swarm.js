@@ -118,7 +118,7 @@ function mean(pairs) {
 function inks() {
   const style = getComputedStyle(document.documentElement);
   const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
-  return { link: style.getPropertyValue("--soft"), heap: style.getPropertyValue("--series-6"), grid: style.getPropertyValue("--faint"), shades };
+  return { link: style.getPropertyValue("--soft"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
 }
 
 // Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
@@ -170,7 +170,8 @@ function drawScenery(context, scenery, x, y, scale, colour) {
     const [px, py, size] = [x(at[0]), y(at[1]), radius * scale];
     const heap = context.createRadialGradient(px, py, 0, px, py, size);
     heap.addColorStop(0, colour);
-    heap.addColorStop(1, "transparent");
+    // The same without any of it: `transparent` would be black.
+    heap.addColorStop(1, colour + "00");
     context.globalAlpha = 0.45 * weight;
     context.fillStyle = heap;
     context.fillRect(px - size, py - size, 2 * size, 2 * size);
