@@ -2,7 +2,10 @@
 //! weight file), `WDGNN_PROFILE=name` (a link profile) and `WDGNN_KEY=path` (the swarm's key: frames are sealed). Paths are relative
 //! to the workspace. And the linker scripts for boards.
 
-use std::{env, fs, path::Path};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 /// Link profiles.
 const PROFILES: [&str; 4] = ["exact", "dot154", "esb32", "espnow"];
@@ -16,14 +19,6 @@ const TASKS: [(&str, &str, [&str; 4]); 2] = [
         ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow"],
     ),
     ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", ""]),
-];
-
-/// Boards with a memory map of their own, by cargo feature. Without one, what `memory.x` says holds.
-const MAPS: [(&str, &str); 4] = [
-    ("BOARD_NRF52840", "dk.x"),
-    ("BOARD_NRF52840_DONGLE", "dongle.x"),
-    ("BOARD_FEATHER_NRF52840", "feather.x"),
-    ("BOARD_MICROBIT_V2", "microbit.x"),
 ];
 
 fn main() {
@@ -81,9 +76,7 @@ fn choose_task(root: &Path, profile: usize) {
         println!("cargo::error=WDGNN_TASK={task} is not a task that comes with the core: give {names}");
         return;
     };
-    let out = env::var_os("OUT_DIR").expect("cargo sets it");
-    fs::write(Path::new(&out).join("task.rs"), format!("type Task = {path};\n"))
-        .expect("it is cargo's folder");
+    write_out("task.rs", &format!("type Task = {path};\n"));
     let model = match (told("WDGNN_MODEL"), models[profile]) {
         (Some(model), _) => model,
         (None, "") => {
@@ -98,17 +91,36 @@ fn choose_task(root: &Path, profile: usize) {
     include("WDGNN_MODEL", &root.join(model), "weight file");
 }
 
-/// Linker scripts: cortex-m-rt's, the log's, and before them the map of the board, which `memory.x` takes up.
-fn link(root: &Path) {
-    println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
-    println!("cargo::rustc-link-search={}", root.display());
-    let chosen =
-        MAPS.into_iter().find(|(feature, _)| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some());
-    if let Some((_, map)) = chosen {
-        let map = root.join("firmware/src/board/nrf52/boards").join(map);
-        println!("cargo::rerun-if-changed={}", map.display());
-        println!("cargo::rustc-link-arg-bins=-T{}", map.display());
+/// The folder of the chosen board.
+fn board() -> Option<String> {
+    let chosen: Vec<String> = env::vars()
+        .filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_BOARD_")?.to_lowercase()))
+        .collect();
+    match &chosen[..] {
+        [one] => return Some(one.clone()),
+        // A proof by linking, on any processor.
+        [] if env::var_os("CARGO_FEATURE_PANIC_NEVER").is_some() => return Some("qemu".into()),
+        [] => println!("cargo::error=choose a board of firmware/Cargo.toml, such as --features board-qemu"),
+        _ => println!("cargo::error=choose one board: add --no-default-features to --features"),
     }
+    None
+}
+
+/// Linker scripts: cortex-m-rt's, the log's, and `memory.x`, which takes up the chosen board's map. The latter two are found by
+/// whoever depends on this crate, too.
+fn link(root: &Path) {
+    let Some(folder) = board() else { return };
+    let path = root.join("firmware/src/board").join(&folder).join("map.x");
+    println!("cargo::rerun-if-changed={}", path.display());
+    println!("cargo::rerun-if-changed={}", root.join("memory.x").display());
+    let Ok(map) = fs::read_to_string(&path) else {
+        println!("cargo::error=there is no map of this board's memory at {}", path.display());
+        return;
+    };
+    // Whoever flashes an image can see what it was linked for.
+    let out = write_out("board.x", &format!("{map}_board_is_{folder} = 1;\n"));
+    println!("cargo::rustc-link-search={}", out.display());
+    println!("cargo::rustc-link-search={}", root.display());
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
@@ -126,4 +138,11 @@ fn include(variable: &str, path: &Path, what: &str) {
         println!("cargo::error={variable}: there is no {what} at {}", path.display());
     }
     println!("cargo::rustc-env={variable}={}", path.display());
+}
+
+/// Writes a file to cargo's folder for such files, and says which that is.
+fn write_out(name: &str, content: &str) -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join(name), content).expect("it is cargo's own");
+    out
 }

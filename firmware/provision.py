@@ -21,9 +21,10 @@ import struct
 import subprocess
 import sys
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
+
+from boards import Board, Image, NoImage, boards, load
 
 WORKSPACE = Path(__file__).resolve().parent.parent
 TARGET = "thumbv7em-none-eabihf"
@@ -31,27 +32,8 @@ LARGEST_ADDRESS = 65_535
 MOST_ROBOTS = 10  # on one air, which robots are told and nobody is kept from
 UF2_BYTES = 256
 Pieces = list[tuple[int, bytes]]
-
-
-@dataclass(frozen=True)
-class Board:
-    """What differs from one board to the next. Places are those of firmware/src/board/nrf52/boards."""
-
-    feature: str
-    chip: str
-    begins: int
-    settings: int
-    family: int | None = None  # of its UF2 files
-    drive: bool = False
-    dfu: bool = False
-
-
-BOARDS = {
-    "nrf52840": Board("board-nrf52840", "nRF52840_xxAA", 0x00000, 0xF7000),
-    "nrf52840-dongle": Board("board-nrf52840-dongle", "nRF52840_xxAA", 0x01000, 0xD7000, dfu=True),
-    "feather-nrf52840": Board("board-feather-nrf52840", "nRF52840_xxAA", 0x26000, 0xE3000, family=0xADA52840, drive=True),
-    "microbit-v2": Board("board-microbit-v2", "nRF52833_xxAA", 0x00000, 0x77000, drive=True),
-}
+# Those that can be flashed.
+BOARDS = {name: board for name, board in boards().items() if board.chip}
 
 
 def bad_usage(sentence: str) -> NoReturn:
@@ -124,30 +106,15 @@ def build(board: Board, options: argparse.Namespace) -> Path:
     failed("cargo made no image")
 
 
-def load_elf(path: Path) -> Pieces:
-    """What an ELF file puts into flash."""
+def load_image(board: Board, path: Path) -> Image:
+    """The image, if it is for this board: another one would overwrite a bootloader or the settings."""
     try:
-        image = path.read_bytes()
-        if image[:6] != b"\x7fELF\x01\x01":
-            bad_usage(f"{path} is no firmware image (ELF, 32 bits)")
-        (table,) = struct.unpack_from("<I", image, 28)
-        entry, count = struct.unpack_from("<HH", image, 42)
-        pieces = []
-        for index in range(count):
-            kind, offset, _, address, size = struct.unpack_from("<5I", image, table + index * entry)
-            if kind == 1 and size:
-                pieces.append((address, image[offset : offset + size]))
-    except (OSError, struct.error) as error:
-        bad_usage(f"{path} cannot be read: {error}")
-    return sorted(pieces)
-
-
-def check_places(board: Board, pieces: Pieces) -> None:
-    """An image for another board would overwrite a bootloader or the settings."""
-    if not pieces or pieces[0][0] != board.begins:
-        failed(f"the image does not begin at {board.begins:#x}, where this board's does: is it for another board?")
-    if any(address + len(content) > board.settings for address, content in pieces):
-        failed(f"the image reaches over {board.settings:#x}, where the robot's settings are")
+        image = load(path)
+    except NoImage as error:
+        bad_usage(str(error))
+    if image.board != board.name:
+        failed(f"the image does not say that it is for {board.name}, but for {image.board}: is it for another board?")
+    return image
 
 
 def hex_record(kind: int, address: int, content: bytes) -> str:
@@ -204,13 +171,13 @@ def probe_rs(arguments: list[str]) -> str:
     return ran.stdout
 
 
-def flash(board: Board, file: Path, address: int, probe: str | None, erase: bool) -> None:
+def flash(board: Board, file: Path, place: int, address: int, probe: str | None, erase: bool) -> None:
     """Over a debug probe. The settings are read back before the image runs for the first time: it may close the debug port."""
     where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
     download = ["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else [])]
     probe_rs([*download, str(file)])
     wanted = settings_page(address)
-    printed = probe_rs(["read", *where, "b8", hex(board.settings), str(len(wanted))])
+    printed = probe_rs(["read", *where, "b8", hex(place), str(len(wanted))])
     found = bytes(int(byte, 16) for byte in re.findall(r"(?<![\w:])[0-9a-fA-F]{2}(?![\w:])", printed))
     if found != wanted:
         failed(f"robot {address} was flashed, but its settings read back as {found.hex() or 'nothing'}, not {wanted.hex()}")
@@ -273,8 +240,9 @@ def main() -> int:
     """Builds, writes, flashes."""
     options = parse()
     board = BOARDS[options.board]
-    image = load_elf(options.image or build(board, options))
-    check_places(board, image)
+    image = load_image(board, options.image or build(board, options))
+    # The settings lie behind the image's flash.
+    place = image.symbols["_flash_ends"]
     options.out.mkdir(parents=True, exist_ok=True)
     if options.unsealed:
         print("THESE ROBOTS ARE UNSEALED: they believe everybody who speaks")
@@ -282,13 +250,13 @@ def main() -> int:
         print(f"{len(options.robots)} robots: one air has slots for {MOST_ROBOTS} within reach of each other")
     several = len(options.robots) > 1 and len(options.probe) < 2
     for index, address in enumerate(options.robots):
-        pieces = [*image, (board.settings, settings_page(address))]
+        pieces = [*image.pieces, (place, settings_page(address))]
         file = options.out / f"{options.board}-robot-{address}.hex"
         write_private(file, intel_hex(pieces).encode())
         dropped = file
-        if board.family:
+        if board.uf2_family:
             dropped = file.with_suffix(".uf2")
-            write_private(dropped, uf2(pieces, board.family))
+            write_private(dropped, uf2(pieces, int(board.uf2_family, 16)))
         print(f"robot {address}: {dropped}")
         if board.dfu and not options.flash:
             package = file.with_suffix(".zip")
@@ -298,7 +266,7 @@ def main() -> int:
         if options.flash:
             next_board(address, several)
             probe = options.probe[index if len(options.probe) > 1 else 0] if options.probe else None
-            flash(board, file, address, probe, options.erase)
+            flash(board, file, place, address, probe, options.erase)
         elif options.drive:
             next_board(address, several)
             shutil.copyfile(dropped, options.drive / dropped.name)

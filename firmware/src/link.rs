@@ -29,13 +29,13 @@ mod chosen {
     use wdgnn_core::seal::{self, Key};
 
     use super::Profile;
-    use crate::board::Cipher;
+    use crate::board::{Board, ThisBoard};
 
     /// Bytes of a tag: all that fits into an nRF24's frame, and twice as many elsewhere.
     const TAG: usize = if cfg!(profile = "esb32") { 4 } else { 8 };
 
     /// The robot's codec.
-    pub type Link = seal::SealedWith<Profile, Cipher, TAG>;
+    pub type Link = seal::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG>;
 
     /// The swarm's key. Never printed.
     static KEY: Key = match seal::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
@@ -48,6 +48,6 @@ mod chosen {
     /// A codec that has heard nothing yet.
     #[must_use]
     pub fn link() -> Link {
-        Link::with_cipher(Profile::default(), Cipher::new(&KEY))
+        Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY))
     }
 }

@@ -108,6 +108,13 @@ macro_rules! profiles {
             }
         }
 
+        /// Calls `visitor` with the codec of this profile, sealed.
+        pub fn visit_sealed<V: CodecVisitor>(profile: Profile, visitor: V) -> V::Output {
+            match profile {
+                $(Profile::$profile => visitor.visit::<$sealed>(),)+
+            }
+        }
+
         /// Calls `visitor` with the codec of this profile, not sealed.
         pub fn visit_link<V: LinkVisitor>(profile: Profile, visitor: V) -> V::Output {
             match profile {

@@ -1,8 +1,10 @@
 //! What differs from board to board: the ports of a robot, a clock, an address.
 
 use wdgnn_core::{
+    ccm::BlockCipher,
     ports::{Clock, Ports, Radio, Store},
     robot::{Onboard, Robot},
+    seal::Key,
     task::NodeId,
     tick::Report,
 };
@@ -19,12 +21,17 @@ pub trait Board: Clock + Sized {
     type Actuator;
     /// Keeps parameters over a restart.
     type Store: Store;
+    /// Seals frames, where a key is in the image.
+    type Cipher: BlockCipher;
 
     /// Starts the board.
     fn init() -> Self;
 
     /// There is nothing to fly with: the reason has been logged.
     fn give_up() -> !;
+
+    /// What seals frames, with the swarm's key.
+    fn cipher(key: &Key) -> Self::Cipher;
 
     /// The robot's address.
     fn id(&self) -> NodeId;
@@ -52,42 +59,30 @@ pub trait Board: Clock + Sized {
 pub type PortsOf<'a, B> =
     Ports<'a, <B as Board>::Radio, <B as Board>::Sensor, <B as Board>::Actuator, <B as Board>::Store>;
 
-macro_rules! exactly_one {
-    ($($board:literal),+) => {
-        /// How many boards were chosen.
-        const CHOSEN: usize = 0 $(+ cfg!(feature = $board) as usize)+;
-        const _: () = assert!(CHOSEN > 0, concat!("choose a board: --features" $(, " ", $board)+));
-        const _: () = assert!(CHOSEN < 2, "choose one board: add --no-default-features to --features");
+macro_rules! boards {
+    ($($feature:literal: $folder:ident),+ $(,)?) => {
+        $(
+            #[cfg(feature = $feature)]
+            mod $folder;
+            #[cfg(feature = $feature)]
+            use $folder as this;
+        )+
     };
 }
 
-exactly_one!(
-    "board-qemu",
-    "board-nrf52840",
-    "board-nrf52840-dongle",
-    "board-feather-nrf52840",
-    "board-microbit-v2",
-    "panic-never"
-);
+// Each has a feature in Cargo.toml, by the name of its folder. That exactly one is chosen, build.rs sees to.
+boards! {
+    "board-qemu": qemu,
+    "board-nrf52840": nrf52840,
+    "board-nrf52840-dongle": nrf52840_dongle,
+    "board-feather-nrf52840": feather_nrf52840,
+    "board-microbit-v2": microbit_v2,
+}
 
-#[cfg(any(feature = "board-qemu", feature = "nrf52"))]
-mod log;
-#[cfg(feature = "board-qemu")]
-mod qemu;
-#[cfg(feature = "board-qemu")]
-pub use qemu::Qemu as ThisBoard;
-#[cfg(feature = "board-qemu")]
-use qemu::Sink;
 #[cfg(feature = "nrf52")]
 mod nrf52;
-#[cfg(feature = "nrf52")]
-pub use nrf52::Nrf52 as ThisBoard;
-#[cfg(feature = "nrf52")]
-use nrf52::Sink;
 
-/// What seals this board's frames.
-#[cfg(all(feature = "nrf52", sealed))]
-pub use nrf52::aes::ChipAes as Cipher;
-/// What seals this board's frames.
-#[cfg(all(not(feature = "nrf52"), sealed))]
-pub use wdgnn_core::cipher::Aes as Cipher;
+mod log;
+
+use this::Sink;
+pub use this::ThisBoard;

@@ -3,16 +3,12 @@
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    Beacon,
     behaviour::{Behaviour, LARGEST_TAP},
     codec::Codec,
     flocking::{BIAS_METRES, TRACK_SECONDS},
-    message::Link,
     node::Node,
-    robot::{LONGEST_BUFFER, NEIGHBOURS},
-    seal::Key,
-    taps::Chains as _,
-    task::{NodeId, Numbers as _},
+    robot::NEIGHBOURS,
+    task::NodeId,
     tensor::Tensor as _,
     wide::Model,
 };
@@ -24,21 +20,16 @@ use super::{
     options::{About, Faults},
     replaying::Replaying,
     senses::Senses,
+    voice::Voice,
 };
 use crate::{
-    profiles::FlownCodec,
+    error::Result,
     scene::{Flown, Frame, Layout, Scene},
     seeds::{Purpose, generator},
 };
 
-/// The key of somebody else.
-const WRONG_KEY: Key = *b"somebody else's.";
-
 /// The stream of random numbers that is not one robot's own.
 const EVERYBODY: u64 = 0xffff_ffff;
-
-/// Forged frames say that they come from here, in metres: if a robot ever has such a neighbour, it was fooled.
-pub const NOWHERE: f32 = 50_000.0;
 
 /// What state liars say: faster by this much per axis, in m/s;
 const FALSE_SPEED: f32 = 5.0;
@@ -73,6 +64,25 @@ impl<T: Flown, M: Model<Features = T::Features, Output = T::Output> + Copy> Blue
     }
 }
 
+/// What all robots of a swarm have in common, whatever their network's dimensions.
+#[derive(Clone, Debug)]
+pub struct Common<T> {
+    /// The task.
+    pub task: T,
+    /// How they behave.
+    pub behaviour: Behaviour,
+    /// The wide parameters as they were trained.
+    pub offline: Vec<f32>,
+}
+
+impl<M: Model, T: Copy> Blueprint<M, T> {
+    /// What all robots by it have in common.
+    pub fn common(&self) -> Common<T> {
+        let offline = self.model.offline().numbers().to_vec();
+        Common { task: self.task, behaviour: self.behaviour, offline }
+    }
+}
+
 /// What the air is to one robot.
 #[derive(Debug)]
 pub struct Member {
@@ -80,35 +90,29 @@ pub struct Member {
     pub radio: RobotRadio,
     /// By how much its clock is ahead of the world's.
     pub ahead: u32,
-    /// What it lies about, if it does.
-    pub lie: Option<Lie>,
 }
 
-/// The air of a swarm whose robots speak by the codec `C`.
-#[derive(Debug)]
-pub struct Medium<T, M, C> {
-    /// What its robots are made of.
-    pub blueprint: Blueprint<M, T>,
+/// The air of a swarm.
+#[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
+pub struct Medium<'a, T> {
+    /// What its robots have in common.
+    pub common: Common<T>,
     /// What goes wrong.
     pub faults: Faults,
     /// Who lies.
     pub liars: Vec<bool>,
     senses: Senses,
-    stranger: C,
+    voice: Box<dyn Voice + 'a>,
     random: ChaCha8Rng,
     /// In a partition, the side that each robot is on.
     sides: Vec<bool>,
 }
 
-impl<T, M, C> Medium<T, M, C>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: FlownCodec,
-{
+impl<'a, T: Flown> Medium<'a, T> {
     /// The air of swarm number `swarm`, and what it is to each of its robots.
     pub fn new(
-        blueprint: Blueprint<M, T>,
+        common: Common<T>,
+        mut voice: Box<dyn Voice + 'a>,
         layout: &Layout,
         faults: &Faults,
         swarm: u64,
@@ -116,24 +120,30 @@ where
     ) -> (Self, Vec<Member>) {
         let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY);
         let liars = liars(faults, robots, &mut random);
+        let identity = voice.identity();
         let mut lies = 0;
-        let members = (0..).zip(&liars).map(|(id, lies_too): (NodeId, _)| {
-            let lie = lies_too.then(|| lie(&blueprint, layout, faults, lies));
-            lies += usize::from(*lies_too);
-            let own = generator(faults.seed, Purpose::Air, swarm << 32 | u64::from(id));
-            let air = Faulty::new(Mailbox::default(), faults.radio, C::identity, own);
+        let mut members = Vec::with_capacity(robots);
+        for (robot, lies_too) in liars.iter().enumerate() {
+            if *lies_too {
+                voice.teach(robot, lie(&common, layout, faults, lies));
+                lies += 1;
+            }
+            let own = generator(faults.seed, Purpose::Air, swarm << 32 | robot as u64);
+            let air = Faulty::new(Mailbox::default(), faults.radio, identity, own);
             let radio = Replaying::new(air, faults.replay);
-            Member { radio, ahead: random.random_range(0..=2 * faults.skew), lie }
-        });
-        let members = members.collect();
+            members.push(Member { radio, ahead: random.random_range(0..=2 * faults.skew) });
+        }
         let senses = Senses::new(faults.noise, layout.clone(), faults.seed, swarm, robots);
-        let (faults, stranger) = (faults.clone(), C::with_key(&WRONG_KEY));
-        (Self { blueprint, faults, liars, senses, stranger, random, sides: Vec::new() }, members)
+        let faults = faults.clone();
+        (Self { common, faults, liars, senses, voice, random, sides: Vec::new() }, members)
     }
 
-    /// What the swarm's frames are recognised by.
-    pub fn link(&self) -> Link {
-        Link { profile: C::profile(M::FOLDED), model: self.blueprint.checksum }
+    /// Changes what a liar said at its tick `now`.
+    ///
+    /// # Errors
+    /// When robots have another key.
+    pub fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
+        self.voice.lie(robot, now, frames)
     }
 
     /// What the robots sense of where they are and how they move.
@@ -149,7 +159,7 @@ where
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
         self.part(scene);
-        let exchanges = scene.tick.is_multiple_of(self.blueprint.behaviour.exchange.max(1));
+        let exchanges = scene.tick.is_multiple_of(self.common.behaviour.exchange.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
         for robot in 0..said.len() {
             // Lies come first: were they believed, they would displace what is true.
@@ -183,35 +193,15 @@ where
         !(apart || events.silent(from, tick) || events.silent(to, tick))
     }
 
-    /// Frames of somebody without the swarm's key: from nowhere, in the name of robots that are there, newer than theirs.
+    /// Frames of somebody without the swarm's key, in the name of robots that are there.
     fn forge(&mut self, tick: u32) -> Vec<Frame> {
-        let link = self.link();
-        let count = self.faults.forge;
-        (0..count)
-            .filter_map(|_| {
-                let sender = self.random.random_range(0..self.liars.len()) as NodeId;
-                let sequence = (tick + self.faults.skew) * C::FRAMES + C::FRAMES;
-                let state = nowhere::<T::State>();
-                let (chains, wide) = (M::Chains::ZERO, *self.blueprint.model.offline());
-                let beacon = Beacon { sender, boot: 0, sequence, degree: 0, state, chains, wide };
-                let mut buffer = [0; LONGEST_BUFFER];
-                let length = self.stranger.encode(&link, &beacon, tick, 0, &mut buffer)?;
-                buffer.get(..length).map(Frame::from)
-            })
-            .collect()
+        let (robots, skew) = (self.liars.len(), self.faults.skew);
+        let forge = |_| {
+            let sender = self.random.random_range(0..robots) as NodeId;
+            self.voice.forge(sender, tick, skew)
+        };
+        (0..self.faults.forge).filter_map(forge).collect()
     }
-}
-
-/// A state from which nobody can be heard: where it says that it is, there is nobody.
-fn nowhere<S: wdgnn_core::task::State>() -> S {
-    let mut numbers = S::Numbers::ZERO;
-    numbers.as_mut().fill(NOWHERE);
-    S::from_numbers(numbers)
-}
-
-/// Whether a state is that of a forged frame.
-pub fn is_nowhere<S: wdgnn_core::task::State>(state: &S) -> bool {
-    state.numbers().as_ref().first().is_some_and(|x| *x > NOWHERE / 2.0)
 }
 
 /// The robots of swarm number `swarm` that lie, are taken out or out of contact: what they do themselves does not count.
@@ -233,24 +223,19 @@ fn liars(faults: &Faults, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
 }
 
 /// The lie of the `number`-th liar: of all kinds, in turn.
-fn lie<T: Flown, M: Model>(
-    blueprint: &Blueprint<M, T>,
-    layout: &Layout,
-    faults: &Faults,
-    number: usize,
-) -> Lie {
+fn lie<T: Flown>(common: &Common<T>, layout: &Layout, faults: &Faults, number: usize) -> Lie {
     let (position, velocity) = (layout.position.clone(), layout.velocity.clone());
     match faults.liars.map(|liars| liars.about) {
         Some(About::Parameters) if number.is_multiple_of(2) => {
             // As far off as is believed, towards a swarm that does not react: all of them together.
-            let ball = blueprint.behaviour.learning.ball;
+            let ball = common.behaviour.learning.ball;
             let keep = if ball > 0.0 { 1.0 - 0.99 * ball } else { -1.0 };
-            Lie::Parameters(blueprint.model.offline().numbers().iter().map(|x| keep * x).collect())
+            Lie::Parameters(common.offline.iter().map(|x| keep * x).collect())
         }
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
-            let time = blueprint.behaviour.exchange.max(1) as f32 * blueprint.task.period();
+            let time = common.behaviour.exchange.max(1) as f32 * common.task.period();
             let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METRES;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity(velocity, speed)

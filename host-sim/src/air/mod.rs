@@ -16,3 +16,4 @@ pub mod medium;
 pub mod options;
 pub mod replaying;
 pub mod senses;
+pub mod voice;

@@ -12,11 +12,8 @@ use crate::{
     faults::{self, Row, bench::Bench},
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
-    models,
     profiles::Profile,
-    progress,
-    recipe::RecipeName,
-    table,
+    progress, table,
     world::World,
 };
 
@@ -75,8 +72,7 @@ impl FaultsArguments {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
-            None if W::NAME == "flocking" => models::of_profile(RecipeName::Ours, self.profile)?,
-            None => models::named(W::NAME)?,
+            None => W::model(self.profile)?,
         };
         let lineup = Lineup::<W>::of(vec![model], self.profile);
         let bench = Bench::new(lineup, robots, self.swarms, self.seed, trust)?;

@@ -14,7 +14,6 @@ use crate::{
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
-    models,
     page::{self, flights::counted},
     profiles::Profile,
     progress,
@@ -120,7 +119,7 @@ impl FlyArguments {
     fn lineup<W: World>(&self, condition: &Condition) -> Result<Lineup<W>> {
         let model = match &self.model {
             Some(path) => Some(ModelFile::load(path)?),
-            None => models::named(W::NAME).ok(),
+            None => W::model(self.profile).ok(),
         };
         let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
         lineup.faults = self.faults.faults(condition.robots, self.seed)?;

@@ -18,10 +18,8 @@ use crate::{
     key,
     lineup::ONLINE,
     model::ModelFile,
-    models,
     page::{self, replay::Recorder},
     profiles::Profile,
-    recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::{
         capture::Listener,
@@ -174,8 +172,7 @@ impl SwarmArguments {
     fn model<W: World>(&self) -> Result<ModelFile> {
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
-            None if W::NAME == "flocking" => models::of_profile(RecipeName::Ours, self.profile)?,
-            None => models::named(W::NAME)?,
+            None => W::model(self.profile)?,
         };
         self.profile.check(&model)?;
         Ok(model)

@@ -219,7 +219,7 @@ impl SweepArguments {
             (None, Some(_)) => {
                 Err(Error::usage(format!("--recipe is for flocking: give a --model for --task {}", W::NAME)))
             }
-            (None, None) => Ok(models::named(W::NAME).into_iter().collect()),
+            (None, None) => Ok(W::model(Profile::Exact).into_iter().collect()),
         }
     }
 

@@ -74,7 +74,9 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let file = |path: &Path| std::path::absolute(path).unwrap_or(path.into());
     let profile = (settings.profile != Profile::default()).then(|| settings.profile.name().into());
     let (key, model) = (settings.key.map(file), settings.model.map(file));
-    let task = (settings.task != "flocking").then(|| settings.task.into());
+    // Another package's image is of its own task.
+    let chosen = settings.package == "firmware" && settings.task != "flocking";
+    let task = chosen.then(|| settings.task.into());
     for (variable, value) in
         [("WDGNN_TASK", task), ("WDGNN_PROFILE", profile), ("WDGNN_KEY", key), ("WDGNN_MODEL", model)]
     {

@@ -12,11 +12,7 @@ use wdgnn_core::{
 
 use super::{Acquaintance, Outcome, Robots, Thoughts, typed::inside};
 use crate::{
-    air::{
-        body::Body,
-        mailbox::Mailbox,
-        medium::{Blueprint, is_nowhere},
-    },
+    air::{body::Body, mailbox::Mailbox, medium::Blueprint, voice::is_nowhere},
     error::Result,
     profiles::FlownCodec,
     scene::{Flown, Frame, Inside},

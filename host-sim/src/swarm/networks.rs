@@ -19,10 +19,12 @@ use super::{
     typed::{Online, Typed},
 };
 use crate::{
-    air::{medium::Blueprint, options::Trust},
+    air::{medium::Blueprint, options::Trust, voice::VoiceOf},
     error::{Error, Result},
     model::ModelFile,
-    profiles::{CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link},
+    profiles::{
+        CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link, visit_sealed,
+    },
     scene::{Flown, Swarm},
     shapes::{Shapes, Visitor},
 };
@@ -69,8 +71,7 @@ impl<'a, T: Flown> Network<'a, T> {
     /// # Errors
     /// As [`Network::typed`].
     pub fn on_air<S: Shapes<T>>(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
-        let trust = air.faults.trust;
-        S::visit(self.size(), MakeOnAir { network: *self, air, robots, sealed: true, trust: Some(trust) })?
+        S::visit(self.size(), MakeOnAir { network: *self, air, robots })?
     }
 
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
@@ -78,8 +79,9 @@ impl<'a, T: Flown> Network<'a, T> {
     /// # Errors
     /// As [`Network::typed`].
     pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
-        let make = MakeOnAir { network: *self, air, robots, sealed, trust: None };
-        make.visit::<T::Shape>()
+        visit_link(self.profile, Fits::<T::Shape, T>(self.profile, PhantomData))?;
+        let make = self.in_process::<T::Shape>(sealed.then_some(Trust::Robust), air, robots)?;
+        Ok(visit_codec(self.profile, sealed, make))
     }
 
     /// A swarm of emulated robots that are there already.
@@ -118,6 +120,17 @@ impl<'a, T: Flown> Network<'a, T> {
 
     fn learns(&self) -> bool {
         !matches!(self.online, Online::Off)
+    }
+
+    fn in_process<'b, S: Shape<T>>(
+        &self,
+        trust: Option<Trust>,
+        air: &'b Air<'b>,
+        robots: usize,
+    ) -> Result<InProcess<'a, 'b, S::Model<'a>, T>> {
+        let blueprint = self.blueprint::<S>(trust)?;
+        let (key, learns) = (air.key, self.learns());
+        Ok(InProcess { model: PhantomData, blueprint, key, air, learns, robots })
     }
 
     /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
@@ -203,24 +216,16 @@ struct MakeOnAir<'a, 'b, T: Flown> {
     network: Network<'a, T>,
     air: &'b Air<'b>,
     robots: usize,
-    sealed: bool,
-    trust: Option<Trust>,
 }
 
 impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
     type Output = Result<AnySwarm<'a, T>>;
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
-        let Self { network, air, robots, sealed, trust } = self;
+        let Self { network, air, robots } = self;
         visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
-        // On a link that is sealed, a robot trusts nobody more than it must.
-        let blueprint = network.blueprint::<S>(trust.or(sealed.then_some(Trust::Robust)))?;
-        let (key, learns) = (air.key, network.learns());
-        Ok(visit_codec(
-            network.profile,
-            sealed,
-            InProcess { model: PhantomData, blueprint, key, air, learns, robots },
-        ))
+        let make = network.in_process::<S>(Some(air.faults.trust), air, robots)?;
+        Ok(visit_sealed(network.profile, make))
     }
 }
 
@@ -242,8 +247,9 @@ where
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let Self { blueprint, key, air, learns, robots, .. } = self;
-        let native = Native::<T, M, C>::new(blueprint, &key, robots);
-        Box::new(OnAir::<T, M, C, _>::new(native, blueprint, air, learns, robots))
+        let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &key));
+        let native = Box::new(Native::<T, M, C>::new(blueprint, &key, robots));
+        Box::new(OnAir::new(native, blueprint.common(), voice, air, learns, robots))
     }
 }
 
@@ -265,7 +271,8 @@ where
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let Self { robots, blueprint, air, learns, count, .. } = self;
-        Box::new(OnAir::<T, M, C, _>::new(robots, blueprint, air, learns, count))
+        let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
+        Box::new(OnAir::new(Box::new(robots), blueprint.common(), voice, air, learns, count))
     }
 }
 

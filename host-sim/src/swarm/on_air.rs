@@ -1,24 +1,19 @@
 //! Robots on an air, with everything that goes wrong: whatever they run on, they hear it through the same radios with faults.
 //!
-//! This program listens for them and hands over what it heard. It holds the swarm's key, so it can play the insider too: it opens
-//! what a liar said, changes it and seals it again.
+//! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
 use std::collections::BTreeMap;
 
-use wdgnn_core::{
-    codec::Codec as _, node::BeaconOf, ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, seal::Key,
-    task::NodeId, tensor::Tensor as _, wide::Model,
-};
+use wdgnn_core::{ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, seal::Key, task::NodeId};
 
 use super::{Acquaintance, Outcome, Robots};
 use crate::{
     air::{
-        insider::Insider,
-        medium::{Blueprint, Medium, RobotRadio},
+        medium::{Common, Medium, Member, RobotRadio},
         options::Faults,
+        voice::Voice,
     },
-    error::{Error, Result},
-    profiles::FlownCodec,
+    error::Result,
     scene::{Flown, Frame, Layout, Scene, Swarm, View},
     tally::Tally,
 };
@@ -26,19 +21,12 @@ use crate::{
 /// A simulated swarm's key. Real swarms have their own, from a file.
 pub const KEY: Key = *b"simulated swarm.";
 
-/// What the air is to one robot.
-struct Ear<C> {
-    radio: RobotRadio,
-    ahead: u32,
-    insider: Option<Insider<C>>,
-}
-
 /// Robots on an air.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
-pub struct OnAir<T: Flown, M: Model, C, R> {
-    robots: R,
-    medium: Medium<T, M, C>,
-    ears: Vec<Ear<C>>,
+pub struct OnAir<'a, T: Flown> {
+    robots: Box<dyn Robots<T> + 'a>,
+    medium: Medium<'a, T>,
+    ears: Vec<Member>,
     learns: bool,
     /// What they said in the last tick.
     said: Vec<Vec<Frame>>,
@@ -65,25 +53,22 @@ pub struct Air<'a> {
     pub key: Key,
 }
 
-impl<T, M, C, R> OnAir<T, M, C, R>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-    C: FlownCodec,
-    R: Robots<T>,
-{
-    /// Puts `count` robots on an air. `learns` tells whether their parameters can differ.
-    pub fn new(robots: R, blueprint: Blueprint<M, T>, air: &Air<'_>, learns: bool, count: usize) -> Self {
-        let (medium, members) = Medium::new(blueprint, air.layout, air.faults, air.swarm, count);
-        let ears = members.into_iter().map(|member| Ear {
-            radio: member.radio,
-            ahead: member.ahead,
-            insider: member.lie.map(|lie| Insider { codec: C::with_key(&air.key), lie: Some(lie) }),
-        });
+impl<'a, T: Flown> OnAir<'a, T> {
+    /// Puts `count` robots on an air. `voice` is that of those who are not robots of the swarm, or lie; `learns` tells whether robots'
+    /// parameters can differ.
+    pub fn new(
+        robots: Box<dyn Robots<T> + 'a>,
+        common: Common<T>,
+        voice: Box<dyn Voice + 'a>,
+        air: &Air<'_>,
+        learns: bool,
+        count: usize,
+    ) -> Self {
+        let (medium, ears) = Medium::new(common, voice, air.layout, air.faults, air.swarm, count);
         Self {
             robots,
             medium,
-            ears: ears.collect(),
+            ears,
             learns,
             said: Vec::new(),
             outcomes: Vec::new(),
@@ -109,51 +94,32 @@ where
         Ok(())
     }
 
-    /// Changes what liars said.
-    fn lie(&mut self, tick: u32, said: &mut [Vec<Frame>]) -> Result {
-        let (link, every) = (self.medium.link(), self.medium.blueprint.behaviour.exchange.max(1));
-        for (ear, frames) in self.ears.iter_mut().zip(said) {
-            let Some(insider) = &mut ear.insider else { continue };
-            let now = tick + ear.ahead;
-            for (index, frame) in (0..).zip(frames) {
-                let opened = insider.decode(&link, now, frame);
-                let (beacon, _): (BeaconOf<M, T>, _) = opened
-                    .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;
-                let mut buffer = [0; LONGEST_BUFFER];
-                if let Some(length) = insider.encode(&link, &beacon, now / every, index, &mut buffer) {
-                    *frame = buffer[..length].into();
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Counts what a robot did, and checks what must always hold.
     fn count(&mut self, robot: usize, before: Option<&Outcome>, now: &Outcome) {
         let tally = &mut self.tally;
-        let Medium { blueprint, .. } = &self.medium;
+        let Common { task, behaviour, offline } = &self.medium.common;
         tally.heard += u64::from(now.counts.heard);
         tally.most_heard = tally.most_heard.max(now.counts.heard);
         for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
             tally.refused.count_many(*refusal, count);
         }
-        let offline = blueprint.model.offline();
         let distance =
             |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
+        let size = distance(offline, &vec![0.0; offline.len()]);
         if let Some(thoughts) = self.robots.thoughts(robot) {
             tally.judge(thoughts.verdict);
             let alone = !thoughts.known.iter().any(|other| other.counted);
             // A projection onto the ball rounds anew in every tick.
-            let rounding = 1.0e-6 * offline.norm();
-            let before = before.map_or(offline.numbers(), |before| &before.wide);
+            let rounding = 1.0e-6 * size;
+            let before = before.map_or(&offline[..], |before| &before.wide);
             tally.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
         }
-        let ball = blueprint.behaviour.learning.ball * offline.norm();
+        let ball = behaviour.learning.ball * size;
         let command = output::<T>(&now.command);
-        let sound = blueprint.task.command(&command) == command
+        let sound = task.command(&command) == command
             && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
             // Rounding on the ball's surface.
-            && (ball <= 0.0 || distance(&now.wide, offline.numbers()) <= 1.001 * ball);
+            && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);
         tally.violations += u64::from(!sound);
     }
 
@@ -219,19 +185,15 @@ fn output<T: Flown>(numbers: &[f32]) -> T::Output {
     output
 }
 
-impl<T, M, C, R> Swarm<T> for OnAir<T, M, C, R>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
-    C: FlownCodec,
-    R: Robots<T>,
-{
+impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
         self.intervene(scene.tick)?;
         let sensed = self.medium.sense(scene.states);
         let clocks: Vec<u32> = self.ears.iter().map(|ear| scene.tick + ear.ahead).collect();
         let mut said = self.robots.speak(&clocks, &sensed);
-        self.lie(scene.tick, &mut said)?;
+        for (robot, (now, frames)) in clocks.iter().zip(&mut said).enumerate() {
+            self.medium.lie(robot, *now, frames)?;
+        }
         let ears = &mut self.ears;
         let forged = self.medium.carry(scene, &said, |robot, frame| {
             ears[robot].radio.inner().inner().put(frame.clone());
@@ -257,7 +219,7 @@ where
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
         let outcome = self.outcomes.get(robot)?.as_ref()?;
-        let offline = self.medium.blueprint.model.offline().numbers();
+        let offline = &self.medium.common.offline;
         Some(View { wide: &outcome.wide, offline, inside: self.robots.inside(robot) })
     }
 

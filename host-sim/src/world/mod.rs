@@ -19,8 +19,10 @@ pub use condition::Condition;
 pub use derivative::Derivative;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     links::Links,
+    model::ModelFile,
+    profiles::Profile,
     recipe::RecipeName,
     scene::{Centre, Flown, Layout, Swarm},
     shapes::Shapes,
@@ -57,6 +59,17 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
 
     /// The task's settings unless a weight file says otherwise.
     fn task() -> Self::Task;
+
+    /// The network that comes with it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is none.
+    fn model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "no network comes with this task: train one with `train --task {}`, and give it with --model",
+            Self::NAME
+        )))
+    }
 
     /// The start of a flight: every robot's state.
     ///

@@ -83,8 +83,7 @@ impl Task for Coverage {
         let mut n = 1.0;
         for other in neighbours {
             n += 1.0;
-            let [dx, dy] =
-                [own.position[0] - other.position[0], own.position[1] - other.position[1]];
+            let [dx, dy] = [own.position[0] - other.position[0], own.position[1] - other.position[1]];
             let squared = dx * dx + dy * dy;
             let floor = SHORTEST_METRES * SHORTEST_METRES;
             let inverse = 1.0 / if squared > floor { squared } else { floor };

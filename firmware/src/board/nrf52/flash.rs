@@ -1,4 +1,4 @@
-//! The store: a log of records in a few pages of flash (the board's [`STORE`](super::boards::STORE)).
+//! The store: a log of records in a few pages of flash, behind the page of the robot's settings.
 //!
 //! * Nothing is erased in flight: an erasure stops the processor for 85 ms, which is eight ticks. Pages are erased at a start on the
 //!   ground; when they are full, nothing more is kept until the next one.
@@ -19,10 +19,12 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use super::{boards::STORE, start};
+use super::{settings, start};
 
 /// Bytes in a page.
 const PAGE: u32 = 4096;
+/// Pages of the store.
+const PAGES: u32 = 8;
 /// A record's head: this and its length.
 const HEAD: u32 = 0x5277_0000;
 const ERASED: u32 = u32::MAX;
@@ -66,6 +68,12 @@ pub enum FlashFailed {
     Worn,
     /// Longer than a record can be.
     TooLong,
+}
+
+/// Where the store is.
+fn store() -> Range<u32> {
+    let begins = settings::place() + PAGE;
+    begins..begins + PAGES * PAGE
 }
 
 fn word(address: u32) -> u32 {
@@ -117,17 +125,23 @@ fn record(address: u32) -> Option<(Range<u32>, u32, u32)> {
 impl Flash {
     /// Looks for the newest record, and makes room where that costs no flight.
     pub(super) fn open(in_flight: bool) -> Self {
-        let mut flash =
-            Self { newest: None, number: 0, free: STORE.end, writing: Vec::new(), written: 0, since: EVERY };
-        for page in STORE.step_by(PAGE as usize) {
+        let mut flash = Self {
+            newest: None,
+            number: 0,
+            free: store().end,
+            writing: Vec::new(),
+            written: 0,
+            since: EVERY,
+        };
+        for page in store().step_by(PAGE as usize) {
             flash.look_through(page);
         }
         let keep = flash.newest.as_ref().map(|newest| page_of(newest.start));
         flash.free = Self::next_free(keep);
-        let room = STORE.end.saturating_sub(flash.free);
-        if flash.free == STORE.end || (!in_flight && room < ENOUGH_PAGES * PAGE) {
+        let room = store().end.saturating_sub(flash.free);
+        if flash.free == store().end || (!in_flight && room < ENOUGH_PAGES * PAGE) {
             // One page is enough to go on with in flight; on the ground there is time for all that hold nothing new.
-            let old = STORE
+            let old = store()
                 .step_by(PAGE as usize)
                 .filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
             old.take(if in_flight { 1 } else { usize::MAX }).for_each(erase);
@@ -152,10 +166,10 @@ impl Flash {
 
     /// The first place for a record: behind the newest in its page, or an erased page; pages are used in a circle from there.
     fn next_free(newest: Option<u32>) -> u32 {
-        const PAGES: u32 = (STORE.end - STORE.start) / PAGE;
-        let first = newest.map_or(0, |page| (page - STORE.start) / PAGE);
+        let store = store();
+        let first = newest.map_or(0, |page| (page - store.start) / PAGE);
         (0..PAGES)
-            .map(|step| STORE.start + (first + step) % PAGES * PAGE)
+            .map(|step| store.start + (first + step) % PAGES * PAGE)
             .find_map(|page| {
                 let mut at = page;
                 while at + 4 * AROUND <= page + PAGE
@@ -166,7 +180,7 @@ impl Flash {
                 let fits = at + 4 * AROUND + LARGEST as u32 <= page + PAGE;
                 (fits && is_erased(at..page + PAGE)).then_some(at)
             })
-            .unwrap_or(STORE.end)
+            .unwrap_or(store.end)
     }
 
     /// Writes a few words of what is to be kept. Called between ticks.
@@ -202,7 +216,7 @@ impl Flash {
     }
 
     fn begin(&mut self, bytes: &[u8]) -> Result<(), FlashFailed> {
-        if self.free >= STORE.end {
+        if self.free >= store().end {
             return Err(FlashFailed::Full);
         }
         self.number = self.number.wrapping_add(1);

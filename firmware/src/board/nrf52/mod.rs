@@ -9,10 +9,8 @@
     reason = "memory that radio, serial line and AES read and write by themselves, and interrupts"
 )]
 
-#[cfg(sealed)]
-pub mod aes;
+mod aes;
 mod air;
-mod boards;
 mod flash;
 mod light;
 mod log;
@@ -22,22 +20,26 @@ mod settings;
 mod start;
 mod time;
 
+use core::marker::PhantomData;
+
 use nrf_pac::radio::vals::Txpower;
 use panic_never as _;
 use wdgnn_core::{
     ports::{Clock, Ports},
     robot::{Onboard, Robot},
+    seal::Key,
     task::NodeId,
     tick::Report,
 };
 use wdgnn_protocol::companion::Status;
 
-pub use self::log::Sink;
 use self::{
+    aes::ChipAes,
     air::Air,
     flash::Flash,
     serial::{Input, Output},
 };
+pub use self::{light::Light, log::Sink, serial::Pin};
 use super::{Board, PortsOf};
 use crate::{
     io::companion::{Acceleration, Pose},
@@ -52,9 +54,23 @@ const PERIOD_US: u32 = 10_000;
 /// Ticks without a pose after which the line is started anew.
 const SILENT: u32 = 25;
 
-/// The robot's hardware.
+/// What differs from one nRF52 board to the next, besides the memory in its `map.x`.
+pub trait Wiring {
+    /// From the companion.
+    const RECEIVE: Pin;
+    /// To the companion.
+    const SEND: Pin;
+    /// What shows that the robot is alive.
+    const LIGHT: Light;
+    /// The voltage that the chip makes of USB's, by its code in the user information (REGOUT0), where that is not the board's to choose.
+    const OUTPUT_VOLTAGE: Option<u32> = None;
+    /// Whether the inductors of the chip's supply are there.
+    const DCDC: bool = true;
+}
+
+/// The robot's hardware, on a board with the wiring `W`.
 #[derive(Debug)]
-pub struct Nrf52 {
+pub struct Nrf52<W> {
     id: NodeId,
     air: Air,
     pose: Pose<Input>,
@@ -66,26 +82,28 @@ pub struct Nrf52 {
     back: bool,
     /// In which ticks the robot has its turn, modulo the exchange.
     turn: Option<u32>,
+    wiring: PhantomData<W>,
 }
 
-impl Board for Nrf52 {
+impl<W: Wiring> Board for Nrf52<W> {
     type Radio = Air;
     type Sensor = Pose<Input>;
     type Actuator = Acceleration<Output>;
     type Store = Flash;
+    type Cipher = ChipAes;
 
     /// Starts the clocks, the radio and the serial line.
     fn init() -> Self {
-        let reasons = start::start(cfg!(debug_port_open));
+        let reasons = start::start::<W>(cfg!(debug_port_open));
         defmt::info!("started: {=str} ({=u32:#x})", start::reasons(reasons), reasons);
         time::start();
-        boards::LIGHT.start();
+        W::LIGHT.start();
         let (id, given) = settings::address();
         if !given {
             defmt::warn!("no address was given to this robot: it takes {=u16} of the chip's own", id);
         }
         let flash = Flash::open(start::in_flight(reasons));
-        let (input, output) = serial::open(boards::RECEIVE, boards::SEND);
+        let (input, output) = serial::open(W::RECEIVE, W::SEND);
         Self {
             id,
             air: Air::new(id, 1, 0),
@@ -95,11 +113,16 @@ impl Board for Nrf52 {
             silent: 0,
             back: false,
             turn: None,
+            wiring: PhantomData,
         }
     }
 
     fn give_up() -> ! {
         start::give_up()
+    }
+
+    fn cipher(key: &Key) -> ChipAes {
+        ChipAes::new(key)
     }
 
     fn id(&self) -> NodeId {
@@ -157,7 +180,7 @@ impl Board for Nrf52 {
     /// The only place where the watchdog is fed.
     fn finish<T: Onboard>(&mut self, _: &Robot<'_, Link, T>, report: &Report<T::Output>) {
         start::feed();
-        boards::LIGHT.show(report);
+        W::LIGHT.show(report);
         self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.turn));
         self.silent = if report.errors.sensor == 0 { 0 } else { self.silent.saturating_add(1) };
         if self.silent >= SILENT {
@@ -175,7 +198,7 @@ unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     start::give_up()
 }
 
-impl Clock for Nrf52 {
+impl<W> Clock for Nrf52<W> {
     /// Sleeps until the next tick of the swarm's clock; those that have passed already are skipped. Before that, a few words of what
     /// is to be kept are written.
     fn next_tick(&mut self) -> u32 {

@@ -1,5 +1,6 @@
 //! What makes a robot of an image: its address, in a page of flash of its own that is written when the robot is provisioned
-//! (`firmware/provision.py`), by whatever means a board is flashed. The image does not contain it and never changes it.
+//! (`firmware/provision.py`), by whatever means a board is flashed. It lies behind the image, which does not contain it and never
+//! changes it.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
@@ -14,15 +15,21 @@ use nrf_pac::FICR;
 use wdgnn_core::task::NodeId;
 use wdgnn_protocol::companion::CHECKSUM;
 
-use super::boards::SETTINGS;
-
 const MAGIC: [u8; 4] = *b"wdgn";
 const VERSION: u16 = 1;
+
+/// Where the page is: where the board's `map.x` ends the image's flash.
+pub fn place() -> u32 {
+    unsafe extern "C" {
+        static _flash_ends: u8;
+    }
+    (&raw const _flash_ends).expose_provenance() as u32
+}
 
 /// The robot's address, and whether it was given one: without, two bytes of the chip's own.
 pub fn address() -> (NodeId, bool) {
     let mut page = [0; 12];
-    for (slot, address) in page.iter_mut().zip(SETTINGS..) {
+    for (slot, address) in page.iter_mut().zip(place()..) {
         // SAFETY: any address of flash may be read.
         *slot = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u8>(address as usize)) };
     }

@@ -4,6 +4,8 @@ use core::ptr;
 
 use nrf_pac::{CLOCK, NVMC, POWER, RNG, UICR, WDT, nvmc, wdt};
 
+use super::Wiring;
+
 /// Half a second without a finished tick is a robot out of control: it starts again. In cycles of the 32 kHz clock.
 const WATCHDOG_CYCLES: u32 = 32_768 / 2;
 /// UICR's APPROTECT: closed, and open to hardware (product specification, "Access port protection").
@@ -30,18 +32,18 @@ pub fn in_flight(bits: u32) -> bool {
 }
 
 /// Starts the chip and returns why it was reset: RESETREAS, which is cleared.
-pub fn start(debug_port_open: bool) -> u32 {
+pub fn start<W: Wiring>(debug_port_open: bool) -> u32 {
     // A watchdog of before a soft reset goes on.
     feed();
     let reasons = POWER.resetreas().read().0;
     POWER.resetreas().write(|w| w.0 = reasons);
     debug_port(debug_port_open);
-    if let Some(code) = super::boards::OUTPUT_VOLTAGE {
+    if let Some(code) = W::OUTPUT_VOLTAGE {
         fix(UICR.regout0().as_ptr().cast(), 0xffff_fff8 | code);
     }
     // Flash has two wait states, which the cache hides.
     NVMC.icachecnf().write(|w| w.set_cacheen(true));
-    if super::boards::DCDC {
+    if W::DCDC {
         POWER.dcdcen().write(|w| w.set_dcdcen(true));
     }
     // The radio works on the crystal only, and so does the robot's clock.

@@ -72,7 +72,6 @@ pub fn sleep_until(at: u64) {
 }
 
 /// Wakes a sleeping processor after so many microseconds, and says when that is, in the lower 32 bits.
-#[cfg(sealed)]
 pub fn wake_after(microseconds: u32) -> u32 {
     TIMER3.tasks_capture(GUARD).write_value(1);
     let at = TIMER3.cc(GUARD).read().wrapping_add(microseconds);
@@ -88,7 +87,6 @@ pub fn wake_no_more() {
 }
 
 /// Whether the time of `wake_after` has come.
-#[cfg(sealed)]
 pub fn has_come(at: u32) -> bool {
     TIMER3.tasks_capture(NOW).write_value(1);
     TIMER3.cc(NOW).read().wrapping_sub(at).cast_signed() >= 0

@@ -11,14 +11,15 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     coverage::{Cell, Coverage},
     shape::OneLayer,
+    taps::Scale,
 };
 
 use self::{
     field::Field,
     lloyd::{Lloyd, Local, Still},
 };
-use super::{Condition, Rival, Spot, SwarmOf, World};
-use crate::{error::Result, scene::Layout};
+use super::{Condition, Rival, Settings, Spot, SwarmOf, World};
+use crate::{error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Layout};
 
 /// A square with something to see in it.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,17 @@ impl World for Area {
 
     fn task() -> Coverage {
         Coverage::DEFAULT
+    }
+
+    fn model(_: Profile) -> Result<ModelFile> {
+        models::named("coverage")
+    }
+
+    /// What can be learned from one's own cell is Lloyd's way, and the network knows better from its neighbours: a small step.
+    fn settings(recipe: RecipeName) -> Option<Settings<Coverage>> {
+        let settings =
+            Settings { task: Self::task(), scale: Scale::Closed, step: 0.02, ball: 1.0, heeds: false };
+        (recipe != RecipeName::Paper).then_some(settings)
     }
 
     /// Everybody in one corner.

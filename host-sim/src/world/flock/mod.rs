@@ -26,6 +26,9 @@ use super::{Condition, Derivative, Rival, Settings, SwarmOf, World};
 use crate::{
     error::Result,
     links::Links,
+    model::ModelFile,
+    models,
+    profiles::Profile,
     recipe::RecipeName,
     scene::{Centre, Layout},
     seeds::{Purpose, generator},
@@ -69,6 +72,12 @@ where
     /// In words.
     const TITLE: &'static str;
 
+    /// The network that comes with it.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn model(profile: Profile) -> Result<ModelFile>;
+
     /// Robots around a centre, each within reach of others.
     fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<D>>;
 }
@@ -93,6 +102,10 @@ impl Space<2> for Flock<2> {
     const NAME: &'static str = "flocking";
     const TITLE: &'static str = "flocking in the plane";
 
+    fn model(profile: Profile) -> Result<ModelFile> {
+        models::of_profile(RecipeName::Ours, profile)
+    }
+
     fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
         start::rings(condition, random)
     }
@@ -102,6 +115,10 @@ impl Space<3> for Flock<3> {
     type Shapes = (OneLayer<9, 4, 32, 3>,);
     const NAME: &'static str = "flocking-3d";
     const TITLE: &'static str = "flocking in space";
+
+    fn model(_: Profile) -> Result<ModelFile> {
+        models::named("flocking-3d")
+    }
 
     fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
         start::shells(condition, random)
@@ -151,6 +168,10 @@ where
                 ..ours
             },
         })
+    }
+
+    fn model(profile: Profile) -> Result<ModelFile> {
+        <Self as Space<D>>::model(profile)
     }
 
     fn task() -> Flocking<D> {

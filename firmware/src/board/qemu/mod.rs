@@ -8,33 +8,38 @@
 #![allow(unsafe_code, reason = "exception handlers and the stack's painted words")]
 
 mod log;
+mod world;
 
-pub use log::Sink;
+use core::mem::MaybeUninit;
 
-use core::{cell::Cell, convert::Infallible, mem::MaybeUninit};
-
-use bytemuck::{Pod, Zeroable};
 use cortex_m as _; // the critical section that the logger needs
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{
     fs::{self, File},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     process,
     sys::arm_compat::sys_get_cmdline_uninit,
 };
 use static_cell::StaticCell;
 use wdgnn_core::{
+    cipher::Aes,
     codec::Codec as _,
-    ports::{Actuator, Clock, Ports, Radio, Received, Sensed, Sensor, Store},
+    ports::{Clock, Ports, Store},
     robot::{Onboard, Robot},
-    task::{NodeId, Numbers, State},
+    seal::Key,
+    task::NodeId,
     tensor::Tensor as _,
     tick::Report,
 };
-use wdgnn_protocol::emulation::{Dimensions, Frame, Hello, Outcome, Situation, VERSION};
+use wdgnn_protocol::emulation::{Dimensions, Hello, Outcome, VERSION};
 
+pub use self::log::Sink;
+use self::world::{Air, Eyes, Motors, World};
 use super::{Board, PortsOf};
 use crate::link::Link;
+
+/// The emulated board.
+pub type ThisBoard = Qemu;
 
 /// The emulated robot's hardware.
 #[derive(Debug)]
@@ -45,14 +50,6 @@ pub struct Qemu {
     sensor: Eyes,
     motors: Motors,
     store: Disk,
-}
-
-/// The pipes to and from the world, and whether the sensor works in this tick.
-#[derive(Debug)]
-struct World {
-    input: File,
-    output: File,
-    sensed: Cell<bool>,
 }
 
 impl Qemu {
@@ -67,6 +64,7 @@ impl Board for Qemu {
     type Sensor = Eyes;
     type Actuator = Motors;
     type Store = Disk;
+    type Cipher = Aes;
 
     /// Opens the pipes. The address is the only word on QEMU's semihosting command line.
     ///
@@ -77,16 +75,17 @@ impl Board for Qemu {
         let Some(id) = sys_get_cmdline_uninit(&mut line).ok().and_then(|line| number(line)) else {
             fail("no robot's number: start QEMU with -semihosting-config enable=on,arg=NUMBER")
         };
-        let (Ok(input), Ok(output)) = (File::open(c"/dev/stdin"), File::create(c"/dev/stdout")) else {
-            fail("no pipes to and from a world")
-        };
-        let world = &*WORLD.init(World { input, output, sensed: Cell::new(false) });
-        let air = Air { world, said: 0, listening: false };
-        Self { id, world, air, sensor: Eyes(world), motors: Motors, store: Disk }
+        let Some(world) = World::open() else { fail("no pipes to and from a world") };
+        let world = &*WORLD.init(world);
+        Self { id, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
     fn give_up() -> ! {
         Self::end(false)
+    }
+
+    fn cipher(key: &Key) -> Aes {
+        Aes::new(key)
     }
 
     fn id(&self) -> NodeId {
@@ -148,46 +147,7 @@ fn number(line: &[u8]) -> Option<NodeId> {
 impl Clock for Qemu {
     /// The world says when; without a world the robot ends.
     fn next_tick(&mut self) -> u32 {
-        (self.air.said, self.air.listening) = (0, true);
-        let mut situation = Situation::zeroed();
-        self.world.hear(&mut situation);
-        self.world.sensed.set(situation.sensed != 0);
-        situation.tick
-    }
-}
-
-impl World {
-    fn hear<M: Pod>(&self, message: &mut M) {
-        self.hear_bytes(bytemuck::bytes_of_mut(message));
-    }
-
-    fn hear_bytes(&self, bytes: &mut [u8]) {
-        if (&self.input).read_exact(bytes).is_err() {
-            leave();
-        }
-    }
-
-    /// So many bytes, to the front of `buffer`. What it has no room for is passed over.
-    fn hear_front(&self, count: usize, buffer: &mut [u8]) {
-        let front = count.min(buffer.len());
-        self.hear_bytes(buffer.get_mut(..front).unwrap_or_default());
-        let mut left = count - front;
-        while left > 0 {
-            let mut passed = [0; 32];
-            let part = left.min(passed.len());
-            self.hear_bytes(passed.get_mut(..part).unwrap_or_default());
-            left -= part;
-        }
-    }
-
-    fn say<M: Pod>(&self, message: &M) {
-        self.say_bytes(bytemuck::bytes_of(message));
-    }
-
-    fn say_bytes(&self, bytes: &[u8]) {
-        if (&self.output).write_all(bytes).is_err() {
-            leave();
-        }
+        self.world.next_tick()
     }
 }
 
@@ -216,80 +176,6 @@ fn stack_high_water() -> usize {
         word = word.wrapping_add(1);
     }
     top.addr() - word.addr()
-}
-
-/// The radio.
-#[derive(Debug)]
-pub struct Air {
-    world: &'static World,
-    /// Frames said in this tick.
-    said: u32,
-    listening: bool,
-}
-
-impl Radio for Air {
-    type Error = Infallible;
-
-    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
-        self.said += 1;
-        let (message, bytes) = Frame::of(frame, self.said == Link::FRAMES);
-        self.world.say(&message);
-        self.world.say_bytes(bytes);
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        if !self.listening {
-            return Ok(None);
-        }
-        // The world waits until everybody has spoken, also for those who have nothing to say in this tick.
-        if self.said < Link::FRAMES {
-            self.said = Link::FRAMES;
-            self.world.say(&Frame::SILENCE);
-        }
-        let mut message = Frame::SILENCE;
-        self.world.hear(&mut message);
-        self.listening = message.last == 0;
-        Ok(message.bytes().map(|count| {
-            self.world.hear_front(count, buffer);
-            Received::untimed(message.length.into())
-        }))
-    }
-}
-
-/// The sensor.
-#[derive(Debug)]
-pub struct Eyes(&'static World);
-
-/// The sensor fails in this tick, because the world wants it to.
-#[derive(Clone, Copy, Debug)]
-pub struct Blind;
-
-impl<S: State> Sensor<S> for Eyes {
-    type Error = Blind;
-
-    /// The state's numbers come next in the pipe, whatever they are worth; a tick asks for them once.
-    fn sense(&mut self) -> Result<Sensed<S>, Blind> {
-        let mut numbers = S::Numbers::ZERO;
-        self.0.hear_bytes(bytemuck::cast_slice_mut(numbers.as_mut()));
-        if self.0.sensed.get() { Ok(Sensed::now(S::from_numbers(numbers))) } else { Err(Blind) }
-    }
-}
-
-/// The actuator: the world reads the command from the tick's outcome, zeros where the robot is to come to rest.
-#[derive(Debug)]
-pub struct Motors;
-
-impl<C> Actuator<C> for Motors {
-    type Error = Infallible;
-
-    fn act(&mut self, _: &C) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<(), Infallible> {
-        Ok(())
-    }
 }
 
 /// The store: a file that is replaced all at once.

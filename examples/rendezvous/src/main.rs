@@ -1,0 +1,11 @@
+//! On a computer: train, fly, compare, emulate. On a robot: the robot.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+firmware::robot!(rendezvous::task::Rendezvous, "../model.wdgnn");
+
+#[cfg(not(target_os = "none"))]
+fn main() -> std::process::ExitCode {
+    host_sim::cli::main(&[&const { host_sim::tasks::Of::<rendezvous::world::Plane>::new() }])
+}

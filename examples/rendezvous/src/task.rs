@@ -1,0 +1,86 @@
+//! What a robot observes and does.
+
+use wdgnn_core::{Task, math, robot::Onboard, shape::OneLayer, task::State};
+
+/// What a robot tells its neighbours: where it is, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place(pub [f32; 2]);
+
+impl State for Place {
+    type Numbers = [f32; 2];
+
+    fn numbers(&self) -> [f32; 2] {
+        self.0
+    }
+
+    fn from_numbers(numbers: [f32; 2]) -> Self {
+        Self(numbers)
+    }
+}
+
+/// Robots that meet. A command is a velocity in m/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rendezvous;
+
+impl Rendezvous {
+    /// The control period in seconds.
+    pub const PERIOD: f32 = 0.05;
+    /// The largest speed per axis in m/s.
+    pub const LIMIT: f32 = 2.0;
+
+    /// The mean way to the neighbours, the robot itself among them.
+    fn way<'a>(own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
+        let (mut sum, mut count) = ([0.0; 2], 1.0);
+        for other in neighbours {
+            sum = [sum[0] + other.0[0] - own.0[0], sum[1] + other.0[1] - own.0[1]];
+            count += 1.0;
+        }
+        sum.map(|x| x / count)
+    }
+}
+
+impl Task for Rendezvous {
+    // Tasks of one's own count from 1000 on.
+    const NUMBER: u16 = 1000;
+
+    type State = Place;
+    type Features = [f32; 2];
+    type Output = [f32; 2];
+    type Evidence = ();
+
+    fn from_settings(_: &[f32; 8]) -> Self {
+        Self
+    }
+
+    fn period(&self) -> f32 {
+        Self::PERIOD
+    }
+
+    /// What the network gets to see.
+    fn observe<'a>(&self, own: &Place, neighbours: impl Iterator<Item = &'a Place>) -> [f32; 2] {
+        Self::way(own, neighbours)
+    }
+
+    /// What it learns from in flight: the derivative of `|way − T u|²`, the squared distance to the neighbours' mean after a tick.
+    fn gradient<'a>(
+        &self,
+        own: &Place,
+        neighbours: impl Iterator<Item = &'a Place>,
+        output: &[f32; 2],
+        _through_clamp: bool,
+    ) -> [f32; 2] {
+        let [x, y] = Self::way(own, neighbours);
+        let [u, v] = self.command(output);
+        [(u, x), (v, y)].map(|(u, x)| 2.0 * Self::PERIOD * (Self::PERIOD * u - x))
+    }
+
+    /// What a robot can do.
+    fn command(&self, output: &[f32; 2]) -> [f32; 2] {
+        output.map(|u| math::clamp(u, Self::LIMIT))
+    }
+}
+
+/// The network that robots carry: two features, three taps, sixteen hidden features, two outputs.
+impl Onboard for Rendezvous {
+    type Shape = OneLayer<2, 3, 16, 2>;
+}

@@ -1,0 +1,154 @@
+//! What comes of it.
+
+use host_sim::{
+    error::Result,
+    model::ModelFile,
+    profiles::Profile,
+    scene::{Layout, Scene, Swarm},
+    world::{Condition, Derivative, Rival, World},
+};
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{robot::Onboard, task::Task as _};
+
+use super::task::{Place, Rendezvous};
+
+/// A plane with nothing in it.
+#[derive(Clone, Debug, Default)]
+pub struct Plane;
+
+impl World for Plane {
+    type Task = Rendezvous;
+    type Shapes = (<Rendezvous as Onboard>::Shape,);
+
+    const NAME: &'static str = "rendezvous";
+    const TITLE: &'static str = "robots that meet";
+    const SCORE: &'static str = "mean squared distance from the middle in m²";
+    const PACKAGE: &'static str = "rendezvous";
+
+    fn layout() -> Layout {
+        Layout { position: 0..2, velocity: 0..0 }
+    }
+
+    fn condition() -> Condition {
+        Condition { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
+    }
+
+    fn task() -> Rendezvous {
+        Rendezvous
+    }
+
+    /// The network that comes with it, and is in the robot's image.
+    fn model(_: Profile) -> Result<ModelFile> {
+        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
+    }
+
+    /// Anywhere in a square.
+    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
+        Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
+    }
+
+    fn place(Place([x, y]): &Place) -> [f32; 3] {
+        [*x, *y, 0.0]
+    }
+
+    fn step(&mut self, task: &Rendezvous, _: u32, places: &mut [Place], commands: &[[f32; 2]]) {
+        for (Place(place), command) in places.iter_mut().zip(commands) {
+            place.iter_mut().zip(command).for_each(|(x, u)| *x += task.period() * u);
+        }
+    }
+
+    fn score(&self, _: u32, places: &[Place]) -> f64 {
+        let middle = middle(places);
+        let squares = places.iter().flat_map(|place| [0, 1].map(|axis| place.0[axis] - middle[axis]));
+        squares.map(|x| f64::from(x * x)).sum::<f64>() / places.len() as f64
+    }
+
+    /// Optional: whom networks are held against. The plainest one first.
+    fn rivals() -> Vec<Rival<Self>> {
+        let rival = |name, title, make| Rival { name, title, shown: true, make };
+        vec![
+            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
+            rival("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
+        ]
+    }
+
+    /// Optional: with it, networks are trained through the simulator.
+    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+        Some(Box::new(Backwards))
+    }
+}
+
+fn middle(places: &[Place]) -> [f32; 2] {
+    [0, 1].map(|axis| places.iter().map(|place| place.0[axis]).sum::<f32>() / places.len() as f32)
+}
+
+fn neighbours_middle(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
+    let near = scene.links.of(robot).iter().map(|&other| scene.states[other as usize]);
+    middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
+}
+
+/// Everybody goes somewhere as fast as it can.
+struct To(fn(&Scene<'_, Place>, usize) -> [f32; 2]);
+
+impl Swarm<Rendezvous> for To {
+    fn fly(&mut self, scene: &Scene<'_, Place>, commands: &mut Vec<[f32; 2]>) -> Result {
+        commands.clear();
+        commands.extend(scene.states.iter().enumerate().map(|(robot, place)| {
+            let goal = self.0(scene, robot);
+            Rendezvous.command(&[0, 1].map(|axis| (goal[axis] - place.0[axis]) / Rendezvous::PERIOD))
+        }));
+        Ok(())
+    }
+}
+
+/// The derivative of everything above.
+struct Backwards;
+
+impl Derivative<Plane> for Backwards {
+    fn score(&mut self, _: u32, places: &[Place], weight: f32, owed: &mut [f32]) {
+        let middle = middle(places);
+        for (place, owed) in places.iter().zip(owed.as_chunks_mut::<2>().0) {
+            for axis in 0..2 {
+                owed[axis] += weight * 2.0 * (place.0[axis] - middle[axis]) / places.len() as f32;
+            }
+        }
+    }
+
+    fn step(&mut self, task: &Rendezvous, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]) {
+        let commands = commands[tick as usize].iter_mut();
+        commands.zip(owed).for_each(|(command, owed)| *command += task.period() * *owed);
+    }
+
+    fn observe(
+        &self,
+        _: &Rendezvous,
+        _: &Place,
+        others: &[Place],
+        owed: &[f32],
+        add: &mut dyn FnMut(Option<usize>, usize, f32),
+    ) {
+        let share = 1.0 / (others.len() + 1) as f32;
+        for (axis, owed) in owed.iter().enumerate() {
+            add(None, axis, -share * owed * others.len() as f32);
+            (0..others.len()).for_each(|other| add(Some(other), axis, share * owed));
+        }
+    }
+
+    fn passes(
+        &self,
+        task: &Rendezvous,
+        _: &Place,
+        _: &[Place],
+        output: &[f32; 2],
+        _: &[f32; 2],
+    ) -> Vec<bool> {
+        let command = task.command(output);
+        output.iter().zip(command).map(|(output, command)| *output == command).collect()
+    }
+
+    /// Training starts from robots that go to their neighbours' mean.
+    fn guess(&self) -> Vec<(usize, usize, f32)> {
+        vec![(0, 0, 2.0), (1, 1, 2.0)]
+    }
+}

@@ -1,0 +1,129 @@
+//! Voices that are not a robot's own: a stranger without the swarm's key, and insiders who hold it and lie.
+//!
+//! They speak by the swarm's codec, in its network's dimensions. All that depends on those is here, so that the rest of the air is
+//! compiled once per task.
+
+use wdgnn_core::{
+    Beacon,
+    codec::{Codec as _, Identity},
+    message::Link,
+    node::BeaconOf,
+    robot::LONGEST_BUFFER,
+    seal::Key,
+    taps::Chains as _,
+    task::{NodeId, Numbers as _, State},
+    wide::Model,
+};
+
+use super::{
+    insider::{Insider, Lie},
+    medium::Blueprint,
+};
+use crate::{
+    error::{Error, Result},
+    profiles::FlownCodec,
+    scene::{Flown, Frame},
+};
+
+/// The key of somebody else.
+const WRONG_KEY: Key = *b"somebody else's.";
+
+/// Forged frames say that they come from here, in metres: if a robot ever has such a neighbour, it was fooled.
+const NOWHERE: f32 = 50_000.0;
+
+/// Who can speak as the swarm's robots do.
+pub trait Voice: Send {
+    /// Whose frame this is: see [`wdgnn_core::codec::Codec::identity`].
+    fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
+
+    /// A frame in a robot's name from somebody without the key, from nowhere, newer than that robot's own: `skew` is by how much
+    /// clocks differ.
+    fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame>;
+
+    /// Tells robot number `robot` what to lie about.
+    fn teach(&mut self, robot: usize, lie: Lie);
+
+    /// Opens the frames that a robot said at its tick `now`, changes them and seals them again, if it is a liar.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when robots have another key.
+    fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
+}
+
+/// A voice of robots by one blueprint that speak by the codec `C`.
+#[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
+pub struct VoiceOf<T, M, C> {
+    blueprint: Blueprint<M, T>,
+    link: Link,
+    stranger: C,
+    key: Key,
+    insiders: Vec<Option<Insider<C>>>,
+}
+
+impl<T, M, C> VoiceOf<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+    C: FlownCodec,
+{
+    /// The voice of a swarm with this key.
+    pub fn new(blueprint: Blueprint<M, T>, key: &Key) -> Self {
+        let link = Link { profile: C::profile(M::FOLDED), model: blueprint.checksum };
+        Self { blueprint, link, stranger: C::with_key(&WRONG_KEY), key: *key, insiders: Vec::new() }
+    }
+}
+
+impl<T, M, C> Voice for VoiceOf<T, M, C>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
+    C: FlownCodec,
+{
+    fn identity(&self) -> fn(&[u8]) -> Option<Identity> {
+        C::identity
+    }
+
+    fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {
+        let sequence = (tick + skew) * C::FRAMES + C::FRAMES;
+        let (chains, wide) = (M::Chains::ZERO, *self.blueprint.model.offline());
+        let state = nowhere::<T::State>();
+        let beacon = Beacon { sender, boot: 0, sequence, degree: 0, state, chains, wide };
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = self.stranger.encode(&self.link, &beacon, tick, 0, &mut buffer)?;
+        buffer.get(..length).map(Frame::from)
+    }
+
+    fn teach(&mut self, robot: usize, lie: Lie) {
+        if self.insiders.len() <= robot {
+            self.insiders.resize_with(robot + 1, || None);
+        }
+        self.insiders[robot] = Some(Insider { codec: C::with_key(&self.key), lie: Some(lie) });
+    }
+
+    fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
+        let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
+        let every = self.blueprint.behaviour.exchange.max(1);
+        for (index, frame) in (0..).zip(frames) {
+            let (beacon, _): (BeaconOf<M, T>, _) = insider
+                .decode(&self.link, now, frame)
+                .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;
+            let mut buffer = [0; LONGEST_BUFFER];
+            if let Some(length) = insider.encode(&self.link, &beacon, now / every, index, &mut buffer) {
+                *frame = buffer[..length].into();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A state from which nobody can be heard: where it says that it is, there is nobody.
+fn nowhere<S: State>() -> S {
+    let mut numbers = S::Numbers::ZERO;
+    numbers.as_mut().fill(NOWHERE);
+    S::from_numbers(numbers)
+}
+
+/// Whether a state is that of a forged frame.
+pub fn is_nowhere<S: State>(state: &S) -> bool {
+    state.numbers().as_ref().first().is_some_and(|x| *x > NOWHERE / 2.0)
+}
