@@ -89,3 +89,100 @@ pub fn freeze(gradient: &mut [f32], size: &Dimensions, architecture: Architectur
     gradient[alpha] = 0.0;
     gradient[part].fill(0.0);
 }
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::activation::Activation;
+
+    use super::*;
+    use crate::train::net::Net;
+
+    const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 3, hidden: 32, outputs: 2 };
+
+    #[test]
+    fn first_weights_repeat_and_are_within_what_their_inputs_allow() {
+        let weights = weights(&SIZE, Architecture::WdGnn, 3);
+        let places = Places::of(&SIZE);
+        assert_eq!(weights.len(), places.count());
+        assert_eq!(weights, super::weights(&SIZE, Architecture::WdGnn, 3));
+        assert_ne!(weights, super::weights(&SIZE, Architecture::WdGnn, 4));
+        assert_eq!(weights[..3], [1.0, 1.0, 0.0]);
+        let largest = |part: &[f32]| part.iter().fold(0.0_f32, |largest, w| largest.max(w.abs()));
+        let parts = [places.deep(), places.wide.clone(), places.readout.clone()];
+        for (part, inputs) in parts.into_iter().zip([18.0_f32, 18.0, 32.0]) {
+            let (largest, reach) = (largest(&weights[part]), 1.0 / inputs.sqrt());
+            assert!(largest < reach && largest > 0.9 * reach, "{largest} of {reach}");
+        }
+    }
+
+    /// What the network commands when one number of its taps is 0.1.
+    fn command(weights: &[f32], input: usize) -> Vec<f32> {
+        let mut taps = vec![0.0; SIZE.inputs(0)];
+        taps[input] = 0.1;
+        Net::new(SIZE, Activation::Tanh, weights).forward(vec![taps]).output
+    }
+
+    #[test]
+    fn a_guess_drives_its_output_against_its_feature_on_every_tap() {
+        for exchange in [1, 5] {
+            let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
+            guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], exchange);
+            let idle =
+                Net::new(SIZE, Activation::Tanh, &weights).forward(vec![vec![0.0; SIZE.inputs(0)]]).output;
+            for tap in 0..SIZE.taps {
+                let worth = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
+                for feature in 0..2 {
+                    let command = command(&weights, tap * SIZE.features + feature);
+                    let moved = [0, 1].map(|output| command[output] - idle[output]);
+                    // The wide part by its gain; the deep part, which saturates, by some more.
+                    assert!(moved[feature] < -3.0 * worth + 0.5, "{exchange} {tap}: {moved:?}");
+                    assert!(
+                        moved[1 - feature].abs() < 0.3 * moved[feature].abs(),
+                        "{exchange} {tap}: {moved:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_guess_and_with_upper_layers_weights_stay_as_they_were() {
+        let two = Dimensions { layers: 2, ..SIZE };
+        for (size, list) in [(SIZE, &[][..]), (two, &[(0, 0, -30.0)][..])] {
+            let drawn = weights(&size, Architecture::WdGnn, 3);
+            let mut guessed = drawn.clone();
+            guess(&mut guessed, &size, list, 1);
+            assert_eq!(guessed, drawn);
+        }
+    }
+
+    #[test]
+    fn the_rows_of_features_are_all_that_the_network_knows_of_them() {
+        let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
+        let rows = rows(&SIZE, &(2..6));
+        assert_eq!(rows.iter().map(std::ops::Range::len).sum::<usize>(), 2 * SIZE.taps * 4 * SIZE.hidden);
+        rows.into_iter().for_each(|row| weights[row].fill(0.0));
+        let idle = Net::new(SIZE, Activation::Tanh, &weights).forward(vec![vec![0.0; SIZE.inputs(0)]]).output;
+        for input in 0..SIZE.inputs(0) {
+            let seen = input % SIZE.features < 2;
+            assert_eq!(command(&weights, input) != idle, seen, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_an_architecture_does_not_have_gets_no_gradient() {
+        let places = Places::of(&SIZE);
+        let frozen = |architecture| {
+            let mut gradient = vec![1.0; places.count()];
+            freeze(&mut gradient, &SIZE, architecture);
+            (0..places.count()).filter(|index| gradient[*index] == 0.0).collect::<Vec<_>>()
+        };
+        assert!(frozen(Architecture::WdGnn).is_empty());
+        let wide = places.wide.start..places.wide_bias.end;
+        assert_eq!(frozen(Architecture::Gnn), std::iter::once(1).chain(wide).collect::<Vec<_>>());
+        assert_eq!(
+            frozen(Architecture::GraphFilter),
+            std::iter::once(0).chain(places.deep()).collect::<Vec<_>>()
+        );
+    }
+}

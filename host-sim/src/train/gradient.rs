@@ -174,14 +174,21 @@ fn exchange_back(before: &mut [f32], owed: &[f32], links: &Links, scale: Scale, 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use rand::RngExt as _;
     use rand_chacha::ChaCha8Rng;
-    use wdgnn_core::{activation::Activation, shape::Dimensions};
+    use wdgnn_core::{activation::Activation, flocking::Flocking, shape::Dimensions};
 
     use super::*;
     use crate::{
+        error::Result,
+        flight::{Moment, Observer, Start},
+        recipe::Architecture,
         seeds::{Purpose, generator},
-        train::{dataset::Trajectory, net::Places},
+        swarm::networks::Draft,
+        train::{dataset::Trajectory, first, net::Places},
+        world::{Condition, World, flock::Flock},
     };
 
     fn size(layers: usize, taps: usize) -> Dimensions {
@@ -264,6 +271,43 @@ mod tests {
         let trajectory = trajectory(&size(2, 4), random);
         let window = Window { trajectory: &trajectory, warm_up: 3, ticks: 4..7 };
         check(size(2, 4), &Batch::Windows(vec![window]), Scale::Mean, random);
+    }
+
+    /// Writes down what robots' networks said, as if an expert had.
+    struct Listener(Trajectory);
+
+    impl Observer<Flock> for Listener {
+        fn see(&mut self, moment: &Moment<'_, Flock>) -> Result {
+            self.0.links.push(moment.scene.links.clone());
+            for robot in 0..self.0.robots {
+                let inside = moment.swarm.robot(robot).and_then(|view| view.inside).unwrap();
+                self.0.push(inside.taps, inside.output);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn upper_layers_exchange_in_training_as_robots_do_in_flight() {
+        let size = Dimensions { features: 6, layers: 2, taps: 2, hidden: 16, outputs: 2 };
+        let numbers = first::weights(&size, Architecture::WdGnn, 1);
+        let condition = Condition { robots: 12, ticks: 8, ..Condition::PAPER };
+        let start =
+            Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Training, 0)).unwrap();
+        for scale in [Scale::Mean, Scale::Sum, Scale::Scaled(0.3), Scale::Closed] {
+            let draft = Draft { numbers: &numbers, size, scale, task: Flocking::MEANS, exchange: 1 };
+            let mut swarm = draft.typed::<<Flock as World>::Shapes>(&start.states).unwrap();
+            let mut listener = Listener(Trajectory::new(&size, 12));
+            start.fly(&draft.task, swarm.as_mut(), &mut [&mut listener], &AtomicBool::new(false)).unwrap();
+            let window = Window { trajectory: &listener.0, warm_up: 0, ticks: 0..8 };
+            let net = Net::new(size, Activation::Tanh, &numbers);
+            let mut ignored = vec![0.0; numbers.len()];
+            let loss = gradient(&net, scale, &Batch::Windows(vec![window]), &Loss::SQUARED, &mut ignored);
+            // Outputs are of size 1 or more; what is left is the square of rounding.
+            assert!(loss < 1.0e-8, "{scale:?}: {loss}");
+            let largest = listener.0.labels(7).iter().fold(0.0_f32, |largest, u| largest.max(u.abs()));
+            assert!(largest > 0.5, "{scale:?}: {largest}");
+        }
     }
 
     #[test]
