@@ -335,7 +335,7 @@ struct MakePilot<'a, 'b> {
 impl<'a> MakePilot<'a, '_> {
     /// How every robot behaves: at the exchange rate that the model was trained for, which the profile has room for.
     fn behaviour(&self, learning: Learning) -> Behaviour {
-        Behaviour::new(learning).every(self.model.weights().header.exchange_divisor.into())
+        Behaviour::new(learning).every(self.model.weights().header.interval.into())
     }
 
     /// The network, and the rule by which every robot learns.
@@ -359,7 +359,7 @@ impl<'a> LinkVisitor for MakePilot<'a, '_> {
     fn visit<S: Shape<TAPS, G>, const TAPS: usize, const G: usize, P: LinkCodec>(self) -> Self::Output {
         let (network, learning) = self.network::<S, TAPS, G>()?;
         let behaviour = self.behaviour(learning);
-        let checksum = self.model.weights().model;
+        let checksum = self.model.weights().checksum;
         let swarm = Swarm::<_, P>::new(network, self.task, checksum, behaviour, self.online, self.start);
         Ok(Box::new(swarm))
     }
@@ -384,7 +384,7 @@ impl<'a> LinkVisitor for MakeAirPilot<'a, '_> {
             Trust::AsTrained => behaviour,
             Trust::Plain => behaviour.plain(),
         };
-        let checksum = plan.model.weights().model;
+        let checksum = plan.model.weights().checksum;
         let blueprint = Blueprint { model, task: plan.task, checksum, behaviour, key: air::swarm::KEY };
         let learns = plan.online != Online::Off;
         Ok(Box::new(AirSwarm::<_, P>::new(blueprint, faults, swarm, learns, plan.start)))

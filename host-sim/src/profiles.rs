@@ -61,7 +61,7 @@ impl Profile {
             Self::Esb32 => message::Profile::Esb32,
             Self::Espnow => message::Profile::EspNow,
         };
-        profile.exchange().into()
+        profile.interval().into()
     }
 
     /// How a node behaves on this profile.
@@ -89,7 +89,7 @@ impl Profile {
     /// # Errors
     /// [`Error::Usage`] that says how to train one that is.
     pub fn check(self, model: &ModelFile) -> Result {
-        let trained = u32::from(model.weights().header.exchange_divisor);
+        let trained = u32::from(model.weights().header.interval);
         if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
             return Ok(());
         }

@@ -264,7 +264,7 @@ impl Visitor for Retrain<'_> {
         let mut recipe = Recipe::named(RecipeName::Through);
         recipe.task = self.fleet.task()?;
         recipe.scale = weights.header.scale;
-        recipe.exchange = weights.header.exchange_divisor.into();
+        recipe.exchange = weights.header.interval.into();
         // Beyond the middle of the flight, where things happen.
         let through = Through {
             ticks: 100,

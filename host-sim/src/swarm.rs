@@ -10,7 +10,7 @@ use wdgnn_core::{
     behaviour::Behaviour,
     codec::{Exact, Parts},
     flocking::{Flocking, Motion},
-    node::{BeaconOf, Node},
+    node::{BeaconOf, Node, Settings},
     ports::{Actuator, Sensed},
     tensor::Tensor,
     tick::{self, Hearing, PortErrors},
@@ -73,7 +73,8 @@ where
         start: &[Motion],
     ) -> Self {
         let node = |(id, motion): (u16, &Motion)| {
-            Node::with_codec(id, model, task, checksum, behaviour, *motion, P::default())
+            let (state, codec) = (*motion, P::default());
+            Node::new(Settings { id, model, task, checksum, behaviour, state, codec })
         };
         let nodes = (0..).zip(start).map(node).collect();
         Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }

@@ -63,7 +63,7 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
 
 /// The reasons for which frames were refused.
 fn refused(outcome: &Outcome) -> Vec<(Refusal, u32)> {
-    Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0).collect()
+    Refusal::ALL.iter().copied().zip(outcome.refused).filter(|(_, count)| *count > 0).collect()
 }
 
 /// What a robot did, without what it counted.

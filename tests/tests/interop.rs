@@ -73,7 +73,7 @@ struct Profile {
 
 impl Profile {
     fn new(name: &'static str, sealed: bool) -> Self {
-        let model = format!("{:08x}", model().weights().model);
+        let model = format!("{:08x}", model().weights().checksum);
         Self { name, model, key: sealed.then(|| hex(&KEY)) }
     }
 
@@ -196,7 +196,7 @@ mod emulated {
         let model = models::of_profile(link).unwrap();
         let profile = Profile {
             name: link.name(),
-            model: format!("{:08x}", model.weights().model),
+            model: format!("{:08x}", model.weights().checksum),
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
         let image = image::build(&Settings { profile: link, key, model: None, board: None }).unwrap();
@@ -234,7 +234,8 @@ mod emulated {
                     (3, 2),
                     "both that Python wrote are neighbours"
                 );
-                let refused = Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0);
+                let refused =
+                    Refusal::ALL.iter().copied().zip(outcome.refused).filter(|(_, count)| *count > 0);
                 assert_eq!(refused.collect::<Vec<_>>(), [(foreign, 1)]);
             }
         }

@@ -43,7 +43,7 @@ fn main() -> ! {
     defmt::info!(
         "robot {=u16}, model {=u32:#010x}, {} {=str}, boot {=u32}, {=str} parameters",
         board.id,
-        robot.link().model,
+        robot.link().checksum,
         robot.link().profile,
         if Link::SEALED { "sealed" } else { "unsealed" },
         robot.boot(),
@@ -72,7 +72,7 @@ fn load(id: NodeId) -> &'static mut Robot<'static, Link> {
             Board::give_up()
         }
     };
-    let (trained, flown) = (weights.header.exchange_divisor, Link::profile(true).exchange());
+    let (trained, flown) = (weights.header.interval, Link::profile(true).interval());
     // Rarer is no problem: more robots have their turn then.
     if trained < flown {
         defmt::error!(

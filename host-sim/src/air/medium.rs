@@ -112,7 +112,7 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
 
     /// What the swarm's frames are recognised by.
     pub fn link(&self) -> Link {
-        Link { profile: C::profile(M::FOLDED), model: self.blueprint.checksum }
+        Link { profile: C::profile(M::FOLDED), checksum: self.blueprint.checksum }
     }
 
     /// What the robots sense of where they are and how they move.
@@ -128,7 +128,7 @@ impl<M: Model + Copy, C: FlownCodec> Medium<M, C> {
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
         self.part(scene);
-        let exchanges = scene.tick.is_multiple_of(self.blueprint.behaviour.exchange.max(1));
+        let exchanges = scene.tick.is_multiple_of(self.blueprint.behaviour.interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
         for robot in 0..said.len() {
             // Lies come first: were they believed, they would displace what is true.
@@ -211,7 +211,7 @@ fn lie<M: Model>(blueprint: &Blueprint<M>, faults: &Faults, number: usize) -> Li
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
-            let time = blueprint.behaviour.exchange.max(1) as f32 * blueprint.task.period;
+            let time = blueprint.behaviour.interval.max(1) as f32 * blueprint.task.period;
             let miss = 0.25 * blueprint.task.limit * time * time + BIAS_METRES;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity([speed, -speed])

@@ -2,7 +2,7 @@
 
 use wdgnn_core::{
     flocking::{Flocking, Motion},
-    node::Node,
+    node::{Node, Settings},
     task::NodeId,
     tick::Report,
     wide::Model,
@@ -47,7 +47,7 @@ where
     pub fn start(&mut self, blueprint: &Blueprint<M>, id: NodeId, motion: Motion) {
         let Blueprint { model, task, checksum, behaviour, key } = *blueprint;
         let codec = Insider { codec: P::Sealed::with_key(&key), lie: self.member.lie.clone() };
-        let mut node = Node::with_codec(id, model, task, checksum, behaviour, motion, codec);
+        let mut node = Node::new(Settings { id, model, task, checksum, behaviour, state: motion, codec });
         self.body.resume(&mut node, &mut [0; LONGEST_FRAME]);
         self.node = Some(node);
     }

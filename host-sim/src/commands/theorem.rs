@@ -220,7 +220,8 @@ impl Visitor for Record<'_> {
             Network::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
         let behaviour = Behaviour::new(Learning::OFF);
         let folded = Folded::new(network, Metric::Euclidean);
-        let mut swarm: Swarm<_> = Swarm::new(folded, task, weights.model, behaviour, Online::Off, self.begin);
+        let mut swarm: Swarm<_> =
+            Swarm::new(folded, task, weights.checksum, behaviour, Online::Off, self.begin);
         let mut recorder = Recorder {
             scenes: Vec::new(),
             expert: Expert { limit: task.limit, potential: true },

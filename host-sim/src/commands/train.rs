@@ -135,7 +135,7 @@ impl TrainArguments {
             self.architecture.name(),
             weights.numbers.len(),
             weights.header.learning.step,
-            weights.model
+            weights.checksum
         );
         let profile = match self.profile {
             Profile::Exact => String::new(),

@@ -51,7 +51,7 @@ impl<'w, C: FlownCodec> FleetAir<'w, C> {
         let weights = model.weights();
         let robot = robot::robot(0, &weights, C::with_key(key)).map_err(|source| model.unusable(source))?;
         let (network, task, behaviour) = (*robot.model(), *robot.task(), *robot.behaviour());
-        let blueprint = Blueprint { model: network, task, checksum: weights.model, behaviour, key: *key };
+        let blueprint = Blueprint { model: network, task, checksum: weights.checksum, behaviour, key: *key };
         let (medium, members) = Medium::new(blueprint, faults, 0, robots);
         let ears = members.into_iter().map(|member| Ear {
             radio: member.radio,
@@ -93,7 +93,7 @@ impl<'w, C: FlownCodec> FleetAir<'w, C> {
 
     /// Changes what liars said.
     fn lie(&mut self, tick: u32, said: &mut [Vec<Frame>]) -> Result {
-        let (link, every) = (self.medium.link(), self.medium.blueprint.behaviour.exchange.max(1));
+        let (link, every) = (self.medium.link(), self.medium.blueprint.behaviour.interval.max(1));
         for (ear, frames) in self.ears.iter_mut().zip(said) {
             let Some(insider) = &mut ear.insider else { continue };
             let now = tick + ear.ahead;

@@ -189,7 +189,7 @@ fn check<C: Codec>(hello: &Hello, model: &ModelFile) -> Result {
             settings(here),
         )));
     }
-    let wanted = model.weights().model;
+    let wanted = model.weights().checksum;
     if hello.model != wanted {
         return Err(Error::Usage(format!(
             "the firmware image carries model {:08x}, {} is {wanted:08x}: build it anew with `WDGNN_MODEL={} {BUILD}`",
@@ -240,7 +240,7 @@ mod tests {
             id: 0,
             boot: 0,
             resumed: 0,
-            model: model.weights().model,
+            model: model.weights().checksum,
             profile: Profile::Exact as u32,
             sealed: 0,
             dimensions: Dimensions::HERE,

@@ -46,7 +46,8 @@ impl Debriefing {
 
     fn count(&mut self, outcome: &Outcome) {
         self.heard += u64::from(outcome.heard);
-        for (refusal, count) in Refusal::ALL.into_iter().zip(outcome.refused).filter(|(_, count)| *count > 0)
+        for (refusal, count) in
+            Refusal::ALL.iter().copied().zip(outcome.refused).filter(|(_, count)| *count > 0)
         {
             *self.refused.entry(refusal.name()).or_default() += u64::from(count);
         }

@@ -243,7 +243,7 @@ impl Recipe {
             layers: dimensions.layers(),
             task: TaskSettings { task: flocking::TASK, numbers: self.task.settings() },
             learning,
-            exchange_divisor: self.exchange as u16,
+            interval: self.exchange as u16,
         }
     }
 }

@@ -191,7 +191,7 @@ fn one<'w, S: Shape<TAPS, G>, const TAPS: usize, const G: usize>(
                 passes: [0, 1].map(|axis| {
                     !alone && steered[axis].abs() < task.limit && command[axis].abs() < task.limit
                 }),
-                exchanged: node.exchanges(),
+                exchanged: node.has_turn(),
             }
         };
         moments.push(swarm.nodes().iter().zip(&commands).map(moment).collect());

@@ -124,7 +124,7 @@ impl Board {
 
     /// The robot is ready: it begins to listen, and from now on the watchdog watches.
     pub fn ready(&mut self, robot: &Robot<'_, Link>, _: bool) {
-        self.air = Air::new(self.id, robot.behaviour().exchange, start::chance());
+        self.air = Air::new(self.id, robot.behaviour().interval, start::chance());
         radio::start(Txpower::Pos8dBm);
         start::start_watchdog();
     }
