@@ -99,7 +99,7 @@ fn load<B: Board, T: Onboard>(
             B::give_up()
         }
     };
-    let (trained, flown) = (weights.header.exchange_divisor, Link::profile(true).exchange());
+    let (trained, flown) = (weights.header.interval, Link::profile(true).interval());
     // Rarer is no problem: more robots have their turn then.
     if trained < flown {
         defmt::error!(
@@ -147,7 +147,7 @@ where
     defmt::info!(
         "robot {=u16}, model {=u32:#010x}, {} {=str}, boot {=u32}, {=str} parameters",
         board.id(),
-        robot.link().model,
+        robot.link().checksum,
         robot.link().profile,
         if Link::SEALED { "sealed" } else { "unsealed" },
         robot.boot(),

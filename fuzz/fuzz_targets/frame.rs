@@ -19,7 +19,7 @@ type Wide = Filter<4, 6, 2>;
 const MODEL: u32 = 0xdead_beef;
 
 fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
-    let link = Link { profile: P::profile(true), model: MODEL };
+    let link = Link { profile: P::profile(true), checksum: MODEL };
     let Ok((beacon, parts)) = codec.decode::<Motion, Taps, Wide>(&link, 0, frame) else { return };
     let (exchange, index) = match parts.wide {
         Span::NONE => (0, u32::from(parts.taps.from / run)),

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::{
     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Scale, Top,
-    compact::Dot154, ports::Sensed, tensor::Tensor as _,
+    compact::Dot154, node::Settings, ports::Sensed, tensor::Tensor as _,
 };
 
 type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
@@ -21,7 +21,8 @@ fuzz_target!(|input: &[u8]| {
     let behaviour = Behaviour { hold: 2, ..Behaviour::new(Learning::paper(1.0)) };
     let mut state = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     let task = Flocking::DEFAULT;
-    let mut node = Node::<_, _, 4, _>::with_codec(1, model, task, MODEL, behaviour, state, Dot154::default());
+    let codec = Dot154::default();
+    let mut node = Node::<_, _, 4, _>::new(Settings { id: 1, model, task, checksum: MODEL, behaviour, state, codec });
     let (mut rest, mut tick) = (input, 0);
     while !rest.is_empty() && tick < 20 {
         assert!(node.sense(tick, Some(Sensed::now(state))));

@@ -21,7 +21,7 @@ const MODEL: u32 = 0xdead_beef;
 const KEY: Key = *b"a swarm's secret";
 
 fn read<P: Codec>(mut codec: P, frame: &[u8]) {
-    let link = Link { profile: P::profile(true), model: MODEL };
+    let link = Link { profile: P::profile(true), checksum: MODEL };
     let now = P::identity(frame).map_or(0, |identity| identity.sequence / P::FRAMES);
     if codec.decode::<Motion, Taps, Wide>(&link, now, frame).is_ok() {
         let again = codec.decode::<Motion, Taps, Wide>(&link, now, frame);

@@ -184,7 +184,7 @@ impl Profile {
     /// Control ticks per exchange.
     #[must_use]
     pub fn exchange(self) -> u32 {
-        self.row().code.exchange().into()
+        self.row().code.interval().into()
     }
 
     /// The radio that a profile is made for; `exact` is for none.
@@ -225,7 +225,7 @@ impl Profile {
     /// # Errors
     /// [`Error::Usage`] that says how to train one that is.
     pub fn check(self, model: &ModelFile) -> Result {
-        let trained = u32::from(model.weights().header.exchange_divisor);
+        let trained = u32::from(model.weights().header.interval);
         if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
             return Ok(());
         }

@@ -236,7 +236,7 @@ impl Plan<'_> {
         let weights = model.weights();
         let size = Dimensions::of(&weights.header);
         let (scale, task) = (weights.header.scale, self.lineup.task()?);
-        let exchange = weights.header.exchange_divisor.into();
+        let exchange = weights.header.interval.into();
         // Beyond the middle of the flight, where things happen.
         let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
         let world = Flock::with(quirks);

@@ -151,7 +151,9 @@ impl Outcome {
         Self {
             tick: report.tick,
             heard: report.heard,
-            refused: Refusal::ALL.map(|refusal| report.refused.of(refusal)),
+            refused: core::array::from_fn(|index| {
+                Refusal::ALL.get(index).map_or(0, |refusal| report.refused.of(*refusal))
+            }),
             neighbours: report.neighbours.into(),
             errors: [errors.sensor, errors.send, errors.receive, errors.actuator, errors.store],
         }

@@ -92,7 +92,7 @@ pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'sta
 pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
     let shipped = MODEL.weights();
     let mut header = shipped.header;
-    header.exchange_divisor = divisor;
+    header.interval = divisor;
     let mut bytes = vec![0; weights::HEADER_BYTES + 4 * shipped.numbers.len() + 4];
     weights::write(&header, shipped.numbers, &mut bytes).expect("room");
     bytes

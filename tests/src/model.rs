@@ -30,7 +30,7 @@ pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
         layers,
         task: TaskSettings { task: flocking::TASK, numbers: Flocking::DEFAULT.settings() },
         learning: Learning::paper(1.0),
-        exchange_divisor: 1,
+        interval: 1,
     };
     // α_D, α_W, β as training starts them; everything else uniform within 1/√fan-in.
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -128,7 +128,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let link = Link { profile: Profile::Exact, model: weights.model };
+    let link = Link { profile: Profile::Exact, checksum: weights.checksum };
     let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &said[0]).unwrap();
     assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
     assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");

@@ -10,7 +10,7 @@ use std::{
 
 use wdgnn_core::{
     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Model, Motion, Network, Node, Scale,
-    Top, Unfolded, math, ports::Sensed,
+    Top, Unfolded, codec::Exact, math, node::Settings, ports::Sensed,
 };
 
 const NEIGHBOURS: u16 = 8;
@@ -44,7 +44,18 @@ where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
 {
     let behaviour = Behaviour::new(Learning::paper(1.0));
-    let start = |id| Node::<M, Flocking, 16>::new(id, model, Flocking::DEFAULT, 0, behaviour, motion(id));
+    let start = |id| {
+        let (task, state) = (Flocking::DEFAULT, motion(id));
+        Node::<M, Flocking, 16>::new(Settings {
+            id,
+            model,
+            task,
+            checksum: 0,
+            behaviour,
+            state,
+            codec: Exact,
+        })
+    };
     let mut frames: Vec<Vec<u8>> = Vec::new();
     let mut buffer = vec![0; Node::<M, Flocking, 16>::FRAME_BYTES];
     for id in 1..=NEIGHBOURS {

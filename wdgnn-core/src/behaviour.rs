@@ -28,8 +28,9 @@ pub struct Behaviour {
     /// The age in ticks that the robot's own state may reach. Beyond it the robot is blind: it says nothing, learns nothing, and its
     /// actuator brings it to rest.
     pub blind: u32,
-    /// Control ticks per exchange: a node speaks, and its taps advance, in every so many-th tick, see [`Node::exchanges`](crate::Node::exchanges).
-    pub exchange: u32,
+    /// Control ticks from one exchange to the next: a node speaks, and its taps advance, in every so many-th tick, see
+    /// [`Node::has_turn`](crate::Node::has_turn).
+    pub interval: u32,
     /// How many frames in a row a neighbour must be plausible for before it counts; 0 believes everybody, as the paper does.
     /// After its start, a node takes newcomers at their word for as long as it holds somebody silent, and then as long as nobody
     /// has proven itself: at first, everybody is new.
@@ -48,7 +49,7 @@ impl Behaviour {
             patience: Patience::DEFAULT,
             hold: 0,
             blind: BLIND_TICKS,
-            exchange: 1,
+            interval: 1,
             probation: 0,
             largest_tap: 0.0,
         }
@@ -65,12 +66,12 @@ impl Behaviour {
     /// assert_eq!(behaviour.every(1).hold, 0);
     /// ```
     #[must_use]
-    pub const fn every(self, exchange: u32) -> Self {
-        if exchange <= 1 {
-            return Self { exchange: 1, hold: 0, ..self };
+    pub const fn every(self, interval: u32) -> Self {
+        if interval <= 1 {
+            return Self { interval: 1, hold: 0, ..self };
         }
-        let held = if exchange > HELD_TICKS { 1 } else { HELD_TICKS / exchange };
-        Self { exchange, hold: held.saturating_mul(exchange).saturating_sub(1), ..self }
+        let held = if interval > HELD_TICKS { 1 } else { HELD_TICKS / interval };
+        Self { interval, hold: held.saturating_mul(interval).saturating_sub(1), ..self }
     }
 
     /// The same on an air that cannot be trusted:
@@ -89,7 +90,7 @@ impl Behaviour {
         if learning.step > 0.0 {
             let ball = if learning.ball > 0.0 { learning.ball } else { ROBUST_BALL };
             learning.ball = ball.min(ROBUST_BALL);
-            learning.clip = ROBUST_CLIP * self.exchange as f32;
+            learning.clip = ROBUST_CLIP * self.interval as f32;
         }
         Self { learning, hold: self.hold.max(ROBUST_HOLD), probation: 1, largest_tap: LARGEST_TAP, ..self }
     }

@@ -24,7 +24,7 @@
 //! | guard, act | [`safety`], [`ports`] | output → a finite, bounded command, also alone → motors |
 //! | learn | [`task`], [`online`] | the local loss → the gradient of the wide part |
 //! | keep | [`personal`] | what a robot learns about itself and tells nobody |
-//! | agree | [`consensus`] | own and neighbours' wide parameters, gradient → the next ones |
+//! | agree | `consensus` | own and neighbours' wide parameters, gradient → the next ones |
 //!
 //! [`node`] has these steps as verbs and holds what lasts from tick to tick; [`mod@tick`] runs them against a robot's ports and
 //! reports everything it counted: [`refusal`] names each reason to refuse a frame. [`weights`] reads a trained model, and
@@ -39,7 +39,7 @@
 //! ```
 //! use wdgnn_core::{
 //!     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Scale, Top,
-//!     ports::Sensed,
+//!     codec::Exact, node::Settings, ports::Sensed,
 //! };
 //!
 //! // 6 features, 2 taps, 2 hidden features, 2 outputs; one layer.
@@ -58,7 +58,8 @@
 //! let motion = |x, speed| Motion { position: [x, 0.0], velocity: [speed, 0.0] };
 //! let mut motions = [motion(0.0, 1.0), motion(4.0, -1.0)];
 //! let mut robots = [0, 1].map(|id: u16| {
-//!     Node::<_, _, 8>::new(id, model, Flocking::DEFAULT, 0, behaviour, motions[usize::from(id)])
+//!     let (task, state) = (Flocking::DEFAULT, motions[usize::from(id)]);
+//!     Node::<_, _, 8>::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
 //! });
 //!
 //! for tick in 0..200 {
@@ -95,6 +96,7 @@
 //! ```
 //! use wdgnn_core::{
 //!     Behaviour, Flocking, Folded, Layer, Motion, Network, Node, Task, Top, Weights, WeightsError,
+//!     codec::Exact, node::Settings,
 //!     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor}, tick,
 //! };
 //! # use wdgnn_core::{Activation, Learning, Scale, weights::{self, Aligned, Header, LayerDimensions, Schedule, TaskSettings}};
@@ -111,7 +113,7 @@
 //! impl Sensor<Motion> for AtRest {
 //!     type Error = ();
 //!     fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
-//!         Ok(Sensed::now(Motion { position: [0.0; 2], velocity: [0.0; 2] }))
+//!         Ok(Sensed::now(Motion::REST))
 //!     }
 //! }
 //! struct Motors;
@@ -127,8 +129,9 @@
 //!     let task: Flocking = Task::from_settings(weights.expect_task(Flocking::<2>::NUMBER)?);
 //!     let learning = weights.header.learning;
 //!     let model = Folded::new(network, learning.metric);
-//!     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
-//!     let mut node = Node::<_, _, 8>::new(7, model, task, weights.model, Behaviour::new(learning), rest);
+//!     let (checksum, behaviour, state) = (weights.checksum, Behaviour::new(learning), Motion::REST);
+//!     let settings = Settings { id: 7, model, task, checksum, behaviour, state, codec: Exact };
+//!     let mut node = Node::<_, _, 8>::new(settings);
 //!     let (mut radio, mut sensor, mut actuator, mut store) = (Silence, AtRest, Motors, NoStore);
 //!     let mut ports =
 //!         Ports { radio: &mut radio, sensor: &mut sensor, actuator: &mut actuator, store: &mut store };
@@ -143,7 +146,7 @@
 //! # let header = Header {
 //! #     activation: Activation::Tanh, schedule: Schedule::Delayed, scale: Scale::Mean, features: 6, hidden: 2,
 //! #     outputs: 2, layers, task: TaskSettings { task: Flocking::<2>::NUMBER, numbers: Flocking::DEFAULT.settings() },
-//! #     learning: Learning::paper(1.0), exchange_divisor: 1,
+//! #     learning: Learning::paper(1.0), interval: 1,
 //! # };
 //! # let mut file = Aligned([0; 1024]);
 //! # let length = weights::write(&header, &[0.0; Net::NUMBERS], &mut file.0).unwrap();
@@ -177,7 +180,7 @@ pub mod tick;
 mod wire;
 
 pub use file::{restart, weights};
-pub use learn::{consensus, online, personal};
+pub use learn::{online, personal};
 pub use net::{activation, deep, network, taps, tensor, wide};
 pub use tasks::{coverage, flocking, task};
 pub use wire::{ccm, cipher, codec, compact, esb32, message, refusal, seal};
@@ -187,7 +190,6 @@ pub use behaviour::Behaviour;
 pub use deep::{Layer, Top};
 pub use flocking::{Flocking, Motion};
 pub use message::Beacon;
-pub use neighbours::Neighbours;
 pub use network::Network;
 pub use node::Node;
 pub use online::{Learning, Mixing};

@@ -12,7 +12,7 @@ use heapless::Vec;
 
 use crate::{
     net::{span::Span, taps::Chains, tensor::Tensor},
-    tasks::task::{NodeId, State},
+    tasks::task::State,
     wire::{
         message::{Beacon, Parts},
         refusal::Refusal,
@@ -21,43 +21,15 @@ use crate::{
 
 mod entry;
 
-pub use entry::{Heard, Neighbour, Track};
+pub(crate) use entry::Heard;
+pub use entry::{Neighbour, Track};
 
 /// Up to `N` neighbours, and of each the evidence `E` that its task keeps.
-///
-/// ```
-/// use wdgnn_core::{Beacon, Neighbours, Refusal, neighbours::Heard};
-///
-/// let beacon = |sender, sequence| Beacon { sender, boot: 0, sequence, degree: 0, state: 1.5, chains: (), wide: () };
-/// let mut table = Neighbours::<f32, (), (), 2>::new();
-/// let mut hear = |tick, sender, sequence| {
-///     let beacon = beacon(sender, sequence);
-///     table.hear(&Heard::at_once(tick, &beacon), &beacon)
-/// };
-/// hear(0, 9, 0).unwrap();
-/// hear(0, 4, 0).unwrap();
-/// assert_eq!(hear(0, 5, 0), Err(Refusal::TableFull));
-/// assert_eq!(hear(0, 9, 0), Err(Refusal::Old));
-/// // In the next tick only 4 is heard.
-/// hear(1, 4, 1).unwrap();
-/// assert!(table.iter().map(|neighbour| neighbour.beacon.sender).eq([4, 9]));
-///
-/// // With nobody held, 9 is forgotten and its slot is free.
-/// assert_eq!(table.settle(1, 0, |state, _| *state), 1);
-/// assert_eq!(table.len(), 1);
-/// ```
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbours<S, C, W, const N: usize, E = ()> {
+pub(crate) struct Neighbours<S, C, W, const N: usize, E = ()> {
     entries: Vec<Neighbour<S, C, W, E>, N>,
     /// The tick to which states are carried on.
     settled: u32,
-}
-
-impl<S, C, W, const N: usize, E> Default for Neighbours<S, C, W, N, E> {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
@@ -71,18 +43,6 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// The neighbours in ascending id.
     pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W, E>> {
         self.entries.iter()
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Takes in a beacon.
@@ -217,26 +177,12 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
             entry.counts = counts(entry);
         }
     }
-
-    /// Whether this id is in the table.
-    #[must_use]
-    pub fn contains(&self, id: NodeId) -> bool {
-        self.entries.binary_search_by_key(&id, |entry| entry.beacon.sender).is_ok()
-    }
-}
-
-impl<'a, S, C, W, const N: usize, E> IntoIterator for &'a Neighbours<S, C, W, N, E> {
-    type Item = &'a Neighbour<S, C, W, E>;
-    type IntoIter = core::slice::Iter<'a, Neighbour<S, C, W, E>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tasks::task::NodeId;
 
     type Table = Neighbours<f32, (), (), 16>;
 
@@ -249,7 +195,7 @@ mod tests {
         tick: u32,
         beacon: Beacon<f32, (), ()>,
     ) -> Result<(), Refusal> {
-        table.hear(&Heard::at_once(tick, &beacon), &beacon)
+        table.hear(&Heard { tick, said: tick, state: beacon.state }, &beacon)
     }
 
     fn ids(table: &Table) -> std::vec::Vec<NodeId> {
@@ -312,7 +258,7 @@ mod tests {
             assert_eq!(table.iter().next().unwrap().beacon.state, 1.0 + (tick - 10) as f32);
         }
         assert_eq!(table.settle(13, 2, |state, _| *state), 1);
-        assert!(table.is_empty());
+        assert_eq!(ids(&table), []);
     }
 
     #[test]
@@ -341,7 +287,6 @@ mod tests {
         assert_eq!(hear(&mut table, 1, beacon(2, 0)), Err(Refusal::TableFull));
         table.settle(1, 0, |state, _| *state);
         hear(&mut table, 2, beacon(2, 1)).unwrap();
-        assert!(table.contains(2));
-        assert!(!table.contains(1));
+        assert!(table.iter().map(|entry| entry.beacon.sender).eq([2]));
     }
 }

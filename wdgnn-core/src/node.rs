@@ -31,6 +31,7 @@ type Table<M, T, const N: usize> =
 /// What learning did in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub struct Agreement {
     /// How many neighbours' parameters were mixed in.
     pub mixed: u8,
@@ -38,6 +39,25 @@ pub struct Agreement {
     pub projected: bool,
     /// The parameters were no longer finite and were reset to the offline value.
     pub reset: bool,
+}
+
+/// What a node is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<M, T: Task, P = Exact> {
+    /// Its address.
+    pub id: NodeId,
+    /// Its network.
+    pub model: M,
+    /// What the network is for.
+    pub task: T,
+    /// The checksum of the weight file, by which nodes recognise each other.
+    pub checksum: u32,
+    /// How it behaves, apart from its network and its task.
+    pub behaviour: Behaviour,
+    /// Where it is taken to be before it has sensed anything.
+    pub state: T::State,
+    /// Its link profile.
+    pub codec: P,
 }
 
 /// One robot with model `M`, task `T`, room for `N` neighbours, and the link profile `P`.
@@ -50,7 +70,7 @@ pub struct Agreement {
 /// ```
 /// use wdgnn_core::{
 ///     Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Node, Refusal, Scale, Top,
-///     ports::Sensed, safety::Verdict, task::Isolation,
+///     codec::Exact, node::Settings, ports::Sensed, safety::Verdict, task::Isolation,
 /// };
 ///
 /// type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
@@ -59,7 +79,9 @@ pub struct Agreement {
 /// let model = Folded::new(network, Metric::Paper);
 /// let flying = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
 /// let behaviour = Behaviour::new(Learning::OFF);
-/// let mut node = Node::<_, _, 16>::new(1, model, Flocking::DEFAULT, 0, behaviour, flying);
+/// let task = Flocking::DEFAULT;
+/// let settings = Settings { id: 1, model, task, checksum: 0, behaviour, state: flying, codec: Exact };
+/// let mut node = Node::<_, _, 16>::new(settings);
 ///
 /// assert!(node.sense(0, Some(Sensed::now(flying))));
 /// assert_eq!(node.hear(&mut [1, 2, 3]), Err(Refusal::TooShort));
@@ -124,14 +146,6 @@ where
 {
     /// The length of this node's frames in bytes.
     pub const FRAME_BYTES: usize = BeaconOf::<M, T>::BYTES;
-
-    /// A node that starts from the offline parameters at rest in `state`, on the `exact` link profile.
-    ///
-    /// `weights` is the checksum of the weight file, by which nodes recognise each other.
-    #[must_use]
-    pub fn new(id: NodeId, model: M, task: T, weights: u32, behaviour: Behaviour, state: T::State) -> Self {
-        Self::with_codec(id, model, task, weights, behaviour, state, Exact)
-    }
 }
 
 impl<M, T, const N: usize, P> Node<M, T, N, P>
@@ -140,17 +154,10 @@ where
     T: Task<Features = M::Features, Output = M::Output>,
     P: Codec,
 {
-    /// A node that starts from the offline parameters at rest in `state`, on any link profile.
+    /// A node that starts from the offline parameters.
     #[must_use]
-    pub fn with_codec(
-        id: NodeId,
-        model: M,
-        task: T,
-        weights: u32,
-        behaviour: Behaviour,
-        state: T::State,
-        codec: P,
-    ) -> Self {
+    pub fn new(settings: Settings<M, T, P>) -> Self {
+        let Settings { id, model, task, checksum, behaviour, state, codec } = settings;
         let wide = *model.offline();
         let output = task.fallback(&state, Isolation::Hold);
         Self {
@@ -158,7 +165,7 @@ where
             model,
             task,
             codec,
-            link: Link { profile: P::profile(M::FOLDED), model: weights },
+            link: Link { profile: P::profile(M::FOLDED), checksum },
             behaviour,
             tick: 0,
             passed: 1,

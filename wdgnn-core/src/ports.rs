@@ -99,9 +99,6 @@ pub trait Actuator<O> {
 pub trait Clock {
     /// Waits for the beginning of the next tick and returns its number. Ticks may be skipped, never repeated.
     fn next_tick(&mut self) -> u32;
-
-    /// Shifts the beginning of the ticks to come by so many microseconds; positive is later.
-    fn correct(&mut self, _microseconds: i32) {}
 }
 
 /// Keeps a few bytes over a restart.

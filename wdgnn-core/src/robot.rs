@@ -11,7 +11,7 @@ use crate::{
         network::Network,
         wide::Model,
     },
-    node::Node,
+    node::{Node, Settings},
     shape::{OneLayer, Shape},
     tasks::{
         coverage::Coverage,
@@ -77,7 +77,7 @@ pub const LONGEST_BUFFER: usize = 640;
 
 const _: () = assert!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES + TAG_BYTES < LONGEST_BUFFER);
 
-/// A robot at rest in the origin, with the model, task, learning rule and exchange divisor of a weight file. Where frames are sealed
+/// A robot at rest in the origin, with the model, task, learning rule and interval of a weight file. Where frames are sealed
 /// there is somebody to be sealed against: it then behaves as [`Behaviour::robust`] says.
 ///
 /// # Errors
@@ -90,9 +90,10 @@ pub fn robot<'w, T: Onboard, P: Codec>(
     let task = T::from_settings(weights.expect_task(T::NUMBER)?);
     let header = &weights.header;
     let model = T::Shape::from_weights(weights)?;
-    let trusting = Behaviour::new(header.learning).every(header.exchange_divisor.into());
+    let trusting = Behaviour::new(header.learning).every(header.interval.into());
     let behaviour = if P::SEALED { trusting.robust() } else { trusting };
-    Ok(Node::with_codec(id, model, task, weights.model, behaviour, T::State::zero(), codec))
+    let (checksum, state) = (weights.checksum, T::State::zero());
+    Ok(Node::new(Settings { id, model, task, checksum, behaviour, state, codec }))
 }
 
 #[cfg(test)]
@@ -120,7 +121,7 @@ mod tests {
             layers,
             task: TaskSettings { task, numbers: Flocking::DEFAULT.settings() },
             learning: Learning::paper(1.0),
-            exchange_divisor: 1,
+            interval: 1,
         };
         let mut bytes = Aligned([0; BYTES]);
         weights::write(&header, &[0.5; RobotNetwork::NUMBERS], &mut bytes.0).unwrap();
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(robot.id(), 7);
         assert_eq!(robot.task(), &Flocking::DEFAULT);
         assert_eq!(robot.behaviour().learning, Learning::paper(1.0));
-        assert_eq!(robot.link().model, weights.model);
+        assert_eq!(robot.link().checksum, weights.checksum);
     }
 
     #[test]

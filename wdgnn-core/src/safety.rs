@@ -32,6 +32,7 @@ impl Patience {
 /// What the gate did to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub enum Verdict {
     /// Passed on as the network said.
     Clear,
@@ -46,7 +47,7 @@ pub enum Verdict {
 }
 
 /// The gate: the network's raw output in, the command for the motors out.
-pub fn guard<'a, T>(
+pub(crate) fn guard<'a, T>(
     task: &T,
     own: &T::State,
     neighbours: impl Iterator<Item = &'a T::State> + Clone,

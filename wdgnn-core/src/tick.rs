@@ -48,6 +48,7 @@ pub struct PortErrors {
 /// Everything that was counted in a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub struct Report<O> {
     /// The tick's number.
     pub tick: u32,
@@ -182,7 +183,7 @@ where
 }
 
 /// Hear: every frame of the listening window, up to [`MOST_FRAMES`]. The radio is told whose frames are a swarm member's.
-pub fn hear<M, T, R, const N: usize, P: Codec>(
+fn hear<M, T, R, const N: usize, P: Codec>(
     node: &mut Node<M, T, N, P>,
     radio: &mut R,
     buffer: &mut [u8],

@@ -81,7 +81,7 @@ fn a_robot_that_never_sensed_anything_says_nothing_and_stops() {
     board.eyes.0 = Err(());
     for tick in 0..50 {
         assert_eq!(board.run(&mut node, tick).verdict, Verdict::Blind);
-        assert!(node.exchanges() && !node.speaks(), "its turn comes and goes");
+        assert!(node.has_turn() && !node.speaks(), "its turn comes and goes");
     }
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (0, 0, 50));
     assert_eq!(*node.state(), REST, "it does not go anywhere");
@@ -135,7 +135,7 @@ fn a_turn_that_was_given_is_taken() {
         for _ in 0..10 {
             let tick = node.tick() + 1;
             node.sense(tick, Some(Sensed::now(REST)));
-            assert_eq!((node.exchanges(), node.speaks()), (tick % 5 == residue, tick % 5 == residue));
+            assert_eq!((node.has_turn(), node.speaks()), (tick % 5 == residue, tick % 5 == residue));
         }
     }
 }

@@ -11,8 +11,9 @@ use wdgnn_core::{
     Network,
     activation::Activation,
     behaviour::Behaviour,
+    codec::Exact,
     deep::{Layer, Top},
-    node::Node,
+    node::{Node, Settings},
     online::{Learning, Mixing},
     taps::Scale,
     tensor::{Filter, Tensor, Vector},
@@ -53,7 +54,10 @@ fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<
     let model = Folded::new(network, Metric::Paper);
     let rule = Learning { mixing, ..Learning::OFF };
     let signals = [Signal(Vector([0.5])); NODES];
-    let talker = |id| Talker::new(id, model, Regression::new(), 0, Behaviour::new(rule), signals[0]);
+    let talker = |id| {
+        let (task, behaviour, state) = (Regression::new(), Behaviour::new(rule), signals[0]);
+        Talker::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
+    };
     let mut nodes: Vec<Talker<'_>> = (0..NODES as u16).map(talker).collect();
     // Degrees are told in beacons: one exchange before there is anything to agree on.
     exchange(&mut nodes, 0, &signals, &graphs[0]);

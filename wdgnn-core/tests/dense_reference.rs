@@ -14,8 +14,9 @@ use wdgnn_core::{
     Network,
     activation::Activation,
     behaviour::Behaviour,
+    codec::Exact,
     deep::{Layer, Top},
-    node::Node,
+    node::{Node, Settings},
     online::Learning,
     taps::Scale,
     tensor::Vector,
@@ -66,7 +67,8 @@ where
     let node = |(id, weights): (usize, &Vec<f32>)| {
         let task = Regression { weights: weights.clone(), ..Regression::new() };
         let behaviour = Behaviour::new(Learning::OFF);
-        Node::new(id as u16, model, task, 0, behaviour, Signal(Vector([0.0; F])))
+        let (id, state) = (id as u16, Signal(Vector([0.0; F])));
+        Node::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
     };
     weights.iter().enumerate().map(node).collect()
 }
@@ -158,7 +160,7 @@ macro_rules! networks_of {
                 let case = Case::new(Net::NUMBERS, $f, LAYERS);
                 for activation in Activation::ALL {
                     for scale in SCALES {
-                        check(&case, activation, scale);
+                        check(&case, *activation, scale);
                     }
                 }
             }

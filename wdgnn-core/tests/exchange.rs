@@ -24,7 +24,7 @@ const DIVISOR: u32 = 4;
 const TURN: u16 = DIVISOR as u16;
 
 fn behaviour() -> Behaviour {
-    Behaviour { exchange: DIVISOR, hold: DIVISOR, ..Behaviour::new(Learning::OFF) }
+    Behaviour { interval: DIVISOR, hold: DIVISOR, ..Behaviour::new(Learning::OFF) }
 }
 
 fn motion(robot: usize, tick: u32) -> Motion {
@@ -38,7 +38,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
         robot.sense(tick, Some(Sensed::now(motion(id, tick))));
-        if robot.exchanges() {
+        if robot.has_turn() {
             sent[id] = frames(robot);
         }
     }
@@ -81,7 +81,7 @@ fn addresses_take_turns() {
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
             robot.sense(tick, Some(Sensed::now(REST)));
-            robot.exchanges()
+            robot.has_turn()
         });
         assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
     }

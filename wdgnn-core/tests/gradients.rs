@@ -12,8 +12,9 @@ use common::{
 };
 use wdgnn_core::{
     behaviour::Behaviour,
+    codec::Exact,
     flocking::Flocking,
-    node::Node,
+    node::{Node, Settings},
     online::{Learning, Mixing},
     ports::Sensed,
     taps::{NoChain, Stacked},
@@ -39,7 +40,9 @@ where
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
-    let mut node = Node::new(0, model, TASK, MODEL, Behaviour::new(learning), motions[0]);
+    let (behaviour, state) = (Behaviour::new(learning), motions[0]);
+    let mut node =
+        Node::new(Settings { id: 0, model, task: TASK, checksum: MODEL, behaviour, state, codec: Exact });
     node.sense(0, Some(Sensed::now(motions[0])));
     for (id, motion) in motions.iter().enumerate().skip(1) {
         node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();

@@ -158,5 +158,5 @@ fn parameters_from_outside_are_looked_at() {
         assert!(!node.set_wide(&wide));
         assert_eq!(*node.wide(), before);
     }
-    assert_eq!(node.link().model, MODEL);
+    assert_eq!(node.link().checksum, MODEL);
 }

@@ -20,7 +20,7 @@ const PROBATION: u8 = 3;
 
 fn behaviour() -> Behaviour {
     Behaviour {
-        exchange: DIVISOR,
+        interval: DIVISOR,
         hold: 2 * DIVISOR,
         probation: PROBATION,
         largest_tap: 1000.0,
@@ -49,7 +49,7 @@ fn exchange<P: Codec>(
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
         listener.sense(tick, Some(Sensed::now(REST)));
         speaker.sense(tick, Some(Sensed::now(says(tick))));
-        if speaker.exchanges() {
+        if speaker.has_turn() {
             outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.clone())).collect();
         }
         conclude(listener);
@@ -121,7 +121,7 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
             listener.sense(tick, Some(Sensed::now(REST)));
             friend.sense(tick, Some(Sensed::now(honest(tick))));
             newcomer.sense(tick, Some(Sensed::now(honest(tick))));
-            if friend.exchanges() {
+            if friend.has_turn() {
                 listener.hear(&mut frames(&mut friend)[0]).unwrap();
                 if number >= 10 {
                     listener.hear(&mut frames(&mut newcomer)[0]).unwrap();
@@ -155,7 +155,7 @@ fn without_probation_everybody_is_believed_on_every_profile() {
 #[test]
 fn many_small_lies_within_one_tick_do_not_add_up() {
     let weights = weights(1);
-    let behaviour = Behaviour { exchange: 1, ..behaviour() };
+    let behaviour = Behaviour { interval: 1, ..behaviour() };
     let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
     let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
     let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
@@ -216,7 +216,7 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             }
             listener.sense(tick, Some(Sensed::now(REST)));
             speaker.sense(tick, Some(Sensed::now(said)));
-            if speaker.exchanges() {
+            if speaker.has_turn() {
                 let outcomes = frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame));
                 total += u32::from(outcomes.collect::<Vec<_>>().contains(&Err(Refusal::Implausible)));
             }

@@ -4,10 +4,12 @@ mod common;
 
 use common::{
     board::{Board, Flash},
-    flock::{MODEL, REST, Robot, TASK, UnfoldedRobot, network, quiet_robot, robot, unfolded_robot, weights},
+    flock::{MODEL, Robot, UnfoldedRobot, network, quiet_robot, robot, settings, unfolded_robot, weights},
 };
 use wdgnn_core::{
     behaviour::Behaviour,
+    codec::Exact,
+    node::Settings,
     online::Learning,
     tensor::Tensor,
     tick::{self, PortErrors, SAVE_EVERY, StoreFailed},
@@ -89,7 +91,8 @@ fn the_parameters_of_another_model_are_refused_and_the_boot_still_counts() {
     let weights = weights(1);
     let mut flash = flash_of_a_learned_robot(&weights);
     let model = Folded::new(network(&weights), Metric::Paper);
-    let mut other = Robot::new(1, model, TASK, MODEL + 1, Behaviour::new(Learning::OFF), REST);
+    let behaviour = Behaviour::new(Learning::OFF);
+    let mut other = Robot::new(Settings { checksum: MODEL + 1, ..settings(1, model, behaviour, Exact) });
     assert_eq!(tick::resume(&mut other, &mut flash, &mut [0; BYTES]), Ok(false));
     assert_eq!((other.wide(), other.boot()), (other.model().offline(), 4));
 }

@@ -6,9 +6,9 @@ use wdgnn_core::rhythm::{Note, Rhythm, Timing};
 
 /// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
 const TEN: Timing =
-    Timing { period: 10_000, exchange: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+    Timing { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
 /// Twenty at 10.
-const TWENTY: Timing = Timing { exchange: 10, ..TEN };
+const TWENTY: Timing = Timing { interval: 10, ..TEN };
 /// A sealed frame in the air, in microseconds.
 const FRAME: u64 = 3_808;
 /// The simulation's step in microseconds.

@@ -139,7 +139,7 @@ fn a_wrong_key_and_another_swarm_look_the_same() {
         let good = encode(&sealed(&KEY), &beacon, 1, 0);
         assert_eq!(decode(&mut sealed(&OTHER_KEY), 0, &good), Err(Refusal::Forged));
         // The same key, but another model: also where the header does not tell it.
-        let other = Link { model: 1, ..link::<P>() };
+        let other = Link { checksum: 1, ..link::<P>() };
         let mut frame = vec![0; good.len()];
         let length = sealed(&KEY).encode(&other, &beacon, 1, 0, &mut frame);
         assert_eq!(length, Some(good.len()));
@@ -329,7 +329,7 @@ fn a_frame_too_long_to_be_opened_is_not_sealed() {
     type Unfolded = Beacon<Motion, NoChain, Filter<4, 6, 32>>;
     let (state, wide) = (REST, Filter([[[0.0; 32]; 6]; 4]));
     let beacon = Unfolded { sender: 1, boot: 0, sequence: 0, degree: 0, state, chains: NoChain, wide };
-    let link = Link { profile: Profile::ExactUnfolded, model: 0 };
+    let link = Link { profile: Profile::ExactUnfolded, checksum: 0 };
     assert_eq!(Sealed::new(Exact, &KEY).encode(&link, &beacon, 0, 0, &mut [0; 4096]), None);
 }
 

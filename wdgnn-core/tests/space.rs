@@ -33,7 +33,7 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
         layers: dimensions.layers(),
         task: TaskSettings { task: Space::NUMBER, numbers: Space::SUMS.settings() },
         learning: Learning::paper(0.1),
-        exchange_divisor: 1,
+        interval: 1,
     };
     let mut numbers = [0.0; NUMBERS];
     numbers[1] = 1.0; // α_W

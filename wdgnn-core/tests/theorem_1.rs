@@ -19,8 +19,9 @@ use wdgnn_core::{
     Network,
     activation::Activation,
     behaviour::Behaviour,
+    codec::Exact,
     deep::{Layer, Top},
-    node::Node,
+    node::{Node, Settings},
     online::{Learning, Mixing},
     taps::{Chains, Scale},
     tensor::{Filter, Tensor, Vector},
@@ -146,7 +147,8 @@ fn check(graph: &[Vec<bool>], step: f32, seed: u64) -> (f64, f64) {
     let rule = Learning { ridge: RIDGE, mixing: Mixing::Metropolis, ..Learning::OFF };
     let learner = |id: usize| {
         let rest = Signal(Vector([0.0; F]));
-        Learner::new(id as u16, model, Regression::new(), 0, Behaviour::new(rule), rest)
+        let (id, task, behaviour) = (id as u16, Regression::new(), Behaviour::new(rule));
+        Learner::new(Settings { id, model, task, checksum: 0, behaviour, state: rest, codec: Exact })
     };
     let mut nodes: Vec<Learner<'_>> = (0..graph.len()).map(learner).collect();
     let mut signals: Vec<Signal<F>> = (0..graph.len())

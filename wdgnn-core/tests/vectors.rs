@@ -172,7 +172,7 @@ impl<P: Codec> Vectors<P> {
         self.bad("an altered header", &none, &flipped(1), Refusal::Forged);
         self.bad("altered content", &none, &flipped(header), Refusal::Forged);
         self.bad("an altered tag", &none, &flipped(frame.len() - 1), Refusal::Forged);
-        let other = Link { model: 1, ..link::<P>() };
+        let other = Link { checksum: 1, ..link::<P>() };
         let mut foreign = vec![0; frame.len()];
         assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
         if P::FRAMES == 1 {

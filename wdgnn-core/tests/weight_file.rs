@@ -49,7 +49,7 @@ fn aligned(bytes: &[u8]) -> (Vec<u32>, usize) {
 fn open(bytes: &[u8]) -> Result<u32, WeightsError> {
     let (words, length) = aligned(bytes);
     let copy = &bytemuck::cast_slice(&words)[..length];
-    Weights::open(copy).map(|weights| weights.model)
+    Weights::open(copy).map(|weights| weights.checksum)
 }
 
 #[test]

@@ -12,13 +12,13 @@ use wdgnn_core::{
     Network,
     activation::Activation,
     behaviour::Behaviour,
-    codec::Codec,
+    codec::{Codec, Exact},
     compact::{Dot154, EspNow},
     deep::{Layer, Top},
     esb32::Esb32,
     flocking::{self, Motion},
     message::{Beacon, HEADER_BYTES, Link, Profile},
-    node::Node,
+    node::{Node, Settings},
     online::{Learning, Mixing},
     refusal::Refusal,
     taps::{Chain, NoChain, Scale, Stacked},
@@ -71,7 +71,7 @@ fn header() -> Header {
             through_clamp: true,
             ..Learning::OFF
         },
-        exchange_divisor: 4,
+        interval: 4,
     }
 }
 
@@ -88,7 +88,7 @@ const NUMBERS: [f32; 18] = [
 #[test]
 fn a_beacon_is_these_bytes_and_these_bytes_are_the_beacon() {
     let sent = beacon(Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
-    let link = Link { profile: Profile::Exact, model: MODEL };
+    let link = Link { profile: Profile::Exact, checksum: MODEL };
     let mut frame = [0; EXACT.len()];
     assert_eq!(sent.encode(&link, &mut frame), Some(EXACT.len()));
     assert_eq!(frame, EXACT);
@@ -98,7 +98,7 @@ fn a_beacon_is_these_bytes_and_these_bytes_are_the_beacon() {
 #[test]
 fn an_unfolded_beacon_is_these_bytes_and_these_bytes_are_the_beacon() {
     let sent = beacon(Filter([[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]]));
-    let link = Link { profile: Profile::ExactUnfolded, model: MODEL };
+    let link = Link { profile: Profile::ExactUnfolded, checksum: MODEL };
     let mut frame = [0; EXACT_UNFOLDED.len()];
     assert_eq!(sent.encode(&link, &mut frame), Some(EXACT_UNFOLDED.len()));
     assert_eq!(frame, EXACT_UNFOLDED);
@@ -108,7 +108,7 @@ fn an_unfolded_beacon_is_these_bytes_and_these_bytes_are_the_beacon() {
 #[test]
 fn a_buffer_too_small_for_a_beacon_is_no_frame() {
     let sent = beacon(Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
-    let link = Link { profile: Profile::Exact, model: MODEL };
+    let link = Link { profile: Profile::Exact, checksum: MODEL };
     for length in 0..EXACT.len() {
         assert_eq!(sent.encode(&link, &mut vec![0; length]), None);
     }
@@ -123,7 +123,7 @@ fn a_weight_file_is_these_bytes_and_these_bytes_are_the_file() {
     let opened = Weights::open(&golden.0).unwrap();
     assert_eq!(opened.header, header());
     assert_eq!(opened.numbers, NUMBERS);
-    assert_eq!(opened.model.to_le_bytes(), WEIGHTS[WEIGHTS.len() - 4..]);
+    assert_eq!(opened.checksum.to_le_bytes(), WEIGHTS[WEIGHTS.len() - 4..]);
 }
 
 #[test]
@@ -135,7 +135,9 @@ fn a_restart_reads_this_record_and_writes_it_with_the_next_boot() {
     let model = Folded::new(network, Metric::Paper);
     let task = Regression::<1, 2>::new();
     let behaviour = Behaviour::new(Learning::OFF);
-    let mut node: Node<_, _, 4> = Node::new(1, model, task, MODEL, behaviour, Signal(Vector([0.0])));
+    let state = Signal(Vector([0.0]));
+    let settings = Settings { id: 1, model, task, checksum: MODEL, behaviour, state, codec: Exact };
+    let mut node: Node<_, _, 4> = Node::new(settings);
     let mut store = Flash { kept: Some(RECORD.to_vec()), ..Flash::default() };
     assert_eq!(tick::resume(&mut node, &mut store, &mut [0; 64]), Ok(true));
     assert_eq!(node.wide(), &Filter([[[1.0, 2.0]], [[3.0, 4.0]]]));
@@ -167,7 +169,11 @@ fn the_document_s_codes_are_those_in_the_bytes() {
         file[offset]
     };
     for activation in Activation::ALL {
-        says("activation", byte_of(&Header { activation, ..header() }, 5), &format!("{activation:?}"));
+        says(
+            "activation",
+            byte_of(&Header { activation: *activation, ..header() }, 5),
+            &format!("{activation:?}"),
+        );
     }
     for schedule in [Schedule::Delayed, Schedule::Synchronous] {
         says("schedule", byte_of(&Header { schedule, ..header() }, 6), &format!("{schedule:?}"));

@@ -155,7 +155,7 @@ fn whole<P: Codec>(
 ) -> Option<[u32; 2]> {
     let robot = load(place, weights, codec());
     // This image's model exchanges in every tick; the profile does not.
-    let every = P::profile(true).exchange().into();
+    let every = P::profile(true).interval().into();
     let behaviour = robot.behaviour().every(every);
     *robot.behaviour_mut() = if P::SEALED { behaviour.robust() } else { behaviour };
     let air = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
@@ -233,7 +233,7 @@ fn motion(id: u16) -> Motion {
 /// The instructions that it takes to write a frame and to read it. None when it is not good.
 #[inline(never)]
 fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
-    let link = Link { profile: C::profile(true), model: 0 };
+    let link = Link { profile: C::profile(true), checksum: 0 };
     let (beacon, mut heard) = (said(1, 2), said(2, 2));
     let mut length = None;
     let written = count(|| length = codec.encode(&link, black_box(&beacon), 0, 0, buffer));

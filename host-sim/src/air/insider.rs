@@ -71,12 +71,12 @@ impl<C: Codec> Codec for Insider<C> {
         &self,
         link: &Link,
         beacon: &Beacon<S, H, W>,
-        exchange: u32,
+        round: u32,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let told = self.lie.as_ref().map_or(*beacon, |lie| lie.tell(beacon, exchange));
-        let length = self.codec.encode(link, &told, exchange, index, buffer)?;
+        let told = self.lie.as_ref().map_or(*beacon, |lie| lie.tell(beacon, round));
+        let length = self.codec.encode(link, &told, round, index, buffer)?;
         if let Some(Lie::Number { place, number }) = self.lie {
             let at = C::header_bytes() + 4 * place;
             buffer.get_mut(at..at + 4)?.copy_from_slice(&number.to_le_bytes());
@@ -153,7 +153,7 @@ mod tests {
 
     type Said = Beacon<Motion, Stacked<2, 2, NoChain>, Filter<2, 1, 2>>;
 
-    const LINK: Link = Link { profile: Profile::Exact, model: 1 };
+    const LINK: Link = Link { profile: Profile::Exact, checksum: 1 };
 
     fn truth() -> Said {
         let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };

@@ -6,7 +6,7 @@ use wdgnn_core::{
     behaviour::{Behaviour, LARGEST_TAP},
     codec::Codec,
     flocking::{BIAS_METRES, TRACK_SECONDS},
-    node::Node,
+    node::{Node, Settings},
     robot::NEIGHBOURS,
     task::NodeId,
     tensor::Tensor as _,
@@ -60,7 +60,8 @@ pub struct Blueprint<M, T> {
 impl<T: Flown, M: Model<Features = T::Features, Output = T::Output> + Copy> Blueprint<M, T> {
     /// A robot by it, in a state.
     pub fn node<C: Codec>(&self, id: NodeId, state: T::State, codec: C) -> Node<M, T, NEIGHBOURS, C> {
-        Node::with_codec(id, self.model, self.task, self.checksum, self.behaviour, state, codec)
+        let Self { model, task, checksum, behaviour } = *self;
+        Node::new(Settings { id, model, task, checksum, behaviour, state, codec })
     }
 }
 
@@ -159,7 +160,7 @@ impl<'a, T: Flown> Medium<'a, T> {
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
         self.part(scene);
-        let exchanges = scene.tick.is_multiple_of(self.common.behaviour.exchange.max(1));
+        let exchanges = scene.tick.is_multiple_of(self.common.behaviour.interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
         for robot in 0..said.len() {
             // Lies come first: were they believed, they would displace what is true.
@@ -235,7 +236,7 @@ fn lie<T: Flown>(common: &Common<T>, layout: &Layout, faults: &Faults, number: u
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
-            let time = common.behaviour.exchange.max(1) as f32 * common.task.period();
+            let time = common.behaviour.interval.max(1) as f32 * common.task.period();
             let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METRES;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity(velocity, speed)

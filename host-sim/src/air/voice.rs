@@ -68,7 +68,7 @@ where
 {
     /// The voice of a swarm with this key.
     pub fn new(blueprint: Blueprint<M, T>, key: &Key) -> Self {
-        let link = Link { profile: C::profile(M::FOLDED), model: blueprint.checksum };
+        let link = Link { profile: C::profile(M::FOLDED), checksum: blueprint.checksum };
         Self { blueprint, link, stranger: C::with_key(&WRONG_KEY), key: *key, insiders: Vec::new() }
     }
 }
@@ -102,7 +102,7 @@ where
 
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
-        let every = self.blueprint.behaviour.exchange.max(1);
+        let every = self.blueprint.behaviour.interval.max(1);
         for (index, frame) in (0..).zip(frames) {
             let (beacon, _): (BeaconOf<M, T>, _) = insider
                 .decode(&self.link, now, frame)

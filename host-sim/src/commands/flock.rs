@@ -244,7 +244,7 @@ impl FlockArguments {
         let condition = self.condition();
         let replay = page::replay::record(lineup, &condition, self.seed)?;
         let models: Vec<String> = (lineup.models.iter())
-            .map(|model| format!("{} (checksum {:08x})", model.path().display(), model.weights().model))
+            .map(|model| format!("{} (checksum {:08x})", model.path().display(), model.weights().checksum))
             .collect();
         // Baselines are in the table; pictures and lines are the paper's controllers.
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();

@@ -228,7 +228,7 @@ impl FlyArguments {
 
     fn models<W: World>(&self, lineup: &Lineup<W>) -> String {
         let name = |model: &ModelFile| {
-            format!("{} (checksum {:08x})", model.path().display(), model.weights().model)
+            format!("{} (checksum {:08x})", model.path().display(), model.weights().checksum)
         };
         lineup.models.first().map_or("none".into(), name)
     }

@@ -98,8 +98,8 @@ impl SniffArguments {
 
     fn ear(&self) -> Result<Ear> {
         let model = self.model.as_deref().map(ModelFile::load).transpose()?;
-        let shipped = models::shipped(RecipeName::Ours, Architecture::WdGnn)?.weights().model;
-        let model = model.map(|model| model.weights().model);
+        let shipped = models::shipped(RecipeName::Ours, Architecture::WdGnn)?.weights().checksum;
+        let model = model.map(|model| model.weights().checksum);
         let key = self.key.as_deref().map(key::read).transpose()?;
         let mut ear = Ear::new(shipped);
         (ear.model, ear.key, ear.profile) = (model, key, self.profile);

@@ -171,7 +171,7 @@ impl TrainArguments {
             weights.numbers.len(),
             W::TITLE,
             weights.header.learning.step,
-            weights.model
+            weights.checksum
         );
         let profile = match self.profile {
             Profile::Exact => String::new(),

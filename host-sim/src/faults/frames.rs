@@ -6,7 +6,7 @@ use wdgnn_core::{
     codec::{Codec, Exact},
     flocking::{Flocking, Motion},
     message::{HEADER_BYTES, Link},
-    node::{BeaconOf, Node},
+    node::{BeaconOf, Node, Settings},
     ports::Sensed,
     refusal::{Refusal, Refusals},
     robot::{self, LONGEST_BUFFER, RobotModel, RobotNetwork},
@@ -57,7 +57,8 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
     let (task, behaviour) = (Flocking::DEFAULT, Behaviour::new(learning).robust());
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let codec = Sealed::new(Exact, &KEY);
-    let mut robot = Node::with_codec(0, folded, task, weights.model, behaviour, rest, codec);
+    let (model, checksum) = (folded, weights.checksum);
+    let mut robot = Node::new(Settings { id: 0, model, task, checksum, behaviour, state: rest, codec });
     robot.sense(0, Some(Sensed::now(rest)));
     Ok(robot)
 }

@@ -5,7 +5,8 @@
 
 use wdgnn_core::{
     behaviour::Behaviour,
-    node::{BeaconOf, Node},
+    codec::Exact,
+    node::{BeaconOf, Node, Settings},
     online::Learning,
     ports::Sensed,
     task::NodeId,
@@ -40,7 +41,8 @@ impl<'g> Movies<'g> {
         let model = network::model(numbers, graph.scale);
         let node = |(id, edges): (usize, &'g Vec<(NodeId, f32)>)| {
             let task = RatingTask { edges, loss, label: None, mean };
-            Node::new(id as NodeId, model, task, 0, Behaviour::new(learning), Stars { stars: 0.0 })
+            let (id, behaviour, state) = (id as NodeId, Behaviour::new(learning), Stars { stars: 0.0 });
+            Node::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
         };
         let nodes: Vec<_> = graph.edges.iter().enumerate().map(node).collect();
         let count = nodes.len();

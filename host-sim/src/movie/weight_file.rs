@@ -49,7 +49,7 @@ pub fn save(recommender: &Recommender) -> Result<Vec<u8>, WeightsError> {
         layers,
         task: TaskSettings { task: TASK, numbers: [0.0; 8] },
         learning: Learning::OFF,
-        exchange_divisor: 1,
+        interval: 1,
     };
     model::encode(&header, &recommender.numbers)
 }

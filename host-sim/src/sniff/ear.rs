@@ -184,7 +184,7 @@ impl Ear {
 
     fn read(&self, profile: ProfileName, frame: &[u8]) -> Result<Content, Refusal> {
         let model = self.model.or_else(|| profile.model(frame)).unwrap_or(self.default_model);
-        let link = Link { profile: profile.profile(), model };
+        let link = Link { profile: profile.profile(), checksum: model };
         match (profile, &self.key) {
             (ProfileName::Exact, None) => open::<_, Folded>(Exact, link, frame),
             (ProfileName::Exact, Some(key)) => open::<_, Folded>(Sealed::new(Exact, key), link, frame),

@@ -224,7 +224,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
             link.settings(),
         )));
     }
-    let wanted = model.weights().model;
+    let wanted = model.weights().checksum;
     if hello.model != wanted {
         return Err(Error::Usage(format!(
             "the firmware image carries model {:08x}, {} is {wanted:08x}: build it anew with `WDGNN_MODEL={} {BUILD}`",
@@ -253,7 +253,7 @@ mod tests {
             id: 0,
             boot: 0,
             resumed: 0,
-            model: model.weights().model,
+            model: model.weights().checksum,
             profile: Profile::Exact.code(),
             sealed: 0,
             dimensions: Dimensions::of::<Flocking>(),

@@ -141,13 +141,13 @@ impl<'a, T: Flown> Network<'a, T> {
             Online::Decentralised => self.rule,
             _ => Learning { through_clamp: self.rule.through_clamp, ..Learning::OFF },
         };
-        let behaviour = Behaviour::new(learning).every(weights.header.exchange_divisor.into());
+        let behaviour = Behaviour::new(learning).every(weights.header.interval.into());
         let behaviour = match trust {
             Some(Trust::Robust) => behaviour.robust(),
             Some(Trust::AsTrained) | None => behaviour,
             Some(Trust::Plain) => behaviour.plain(),
         };
-        Ok(Blueprint { model, task: self.task, checksum: weights.model, behaviour })
+        Ok(Blueprint { model, task: self.task, checksum: weights.checksum, behaviour })
     }
 }
 

@@ -167,7 +167,7 @@ where
         output: node.output(),
         taps: M::first_taps(node.chains()),
         counted: node.trusted().map(|n| (n.beacon.sender, n.heard, &n.beacon.state)).collect(),
-        exchanged: node.exchanges(),
+        exchanged: node.has_turn(),
     }
 }
 

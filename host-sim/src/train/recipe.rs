@@ -165,7 +165,7 @@ impl<W: World> Recipe<W> {
             layers: size.layers(),
             task: TaskSettings { task: W::Task::NUMBER, numbers: self.settings.task.settings() },
             learning,
-            exchange_divisor: self.exchange as u16,
+            interval: self.exchange as u16,
         }
     }
 

@@ -12,7 +12,7 @@ pub const VERSION: u8 = 1;
 pub const MAGIC: [u8; 4] = *b"WDGN";
 
 /// CRC-32 as in Ethernet, zip and PNG. Without a table: a file is checked once per start, flash is dear.
-pub fn checksum(bytes: &[u8]) -> u32 {
+pub fn crc_32(bytes: &[u8]) -> u32 {
     const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
     CRC.checksum(bytes)
 }

@@ -3,5 +3,6 @@
 pub(crate) mod error;
 pub(crate) mod format;
 pub(crate) mod header;
+pub(crate) mod raw;
 pub mod restart;
 pub mod weights;

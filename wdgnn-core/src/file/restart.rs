@@ -1,11 +1,11 @@
 //! What a robot keeps over a restart: how often it was started, and the wide parameters it has learned.
 //!
-//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the model and the boot
-//! count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
+//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the weight file's checksum and the
+//! boot count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
 //! keeps a personal part has it in a third part behind; a record without one is as good as it always was.
 
 use crate::{
-    file::format::checksum,
+    file::format::crc_32,
     net::{
         kernels,
         tensor::{Numbers, Tensor},
@@ -17,7 +17,7 @@ use crate::{
     wire::codec::Codec,
 };
 
-/// Length of the head without its checksum: the model and the boot count.
+/// Length of the head without its CRC-32: the weight file's checksum and the boot count.
 const HEAD_BYTES: usize = 8;
 
 /// The store could not be read or written.
@@ -53,10 +53,10 @@ where
     let record = buffer.get(..length).unwrap_or(buffer);
     let mut resumed = false;
     if let Some((head, body)) = take_part(record, HEAD_BYTES)
-        && let Some((model, boot)) = read_head(head)
+        && let Some((checksum, boot)) = read_head(head)
     {
         let mut wide = M::Wide::ZERO;
-        if model == node.link().model
+        if checksum == node.link().checksum
             && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::COUNT)
             && (rest.is_empty() || take_personal(node, rest))
         {
@@ -100,7 +100,7 @@ where
     K: Store,
 {
     let whole = buffer.len();
-    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, node.link().model, node.boot()))?;
+    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, node.link().checksum, node.boot()))?;
     let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
     if node.behaviour().learning.personal() {
         let personal = node.personal();
@@ -128,29 +128,29 @@ where
     true
 }
 
-fn write_head(head: &mut [u8], model: u32, boot: u32) {
-    if let ([m, b], _) = head.as_chunks_mut::<4>() {
-        (*m, *b) = (model.to_le_bytes(), boot.to_le_bytes());
+fn write_head(head: &mut [u8], checksum: u32, boot: u32) {
+    if let ([c, b], _) = head.as_chunks_mut::<4>() {
+        (*c, *b) = (checksum.to_le_bytes(), boot.to_le_bytes());
     }
 }
 
 fn read_head(head: &[u8]) -> Option<(u32, u32)> {
-    let (&[model, boot], _) = head.as_chunks::<4>() else { return None };
-    Some((u32::from_le_bytes(model), u32::from_le_bytes(boot)))
+    let (&[checksum, boot], _) = head.as_chunks::<4>() else { return None };
+    Some((u32::from_le_bytes(checksum), u32::from_le_bytes(boot)))
 }
 
-/// Has a part of this length written to the front of `buffer`, and puts its checksum behind it. Returns the room that is left.
+/// Has a part of this length written to the front of `buffer`, and puts its CRC-32 behind it. Returns the room that is left.
 fn put_part(buffer: &mut [u8], length: usize, write: impl FnOnce(&mut [u8])) -> Option<&mut [u8]> {
     let (part, rest) = buffer.split_at_mut_checked(length)?;
     let (seal, rest) = rest.split_first_chunk_mut()?;
     write(part);
-    *seal = checksum(part).to_le_bytes();
+    *seal = crc_32(part).to_le_bytes();
     Some(rest)
 }
 
-/// Takes a part of this length from the front of `bytes`, if its checksum is right. Returns what is behind it, too.
+/// Takes a part of this length from the front of `bytes`, if its CRC-32 is right. Returns what is behind it, too.
 fn take_part(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
     let (part, rest) = bytes.split_at_checked(length)?;
     let (seal, rest) = rest.split_first_chunk()?;
-    (checksum(part) == u32::from_le_bytes(*seal)).then_some((part, rest))
+    (crc_32(part) == u32::from_le_bytes(*seal)).then_some((part, rest))
 }

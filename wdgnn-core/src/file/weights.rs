@@ -5,8 +5,8 @@
 //! read where they lie, so they must lie on a multiple of four ([`Aligned`] sees to it for `include_bytes!`).
 
 use super::{
-    format::{MAGIC, checksum},
-    header::Raw,
+    format::{MAGIC, crc_32},
+    raw::Raw,
 };
 use crate::{
     math,
@@ -48,7 +48,7 @@ pub struct Aligned<T: ?Sized>(pub T);
 ///     layers,
 ///     task: TaskSettings { task: 1, numbers: [0.0; 8] },
 ///     learning: Learning::paper(1.0),
-///     exchange_divisor: 1,
+///     interval: 1,
 /// };
 /// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::NUMBERS + 4]);
 /// weights::write(&header, &[0.25; Net::NUMBERS], &mut file.0)?;
@@ -69,7 +69,7 @@ pub struct Weights<'w> {
     /// The network's numbers.
     pub numbers: &'w [f32],
     /// The file's checksum. Robots put it into their beacons, so that different models never mix.
-    pub model: u32,
+    pub checksum: u32,
 }
 
 impl<'w> Weights<'w> {
@@ -86,16 +86,16 @@ impl<'w> Weights<'w> {
         if version != VERSION {
             return Err(WeightsError::Version { found: version });
         }
-        let (raw, rest): (Raw, _) =
-            postcard::take_from_bytes(bytes).map_err(|_| too_short(HEADER_BYTES + 4))?;
+        let (header, rest) = bytes.split_first_chunk().ok_or(too_short(HEADER_BYTES + 4))?;
+        let raw = Raw::read(header);
         let count = usize::try_from(raw.numbers).unwrap_or(usize::MAX);
         let length = count.saturating_mul(4);
         if rest.len() != length.saturating_add(4) {
             return Err(too_short(length.saturating_add(HEADER_BYTES + 4)));
         }
         let (covered, stored) = bytes.split_last_chunk::<4>().ok_or(too_short(HEADER_BYTES + 4))?;
-        let model = u32::from_le_bytes(*stored);
-        if checksum(covered) != model {
+        let checksum = u32::from_le_bytes(*stored);
+        if crc_32(covered) != checksum {
             return Err(WeightsError::Checksum);
         }
         let header = raw.check()?;
@@ -104,7 +104,7 @@ impl<'w> Weights<'w> {
         if !numbers.iter().all(|&x| math::admissible(x)) {
             return Err(WeightsError::NotAdmissible);
         }
-        Ok(Self { header, numbers, model })
+        Ok(Self { header, numbers, checksum })
     }
 
     /// Compares the file with a network type, layer by layer.
@@ -181,11 +181,11 @@ pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, 
     let too_small = WeightsError::Truncated { needed, found };
     let out = out.get_mut(..needed).ok_or(too_small)?;
     let (covered, stored) = out.split_last_chunk_mut::<4>().ok_or(too_small)?;
-    postcard::to_slice(&raw, covered).map_err(|_| too_small)?;
-    let body = covered.get_mut(HEADER_BYTES..).unwrap_or_default();
+    let (header, body) = covered.split_first_chunk_mut().ok_or(too_small)?;
+    raw.write(header);
     for (bytes, x) in body.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
         *bytes = x.to_le_bytes();
     }
-    *stored = checksum(covered).to_le_bytes();
+    *stored = crc_32(covered).to_le_bytes();
     Ok(needed)
 }

@@ -1,5 +1,5 @@
 //! Learning in flight: the rule, what is agreed on, and what a robot keeps to itself.
 
-pub mod consensus;
+pub(crate) mod consensus;
 pub mod online;
 pub mod personal;

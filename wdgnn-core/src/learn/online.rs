@@ -118,13 +118,13 @@ impl Learning {
 /// Pulls `wide` towards `offline`: the ridge's share of a step, `wide −= γ · ridge · (own − offline)`, taken at the node's own
 /// parameters before they were mixed.
 #[inline]
-pub fn pull<W: Tensor>(wide: &mut W, own: &W, offline: &W, strength: f32) {
+pub(crate) fn pull<W: Tensor>(wide: &mut W, own: &W, offline: &W, strength: f32) {
     kernels::add_difference(wide.numbers_mut(), own.numbers(), offline.numbers(), -strength);
 }
 
 /// Projects `wide` onto the ball of `radius` around `centre`. Returns whether it was outside.
 #[inline]
-pub fn project<W: Tensor>(wide: &mut W, centre: &W, radius: f32) -> bool {
+pub(crate) fn project<W: Tensor>(wide: &mut W, centre: &W, radius: f32) -> bool {
     let distance = wide.distance(centre);
     if distance <= radius {
         return false;

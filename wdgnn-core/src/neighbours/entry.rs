@@ -33,7 +33,7 @@ pub struct Neighbour<S, C, W, E = ()> {
     pub known: u8,
     /// It has contradicted itself.
     pub doubted: bool,
-    /// Its owner takes it into account: see [`Neighbours::judge`](super::Neighbours::judge).
+    /// Its owner takes it into account: see [`Node::trusted`](crate::Node::trusted).
     pub counts: bool,
     /// Which of its wide parameters it said when it was last heard.
     pub fresh: Span,
@@ -66,19 +66,11 @@ impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
 
 /// When a beacon was heard and said, and what has become of its sender's state by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Heard<S> {
+pub(crate) struct Heard<S> {
     /// The tick in which it was heard.
     pub tick: u32,
     /// The tick in which it was said.
     pub said: u32,
     /// The sender's state, carried on from the one to the other.
     pub state: S,
-}
-
-impl<S: Copy> Heard<S> {
-    /// A beacon that is heard in the tick in which it is said.
-    pub const fn at_once<C, W>(tick: u32, beacon: &Beacon<S, C, W>) -> Self {
-        Self { tick, said: tick, state: beacon.state }
-    }
 }

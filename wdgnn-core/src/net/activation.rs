@@ -17,7 +17,7 @@ pub enum Activation {
 
 impl Activation {
     /// Every activation, in the order of their codes.
-    pub const ALL: [Self; 3] = [Self::Tanh, Self::TanhLibm, Self::Relu];
+    pub const ALL: &'static [Self] = &[Self::Tanh, Self::TanhLibm, Self::Relu];
 
     /// The code in the weight file.
     #[must_use]
@@ -32,7 +32,7 @@ impl Activation {
     /// The activation with this code in the weight file.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|activation| activation.code() == code)
+        Self::ALL.iter().copied().find(|activation| activation.code() == code)
     }
 
     /// σ on every number. The choice is made once per vector, not once per number.
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn codes_go_there_and_back() {
-        for activation in Activation::ALL {
+        for activation in Activation::ALL.iter().copied() {
             assert_eq!(Activation::from_code(activation.code()), Some(activation));
         }
         assert_eq!(Activation::from_code(3), None);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn slopes_agree_with_finite_differences() {
-        for activation in Activation::ALL {
+        for activation in Activation::ALL.iter().copied() {
             for x in [-2.0_f32, -0.3, 0.4, 1.7] {
                 // 2⁻⁷: the difference quotient's own error (x³/3 terms, 2·10⁻⁵) stays far below the bound.
                 let h = 0.007_812_5;

@@ -44,6 +44,7 @@ pub trait Model {
 /// In which metric the folded rule descends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub enum Metric {
     /// `M = RᵀR`: the same steps as the paper's rule in B.
     Paper,

@@ -9,7 +9,7 @@ use crate::{math, net::kernels};
 
 /// `[f32; N]`: numbers that a task or a network takes and gives.
 pub trait Numbers:
-    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + sealed::Sealed
+    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + private::Array
 {
     /// N.
     const COUNT: usize;
@@ -41,10 +41,10 @@ impl<const N: usize> Numbers for [f32; N] {
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
+mod private {
+    pub trait Array {}
 
-    impl<const N: usize> Sealed for [f32; N] {}
+    impl<const N: usize> Array for [f32; N] {}
 }
 
 /// A fixed number of `f32` in a fixed order.
@@ -167,7 +167,11 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAP
 /// Each output is summed over the inputs in their order, whatever the blocks in which the outputs are taken.
 #[must_use]
 #[inline]
-pub fn accumulate<const OUT: usize>(start: &[f32; OUT], inputs: &[f32], rows: &[[f32; OUT]]) -> [f32; OUT] {
+pub(crate) fn accumulate<const OUT: usize>(
+    start: &[f32; OUT],
+    inputs: &[f32],
+    rows: &[[f32; OUT]],
+) -> [f32; OUT] {
     let mut sums = [0.0; OUT];
     let (blocks, rest) = sums.as_chunks_mut();
     let (block_starts, rest_starts) = start.as_chunks();

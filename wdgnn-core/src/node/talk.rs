@@ -54,15 +54,15 @@ where
     /// every d-th tick, the node with address i has it in ticks i, i + d, …, so that the air is used evenly, unless
     /// [`set_turn`](Self::set_turn) gave it another.
     #[must_use]
-    pub fn exchanges(&self) -> bool {
-        let every = self.behaviour.exchange.max(1);
-        self.tick % every == self.turn % every
+    pub fn has_turn(&self) -> bool {
+        let interval = self.behaviour.interval.max(1);
+        self.tick % interval == self.turn % interval
     }
 
     /// Whether the node has something to say in this tick: it is its turn, and it is not blind.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        self.exchanges() && !self.blind()
+        self.has_turn() && !self.blind()
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
@@ -92,8 +92,8 @@ where
     #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
         let beacon = self.beacon();
-        let exchange = self.tick / self.behaviour.exchange.max(1);
-        self.codec.encode(&self.link, &beacon, exchange, index, buffer)
+        let round = self.tick / self.behaviour.interval.max(1);
+        self.codec.encode(&self.link, &beacon, round, index, buffer)
     }
 
     /// Hear: takes in one frame. A sealed one is opened in place.

@@ -27,7 +27,7 @@ where
 
     /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
-        if self.exchanges() {
+        if self.has_turn() {
             let heard = self.trusted().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
             let own = self.told.as_ref().unwrap_or(&self.chains);
             self.chains = taps::aggregate(own, heard, self.model.scale());
@@ -37,7 +37,7 @@ where
     /// Infer: the network's raw output.
     #[inline(never)] // its stack is given back before the next verb
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
-        if self.exchanges() {
+        if self.has_turn() {
             self.told = None;
         } else {
             self.told.get_or_insert(self.chains);

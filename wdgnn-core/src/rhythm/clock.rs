@@ -5,7 +5,7 @@ use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, REMEMBERED, Rhythm,
 impl<const N: usize> Rhythm<N> {
     /// Others whose clocks count.
     fn fresh(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
-        let oldest = now.saturating_sub(self.exchanges(FRESH));
+        let oldest = now.saturating_sub(self.lasting(FRESH));
         self.others.iter().filter(move |other| other.heard >= oldest)
     }
 
@@ -24,7 +24,7 @@ impl<const N: usize> Rhythm<N> {
 
     /// The clock's rules, once per tick.
     pub(super) fn keep_time(&mut self, now: u64, exchange_begins: bool) {
-        let oldest = now.saturating_sub(self.exchanges(REMEMBERED));
+        let oldest = now.saturating_sub(self.lasting(REMEMBERED));
         self.others.retain(|other| other.heard >= oldest);
         let near = self.near(now).count();
         let laters =
@@ -32,7 +32,7 @@ impl<const N: usize> Rhythm<N> {
         let ahead = laters(|later| later < -Self::NEAR);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
         let behind = laters(|later| later > Self::NEAR).min();
-        let patience = self.exchanges(PATIENCE);
+        let patience = self.lasting(PATIENCE);
         let passed = |since: &mut Option<u64>, there: bool| {
             let since = if there { *since.get_or_insert(now) } else { *since.insert(now) };
             now.saturating_sub(since) > patience
@@ -53,7 +53,7 @@ impl<const N: usize> Rhythm<N> {
             self.last = None;
             self.move_to(by, now);
         } else if exchange_begins && near > 0 {
-            let limit = self.timing.exchange_us() / SLEW;
+            let limit = self.timing.interval_us() / SLEW;
             let half = self.mean(now) / 2;
             self.shift(half.max(-limit).min(limit));
         }

@@ -125,8 +125,8 @@ impl<const N: usize> Rhythm<N> {
             chance: chance ^ u32::from(id).wrapping_mul(0x9e37_79b9) | 1,
         };
         // Robots that are switched on together do not all stop listening together.
-        let some = u64::from(rhythm.toss(1_000)) * timing.exchange_us() as u64 / 1_000;
-        rhythm.listens = now + LISTEN as u64 * timing.exchange_us() as u64 + some;
+        let some = u64::from(rhythm.toss(1_000)) * timing.interval_us() as u64 / 1_000;
+        rhythm.listens = now + LISTEN as u64 * timing.interval_us() as u64 + some;
         rhythm
     }
 
@@ -142,16 +142,16 @@ impl<const N: usize> Rhythm<N> {
         self.epoch.wrapping_add(i64::from(tick) * i64::from(self.timing.period))
     }
 
-    fn exchanges(&self, count: i64) -> u64 {
-        (count * self.timing.exchange_us()) as u64
+    fn lasting(&self, count: i64) -> u64 {
+        (count * self.timing.interval_us()) as u64
     }
 
     /// A frame of a swarm member: its tick, its note, and when its first symbol arrived on the robot's own clock.
     pub fn heard(&mut self, sender: NodeId, tick: u32, note: Note, arrived: u64) {
-        let Timing { lead, slot, delay, retry, exchange, slots, .. } = self.timing;
+        let Timing { lead, slot, delay, retry, interval, slots, .. } = self.timing;
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
         let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
-        let slot = ((tick % exchange.max(1)) * slots) as u8 + note.slot();
+        let slot = ((tick % interval.max(1)) * slots) as u8 + note.slot();
         let other = Other { sender, later, slot, heard: arrived };
         if let Some(known) = self.others.iter_mut().find(|known| known.sender == sender) {
             *known = other;
@@ -164,8 +164,8 @@ impl<const N: usize> Rhythm<N> {
             if self.slot == Some(slot) {
                 self.give_way(arrived);
             } else if note.contested() == self.slot
-                && arrived.saturating_sub(self.obeyed) > self.exchanges(2)
-                && arrived.saturating_sub(self.claimed) > self.exchanges(1)
+                && arrived.saturating_sub(self.obeyed) > self.lasting(2)
+                && arrived.saturating_sub(self.claimed) > self.lasting(1)
             {
                 self.obeyed = arrived;
                 self.give_way(arrived);
@@ -175,8 +175,8 @@ impl<const N: usize> Rhythm<N> {
 
     /// The first tick that begins after `now`.
     pub fn next(&mut self, now: u64) -> Beat {
-        let exchange = self.timing.exchange.max(1);
-        let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(exchange));
+        let interval = self.timing.interval.max(1);
+        let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(interval));
         self.keep_time(now, exchange_begins);
         let passed =
             now.cast_signed().wrapping_sub(self.epoch).div_euclid(i64::from(self.timing.period.max(1)));

@@ -9,14 +9,14 @@ impl<const N: usize> Rhythm<N> {
     pub fn spoilt(&mut self, began: u64) {
         let Timing { period, lead, slot, delay, slots, .. } = self.timing;
         let period = i64::from(period.max(1));
-        let phase = began.cast_signed().wrapping_sub(self.epoch).rem_euclid(self.timing.exchange_us().max(1));
+        let phase = began.cast_signed().wrapping_sub(self.epoch).rem_euclid(self.timing.interval_us().max(1));
         let (tick, within) = (phase / period, phase % period - i64::from(lead + delay));
         let index = within.max(0) / i64::from(slot.max(1));
         if index >= i64::from(slots) {
             return;
         }
         let place = tick * i64::from(slots) + index;
-        let recent = self.exchanges(FRESH);
+        let recent = self.lasting(FRESH);
         let Some((count, last)) = self.broken.get_mut(place as usize) else { return };
         *count = if began.saturating_sub(*last) > recent { 1 } else { count.saturating_add(1) };
         *last = began;
@@ -40,7 +40,7 @@ impl<const N: usize> Rhythm<N> {
     /// Claims a slot in which nobody was heard and nothing was broken lately.
     pub(super) fn claim(&mut self, now: u64) {
         let all = self.timing.all_slots();
-        let recent = self.exchanges(FRESH);
+        let recent = self.lasting(FRESH);
         let taken = |slot: u8| {
             let others =
                 self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
@@ -70,13 +70,13 @@ impl<const N: usize> Rhythm<N> {
 
     /// When the own slot of a tick begins, if the robot has its turn and does not listen.
     pub(super) fn speaks(&mut self, tick: u32, begins: u64) -> Option<u64> {
-        let Timing { slots, lead, slot: slot_us, exchange, .. } = self.timing;
+        let Timing { slots, lead, slot: slot_us, interval, .. } = self.timing;
         let own = u32::from(self.slot?);
-        if tick % exchange.max(1) != own / slots.max(1) {
+        if tick % interval.max(1) != own / slots.max(1) {
             return None;
         }
         // Now and then it listens who else is there, at first more often.
-        let young = begins.saturating_sub(self.claimed) < self.exchanges(2 * PATIENCE);
+        let young = begins.saturating_sub(self.claimed) < self.lasting(2 * PATIENCE);
         if self.toss(if young { 8 } else { 64 }) == 0 {
             if self.unfollowed {
                 // Another slot: this one may be drowned out, for those behind, by their own neighbours.
@@ -91,11 +91,11 @@ impl<const N: usize> Rhythm<N> {
     #[must_use]
     pub fn note(&self, now: u64) -> Note {
         let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
-        let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.exchanges(2);
+        let recent = |(_, at): &(u8, u64)| now.saturating_sub(*at) <= self.lasting(2);
         Note::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
     }
 
-    /// In which ticks, modulo the exchange, the robot has its turn; none while it listens.
+    /// In which ticks, modulo the interval, the robot has its turn; none while it listens.
     #[must_use]
     pub fn turn(&self) -> Option<u32> {
         self.slot.map(|slot| u32::from(slot) / self.timing.slots.max(1))

@@ -6,8 +6,8 @@
 pub struct Timing {
     /// From tick to tick.
     pub period: u32,
-    /// Ticks per exchange: a robot speaks in every so many-th.
-    pub exchange: u32,
+    /// Ticks from one exchange to the next: a robot speaks in every so many-th.
+    pub interval: u32,
     /// Slots in a tick. All slots of an exchange are at most [`MOST_SLOTS`].
     pub slots: u32,
     /// From a tick's beginning to its first slot: a frame is written and sealed.
@@ -21,12 +21,12 @@ pub struct Timing {
 }
 
 impl Timing {
-    pub(super) const fn exchange_us(&self) -> i64 {
-        self.period as i64 * self.exchange as i64
+    pub(super) const fn interval_us(&self) -> i64 {
+        self.period as i64 * self.interval as i64
     }
 
     pub(super) const fn all_slots(&self) -> u8 {
-        let all = self.exchange * self.slots;
+        let all = self.interval * self.slots;
         if all > MOST_SLOTS as u32 { MOST_SLOTS } else { all as u8 }
     }
 }

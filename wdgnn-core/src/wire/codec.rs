@@ -48,13 +48,13 @@ pub trait Codec {
         Self::identity(frame)
     }
 
-    /// Writes frame `index` of exchange number `exchange` to the front of `buffer` and returns its length, or `None` when the
+    /// Writes frame `index` of the exchange with number `round` to the front of `buffer` and returns its length, or `None` when the
     /// buffer is too short.
     fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         link: &Link,
         beacon: &Beacon<S, C, W>,
-        exchange: u32,
+        round: u32,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize>;

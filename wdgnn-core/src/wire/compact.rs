@@ -30,12 +30,12 @@ pub(crate) const MOST_NUMBERS: usize = 128;
 pub const TAG_BYTES: usize = 8;
 
 /// What is in front of [`Dot154`] and [`EspNow`]. Dimensions are left out: the model tells them.
-struct Header {
+struct ShortFront {
     /// Version, and the profile above it.
     first: u8,
     /// Which run of the wide parameters.
     part: u8,
-    model: u32,
+    checksum: u32,
     sender: NodeId,
     boot: u32,
     sequence: u32,
@@ -45,15 +45,15 @@ struct Header {
 /// Length of that in bytes.
 const HEADER_BYTES: usize = 17;
 
-impl Header {
+impl ShortFront {
     /// The header at the front of a frame, and what is behind it.
     fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (header, content) = frame.split_first_chunk::<HEADER_BYTES>()?;
-        let &[first, part, m0, m1, m2, m3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = header;
+        let &[first, part, c0, c1, c2, c3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = header;
         let header = Self {
             first,
             part,
-            model: u32::from_le_bytes([m0, m1, m2, m3]),
+            checksum: u32::from_le_bytes([c0, c1, c2, c3]),
             sender: NodeId::from_le_bytes([i0, i1]),
             boot: u32::from_le_bytes([b0, b1, b2, b3]),
             sequence: u32::from_le_bytes([s0, s1, s2, s3]),
@@ -63,11 +63,11 @@ impl Header {
     }
 
     fn bytes(&self) -> [u8; HEADER_BYTES] {
-        let [m0, m1, m2, m3] = self.model.to_le_bytes();
+        let [c0, c1, c2, c3] = self.checksum.to_le_bytes();
         let [i0, i1] = self.sender.to_le_bytes();
         let [b0, b1, b2, b3] = self.boot.to_le_bytes();
         let [s0, s1, s2, s3] = self.sequence.to_le_bytes();
-        [self.first, self.part, m0, m1, m2, m3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, self.degree]
+        [self.first, self.part, c0, c1, c2, c3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, self.degree]
     }
 }
 
@@ -132,14 +132,14 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
         frame: &[u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
+        let (header, content) = ShortFront::take(frame).ok_or(Refusal::TooShort)?;
         check_first(header.first, Self::profile(true))?;
         if u32::from(header.part) >= Self::parts::<S, C, W>() {
             return Err(Refusal::Dimensions);
         }
         let wide = Self::run::<S, C, W>(header.part);
         check_length(frame, Self::length::<S, C>(wide))?;
-        if header.model != link.model {
+        if header.checksum != link.checksum {
             return Err(Refusal::Model);
         }
         let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
@@ -171,7 +171,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     }
 
     fn identity(frame: &[u8]) -> Option<Identity> {
-        let (Header { sender, boot, sequence, .. }, _) = Header::take(frame)?;
+        let (ShortFront { sender, boot, sequence, .. }, _) = ShortFront::take(frame)?;
         Some(Identity { sender, boot, sequence })
     }
 
@@ -179,14 +179,14 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         &self,
         link: &Link,
         beacon: &Beacon<S, C, W>,
-        exchange: u32,
+        round: u32,
         _: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let part = (exchange % Self::parts::<S, C, W>().max(1)) as u8;
-        let (first, model) = (first_byte(Self::profile(true)), link.model);
+        let part = (round % Self::parts::<S, C, W>().max(1)) as u8;
+        let (first, checksum) = (first_byte(Self::profile(true)), link.checksum);
         let Beacon { sender, boot, sequence, degree, .. } = *beacon;
-        let header = Header { first, part, model, sender, boot, sequence, degree };
+        let header = ShortFront { first, part, checksum, sender, boot, sequence, degree };
         let (front, rest) = buffer.split_first_chunk_mut()?;
         *front = header.bytes();
         let (state, rest) = rest.split_at_mut_checked(4 * S::Numbers::COUNT)?;

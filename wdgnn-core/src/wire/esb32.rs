@@ -109,13 +109,13 @@ impl Codec for Esb32 {
         &self,
         _: &Link,
         beacon: &Beacon<S, C, W>,
-        exchange: u32,
+        round: u32,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
         let tap_pieces = u32::from((C::COUNT as u16).div_ceil(PIECE));
         let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
-        let piece = if index < tap_pieces { index } else { tap_pieces + exchange % wide_pieces } as u8;
+        let piece = if index < tap_pieces { index } else { tap_pieces + round % wide_pieces } as u8;
         let parts = Self::span::<C, W>(piece)?;
         let sender = u8::try_from(beacon.sender).ok()?;
         let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();

@@ -5,6 +5,7 @@ use crate::{net::span::Span, tasks::task::NodeId};
 /// How a frame's content is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 #[repr(u8)]
 pub enum Profile {
     /// Everything in `f32`, with the folded wide part C.
@@ -20,10 +21,10 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Control ticks per exchange, at 100 ticks a second: what the air carries for 10 robots on 802.15.4 and nRF24, and for 50 on
+    /// Control ticks from one exchange to the next, at 100 ticks a second: what the air carries for 10 robots on 802.15.4 and nRF24, and for 50 on
     /// ESP-NOW.
     #[must_use]
-    pub const fn exchange(self) -> u16 {
+    pub const fn interval(self) -> u16 {
         match self {
             Self::Exact | Self::ExactUnfolded => 1,
             Self::EspNow => 2,
@@ -39,7 +40,7 @@ pub struct Link {
     /// How the content is written.
     pub profile: Profile,
     /// The checksum of the weight file that the swarm flies.
-    pub model: u32,
+    pub checksum: u32,
 }
 
 /// Who sent a frame, and which of its frames it is.

@@ -34,12 +34,12 @@ pub use super::link::{Identity, Link, Parts, Profile};
 /// let chains = Stacked { chain: Chain([[0.5], [0.0]]), above: NoChain };
 /// let sent = Frame { sender: 7, boot: 0, sequence: 12, degree: 3, state, chains, wide: Filter::ZERO };
 ///
-/// let link = Link { profile: Profile::Exact, model: 0xdead_beef };
+/// let link = Link { profile: Profile::Exact, checksum: 0xdead_beef };
 /// let mut frame = [0; Frame::BYTES];
 /// assert_eq!(sent.encode(&link, &mut frame), Some(Frame::BYTES));
 /// assert_eq!(Frame::decode(&link, &frame), Ok(sent));
 ///
-/// let other_swarm = Link { model: 1, ..link };
+/// let other_swarm = Link { checksum: 1, ..link };
 /// assert_eq!(Frame::decode(&other_swarm, &frame), Err(Refusal::Model));
 /// assert_eq!(Frame::decode(&link, &frame[..40]), Err(Refusal::Truncated));
 /// ```
@@ -63,13 +63,13 @@ pub struct Beacon<S, C, W> {
 }
 
 /// What a frame says about itself.
-struct Header {
+struct Front {
     version: u8,
     profile: u8,
     state_numbers: u8,
     tap_numbers: u16,
     wide_numbers: u16,
-    model: u32,
+    checksum: u32,
     sender: NodeId,
     boot: u32,
     sequence: u32,
@@ -79,11 +79,11 @@ struct Header {
 /// Length of a frame's header in bytes.
 pub const HEADER_BYTES: usize = 22;
 
-impl Header {
+impl Front {
     /// The header at the front of a frame, and what is behind it.
     fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (header, content) = frame.split_first_chunk::<HEADER_BYTES>()?;
-        let &[version, profile, state_numbers, t0, t1, w0, w1, m0, m1, m2, m3, ref rest @ ..] = header;
+        let &[version, profile, state_numbers, t0, t1, w0, w1, c0, c1, c2, c3, ref rest @ ..] = header;
         let &[i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = rest;
         let header = Self {
             version,
@@ -91,7 +91,7 @@ impl Header {
             state_numbers,
             tap_numbers: u16::from_le_bytes([t0, t1]),
             wide_numbers: u16::from_le_bytes([w0, w1]),
-            model: u32::from_le_bytes([m0, m1, m2, m3]),
+            checksum: u32::from_le_bytes([c0, c1, c2, c3]),
             sender: NodeId::from_le_bytes([i0, i1]),
             boot: u32::from_le_bytes([b0, b1, b2, b3]),
             sequence: u32::from_le_bytes([s0, s1, s2, s3]),
@@ -103,47 +103,29 @@ impl Header {
     fn bytes(&self) -> [u8; HEADER_BYTES] {
         let [t0, t1] = self.tap_numbers.to_le_bytes();
         let [w0, w1] = self.wide_numbers.to_le_bytes();
-        let [m0, m1, m2, m3] = self.model.to_le_bytes();
+        let [c0, c1, c2, c3] = self.checksum.to_le_bytes();
         let [i0, i1] = self.sender.to_le_bytes();
         let [b0, b1, b2, b3] = self.boot.to_le_bytes();
         let [s0, s1, s2, s3] = self.sequence.to_le_bytes();
         let Self { version, profile, state_numbers, degree, .. } = *self;
-        [
-            version,
-            profile,
-            state_numbers,
-            t0,
-            t1,
-            w0,
-            w1,
-            m0,
-            m1,
-            m2,
-            m3,
-            i0,
-            i1,
-            b0,
-            b1,
-            b2,
-            b3,
-            s0,
-            s1,
-            s2,
-            s3,
-            degree,
-        ]
+        #[rustfmt::skip] // in the order of the frame, not one to a line
+        let bytes = [
+            version, profile, state_numbers, t0, t1, w0, w1, c0, c1, c2, c3,
+            i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree,
+        ];
+        bytes
     }
 }
 
 /// Whose frame this is, if it is long enough to tell.
 pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
-    let (Header { sender, boot, sequence, .. }, _) = Header::take(frame)?;
+    let (Front { sender, boot, sequence, .. }, _) = Front::take(frame)?;
     Some(Identity { sender, boot, sequence })
 }
 
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
-fn take_header<S: State, C: Chains, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Header, &[u8]), Refusal> {
-    let (header, content) = Header::take(frame).ok_or(Refusal::TooShort)?;
+fn take_header<S: State, C: Chains, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Front, &[u8]), Refusal> {
+    let (header, content) = Front::take(frame).ok_or(Refusal::TooShort)?;
     if header.version != VERSION {
         return Err(Refusal::Version);
     }
@@ -176,15 +158,15 @@ impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
         (S::Numbers::COUNT as u8, C::COUNT as u16, W::COUNT as u16)
     };
 
-    fn header(&self, link: Link) -> Header {
+    fn header(&self, link: Link) -> Front {
         let (state_numbers, tap_numbers, wide_numbers) = Self::DIMENSIONS;
-        Header {
+        Front {
             version: VERSION,
             profile: link.profile as u8,
             state_numbers,
             tap_numbers,
             wide_numbers,
-            model: link.model,
+            checksum: link.checksum,
             sender: self.sender,
             boot: self.boot,
             sequence: self.sequence,
@@ -236,7 +218,7 @@ impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
     pub(crate) fn read(&mut self, link: &Link, frame: &[u8]) -> Result<(), Refusal> {
         let (header, content) = take_header::<S, C, W>(*link, frame)?;
         check_length(frame, Self::BYTES)?;
-        if header.model != link.model {
+        if header.checksum != link.checksum {
             return Err(Refusal::Model);
         }
         let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;

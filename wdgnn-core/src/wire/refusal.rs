@@ -44,7 +44,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// Every reason, in the order of their counters.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: &'static [Self] = &[
         Self::TooShort,
         Self::Version,
         Self::Profile,
@@ -130,7 +130,7 @@ impl Refusals {
 
     /// The reasons that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Refusal, u32)> {
-        Refusal::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
+        Refusal::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
     }
 }
 
@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn every_reason_has_its_own_counter_and_name() {
         let mut refusals = Refusals::default();
-        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+        for (index, refusal) in Refusal::ALL.iter().copied().enumerate() {
             assert_eq!(refusal as usize, index);
             for _ in 0..=index {
                 refusals.count(refusal);
             }
         }
-        for (index, refusal) in Refusal::ALL.into_iter().enumerate() {
+        for (index, refusal) in Refusal::ALL.iter().copied().enumerate() {
             assert_eq!(refusals.of(refusal), index as u32 + 1);
             assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
         }

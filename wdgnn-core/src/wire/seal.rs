@@ -158,8 +158,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         }
         let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
         let inside = header.len() + content.len();
-        // The model, which short headers do not carry, and the header are authenticated, but not encrypted.
-        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        // The weight file's checksum, which short headers do not carry, and the header are authenticated, but not encrypted.
+        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
         if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
             return Err(Refusal::Forged);
         }
@@ -217,7 +217,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         }
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
         let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
-        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
         let authentic = frame.len() <= ROOM
             && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
         authentic.then_some(identity)
@@ -228,18 +228,18 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         &self,
         link: &Link,
         beacon: &Beacon<S, H, W>,
-        exchange: u32,
+        round: u32,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let length = self.inner.encode(link, beacon, exchange, index, buffer)?;
+        let length = self.inner.encode(link, beacon, round, index, buffer)?;
         // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
         if beacon.sequence == u32::MAX || length + TAG > ROOM {
             return None;
         }
         let identity = C::identity(buffer.get(..length)?)?;
         let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
-        let associated: [&[u8]; 2] = [&link.model.to_le_bytes(), header];
+        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
         ccm::seal(&self.cipher, &Self::nonce(&identity), associated, content, tag)?;
         Some(length + TAG)
     }

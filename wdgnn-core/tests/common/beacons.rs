@@ -26,7 +26,7 @@ pub const MODEL: u32 = 0xdead_beef;
 
 /// What a receiver of this profile looks for.
 pub fn link<P: Codec>() -> Link {
-    Link { profile: P::profile(true), model: MODEL }
+    Link { profile: P::profile(true), checksum: MODEL }
 }
 
 pub fn example_beacon(sender: u16, sequence: u32) -> Example {

@@ -6,11 +6,11 @@ use wdgnn_core::{
     Network,
     activation::Activation,
     behaviour::Behaviour,
-    codec::Codec,
+    codec::{Codec, Exact},
     deep::{Layer, Top},
     flocking::{Flocking, Motion},
     message::Beacon,
-    node::{BeaconOf, Node},
+    node::{BeaconOf, Node, Settings},
     online::Learning,
     taps::{Chain, NoChain, Scale, Stacked},
     tensor::Tensor,
@@ -61,13 +61,18 @@ pub fn network(weights: &[f32]) -> Net<'_> {
 }
 
 pub fn robot(id: u16, network: Net<'_>, learning: Learning) -> Robot<'_> {
-    Node::new(id, Folded::new(network, learning.metric), TASK, MODEL, Behaviour::new(learning), REST)
+    Node::new(settings(id, Folded::new(network, learning.metric), Behaviour::new(learning), Exact))
+}
+
+/// At rest, with the task and the checksum of this file.
+pub fn settings<M, P>(id: u16, model: M, behaviour: Behaviour, codec: P) -> Settings<M, Flocking, P> {
+    Settings { id, model, task: TASK, checksum: MODEL, behaviour, state: REST, codec }
 }
 
 /// A robot at rest on any link profile.
 pub fn robot_on<P: Codec>(id: u16, weights: &[f32], behaviour: Behaviour, codec: P) -> RobotOn<'_, P> {
     let model = Folded::new(network(weights), behaviour.learning.metric);
-    Node::with_codec(id, model, TASK, MODEL, behaviour, REST, codec)
+    Node::new(settings(id, model, behaviour, codec))
 }
 
 /// All frames of a robot's beacon.
@@ -93,7 +98,7 @@ pub fn conclude<P: Codec>(robot: &mut RobotOn<'_, P>) {
 }
 
 pub fn unfolded_robot(id: u16, network: Net<'_>, learning: Learning) -> UnfoldedRobot<'_> {
-    Node::new(id, Unfolded::new(network), TASK, MODEL, Behaviour::new(learning), REST)
+    Node::new(settings(id, Unfolded::new(network), Behaviour::new(learning), Exact))
 }
 
 pub const REST: Motion = Motion { position: [0.0; 2], velocity: [0.0; 2] };

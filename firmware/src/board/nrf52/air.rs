@@ -31,10 +31,10 @@ const RETRIES: u8 = 1;
 const OTHERS: usize = 32;
 
 /// When things happen, with an exchange in every so many-th tick.
-pub const fn timing(exchange: u32) -> Timing {
+pub const fn timing(interval: u32) -> Timing {
     Timing {
         period: super::PERIOD_US,
-        exchange,
+        interval,
         slots: 2,
         lead: LEAD_US,
         slot: SLOT_US,
@@ -110,8 +110,8 @@ pub enum AirFailed {
 }
 
 impl Air {
-    pub(super) fn new(id: NodeId, exchange: u32, chance: u32) -> Self {
-        let rhythm = Rhythm::new(timing(exchange), id, time::now(), chance);
+    pub(super) fn new(id: NodeId, interval: u32, chance: u32) -> Self {
+        let rhythm = Rhythm::new(timing(interval), id, time::now(), chance);
         Self { id, rhythm, sequence: 0, speaks: None, note: Note::default() }
     }
 

@@ -108,7 +108,7 @@ impl Board for Qemu {
             id: self.id.into(),
             boot: robot.boot(),
             resumed: resumed.into(),
-            model: robot.link().model,
+            model: robot.link().checksum,
             profile: robot.link().profile as u32,
             sealed: Link::SEALED.into(),
             dimensions: Dimensions::of::<T>(),
