@@ -147,7 +147,7 @@ impl<W: Wiring> Board for Nrf52<W> {
                 "this task's network has more wide parameters than this board keeps"
             );
         };
-        self.air = Air::new(self.id, robot.behaviour().exchange, start::chance());
+        self.air = Air::new(self.id, robot.behaviour().interval, start::chance());
         radio::start(Txpower::Pos8dBm);
         start::start_watchdog();
     }
