@@ -31,12 +31,13 @@ pub fn elf(file: &[u8]) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The value of a symbol of an ELF file.
+/// The symbols of an ELF file and their values. `None` when its tables are broken.
 #[must_use]
-pub fn symbol(file: &[u8], name: &str) -> Option<u32> {
+pub fn symbols(file: &[u8]) -> Option<Vec<(&str, u32)>> {
     const SYMBOLS: u32 = 2;
     let (table, entry, count) = (word(file, 32)? as usize, half(file, 46)?, half(file, 48)?);
     let section = |index: usize| table + index * entry;
+    let mut symbols = Vec::new();
     for header in (0..count).map(section) {
         if word(file, header + 4)? != SYMBOLS {
             continue;
@@ -45,12 +46,17 @@ pub fn symbol(file: &[u8], name: &str) -> Option<u32> {
         let (from, bytes) = (word(file, header + 16)? as usize, word(file, header + 20)? as usize);
         for symbol in (from..from + bytes).step_by(16) {
             let text = file.get(strings + word(file, symbol)? as usize..)?;
-            if text.starts_with(name.as_bytes()) && text.get(name.len()) == Some(&0) {
-                return word(file, symbol + 4);
-            }
+            let name = text.split(|byte| *byte == 0).next()?;
+            symbols.push((str::from_utf8(name).ok()?, word(file, symbol + 4)?));
         }
     }
-    None
+    Some(symbols)
+}
+
+/// The value of a symbol of an ELF file.
+#[must_use]
+pub fn symbol(file: &[u8], name: &str) -> Option<u32> {
+    symbols(file)?.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
 /// What an Intel HEX file puts into memory. `None` when a record is broken or its checksum does not fit.

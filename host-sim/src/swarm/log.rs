@@ -1,21 +1,34 @@
-//! The robots' log: defmt frames, made readable with the strings that the image keeps for them.
+//! The robots' log: defmt's frames, made readable with the strings that the image keeps for them.
+//!
+//! A frame is packed by rzCOBS and ends with a zero. Unpacked, it is the number of a string, and the values for the string's braces in
+//! their order. A string is a symbol of the image: its value is the string's number, its name is JSON with the string and what it is for.
+//! A value of a type that was derived has a string too, with its variants between bars.
+//!
+//! This reads what the firmware writes; a line with anything else in it is passed over. The crate `defmt-decoder` reads all of defmt,
+//! and takes longer to build than all else that this program depends on; `tests` compares the two.
 
-use std::path::Path;
+use std::{collections::HashMap, fmt::Write as _, path::Path};
 
-use defmt_decoder::{DecodeError, Table};
+use chip::image;
+use serde::Deserialize;
 
 use crate::{
     error::{Error, Result},
     files,
 };
 
-/// Decodes logs of one firmware image.
-pub struct Decoder(Table);
+/// Frames are shorter: a robot's ring for its log has 1,024 bytes.
+const LONGEST: usize = 4096;
 
-impl std::fmt::Debug for Decoder {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Decoder")
-    }
+/// Decodes logs of one firmware image.
+#[derive(Debug)]
+pub struct Decoder(HashMap<u16, Text>);
+
+/// A string that the image keeps for its log.
+#[derive(Debug, Deserialize)]
+struct Text {
+    tag: String,
+    data: String,
 }
 
 impl Decoder {
@@ -24,26 +37,219 @@ impl Decoder {
     /// # Errors
     /// [`Error::Failed`] when it is not a firmware image with a log.
     pub fn new(image: &Path) -> Result<Self> {
-        let table = Table::parse(&files::read(image)?).ok().flatten();
+        let file = files::read(image)?;
         let named = || Error::usage(format!("{} is not a robot's firmware image", image.display()));
-        table.map(Self).ok_or_else(named)
+        let texts = strings(&file).filter(|texts| !texts.is_empty());
+        texts.map(Self).ok_or_else(named)
     }
 
-    /// The lines of a log. What cannot be decoded is passed over.
+    /// The lines of a log. What cannot be decoded is passed over, and so is a frame whose end is still to come.
     #[must_use]
     pub fn lines(&self, log: &[u8]) -> Vec<String> {
-        let mut decoder = self.0.new_stream_decoder();
-        decoder.received(log);
-        let mut lines = Vec::new();
-        loop {
-            match decoder.decode() {
-                Ok(frame) => {
-                    let level = frame.level().map_or("", |level| level.as_str());
-                    lines.push(format!("{level:5} {}", frame.display_message()));
+        let ended = log.iter().rposition(|byte| *byte == 0).unwrap_or(0);
+        let frames = log[..ended].split(|byte| *byte == 0).filter(|frame| !frame.is_empty());
+        frames.filter_map(|frame| self.line(&unpack(frame)?)).collect()
+    }
+
+    fn line(&self, frame: &[u8]) -> Option<String> {
+        let mut values = Values(frame);
+        let text = self.0.get(&(values.number(2)? as u16))?;
+        let level = match text.tag.strip_prefix("defmt_")? {
+            "println" => "",
+            level @ ("trace" | "debug" | "info" | "warn" | "error") => level,
+            _ => return None,
+        };
+        let mut line = format!("{level:5} ");
+        self.write(&text.data, &mut values, &mut line)?;
+        Some(line)
+    }
+
+    /// Writes `text` with values in place of its braces.
+    fn write(&self, text: &str, values: &mut Values<'_>, line: &mut String) -> Option<()> {
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, brace) = rest.split_at(at);
+            line.push_str(before);
+            let doubled = ["{{", "}}"].iter().find_map(|both| brace.strip_prefix(both));
+            if let Some(behind) = doubled {
+                line.push_str(&brace[..1]);
+                rest = behind;
+                continue;
+            }
+            let (parameter, behind) = brace.strip_prefix('{')?.split_once('}')?;
+            self.value(parameter, values, line)?;
+            rest = behind;
+        }
+        line.push_str(rest);
+        Some(())
+    }
+
+    /// Writes one value, by what stands between its braces: `=type:hint`, of which either may be left out.
+    fn value(&self, parameter: &str, values: &mut Values<'_>, line: &mut String) -> Option<()> {
+        let (kind, hint) = parameter.split_once(':').unwrap_or((parameter, ""));
+        let bytes = match kind.strip_prefix('=').unwrap_or(kind) {
+            "" | "?" => return self.derived(1, values, line),
+            "bool" => {
+                line.push_str(if values.number(1)? == 0 { "false" } else { "true" });
+                return Some(());
+            }
+            "f32" => return write!(line, "{:?}", f32::from_bits(values.number(4)? as u32)).ok(),
+            "str" => {
+                line.push_str(values.text()?);
+                return Some(());
+            }
+            "u8" => 1,
+            "u16" => 2,
+            "u32" | "usize" => 4,
+            "u64" => 8,
+            array => {
+                let count = array.strip_prefix("[?;")?.strip_suffix(']')?.trim().parse().ok()?;
+                line.push('[');
+                self.derived(count, values, line)?;
+                line.push(']');
+                return Some(());
+            }
+        };
+        let number = values.number(bytes)?;
+        match hint.strip_suffix('x') {
+            None => write!(line, "{number}").ok(),
+            Some(hint) => {
+                let width = hint.trim_start_matches('#').parse().unwrap_or(0);
+                if hint.starts_with('#') {
+                    write!(line, "{number:#0width$x}").ok()
+                } else {
+                    write!(line, "{number:0width$x}").ok()
                 }
-                Err(DecodeError::UnexpectedEof) => return lines,
-                Err(DecodeError::Malformed) => {}
             }
         }
+    }
+
+    /// Writes values of one type that has a string of its own.
+    fn derived(&self, count: usize, values: &mut Values<'_>, line: &mut String) -> Option<()> {
+        let text = &self.0.get(&(values.number(2)? as u16))?.data;
+        for index in 0..count {
+            line.push_str(if index > 0 { ", " } else { "" });
+            let variant =
+                if text.contains('|') { text.split('|').nth(values.number(1)? as usize)? } else { text };
+            self.write(variant, values, line)?;
+        }
+        Some(())
+    }
+}
+
+/// The strings of an image's log, by their numbers.
+fn strings(file: &[u8]) -> Option<HashMap<u16, Text>> {
+    let symbols = image::symbols(file)?.into_iter().filter(|(name, _)| name.starts_with('{'));
+    Some(symbols.filter_map(|(name, value)| Some((value as u16, serde_json::from_str(name).ok()?))).collect())
+}
+
+/// What is left of a frame's values.
+struct Values<'a>(&'a [u8]);
+
+impl<'a> Values<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self, bytes: usize) -> Option<u64> {
+        Some(self.take(bytes)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let length = self.number(4)? as usize;
+        str::from_utf8(self.take(length)?).ok()
+    }
+}
+
+/// Undoes rzCOBS, which is read from its end: a byte tells which of the seven before it were zeros and are left out, or how many there
+/// are without a zero.
+fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = packed.iter().rev().copied();
+    let mut reversed = Vec::new();
+    while let Some(code) = packed.next() {
+        match code {
+            0x01..=0x7f => {
+                for bit in (0..7).rev() {
+                    reversed.push(if code >> bit & 1 == 0 { packed.next()? } else { 0 });
+                }
+            }
+            0x80..=0xff => {
+                // 134 bytes are a full run, with no zero behind it.
+                let run = usize::from(code & 0x7f) + 7;
+                if code != 0xff {
+                    reversed.push(0);
+                }
+                for _ in 0..run {
+                    reversed.push(packed.next()?);
+                }
+            }
+            0 => return None,
+        }
+    }
+    reversed.reverse();
+    (reversed.len() <= LONGEST).then_some(reversed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoder(texts: &[(u16, &str, &str)]) -> Decoder {
+        let text = |tag: &str, data: &str| Text { tag: tag.into(), data: data.into() };
+        Decoder(texts.iter().map(|(number, tag, data)| (*number, text(tag, data))).collect())
+    }
+
+    #[test]
+    fn values_stand_in_their_places() {
+        let decoder = decoder(&[
+            (1, "defmt_info", "robot {=u16}, {=u32:#010x}, {} of {{{=str}}}"),
+            (2, "defmt_derived", "Idle|Busy({=?})"),
+            (3, "defmt_prim", "{=[?;2]}"),
+            (4, "defmt_prim", "{=f32}"),
+        ]);
+        let values: [&[u8]; 9] = [
+            &[1, 0],
+            &[7, 0],
+            &[0xef, 0xbe, 0, 0],
+            &[2, 0, 1],
+            &[3, 0, 4, 0],
+            &1.5_f32.to_le_bytes(),
+            &(-2.0_f32).to_le_bytes(),
+            &[2, 0, 0, 0],
+            b"me",
+        ];
+        let line = "info  robot 7, 0x0000beef, Busy([1.5, -2.0]) of {me}";
+        assert_eq!(decoder.line(&values.concat()).as_deref(), Some(line));
+    }
+
+    #[test]
+    fn what_is_short_or_unknown_is_passed_over() {
+        let decoder =
+            decoder(&[(1, "defmt_info", "{=u32}"), (2, "defmt_prim", "x"), (3, "defmt_warn", "{=i8}")]);
+        for frame in [&[1, 0, 1][..], &[2, 0], &[3, 0, 1], &[9, 9], &[]] {
+            assert_eq!(decoder.line(frame), None, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn frames_are_unpacked_as_rzcobs_says() {
+        // Examples of defmt's own encoder; zeros at the end of a frame mean nothing.
+        assert_eq!(unpack(&[0x7f]), Some(vec![0; 7]));
+        assert_eq!(unpack(&[0x11, 0x7e]), Some(vec![0x11, 0, 0, 0, 0, 0, 0]));
+        let seven = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77];
+        assert_eq!(unpack(&[&seven[..], &[0x80]].concat()), Some([&seven[..], &[0]].concat()));
+        let run = [9; 134];
+        assert_eq!(unpack(&[&run[..], &[0xff, 0x7f]].concat()), Some([&run[..], &[0; 7]].concat()));
+        assert_eq!(unpack(&[0xff]), None, "134 bytes are missing");
+        assert_eq!(unpack(&[5, 0]), None);
+    }
+
+    #[test]
+    fn a_frame_without_its_end_waits_and_a_broken_one_is_passed_over() {
+        let decoder = decoder(&[(1, "defmt_info", "here")]);
+        assert_eq!(decoder.lines(b"\x00\x00\x01\x7e\x00\x05\x00\x01\x7e\x00\x01\x7e"), ["info  here"; 2]);
+        assert_eq!(decoder.lines(b""), [""; 0]);
     }
 }
