@@ -33,6 +33,8 @@ const FILES: &[(&str, &[u8])] = files![
     "paper-wd-gnn",
     "paper-gnn",
     "paper-graph-filter",
+    "flocking-3d",
+    "coverage",
 ];
 
 /// The model with this name, if it comes with the program.
