@@ -44,7 +44,7 @@ for target in "$robot" "$smallest"; do
 done
 
 step "lints: host"
-cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop -- -D warnings
+cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
 
 step "lints: boards"
@@ -74,6 +74,6 @@ RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
 step "tests: host, robots in the emulator, pages in the browser, frames in Python"
 cargo test -p firmware --lib
-cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop
+cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated
 
 printf '\ntest.sh: all checks passed\n'

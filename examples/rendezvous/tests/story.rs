@@ -1,0 +1,76 @@
+//! The whole story of a task of one's own: trained, flown, shown, on emulated robots.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn run(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_rendezvous")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A place of this test's own.
+fn place(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn digest(arguments: &[&str]) -> String {
+    let printed = run(arguments);
+    let line = printed.lines().find_map(|line| line.strip_prefix("digest"));
+    line.expect("a digest").trim().to_owned()
+}
+
+#[test]
+fn every_way_of_training_gives_a_network_that_flies_and_shows() {
+    let folder = place("trained");
+    for recipe in ["through", "evolve"] {
+        let model = folder.join(format!("{recipe}.wdgnn"));
+        let page = folder.join(format!("{recipe}.html"));
+        let [model, page] = [&model, &page].map(|path| path.to_str().unwrap());
+        run(&["train", "--task", "rendezvous", "--recipe", recipe, "--epochs", "2", "--out", model]);
+        let printed =
+            run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
+        assert!(printed.contains("to the neighbours' mean") && printed.contains("WD-GNN online"), "{printed}");
+        assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));
+    }
+}
+
+#[test]
+fn the_network_that_comes_with_it_beats_averaging() {
+    let page = place("shipped").join("page.html");
+    let json = run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
+    let total = |name: &str| -> f64 {
+        let (_, after) = json.split_once(&format!("\"{name}\": {{")).expect(name);
+        let (_, mean) = after.split_once("\"mean\": ").expect("a mean");
+        mean.split([',', '\n']).next().unwrap().trim().parse().unwrap()
+    };
+    assert!(total("wd-gnn") < 0.9 * total("averaging"), "{json}");
+}
+
+#[test]
+fn what_it_cannot_do_is_told() {
+    let out = place("told").join("x.wdgnn");
+    let output = Command::new(env!("CARGO_BIN_EXE_rendezvous"))
+        .args(["train", "--task", "rendezvous", "--recipe", "ours", "--out", out.to_str().unwrap()])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), told.contains("has no expert")), (Some(2), true), "{told}");
+}
+
+#[test]
+#[cfg(feature = "emulated")]
+fn emulated_robots_do_the_same_to_the_last_bit() {
+    let arguments = |nodes| ["swarm", "--task", "rendezvous", "--nodes", nodes, "--ticks", "60"];
+    assert_eq!(digest(&arguments("native")), digest(&arguments("emulated")));
+}
+
+#[test]
+fn a_seed_gives_the_same_flight_again() {
+    let arguments = ["swarm", "--task", "rendezvous", "--ticks", "20", "--seed", "5"];
+    assert_eq!(digest(&arguments), digest(&arguments));
+}
