@@ -30,7 +30,7 @@ const LOG_EVERY: u32 = 100;
 /// firmware::robot!(rendezvous::Rendezvous, "../model.wdgnn");
 /// ```
 ///
-/// The path is taken as [`include_bytes!`] takes it. What else a crate needs that makes an image is in `docs/own-task-firmware.md`.
+/// The path is taken as [`include_bytes!`] takes it. What else a crate needs that makes an image is in `docs/bring-your-own-task.md`.
 #[macro_export]
 macro_rules! robot {
     ($task:ty, $model:expr) => {
