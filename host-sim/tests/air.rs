@@ -1,17 +1,21 @@
 //! Flights through the air, byte by byte.
 
+use std::sync::atomic::AtomicBool;
+
 use host_sim::{
     air::{
+        events::{Events, Moment, Stretch},
         faulty::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars, Trust},
     },
-    controllers::{Controller, Fleet},
-    fleet::events::{Events, Moment, Span},
-    flight::{Flight, Observer, Scene, fly},
+    error::Result,
+    flight::{self, Flight, Observer, Start},
+    lineup::{Controller, Lineup, ONLINE},
     profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    world::{Condition, flock::Flock},
 };
 use wdgnn_core::{flocking::Motion, refusal::Refusal};
 
@@ -21,28 +25,30 @@ const ROBOTS: usize = 15;
 #[derive(Default)]
 struct Last(Vec<Motion>);
 
-impl Observer for Last {
-    fn see(&mut self, scene: &Scene<'_>, _: &[[f32; 2]]) {
-        self.0 = scene.motions.to_vec();
+impl Observer<Flock> for Last {
+    fn see(&mut self, moment: &flight::Moment<'_, Flock>) -> Result {
+        self.0 = moment.scene.states.to_vec();
+        Ok(())
     }
 }
 
 fn flown(profile: Profile, faults: Option<Faults>) -> (Flight, Vec<Motion>) {
     let condition = Condition { robots: ROBOTS, ..Condition::PAPER };
-    let fleet = Fleet { faults, ..Fleet::of_profile(profile).unwrap() };
-    let start = start(&condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
-    let mut pilot = fleet.pilot(Controller::WdGnnOnline, &start, 0).unwrap();
+    let lineup = Lineup { faults, ..Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap() };
+    let start = Start::draw(&lineup.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
+    let mut swarm = lineup.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
     let mut last = Last::default();
-    let flight = fly(&condition, &start, 0.01, pilot.as_mut(), &mut last);
+    let (task, stop) = (lineup.task().unwrap(), AtomicBool::new(false));
+    let flight = start.fly(&task, swarm.as_mut(), &mut [&mut last], &stop).unwrap();
     (flight, last.0)
 }
 
 #[test]
 fn sealed_frames_on_a_good_air_fly_as_beacons_that_are_handed_over() {
-    for profile in Profile::ALL {
+    for &profile in Profile::ALL {
         let handed_over = flown(profile, None);
         let sent = flown(profile, Some(Faults { trust: Trust::AsTrained, ..Faults::default() }));
-        assert_eq!(handed_over.0.variation, sent.0.variation, "{}", profile.name());
+        assert_eq!(handed_over.0.score, sent.0.score, "{}", profile.name());
         assert_eq!(handed_over.1, sent.1, "{}: every bit of every robot's place", profile.name());
         assert_eq!(sent.0.tally.unwrap().refused.total(), 0, "{}", profile.name());
     }
@@ -83,7 +89,7 @@ fn a_restarted_robot_is_back_within_a_few_exchanges() {
 
 #[test]
 fn a_robot_out_of_contact_hears_nobody_and_learns_nothing() {
-    let drops = vec![Span { robot: 2, from: 10, to: 200 }];
+    let drops = vec![Stretch { robot: 2, from: 10, to: 200 }];
     let faults = Faults { events: Events { drops, ..Events::default() }, ..Faults::default() };
     let tally = flown(Profile::Exact, Some(faults)).0.tally.unwrap();
     // Last heard at tick 9 and held for 19 ticks: alone from tick 29 on, at its velocity for a hundred ticks, then slower.

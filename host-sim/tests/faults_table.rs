@@ -5,13 +5,17 @@ use std::{env, fs, path::Path};
 use host_sim::{
     air::options::Trust,
     faults::{self, bench::Bench},
+    lineup::Lineup,
     profiles::Profile,
+    recipe::RecipeName,
     table,
+    world::flock::Flock,
 };
 
 #[test]
 fn the_table_of_faults_is_as_it_was() {
-    let bench = Bench::new(Profile::Exact, 20, 2, 7, Trust::Robust).unwrap();
+    let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, Profile::Exact).unwrap();
+    let bench = Bench::new(lineup, 20, 2, 7, Trust::Robust).unwrap();
     let rows = faults::run(&bench, &|_| {}).unwrap();
     assert_eq!(rows.len() as u64, faults::ROWS);
     assert!(rows.iter().all(|row| row.holds), "{rows:#?}");

@@ -2,7 +2,15 @@
 
 use std::{path::Path, process::Command};
 
-const SHORT: [&str; 8] = ["train", "--epochs", "2", "--trajectories", "4", "--seed", "5", "--out"];
+const SHORT: [&str; 6] = ["train", "--epochs", "2", "--seed", "5", "--out"];
+
+/// Every way to train, for some task: quickly.
+const WAYS: [&[&str]; 4] = [
+    &["--trajectories", "4", "--recipe", "through"],
+    &["--trajectories", "4", "--recipe", "paper", "--robots", "8"],
+    &["--trajectories", "4", "--recipe", "ours", "--robots", "8"],
+    &["--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
+];
 
 fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_host-sim"))
@@ -18,13 +26,13 @@ fn train(folder: &Path, threads: &str, out: &str, more: &[&str]) -> std::process
 #[test]
 fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
-    for recipe in ["through", "paper", "ours"] {
+    for way in WAYS {
         let bytes = |threads: &str| {
-            let output = train(folder.path(), threads, "out.wdgnn", &["--recipe", recipe]);
+            let output = train(folder.path(), threads, "out.wdgnn", way);
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             std::fs::read(folder.path().join("out.wdgnn")).expect("written")
         };
-        assert_eq!(bytes("1"), bytes("3"), "{recipe}");
+        assert_eq!(bytes("1"), bytes("3"), "{way:?}");
     }
     assert!(!folder.path().join("out.wdgnn.checkpoint").exists(), "a finished run leaves nothing to resume");
 }
@@ -38,7 +46,7 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
         &["--recipe", "ours", "--layers", "2", "--taps", "2", "--features", "16"],
     ];
     for more in kinds {
-        let output = train(folder.path(), "2", "out.wdgnn", more);
+        let output = train(folder.path(), "2", "out.wdgnn", &[&["--trajectories", "4"], more].concat());
         assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
         let flown = Command::new(env!("CARGO_BIN_EXE_host-sim"))
             .current_dir(folder.path())
@@ -59,9 +67,14 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
         assert!(said.contains(sentence), "{more:?}: {said}");
         assert!(!folder.path().join("out.wdgnn").exists());
     };
-    refused(&["--layers", "9", "--recipe", "ours"], "shapes.rs");
+    refused(&["--layers", "9", "--recipe", "ours"], "there are (layers, taps, features): (1, 4, 32)");
     refused(&["--layers", "2"], "--recipe ours");
     refused(&["--profile", "dot154", "--exchange", "2"], "--exchange 2 cannot be");
+    refused(&["--task", "flocking-3d", "--profile", "esb32"], "does not fit the frames of --profile esb32");
+    refused(&["--recipe", "evolve", "--trajectories", "4"], "--trajectories has no effect");
+    refused(&["--task", "coverage", "--recipe", "through"], "--task coverage has no derivative");
+    refused(&["--task", "coverage", "--recipe", "paper"], "--recipe paper is not for --task coverage");
+    refused(&["--task", "coverage", "--no-potential"], "--no-potential is not for --task coverage");
     refused(&["--resume"], "cannot read out.wdgnn.checkpoint");
     std::fs::write(folder.path().join("out.wdgnn.checkpoint"), b"not one").expect("written");
     refused(&["--resume"], "train without --resume");
@@ -70,29 +83,35 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
 /// Ctrl-C, as a terminal sends it, then `--resume`: the same file as an undisturbed run.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes() {
+fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
     let folder = tempfile::tempdir().expect("a folder");
-    let long = ["train", "--epochs", "20", "--trajectories", "4", "--seed", "5", "--out"];
-    let run = |out: &str, more: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
-        command.current_dir(folder.path()).args(long).arg(out).args(more);
-        command
-    };
-    let undisturbed = run("whole.wdgnn", &[]).output().expect("it starts");
-    assert!(undisturbed.status.success());
-    let mut child = run("parts.wdgnn", &[]).spawn().expect("it starts");
-    // The first checkpoint, after five epochs, shows that it is well under way.
-    let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
-    while !checkpoint.exists() {
-        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended without a checkpoint");
-        std::thread::yield_now();
+    for way in WAYS {
+        let run = |out: &str, more: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+            command.current_dir(folder.path()).args(["train", "--epochs", "20", "--seed", "5"]).args(way);
+            command.args(["--out", out]).args(more);
+            command
+        };
+        let undisturbed = run("whole.wdgnn", &[]).output().expect("it starts");
+        assert!(undisturbed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&undisturbed.stderr));
+        let mut child = run("parts.wdgnn", &[]).spawn().expect("it starts");
+        // The first checkpoint, after ten epochs at most, shows that it is well under way.
+        let checkpoint = folder.path().join("parts.wdgnn.checkpoint");
+        while !checkpoint.exists() {
+            assert!(
+                child.try_wait().expect("it can be asked").is_none(),
+                "{way:?} ended without a checkpoint"
+            );
+            std::thread::yield_now();
+        }
+        let killed =
+            Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+        assert!(killed.success());
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{way:?}");
+        let resumed = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
+        assert!(resumed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&resumed.stderr));
+        let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+        assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"), "{way:?}");
+        assert!(!checkpoint.exists(), "{way:?}");
     }
-    let killed =
-        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
-    assert!(killed.success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    let resumed = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
-    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
-    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
-    assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"));
 }

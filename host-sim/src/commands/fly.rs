@@ -140,6 +140,9 @@ impl FlyArguments {
         self.profile.check_robots(condition.robots)?;
         let lineup = self.lineup::<W>(&condition)?;
         let report = self.report.clone().unwrap_or_else(|| format!("target/wdgnn/{}.html", W::NAME).into());
+        if self.capture.is_some() && lineup.models.is_empty() {
+            return Err(Error::usage("--capture needs robots that talk: give a --model"));
+        }
         self.csv.as_deref().map(files::probe).transpose()?;
         files::probe(&report)?;
         let controllers = lineup.controllers();
@@ -164,10 +167,7 @@ impl FlyArguments {
     /// Flies the first swarm once more under the network that learns: its digest, and a capture if one was asked for.
     fn watch<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
         if lineup.models.is_empty() {
-            return match &self.capture {
-                None => Ok(None),
-                Some(_) => Err(Error::usage("--capture needs robots that talk: give a --model")),
-            };
+            return Ok(None);
         }
         let mut lineup = lineup.clone();
         if self.capture.is_some() {

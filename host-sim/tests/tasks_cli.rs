@@ -1,0 +1,184 @@
+//! The program as a person or a script uses it: any task.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+fn host_sim(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .expect("it starts")
+}
+
+/// What the program prints, if it ends well.
+fn said(folder: &Path, arguments: &[&str]) -> String {
+    let output = host_sim(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    serde_json::from_str(&said(folder, arguments)).expect("JSON")
+}
+
+fn refused(arguments: &[&str], sentence: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(said.contains(sentence), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?} printed a result all the same");
+    assert_eq!(folder.path().read_dir().expect("readable").count(), 0, "{arguments:?} left something behind");
+}
+
+fn total(flown: &Value, controller: &str) -> f64 {
+    let total = flown["controllers"][controller]["total"]["mean"].as_f64();
+    total.unwrap_or_else(|| panic!("{controller}: {flown}"))
+}
+
+#[test]
+fn every_task_is_listed_with_what_it_is_scored_by() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = said(folder.path(), &["tasks"]);
+    for words in [
+        ["flocking", "flocking in the plane", "velocity variation", "through"],
+        ["flocking-3d", "flocking in space", "velocity variation", "through"],
+        ["coverage", "coverage of an area", "mean squared distance", "ours"],
+    ] {
+        let row = list.lines().find(|line| line.starts_with(&format!("{} ", words[0])));
+        assert!(row.is_some_and(|row| words.iter().all(|word| row.contains(word))), "{words:?}: {list}");
+    }
+}
+
+#[test]
+fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = ["--swarms", "1", "--ticks", "20", "--robots", "5", "--json"];
+    let flown =
+        |more: &[&str]| json(folder.path(), &[&["fly", "--task", "coverage"], &small[..], more].concat());
+    let without = flown(&[]);
+    assert_eq!(
+        (&without["task"], &without["robots"], &without["ticks"]),
+        (&"coverage".into(), &5.into(), &20.into())
+    );
+    assert!(total(&without, "expert") < total(&without, "still"));
+    assert!(total(&without, "lloyd-local") < total(&without, "still"));
+    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/coverage.html")).expect("a page");
+    assert!(page.contains("Coverage of an area by its density"));
+
+    let train =
+        ["train", "--task", "coverage", "--epochs", "1", "--trajectories", "2", "--out", "mine.wdgnn"];
+    let trained = said(folder.path(), &train);
+    assert!(trained.contains("host-sim fly --task coverage --model mine.wdgnn"), "{trained}");
+    let with = flown(&["--model", "mine.wdgnn"]);
+    assert_eq!(total(&with, "expert"), total(&without, "expert"), "the same swarm");
+    assert!(total(&with, "wd-gnn") < total(&with, "still"), "it has learned something: {with}");
+    assert_ne!(total(&with, "wd-gnn-online"), total(&with, "wd-gnn"), "and learns in flight");
+    assert_eq!(with["digest"].as_str().map(str::len), Some(16));
+    // No centre that sees everything is known for this task.
+    assert!(with["controllers"]["wd-gnn-online-centralised"].is_null());
+    assert_eq!(with, flown(&["--model", "mine.wdgnn"]), "the same again");
+
+    // The same robots as the firmware flies them, and what they said.
+    let swarm =
+        ["swarm", "--task", "coverage", "--model", "mine.wdgnn", "--robots", "5", "--ticks", "20", "--json"];
+    assert!(json(folder.path(), &swarm)["heard"].as_u64() > Some(0));
+    let open = ["fly", "--task", "coverage", "--model", "mine.wdgnn", "--capture", "said.pcap"];
+    json(folder.path(), &[&open[..], &small].concat());
+    assert!(std::fs::metadata(folder.path().join("said.pcap")).expect("a capture").len() > 1000);
+    // Faults of the air are for every task.
+    let forged = flown(&["--model", "mine.wdgnn", "--forge", "2"]);
+    let online = |flown: &Value| flown["controllers"]["wd-gnn-online"].clone();
+    assert_eq!(online(&forged)["refused"]["forged"], 2 * 20 * 5, "{forged}");
+    let lossy = flown(&["--model", "mine.wdgnn", "--drop-chance", "0.5"]);
+    assert!(online(&lossy)["heard"].as_u64() < online(&forged)["heard"].as_u64(), "{lossy}");
+}
+
+#[test]
+fn a_flock_in_space_is_trained_by_its_score_and_flown_by_robots() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
+    said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
+    let swarm = [
+        "swarm",
+        "--task",
+        "flocking-3d",
+        "--model",
+        "mine.wdgnn",
+        "--robots",
+        "12",
+        "--ticks",
+        "50",
+        "--json",
+    ];
+    let flown = json(folder.path(), &swarm);
+    assert_eq!((&flown["robots"], &flown["ticks"]), (&12.into(), &50.into()));
+    assert!(flown["heard"].as_u64() > Some(12 * 50) && flown["refused"] == serde_json::json!({}), "{flown}");
+    assert_eq!(flown["digest"], json(folder.path(), &swarm)["digest"]);
+    let other = json(folder.path(), &[&swarm[..], &["--seed", "2"]].concat());
+    assert_ne!(flown["digest"], other["digest"]);
+    let fly = [
+        "fly",
+        "--task",
+        "flocking-3d",
+        "--model",
+        "mine.wdgnn",
+        "--robots",
+        "12",
+        "--swarms",
+        "1",
+        "--json",
+    ];
+    let compared = json(folder.path(), &fly);
+    assert!(total(&compared, "expert") > 0.0 && total(&compared, "wd-gnn-online-centralised") > 0.0);
+}
+
+#[test]
+fn a_condition_is_swept_for_any_task() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let train = ["train", "--task", "flocking-3d", "--recipe", "evolve", "--epochs", "1", "--robots", "8"];
+    said(folder.path(), &[&train[..], &["--out", "mine.wdgnn"]].concat());
+    let swept = said(
+        folder.path(),
+        &[
+            "sweep",
+            "robots",
+            "--task",
+            "flocking-3d",
+            "--model",
+            "mine.wdgnn",
+            "--values",
+            "6,9",
+            "--swarms",
+            "1",
+        ],
+    );
+    assert!(swept.contains("WD-GNN online") && swept.lines().count() > 3, "{swept}");
+}
+
+#[test]
+fn what_cannot_be_is_told_with_what_can() {
+    let there = "there are flocking, flocking-3d, coverage";
+    for command in ["fly", "swarm", "train", "faults"] {
+        let out: &[&str] = if command == "train" { &["--out", "out.wdgnn"] } else { &[] };
+        refused(&[&[command, "--task", "juggling"], out].concat(), there);
+    }
+    refused(&["fly", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["swarm", "--task", "coverage", "--speed", "3"], "--speed has no effect");
+    refused(&["fly", "--task", "coverage", "--robots", "0"], "--robots 0 cannot be");
+    refused(&["fly", "--task", "coverage", "--ticks", "0"], "at least 1");
+    refused(&["fly", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
+    refused(&["fly", "--task", "coverage", "--profile", "esb32", "--robots", "300"], "256 addresses");
+    let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
+    refused(&["fly", "--task", "coverage", "--model", plane], "Task differs");
+    refused(&["swarm", "--task", "flocking-3d", "--model", plane], "Task differs");
+    refused(&["flock", "--task", "coverage"], "unexpected argument");
+    let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
+    let chips = ["swarm", "--task", "coverage", "--nodes", "nrf52840", "--model", radio];
+    refused(&chips, "chips fly flocking only");
+}
