@@ -5,12 +5,13 @@ use std::{fs, path::PathBuf, sync::LazyLock};
 use chip::chip::{Chip, Kind, reason};
 use host_sim::{
     chips::{Flight, Settings, settings_page},
-    fleet::log::Decoder,
     model::ModelFile,
     models,
     profiles::Profile,
+    recipe::RecipeName,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    swarm::log::Decoder,
+    world::{Condition, World as _, flock::Flock},
 };
 use wdgnn_core::{
     compact::Dot154,
@@ -35,7 +36,8 @@ pub const STORE: std::ops::Range<u32> = 0x000f_8000..0x0010_0000;
 pub static IMAGE: LazyLock<PathBuf> =
     LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
 
-static MODEL: LazyLock<ModelFile> = LazyLock::new(|| models::of_profile(Profile::Dot154).expect("a model"));
+static MODEL: LazyLock<ModelFile> =
+    LazyLock::new(|| models::of_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
 
 /// How so many robots are flown, from a seed, for so long.
 ///
@@ -44,7 +46,8 @@ static MODEL: LazyLock<ModelFile> = LazyLock::new(|| models::of_profile(Profile:
 #[must_use]
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
     let condition = Condition { robots, ..Condition::PAPER };
-    let start = start(&condition, &mut generator(seed, Purpose::Testing, 0)).expect("a start");
+    let mut random = generator(seed, Purpose::Testing, 0);
+    let start = Flock::<2>::default().begin(&condition, &mut random).expect("a start");
     Settings {
         kind: Kind::Nrf52840,
         image: fs::read(&*IMAGE).expect("the image"),

@@ -37,7 +37,7 @@ pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> 
     build_with("robot", options, &[("WDGNN_PROFILE", profile), ("WDGNN_KEY", KEY)])
 }
 
-/// [`build`] with settings of the image: `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
+/// [`build`] with settings of the image: `WDGNN_TASK`, `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
 ///
 /// # Errors
 /// As [`build`].
@@ -49,7 +49,9 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    for setting in ["WDGNN_MODEL", "WDGNN_PROFILE", "WDGNN_KEY", "WDGNN_UNSEALED", "WDGNN_DEBUG_PORT"] {
+    for setting in
+        ["WDGNN_TASK", "WDGNN_MODEL", "WDGNN_PROFILE", "WDGNN_KEY", "WDGNN_UNSEALED", "WDGNN_DEBUG_PORT"]
+    {
         cargo.env_remove(setting);
     }
     cargo.envs(settings.iter().copied());

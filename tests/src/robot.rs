@@ -3,15 +3,27 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    air::mailbox::Frame,
-    fleet::{
+    air::{body::Body, medium::Blueprint},
+    profiles::FlownCodec,
+    scene::Frame,
+    swarm::{
         Outcome,
-        patrol::{PATIENCE, Patrol},
+        native::NativeRobot,
         qemu::Emulator,
+        watchdog::{PATIENCE, Watchdog},
     },
 };
-use wdgnn_core::flocking::Motion;
-use wdgnn_protocol::emulation::{MOTION_NUMBERS, Situation, numbers};
+use wdgnn_core::{
+    flocking::{Flocking, Motion},
+    robot::{self, RobotModel},
+    seal::Key,
+    task::{NodeId, State as _},
+    weights::Weights,
+};
+use wdgnn_protocol::emulation::Situation;
+
+/// A robot in this process that speaks by the codec `C`.
+pub type Native<'w, C> = NativeRobot<Flocking, RobotModel<'w>, C>;
 
 /// The robot's address.
 pub const ID: u16 = 5;
@@ -22,7 +34,19 @@ pub const ID: u16 = 5;
 /// Without an emulator.
 #[must_use]
 pub fn start(image: &Path, folder: &Path) -> Emulator {
-    Emulator::start(image, ID.into(), folder, &Arc::new(Patrol::new(PATIENCE))).expect("an emulator")
+    Emulator::start(image, ID.into(), folder, &Arc::new(Watchdog::new(PATIENCE))).expect("an emulator")
+}
+
+/// The same robot in this process, made as the firmware makes it.
+///
+/// # Panics
+/// When the weights are another robot's.
+#[must_use]
+pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
+    let node = robot::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
+    let (model, task, behaviour) = (*node.model(), *node.task(), *node.behaviour());
+    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour };
+    NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
 }
 
 /// One tick: what the robot says, and what it does with what it hears. Without a motion, its sensor fails.
@@ -35,7 +59,7 @@ pub fn tick(
     motion: Option<Motion>,
     heard: &[Frame],
 ) -> (Vec<Frame>, Outcome) {
-    let state = motion.as_ref().map_or([0.0; MOTION_NUMBERS], numbers);
+    let state = motion.unwrap_or_else(Motion::zero).numbers();
     robot.sense(&Situation { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
     let said = robot.speak().expect("a robot that speaks");
     robot.hear(heard).expect("a robot that hears");

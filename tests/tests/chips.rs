@@ -5,7 +5,16 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
-use host_sim::chips::{Outcome, RELEASE, Settings};
+use host_sim::{
+    air::options::Faults,
+    chips::{Outcome, RELEASE, Settings},
+    flight::Start,
+    models,
+    profiles::Profile,
+    recipe::RecipeName,
+    swarm::{networks::Network, on_air::Air},
+    world::{Condition, World as _, flock::Flock},
+};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
@@ -13,7 +22,7 @@ use system_tests::{
     image,
 };
 use wdgnn_core::{
-    flocking::Motion,
+    flocking::{Flocking, Motion},
     weights::{Aligned, Weights},
 };
 use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
@@ -79,23 +88,15 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
 
 /// The velocity variation of a native flight from the same start, nothing lost.
 fn natively(settings: &Settings) -> f64 {
-    use host_sim::{
-        air::options::Faults,
-        fleet::{air::FleetAir, mission, native::Native},
-        models,
-        profiles::Profile,
-        start::Condition,
-    };
-    let model = models::of_profile(Profile::Dot154).unwrap();
+    let model = models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap();
     let robots = settings.start.len();
     let condition = Condition { robots, ticks: (settings.seconds * 100.0) as u32, ..Condition::PAPER };
-    let faults = Faults::default();
-    let mut air = FleetAir::<chips::Link>::new(&model, &[0; 16], &faults, robots).unwrap();
-    let mut native = Native::<chips::Link>::new(&model, &[0; 16], robots).unwrap();
-    let never = std::sync::atomic::AtomicBool::new(false);
-    let flown =
-        mission::fly(&mut native, &mut air, &condition, &settings.start, 0.01, &never, &mut |_, _| {});
-    flown.unwrap().total()
+    let start = Start { world: Flock::<2>::default(), condition, states: settings.start.clone() };
+    let network = Network::<Flocking>::of(&model, Profile::Dot154).unwrap();
+    let (layout, faults) = (Flock::<2>::layout(), Faults::default());
+    let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+    let mut native = network.native(&air, robots, true).unwrap();
+    start.fly_alone(&network.task, native.as_mut()).unwrap().total()
 }
 
 #[test]

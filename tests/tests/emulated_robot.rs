@@ -5,27 +5,25 @@
 use std::{fs, path::Path};
 
 use host_sim::{
-    air::mailbox::Frame,
-    fleet::{body::Body, emulated::Emulated, native::NativeRobot, qemu::Emulator},
     model::ModelFile,
     models,
-    train::recipe::{Architecture, RecipeName},
+    profiles::Profile,
+    recipe::{Architecture, RecipeName},
+    scene::Frame,
+    swarm::{
+        emulated::{Emulated, Link},
+        qemu::Emulator,
+    },
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
     image,
     model::made_up,
-    robot::{self, ID, motion, tick},
+    robot::{self, ID, motion, native, tick},
 };
 use wdgnn_core::{
-    behaviour::BLIND_TICKS,
-    codec::Exact,
-    compact::Dot154,
-    flocking::Flocking,
-    message::{Link, Profile},
-    node::BeaconOf,
-    refusal::Refusal,
+    behaviour::BLIND_TICKS, codec::Exact, flocking::Flocking, message, node::BeaconOf, refusal::Refusal,
     robot::RobotModel,
 };
 
@@ -72,7 +70,7 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
     // The same robot in this process is the judge: whatever a frame does to it is what the core says, and is tested there.
-    let native = |id| NativeRobot::start(id, &weights, Exact, Body::default()).unwrap();
+    let native = |id| native::<Exact>(id, &weights, &[0; 16]);
     let mut judge = native(ID);
     let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(id))).into();
     let mut random = ChaCha8Rng::seed_from_u64(4);
@@ -111,7 +109,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let mut robot = emulator(folder.path());
     let first = robot.hello().unwrap();
     assert_eq!((first.boot, first.resumed), (0, 0));
-    let mut friend = NativeRobot::start(1, &weights, Exact, Body::default()).unwrap();
+    let mut friend = native::<Exact>(1, &weights, &[0; 16]);
     let mut stored = None;
     for now in 0..130 {
         let heard = friend.speak(now, motion(1, now));
@@ -128,7 +126,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let link = Link { profile: Profile::Exact, checksum: weights.checksum };
+    let link = message::Link { profile: message::Profile::Exact, checksum: weights.checksum };
     let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &said[0]).unwrap();
     assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
     assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
@@ -173,19 +171,22 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     let place = file.display().to_string();
     let model_in_image = [("WDGNN_MODEL", place.as_str())];
     fs::write(&file, made_up(16, 1)).unwrap();
+    let start = |image: &Path, profile| {
+        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1)
+    };
     let narrow = image::build_with("robot", &[], &model_in_image).unwrap();
-    let refused = Emulated::new::<Exact>(&narrow, &model(), 1).unwrap_err().to_string();
+    let refused = start(&narrow, Profile::Exact).unwrap_err().to_string();
     assert!(refused.contains("robot 0 does not start"), "{refused}");
     assert!(refused.contains("Hidden") && refused.contains("expected: 32, found: 16"), "{refused}");
 
     fs::write(&file, made_up(32, 1)).unwrap();
     let other = image::build_with("robot", &[], &model_in_image).unwrap();
-    let refused = Emulated::new::<Exact>(&other, &model(), 1).unwrap_err().to_string();
+    let refused = start(&other, Profile::Exact).unwrap_err().to_string();
     assert!(refused.contains("the firmware image carries model"), "{refused}");
 
     let settings = [model_in_image[0], ("WDGNN_PROFILE", "dot154")];
     let other = image::build_with("robot", &[], &settings).unwrap();
-    let refused = Emulated::new::<Dot154>(&other, &model(), 1).unwrap_err().to_string();
+    let refused = start(&other, Profile::Dot154).unwrap_err().to_string();
     assert!(refused.contains("trained with an exchange in every 1 ticks"), "{refused}");
     assert!(refused.contains("link carries one in every 5"), "{refused}");
 }

@@ -5,12 +5,7 @@
 use std::{fs, path::Path};
 
 use host_sim::{
-    air::mailbox::Frame,
-    fleet::{Outcome, body::Body, native::NativeRobot},
-    key,
-    model::ModelFile,
-    models,
-    profiles::{FlownCodec as _, Profile},
+    key, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Frame, swarm::Outcome,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +23,7 @@ use wdgnn_core::{
 };
 
 type Link = Sealed<Dot154>;
-type Native<'w> = NativeRobot<'w, Link>;
+type Native<'w> = robot::Native<'w, Link>;
 
 /// Robots that have their turn in the same ticks as the emulated one, whose address is a multiple of 5, too.
 const FRIENDS: [NodeId; 3] = [10, 15, 20];
@@ -39,7 +34,7 @@ const SEQUENCE: usize = 12;
 const HEADER_BYTES: usize = 17;
 
 fn model() -> ModelFile {
-    models::of_profile(Profile::Dot154).unwrap()
+    models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()
 }
 
 fn key() -> Key {
@@ -47,7 +42,7 @@ fn key() -> Key {
 }
 
 fn native<'w>(model: &'w ModelFile, id: NodeId, key: &Key) -> Native<'w> {
-    NativeRobot::start(id, &model.weights(), Link::with_key(key), Body::default()).unwrap()
+    robot::native(id, &model.weights(), key)
 }
 
 /// What all of them say at a tick. They hear nobody.
@@ -62,7 +57,7 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
 
 /// The reasons for which frames were refused.
 fn refused(outcome: &Outcome) -> Vec<(Refusal, u32)> {
-    Refusal::ALL.into_iter().zip(outcome.counts.refused).filter(|(_, count)| *count > 0).collect()
+    Refusal::ALL.iter().copied().zip(outcome.counts.refused).filter(|(_, count)| *count > 0).collect()
 }
 
 /// What a robot did, without what it counted.
@@ -144,7 +139,7 @@ fn misshapen_frames_of_every_length_are_refused_as_on_the_host_and_change_no_bit
     robot.hello().unwrap();
     let (mut judge, mut undisturbed) = (native(&model, ID, &key()), native(&model, ID, &key()));
     let mut friends = [(FRIENDS[0], native(&model, FRIENDS[0], &key()))];
-    let mut unsealed = NativeRobot::start(20, &model.weights(), Dot154::default(), Body::default()).unwrap();
+    let mut unsealed = robot::native::<Dot154>(20, &model.weights(), &key());
     let [mut short, mut long] = [0, 0];
     for now in 0..20 {
         let good = say(&mut friends, now);

@@ -7,34 +7,31 @@ use std::{collections::BTreeMap, path::Path, process::Command, sync::atomic::Ato
 
 use host_sim::{
     air::{
+        events::Events,
         faulty::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars},
     },
-    fleet::{
-        Fleet,
-        air::FleetAir,
-        emulated::Emulated,
-        events::Events,
-        mission::{self, Debriefing},
-        native::Native,
-    },
-    key, models,
-    profiles::{FlownCodec, Profile},
+    error::Result,
+    flight::{Moment, Observer, Start},
+    key,
+    model::ModelFile,
+    profiles::Profile,
+    scene::Swarm,
     seeds::{Purpose, generator},
-    start::{Condition, start},
+    swarm::{
+        digest::FlightDigest,
+        emulated::{Emulated, Link},
+        networks::{AnySwarm, Network},
+        on_air::Air,
+    },
+    world::{Condition, World, coverage::Area, flock::Flock},
 };
 use system_tests::image;
-use wdgnn_core::{
-    codec::Exact,
-    compact::{Dot154, EspNow},
-    flocking::Flocking,
-    seal::{Key, Sealed, SealedEsb32},
-};
 
 /// What a flight is told.
-struct Flight<'a> {
-    profile: Profile,
+struct Told<'a> {
+    link: Link,
     image: &'a Path,
     robots: usize,
     ticks: u32,
@@ -42,38 +39,81 @@ struct Flight<'a> {
     faults: Faults,
 }
 
-fn fly<C: FlownCodec>(flight: &Flight<'_>, fleet: &mut dyn Fleet) -> (Debriefing, Vec<String>) {
-    let model = models::of_profile(flight.profile).unwrap();
-    let condition = Condition { robots: flight.robots, ticks: flight.ticks, ..Condition::PAPER };
-    let from = start(&condition, &mut generator(flight.seed, Purpose::Testing, 0)).unwrap();
-    let mut air = FleetAir::<C>::new(&model, &key(), &flight.faults, flight.robots).unwrap();
-    let mut stories = Vec::new();
-    let mut lost = |_: u32, story: &str| stories.push(story.to_owned());
-    let (never, period) = (AtomicBool::new(false), Flocking::DEFAULT.period);
-    let flown = mission::fly(fleet, &mut air, &condition, &from, period, &never, &mut lost).unwrap();
-    (flown, stories)
+/// What came of it.
+#[derive(Debug, PartialEq)]
+struct Flown {
+    digest: String,
+    score: Vec<f64>,
+    heard: u64,
+    refused: BTreeMap<&'static str, u64>,
 }
 
-fn key() -> Key {
-    key::read(Path::new(image::KEY)).unwrap()
+/// Hears of robots that are lost.
+#[derive(Default)]
+struct Stories(Vec<String>);
+
+impl<W: World> Observer<W> for Stories {
+    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+        Ok(())
+    }
+
+    fn lost(&mut self, _: u32, story: &str) {
+        self.0.push(story.to_owned());
+    }
 }
 
-fn fly_native<C: FlownCodec>(flight: &Flight<'_>) -> Debriefing {
-    let model = models::of_profile(flight.profile).unwrap();
-    assert!(model.weights().header.learning.step > 0.0, "online learning is on");
-    fly::<C>(flight, &mut Native::<C>::new(&model, &key(), flight.robots).unwrap()).0
+fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
+    let condition = Condition { robots: told.robots, ticks: told.ticks, ..W::condition() };
+    let mut random = generator(told.seed, Purpose::Testing, 0);
+    let start = Start::draw(&W::default(), &condition, &mut random).unwrap();
+    let (mut digest, mut stories) = (FlightDigest::default(), Stories::default());
+    let never = AtomicBool::new(false);
+    let flight = start.fly(task, swarm, &mut [&mut digest, &mut stories], &never).unwrap();
+    let tally = flight.tally.unwrap();
+    let (heard, refused) = (tally.heard, tally.refused_by_name());
+    (Flown { digest: digest.finish(), score: flight.score, heard, refused }, stories.0)
+}
+
+/// Robots of one kind for a flight: `make` puts them on its air.
+fn fly_with<W: World>(
+    told: &Told<'_>,
+    make: impl for<'w> FnOnce(&Network<'w, W::Task>, &Air<'_>) -> AnySwarm<'w, W::Task>,
+) -> (Flown, Vec<String>) {
+    let model = model::<W>(told);
+    let network = Network::<W::Task>::of(&model, told.link.profile).unwrap();
+    assert!(network.rule.step > 0.0, "online learning is on");
+    let key = key::read(Path::new(image::KEY)).unwrap();
+    let (layout, faults) = (W::layout(), &told.faults);
+    let mut swarm = make(&network, &Air { layout: &layout, faults, swarm: 0, key });
+    fly::<W>(told, &network.task, swarm.as_mut())
+}
+
+fn model<W: World>(told: &Told<'_>) -> ModelFile {
+    W::model(told.link.profile).unwrap()
+}
+
+fn fly_native<W: World>(told: &Told<'_>) -> Flown {
+    fly_with::<W>(told, |network, air| network.native(air, told.robots, told.link.sealed).unwrap()).0
+}
+
+fn emulated<W: World>(told: &Told<'_>) -> Emulated {
+    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots).unwrap()
+}
+
+fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
+    fly_with::<W>(told, |network, air| network.emulated(air, robots, told.link.sealed).unwrap())
 }
 
 /// Flies a swarm in this process and the same in emulators. Both must have done and counted the same.
-fn fly_both<C: FlownCodec>(flight: &Flight<'_>) -> Debriefing {
-    let native = fly_native::<C>(flight);
-    let model = models::of_profile(flight.profile).unwrap();
-    let mut fleet = Emulated::new::<C>(flight.image, &model, flight.robots).unwrap();
-    let (emulated, stories) = fly::<C>(flight, &mut fleet);
+fn fly_both<W: World>(told: &Told<'_>) -> Flown {
+    let native = fly_native::<W>(told);
+    let (emulated, stories) = fly_emulated::<W>(told, emulated::<W>(told));
     assert_eq!(stories, [""; 0], "nobody was lost");
-    assert_eq!(native, emulated, "{} seed {}", flight.profile.name(), flight.seed);
+    assert_eq!(native, emulated, "{} {:?} seed {}", W::NAME, told.link, told.seed);
     native
 }
+
+const UNSEALED: Link = Link { profile: Profile::Exact, sealed: false };
 
 #[test]
 fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
@@ -81,9 +121,10 @@ fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
     let mut digests = Vec::new();
     for seed in [1, 2, 3] {
         let faults = Faults::default();
-        let flight = Flight { profile: Profile::Exact, image: &image, robots: 50, ticks: 200, seed, faults };
-        let flown = fly_both::<Exact>(&flight);
-        assert!(flown.last() < 0.05, "they flock: {}", flown.last());
+        let told = Told { link: UNSEALED, image: &image, robots: 50, ticks: 200, seed, faults };
+        let flown = fly_both::<Flock>(&told);
+        let last = flown.score.last().unwrap();
+        assert!(*last < 0.05, "they flock: {last}");
         digests.push(flown.digest);
     }
     digests.dedup();
@@ -91,11 +132,25 @@ fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
 }
 
 #[test]
+fn robots_of_every_task_do_the_same() {
+    fn check<W: World>() {
+        let image = image::build_with("robot", &[], &[("WDGNN_TASK", W::NAME)]).unwrap();
+        let faults = Faults::default();
+        let told = Told { link: UNSEALED, image: &image, robots: 12, ticks: 60, seed: 3, faults };
+        let flown = fly_both::<W>(&told);
+        assert!(flown.score[59] < 0.7 * flown.score[0], "they do something: {:?}", flown.score);
+    }
+    check::<Flock<3>>();
+    check::<Area>();
+}
+
+#[test]
 fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
-    fn check<C: FlownCodec>(profile: Profile) {
+    for &profile in Profile::ALL {
         let image = image::build_sealed(profile.name(), &[]).unwrap();
-        let flight = |faults| Flight { profile, image: &image, robots: 9, ticks: 90, seed: 4, faults };
-        let quiet = fly_both::<C>(&flight(Faults::default()));
+        let link = Link { profile, sealed: true };
+        let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
+        let quiet = fly_both::<Flock>(&told(Faults::default()));
         assert_eq!(quiet.refused, BTreeMap::new());
         let faults = Faults {
             radio: RadioFaults {
@@ -117,7 +172,7 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
             liars: Some(Liars { about: About::State, share: 0.2 }),
             ..Faults::default()
         };
-        let hostile = fly_both::<C>(&flight(faults));
+        let hostile = fly_both::<Flock>(&told(faults));
         for reason in ["forged", "replayed", "untimely", "too-short", "implausible"] {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
         }
@@ -125,10 +180,6 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
         let exchanges = u64::from(90 / profile.exchange());
         assert!(hostile.refused["forged"] > exchanges * 5 * 8 / 2, "{:?}", hostile.refused);
     }
-    check::<Sealed<Exact>>(Profile::Exact);
-    check::<Sealed<Dot154>>(Profile::Dot154);
-    check::<Sealed<EspNow>>(Profile::Espnow);
-    check::<SealedEsb32>(Profile::Esb32);
 }
 
 #[test]
@@ -139,12 +190,12 @@ fn kills_reboots_and_drops_do_the_same_to_both() {
         drops: vec!["5@20-60".parse().unwrap()],
     };
     let image = image::build("robot", &[]).unwrap();
-    let flight = |events| {
+    let told = |events| {
         let faults = Faults { events, ..Faults::default() };
-        Flight { profile: Profile::Exact, image: &image, robots: 12, ticks: 150, seed: 4, faults }
+        Told { link: UNSEALED, image: &image, robots: 12, ticks: 150, seed: 4, faults }
     };
-    let disturbed = fly_both::<Exact>(&flight(events));
-    let undisturbed = fly_native::<Exact>(&flight(Events::default()));
+    let disturbed = fly_both::<Flock>(&told(events));
+    let undisturbed = fly_native::<Flock>(&told(Events::default()));
     assert_ne!(disturbed.digest, undisturbed.digest, "the events happened");
 }
 
@@ -152,40 +203,43 @@ fn kills_reboots_and_drops_do_the_same_to_both() {
 fn more_frames_than_a_robot_looks_at_are_a_flood_and_the_next_tick_is_as_any_other() {
     let image = image::build("robot", &[]).unwrap();
     let faults = Faults { forge: 300, ..Faults::default() };
-    let flight = Flight { profile: Profile::Exact, image: &image, robots: 3, ticks: 4, seed: 1, faults };
-    let flown = fly_both::<Exact>(&flight);
+    let told = Told { link: UNSEALED, image: &image, robots: 3, ticks: 4, seed: 1, faults };
+    let flown = fly_both::<Flock>(&told);
     assert_eq!(flown.refused["flood"], 3 * 4, "one a tick and robot");
+}
+
+fn alive(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
 }
 
 #[test]
 fn a_robot_that_dies_is_reported_and_the_others_fly_on() {
-    let model = models::of_profile(Profile::Exact).unwrap();
     let image = image::build("robot", &[]).unwrap();
-    let flight = |kills| {
+    let told = |kills| {
         let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
-        Flight { profile: Profile::Exact, image: &image, robots: 4, ticks: 20, seed: 1, faults }
+        Told { link: UNSEALED, image: &image, robots: 4, ticks: 20, seed: 1, faults }
     };
-    let mut fleet = Emulated::new::<Exact>(&image, &model, 4).unwrap();
-    let process = fleet.process(2).unwrap().to_string();
+    let robots = emulated::<Flock>(&told(Vec::new()));
+    let process = robots.process(2).unwrap().to_string();
     assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
-    let (flown, stories) = fly::<Exact>(&flight(Vec::new()), &mut fleet);
+    let (flown, stories) = fly_emulated::<Flock>(&told(Vec::new()), robots);
     assert_eq!(stories.len(), 1);
     assert!(
         stories[0].starts_with("robot 2 is lost; the last it said: info  robot 2, model 0x"),
         "{stories:?}"
     );
-    assert!(fleet.process(2).is_none() && fleet.process(3).is_some());
-    let native = fly_native::<Exact>(&flight(vec!["2@0".parse().unwrap()]));
+    let native = fly_native::<Flock>(&told(vec!["2@0".parse().unwrap()]));
     assert_eq!(flown.digest, native.digest, "to the others it is as if it had been taken out");
 }
 
 #[test]
-fn no_emulator_outlives_its_fleet() {
+fn no_emulator_outlives_its_swarm() {
     let image = image::build("robot", &[]).unwrap();
-    let fleet = Emulated::new::<Exact>(&image, &models::of_profile(Profile::Exact).unwrap(), 3).unwrap();
-    let processes: Vec<u32> = (0..3).filter_map(|robot| fleet.process(robot)).collect();
-    let alive = |process: &u32| Path::new("/proc").join(process.to_string()).exists();
-    assert!(processes.len() == 3 && processes.iter().all(alive));
-    drop(fleet);
-    assert!(!processes.iter().any(alive));
+    let faults = Faults::default();
+    let told = Told { link: UNSEALED, image: &image, robots: 3, ticks: 1, seed: 1, faults };
+    let robots = emulated::<Flock>(&told);
+    let processes: Vec<u32> = (0..3).filter_map(|robot| robots.process(robot)).collect();
+    assert!(processes.len() == 3 && processes.iter().all(|process| alive(*process)));
+    drop(robots);
+    assert!(!processes.iter().any(|process| alive(*process)));
 }

@@ -5,22 +5,21 @@
 use std::path::Path;
 
 use host_sim::{
-    air::mailbox::Frame,
-    fleet::{Fleet as _, Outcome, emulated::Emulated},
     models,
     profiles::Profile,
+    recipe::RecipeName,
+    scene::Frame,
+    swarm::{
+        Outcome, Robots,
+        emulated::{Emulated, Link},
+    },
 };
 use system_tests::{
     golden,
     image::{self, Footprint},
     robot::motion,
 };
-use wdgnn_core::{
-    codec::{Codec, Exact},
-    compact::Dot154,
-    flocking::Motion,
-    seal::Sealed,
-};
+use wdgnn_core::flocking::{Flocking, Motion};
 
 const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;
@@ -36,22 +35,23 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 }
 
 /// The most stack that a robot with eight neighbours ever used, by its own account.
-fn stack<C: Codec>(image: &Path, profile: Profile) -> u64 {
-    let robots = 9;
-    let model = models::of_profile(profile).unwrap();
-    let mut fleet = Emulated::new::<C>(image, &model, robots).unwrap();
+fn stack(image: &Path, link: Link) -> u64 {
+    let (robots, profile) = (9, link.profile);
+    let model = models::of_profile(RecipeName::Ours, profile).unwrap();
+    let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots).unwrap();
+    let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {
         let motions: Vec<Motion> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-        let said = fleet.speak(&vec![tick; robots], &motions);
+        let said = swarm.speak(&vec![tick; robots], &motions);
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard: Vec<Vec<Frame>> =
             (0..robots).map(|robot| heard(robot).flat_map(|(_, frames)| frames.clone()).collect()).collect();
         let known = |outcome: &Outcome| outcome.counts.neighbours == 8 || tick < profile.exchange();
-        assert!(fleet.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
+        assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }
-    fleet.leave();
-    let words = |robot| fleet.log(robot).pop().unwrap_or_default();
+    emulated.leave();
+    let words = |robot| emulated.log(robot).pop().unwrap_or_default();
     let bytes = |robot| {
         let line = words(robot);
         let number = line.split("high-water ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
@@ -67,8 +67,8 @@ fn flash_ram_and_stack_are_within_the_budget() {
     let (qemu, qemu_sealed) = (image::footprint(&image), image::footprint(&sealed_image));
     let nrf52840 = image::footprint(&image::build("robot", &NRF52840).unwrap());
     let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &NRF52840).unwrap());
-    let stack_unsealed = stack::<Exact>(&image, Profile::Exact);
-    let stack_sealed = stack::<Sealed<Dot154>>(&sealed_image, Profile::Dot154);
+    let stack_unsealed = stack(&image, Link { profile: Profile::Exact, sealed: false });
+    let stack_sealed = stack(&sealed_image, Link { profile: Profile::Dot154, sealed: true });
     let mut measured = lines("qemu", &qemu);
     measured.extend(lines("nrf52840", &nrf52840));
     measured.push(("qemu stack".into(), stack_unsealed));

@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use host_sim::fleet::log::Decoder;
+use host_sim::swarm::log::Decoder;
 use system_tests::{cycles, golden, image};
 
 /// An instruction here and there comes with every change nearby.

@@ -10,14 +10,14 @@ use std::{
 use host_sim::{
     model::ModelFile,
     models,
-    train::recipe::{Architecture, RecipeName},
+    recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
 use wdgnn_core::{
     codec::{Codec, Exact},
     compact::{Dot154, EspNow},
     esb32::Esb32,
-    flocking::Motion,
+    flocking::{Flocking, Motion},
     ports::Sensed,
     refusal::Refusal,
     robot::{self, BUFFER_BYTES, Robot},
@@ -73,7 +73,7 @@ struct Profile {
 
 impl Profile {
     fn new(name: &'static str, sealed: bool) -> Self {
-        let model = format!("{:08x}", model().weights().model);
+        let model = format!("{:08x}", model().weights().checksum);
         Self { name, model, key: sealed.then(|| hex(&KEY)) }
     }
 
@@ -177,39 +177,47 @@ mod emulated {
     use std::path::Path;
 
     use host_sim::{
-        air::mailbox::Frame,
-        fleet::{
-            Fleet as _,
-            emulated::Emulated,
+        key, profiles,
+        scene::Frame,
+        swarm::{
+            Robots,
+            emulated::{Emulated, Link},
             image::{self, Settings},
         },
-        key, profiles,
     };
     use system_tests::{image::KEY, robot::motion};
 
     use super::*;
 
     /// Two emulated robots hear each other's words as Python tells them again under other names, and those of a foreigner.
-    fn understand<C: Codec>(link: profiles::Profile, [model_at, sequence_at]: [usize; 2], foreign: Refusal) {
-        let sealed = C::SEALED;
-        let key = sealed.then(|| Path::new(KEY));
-        let model = models::of_profile(link).unwrap();
+    fn understand(link: Link, [model_at, sequence_at]: [usize; 2], foreign: Refusal) {
+        let key = link.sealed.then(|| Path::new(KEY));
+        let model = models::of_profile(RecipeName::Ours, link.profile).unwrap();
         let profile = Profile {
-            name: link.name(),
-            model: format!("{:08x}", model.weights().model),
+            name: link.profile.name(),
+            model: format!("{:08x}", model.weights().checksum),
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
-        let image = image::build(&Settings { profile: link, key, model: None, board: None }).unwrap();
+        let image = image::build(&Settings {
+            task: "flocking",
+            package: "firmware",
+            profile: link.profile,
+            key,
+            ..Settings::default()
+        })
+        .unwrap();
         // The first and the last have their turn in the same ticks.
-        let (every, robots) = (link.exchange(), 1 + link.exchange() as usize);
-        let mut fleet = Emulated::new::<C>(&image, &model, robots).unwrap();
+        let every = link.profile.exchange();
+        let robots = 1 + every as usize;
+        let mut emulated = Emulated::new::<Flocking>(&image, &model, link, robots).unwrap();
+        let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {
             let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-            let said = fleet.speak(&vec![tick; robots], &motions);
+            let said = swarm.speak(&vec![tick; robots], &motions);
             let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
             assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
             if !tick.is_multiple_of(every) {
-                fleet.hear(&vec![vec![]; robots]);
+                swarm.hear(&vec![vec![]; robots]);
                 continue;
             }
             let pair = [0, robots - 1];
@@ -227,7 +235,7 @@ mod emulated {
             stranger[model_at] ^= 1;
             stranger[sequence_at] += 1;
             let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in fleet.hear(&vec![heard; robots]) {
+            for outcome in swarm.hear(&vec![heard; robots]) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
                     (outcome.counts.heard, outcome.counts.neighbours),
@@ -235,7 +243,7 @@ mod emulated {
                     "both that Python wrote are neighbours"
                 );
                 let refused =
-                    Refusal::ALL.into_iter().zip(outcome.counts.refused).filter(|(_, count)| *count > 0);
+                    Refusal::ALL.iter().copied().zip(outcome.counts.refused).filter(|(_, count)| *count > 0);
                 assert_eq!(refused.collect::<Vec<_>>(), [(foreign, 1)]);
             }
         }
@@ -243,7 +251,8 @@ mod emulated {
 
     #[test]
     fn emulated_robots_and_python_understand_each_other() {
-        understand::<Exact>(profiles::Profile::Exact, [7, 17], Refusal::Model);
-        understand::<Sealed<Dot154>>(profiles::Profile::Dot154, [2, 12], Refusal::Forged);
+        let (exact, dot154) = (profiles::Profile::Exact, profiles::Profile::Dot154);
+        understand(Link { profile: exact, sealed: false }, [7, 17], Refusal::Model);
+        understand(Link { profile: dot154, sealed: true }, [2, 12], Refusal::Forged);
     }
 }

@@ -35,21 +35,26 @@ const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) =>
     return { sum, painted };
 })";
 
+/// A page that `host-sim` writes.
+fn written(name: &str, arguments: &[&str]) -> PathBuf {
+    let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let run = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "host-sim", "--"])
+        .args(arguments)
+        .arg("--report")
+        .arg(&report)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let printed = String::from_utf8(run.stdout).unwrap();
+    assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
+    report
+}
+
 /// The page that `host-sim flock` writes, made once for all tests.
 fn flock() -> &'static Path {
     static PAGE: OnceLock<PathBuf> = OnceLock::new();
-    PAGE.get_or_init(|| {
-        let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join("flock.html");
-        let run = Command::new(env!("CARGO"))
-            .args(["run", "--quiet", "--package", "host-sim", "--", "flock", "--swarms", "4", "--report"])
-            .arg(&report)
-            .output()
-            .unwrap();
-        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-        let printed = String::from_utf8(run.stdout).unwrap();
-        assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
-        report
-    })
+    PAGE.get_or_init(|| written("flock.html", &["flock", "--swarms", "4"]))
 }
 
 fn pictures(browser: &mut Browser) -> Vec<Value> {
@@ -177,10 +182,34 @@ fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
 }
 
 #[test]
+fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
+    let mut browser = Browser::start();
+    for (task, controllers) in [("coverage", 4), ("flocking-3d", 5)] {
+        let arguments = ["fly", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
+        let file = written(&format!("{task}.html"), &arguments);
+        browser.open(&file, WIDE);
+        let before = pictures(&mut browser);
+        assert!(before.len() >= controllers, "{task}: {before:?}");
+        assert!(before.iter().all(|picture| picture["painted"].as_u64() > Some(200)), "{task}: {before:?}");
+        browser.until(RUNNING);
+        assert_ne!(before[0]["sum"], pictures(&mut browser)[0]["sum"], "{task} moves");
+        let mut requests = browser.requests();
+        requests.retain(|url| !url.starts_with("data:"));
+        assert_eq!(requests.last(), Some(&format!("file://{}", file.display())));
+        assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
+        browser.open(&file, PHONE);
+        browser.until(RUNNING);
+        assert_eq!(browser.evaluate(SIDEWAYS), false, "{task}");
+        assert_eq!(browser.complaints(), Vec::<Value>::new(), "{task}");
+    }
+}
+
+#[test]
 fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
     let xs = [1.0, 1.5, 2.0, 3.0];
     let series = |name: &str, scale: f64| Series {
         name: name.into(),
+        colour: (name == "WD-GNN online").then_some("wd-gnn-online"),
         points: xs.map(|x| (x, scale * x)).to_vec(),
         band: Some(xs.map(|x| (0.9 * scale * x, 1.1 * scale * x)).to_vec()),
         dashed: scale > 1.0,

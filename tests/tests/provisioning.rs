@@ -17,7 +17,7 @@ use chip::{
     image,
     rtt::Rtt,
 };
-use host_sim::fleet::log::Decoder;
+use host_sim::swarm::log::Decoder;
 use system_tests::image::{KEY, build_with};
 
 /// Cargo gives every board's image the same place.
