@@ -19,7 +19,7 @@ use super::{
     typed::{Online, Typed},
 };
 use crate::{
-    air::{medium::Blueprint, options::Trust, voice::VoiceOf},
+    air::{blueprint::Blueprint, options::Trust, voice::VoiceOf},
     error::{Error, Result},
     model::ModelFile,
     profiles::{

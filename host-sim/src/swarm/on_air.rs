@@ -9,7 +9,8 @@ use wdgnn_core::{ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, sea
 use super::{Acquaintance, Outcome, Robots};
 use crate::{
     air::{
-        medium::{Common, Medium, Member, RobotRadio},
+        blueprint::Common,
+        medium::{Medium, Member, RobotRadio},
         options::Faults,
         voice::Voice,
     },

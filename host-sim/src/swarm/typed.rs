@@ -19,7 +19,7 @@ use wdgnn_core::{
 };
 
 use crate::{
-    air::medium::Blueprint,
+    air::blueprint::Blueprint,
     error::Result,
     profiles::LinkCodec,
     scene::{Centre, Flown, Inside, Scene, Swarm, View},
