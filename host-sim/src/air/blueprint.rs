@@ -42,12 +42,15 @@ pub struct Common<T> {
     pub behaviour: Behaviour,
     /// The wide parameters as they were trained.
     pub offline: Vec<f32>,
+    /// Their norm.
+    pub norm: f32,
 }
 
 impl<M: Model, T: Copy> Blueprint<M, T> {
     /// What all robots by it have in common.
     pub fn common(&self) -> Common<T> {
-        let offline = self.model.offline().numbers().to_vec();
-        Common { task: self.task, behaviour: self.behaviour, offline }
+        let offline = self.model.offline();
+        let (norm, offline) = (offline.norm(), offline.numbers().to_vec());
+        Common { task: self.task, behaviour: self.behaviour, offline, norm }
     }
 }
