@@ -5,19 +5,19 @@
 use std::{hint::black_box, time::Instant};
 
 use host_sim::{
-    controllers::{Controller, Fleet},
-    flight::fly,
+    flight::Start,
+    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
+    recipe::RecipeName,
     seeds::{Purpose, generator},
-    shapes::One,
-    start::{Condition, start},
     train::{
         dataset::Batch,
-        gradient::{Loss, gradient, numbers},
-        recipe::RecipeName,
+        gradient::{Loss, gradient},
+        net::{Net, Places},
     },
+    world::{Condition, flock::Flock},
 };
 use rand::RngExt as _;
-use wdgnn_core::{activation::Activation, taps::Chain, taps::Scale};
+use wdgnn_core::{activation::Activation, shape::Dimensions, taps::Scale};
 
 /// A batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
 const SAMPLES: usize = 200_000;
@@ -43,36 +43,38 @@ fn seconds(mut run: impl FnMut()) -> f64 {
 }
 
 fn gradients() {
+    let size = Dimensions { features: 6, layers: 1, taps: 4, hidden: 32, outputs: 2 };
     let random = &mut generator(1, Purpose::Weights, 0);
-    let weights: Vec<f32> = (0..numbers::<One, 4, 32>()).map(|_| random.random_range(-0.3..0.3)).collect();
-    let samples = (0..SAMPLES)
-        .map(|_| {
-            let chain = Chain([[0.0; 6]; 4].map(|tap| tap.map(|_| random.random_range(-1.0..1.0))));
-            (chain, [random.random_range(-1.0..1.0), 0.0])
-        })
-        .collect();
-    let batch = Batch::Samples(samples);
+    let weights: Vec<f32> = (0..Places::of(&size).count()).map(|_| random.random_range(-0.3..0.3)).collect();
+    let taps: Vec<f32> = (0..SAMPLES * size.inputs(0)).map(|_| random.random_range(-1.0..1.0)).collect();
+    let labels: Vec<[f32; 2]> = (0..SAMPLES).map(|_| [random.random_range(-1.0..1.0), 0.0]).collect();
+    let batch =
+        Batch::Samples(taps.chunks(size.inputs(0)).zip(labels.iter().map(|label| &label[..])).collect());
     let loss = Loss { clamp: Some(10.0), huber: 5.0 };
     let mut into = vec![0.0; weights.len()];
     let time = seconds(|| {
-        gradient::<One, 4, 32>(black_box(&weights), Activation::Tanh, Scale::Mean, &batch, &loss, &mut into);
+        let net = Net::new(size, Activation::Tanh, black_box(&weights));
+        gradient(&net, Scale::Mean, &batch, &loss, &mut into);
     });
     println!("gradient of {SAMPLES} samples, WD-GNN, one thread: {time:.3} s");
 }
 
 fn flights(robots: usize) {
     let condition = Condition { robots, ..Condition::PAPER };
-    let begin = start(&condition, &mut generator(1, Purpose::Testing, 0)).expect("a start");
-    let fleet = Fleet::shipped(RecipeName::Ours).expect("the shipped models");
-    for controller in [Controller::Expert, Controller::WdGnn, Controller::WdGnnOnline] {
+    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours).expect("the shipped models");
+    let task = lineup.task().expect("they are for flocking");
+    let start =
+        Start::draw(&lineup.world, &condition, &mut generator(1, Purpose::Testing, 0)).expect("a start");
+    for name in [EXPERT, OFFLINE, ONLINE] {
+        let controller = Controller::named(name).expect("it is there");
         let time = seconds(|| {
-            let mut pilot = fleet.pilot(controller, &begin, 0).expect("a pilot");
-            black_box(fly(&condition, &begin, 0.01, pilot.as_mut(), &mut ()));
+            let mut swarm = lineup.swarm(&controller, &start, 0).expect("a swarm");
+            black_box(start.fly_alone(&task, swarm.as_mut()).expect("a flight"));
         });
         let steps = robots as f64 * f64::from(condition.ticks) / time;
         println!(
             "flight of {robots} robots, {}, one thread: {:.0} thousand robot-steps/s",
-            controller.title(),
+            controller.title,
             steps / 1e3
         );
     }
