@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn bits(message: &PoseMessage) -> ([u32; 4], u32) {
+fn bits(message: &PoseMessage) -> ([u32; 4], u16, u16) {
     let ([x, y], [v, w]) = (message.motion.position, message.motion.velocity);
-    ([x, y, v, w].map(f32::to_bits), message.milliseconds)
+    ([x, y, v, w].map(f32::to_bits), message.number, message.age_ms)
 }
