@@ -1,8 +1,6 @@
 //! Instructions of the Cortex-M4F, hand-assembled. What goes on in them in general is compared with QEMU's in
 //! `cpu_against_qemu`; here are the corners by the manual's letter.
-#![forbid(unsafe_code)]
-
-mod cpu_machine;
+use crate::cpu_machine;
 
 use chip::cpu::Stop;
 use cpu_machine::{CODE, Machine, RAM, STACK, STOP};

@@ -1,8 +1,6 @@
 //! Random instructions with random registers, on this processor and on QEMU's Cortex-M4F: the same results, flags and
 //! floats. One image, whose code is written here, runs on both.
-#![forbid(unsafe_code)]
-
-mod cpu_patterns;
+use crate::cpu_patterns;
 
 use std::{env, fs, iter, path::Path, process::Command};
 
@@ -316,7 +314,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 fn random_instructions_give_what_qemu_gives() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu_against_qemu");
     fs::create_dir_all(&folder).unwrap();
-    // Other random numbers: CPU_SEED=7 cargo test -p chip --test cpu_against_qemu
+    // Other random numbers: CPU_SEED=7 cargo test -p chip cpu_against_qemu
     let seed = env::var("CPU_SEED").map_or(SEED, |seed| seed.parse().unwrap());
     let (flash, snippets) = image(&mut Random(seed));
     fs::write(folder.join("image"), &flash).unwrap();

@@ -1,7 +1,5 @@
 //! Exceptions, sleep and the private peripherals of the Cortex-M4F.
-#![forbid(unsafe_code)]
-
-mod cpu_machine;
+use crate::cpu_machine;
 
 use chip::cpu::Stop;
 use cpu_machine::{ATTENTION, CODE, LINES, Machine, RAM, STACK, STOP, external, handler};

@@ -10,8 +10,8 @@ use wdgnn_core::task::Task;
 
 use crate::{
     error::{Error, Result},
-    links::Links,
-    scene::{Scene, Swarm, distance},
+    links::{Links, distance},
+    scene::{Scene, Swarm},
     tally::Tally,
     world::{Condition, OutputOf, StateOf, World},
 };

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod chips;
 pub mod cli;
 pub mod commands;
+pub mod data_error;
 pub mod error;
 pub mod evaluate;
 pub mod faults;

@@ -200,7 +200,7 @@ impl<W: World> Lineup<W> {
             None => network.typed::<W::Shapes>(&start.states),
             Some(faults) => {
                 let air = Air { layout: &W::layout(), faults, swarm, key: KEY };
-                network.on_air::<W::Shapes>(&air, start.states.len())
+                network.on_air(&air, start.states.len())
             }
         }
     }

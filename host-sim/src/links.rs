@@ -1,8 +1,6 @@
 //! Who hears whom: robots within radio range, found by a grid of cells, so that the cost grows with the number of links and not
 //! with the square of the number of robots.
 
-use crate::scene::distance;
-
 /// For every robot, the others within a radius, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
@@ -98,6 +96,13 @@ impl Links {
         }
         count == robots
     }
+}
+
+/// Distance between two places in metres.
+#[must_use]
+pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
+    let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    libm::sqrtf(dx * dx + dy * dy + dz * dz)
 }
 
 #[cfg(test)]

@@ -124,10 +124,3 @@ pub struct Inside<'a, T: Task> {
     /// Whether this was a tick in which taps go on.
     pub exchanged: bool,
 }
-
-/// Distance between two places in metres.
-#[must_use]
-pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
-    let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-    libm::sqrtf(dx * dx + dy * dy + dz * dz)
-}

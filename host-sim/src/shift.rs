@@ -13,11 +13,7 @@ use crate::{
     model::ModelFile,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    train::{
-        adam::Adam,
-        first,
-        through::{self, Through},
-    },
+    train::{adam::Adam, first, through, ways::Through},
     world::{
         Condition, World as _,
         flock::{Flock, bodies::Quirks},

@@ -158,6 +158,20 @@ where
     #[must_use]
     pub fn new(settings: Settings<M, T, P>) -> Self {
         let Settings { id, model, task, checksum, behaviour, state, codec } = settings;
+        Self::assemble(id, model, task, checksum, behaviour, state, codec)
+    }
+
+    /// The same, one by one: on a robot's stack, settings would lie beside the network that they are made of, 216 bytes more.
+    #[inline]
+    pub(crate) fn assemble(
+        id: NodeId,
+        model: M,
+        task: T,
+        checksum: u32,
+        behaviour: Behaviour,
+        state: T::State,
+        codec: P,
+    ) -> Self {
         let wide = *model.offline();
         let output = task.fallback(&state, Isolation::Hold);
         Self {

@@ -11,7 +11,7 @@ use crate::{
         network::Network,
         wide::Model,
     },
-    node::{Node, Settings},
+    node::Node,
     shape::{OneLayer, Shape},
     tasks::{
         coverage::Coverage,
@@ -92,8 +92,7 @@ pub fn robot<'w, T: Onboard, P: Codec>(
     let model = T::Shape::from_weights(weights)?;
     let trusting = Behaviour::new(header.learning).every(header.interval.into());
     let behaviour = if P::SEALED { trusting.robust() } else { trusting };
-    let (checksum, state) = (weights.checksum, T::State::zero());
-    Ok(Node::new(Settings { id, model, task, checksum, behaviour, state, codec }))
+    Ok(Node::assemble(id, model, task, weights.checksum, behaviour, T::State::zero(), codec))
 }
 
 #[cfg(test)]

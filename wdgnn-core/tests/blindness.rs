@@ -1,7 +1,7 @@
 //! A robot that does not know where it is: it flies on for a bounded time, then stops, says nothing and learns nothing, until it
 //! sees again.
 
-mod common;
+use crate::common;
 
 use common::{
     board::Board,

@@ -1,6 +1,6 @@
 //! CCM: the vectors of RFC 3610, the crate `ccm` as a second opinion, and everything changed that can be changed.
 
-mod common;
+use crate::common;
 
 use ccm::{
     Ccm,

@@ -1,6 +1,6 @@
 //! Agreement without learning: on a connected graph everybody ends up with the same parameters.
 
-mod common;
+use crate::common;
 
 use common::{
     ROUNDING, connected_graph, random_numbers, seeded,

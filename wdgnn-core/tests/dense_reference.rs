@@ -1,7 +1,7 @@
 //! Nodes that exchange frames compute what the equations say over dense matrices: `common/dense.rs` was written from the
 //! paper's equations, and its numbers come with a rigorous bound on the rounding of `f32`.
 
-mod common;
+use crate::common;
 
 use common::{
     dense::{self, Dense, Matrix},

@@ -1,6 +1,6 @@
 //! Control ticks and exchanges are two numbers: what happens in which, what is held between, and beacons of several frames.
 
-mod common;
+use crate::common;
 
 use common::{
     board::Board,

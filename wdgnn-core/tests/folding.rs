@@ -3,7 +3,7 @@
 //! The folded robots fly; their twins see the same world and exchange frames among themselves. (In worlds of their own, close
 //! encounters would enlarge the last bits of a command as they enlarge everything.)
 
-mod common;
+use crate::common;
 
 use common::{
     ROUNDING,

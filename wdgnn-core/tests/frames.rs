@@ -1,6 +1,6 @@
 //! Bad frames into a node: each is refused for the right reason, and a refused frame changes nothing.
 
-mod common;
+use crate::common;
 
 use common::flock::{MODEL, Robot, quiet_robot, weights};
 use proptest::prelude::*;

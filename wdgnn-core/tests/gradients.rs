@@ -4,7 +4,7 @@
 //! The loss is quadratic in the command and the command linear in the wide part, so a central difference is exact however wide
 //! it is: a width of 1 leaves only rounding.
 
-mod common;
+use crate::common;
 
 use common::{
     flock::{G, MODEL, Net, network, random_beacon, start, weights},

@@ -1,6 +1,6 @@
 //! What a node does when neighbours fall silent, lie, or when learning runs away.
 
-mod common;
+use crate::common;
 
 use common::{
     flock::{FoldedNet, MODEL, REST, Robot, TASK, network, random_beacon, robot, weights},

@@ -1,6 +1,6 @@
 //! Frames that come late, and ticks that were skipped: what is heard is carried on to now, and honest robots stay honest ones.
 
-mod common;
+use crate::common;
 
 use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
 use proptest::prelude::*;

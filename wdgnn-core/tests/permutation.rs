@@ -1,6 +1,6 @@
 //! Permutation equivariance: what robots are called does not matter.
 
-mod common;
+use crate::common;
 
 use common::{
     ROUNDING,

@@ -1,6 +1,6 @@
 //! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
 
-mod common;
+use crate::common;
 
 use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
 use wdgnn_core::{

@@ -1,6 +1,6 @@
 //! Link profiles for small radios: sizes, golden bytes, precision, rotation, and frames that are damaged.
 
-mod common;
+use crate::common;
 
 use common::{
     beacons::{Example, Full, Taps, Wide, decode, encode, example_beacon, link, random_beacon},

@@ -1,6 +1,6 @@
 //! Over a restart: what was learned comes back, the boot is counted, and nothing damaged or foreign is taken up.
 
-mod common;
+use crate::common;
 
 use common::{
     board::{Board, Flash},

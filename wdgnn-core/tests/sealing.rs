@@ -1,6 +1,6 @@
 //! Sealed frames: golden bytes, and everything that an attacker without the key can do, refused.
 
-mod common;
+use crate::common;
 
 use common::{
     beacons::{Example, decode, encode, example_beacon, link, random_beacon},

@@ -6,7 +6,7 @@
 //! C_ℓ = ridge + α_W²‖z‖². The paper proves it for one learner. For the decentralised rule it leaves the proof open; the
 //! rule's own map is a contraction around its fixed points when its mixing is symmetric, and the same bound must hold there.
 
-mod common;
+use crate::common;
 
 use common::{
     connected_graph, random_numbers, seeded,

@@ -1,6 +1,6 @@
 //! The tick against ports that fail: everything is counted, and a tick always ends.
 
-mod common;
+use crate::common;
 
 use common::{
     board::Board,

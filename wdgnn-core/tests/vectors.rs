@@ -1,8 +1,8 @@
 //! Golden frames for programs in other languages: `tests/interop/vectors.json`, good ones and bad ones, plain and sealed.
 //!
-//! `BLESS=1 cargo test -p wdgnn-core --test vectors` writes the file anew.
+//! `BLESS=1 cargo test -p wdgnn-core vectors` writes the file anew.
 
-mod common;
+use crate::common;
 
 use common::{
     beacons::{self, Full, link, random_beacon},

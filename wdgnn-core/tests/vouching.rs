@@ -1,7 +1,7 @@
 //! Whose frames a radio may learn the swarm's clock and slots by: those of swarm members, also when their clock is another, and
 //! never recordings of somebody known or anything without the key.
 
-mod common;
+use crate::common;
 
 use common::{
     board::Board,

@@ -1,6 +1,6 @@
 //! Bad weight files: each is refused for the right reason, never with a panic.
 
-mod common;
+use crate::common;
 
 use common::golden::WEIGHTS;
 use proptest::prelude::*;

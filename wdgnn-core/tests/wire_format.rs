@@ -1,6 +1,6 @@
 //! Golden bytes, both ways, and `docs/wire-format.md` against them: the document is normative, so it is tested.
 
-mod common;
+use crate::common;
 
 use common::{
     board::Flash,

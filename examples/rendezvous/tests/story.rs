@@ -34,7 +34,10 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
         run(&["train", "--task", "rendezvous", "--recipe", recipe, "--epochs", "2", "--out", model]);
         let printed =
             run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
-        assert!(printed.contains("to the neighbours' mean") && printed.contains("WD-GNN online"), "{printed}");
+        assert!(
+            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN online"),
+            "{printed}"
+        );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));
     }
 }
@@ -42,7 +45,8 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
 #[test]
 fn the_network_that_comes_with_it_beats_averaging() {
     let page = place("shipped").join("page.html");
-    let json = run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
+    let json =
+        run(&["fly", "--task", "rendezvous", "--swarms", "6", "--json", "--report", page.to_str().unwrap()]);
     let total = |name: &str| -> f64 {
         let (_, after) = json.split_once(&format!("\"{name}\": {{")).expect(name);
         let (_, mean) = after.split_once("\"mean\": ").expect("a mean");

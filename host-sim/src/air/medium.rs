@@ -3,17 +3,13 @@
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    behaviour::{Behaviour, LARGEST_TAP},
-    codec::Codec,
+    behaviour::LARGEST_TAP,
     flocking::{BIAS_METRES, TRACK_SECONDS},
-    node::{Node, Settings},
-    robot::NEIGHBOURS,
     task::NodeId,
-    tensor::Tensor as _,
-    wide::Model,
 };
 
 use super::{
+    blueprint::Common,
     faulty::Faulty,
     insider::Lie,
     mailbox::Mailbox,
@@ -43,46 +39,6 @@ const LARGEST_ACCELERATION: f32 = 10.0;
 
 /// A robot's radio: recordings are played beside what arrives of what the mailbox holds.
 pub type RobotRadio = Replaying<Faulty<Mailbox>>;
-
-/// What every robot of a swarm is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Blueprint<M, T> {
-    /// The network.
-    pub model: M,
-    /// The task.
-    pub task: T,
-    /// The weight file's checksum.
-    pub checksum: u32,
-    /// How it behaves.
-    pub behaviour: Behaviour,
-}
-
-impl<T: Flown, M: Model<Features = T::Features, Output = T::Output> + Copy> Blueprint<M, T> {
-    /// A robot by it, in a state.
-    pub fn node<C: Codec>(&self, id: NodeId, state: T::State, codec: C) -> Node<M, T, NEIGHBOURS, C> {
-        let Self { model, task, checksum, behaviour } = *self;
-        Node::new(Settings { id, model, task, checksum, behaviour, state, codec })
-    }
-}
-
-/// What all robots of a swarm have in common, whatever their network's dimensions.
-#[derive(Clone, Debug)]
-pub struct Common<T> {
-    /// The task.
-    pub task: T,
-    /// How they behave.
-    pub behaviour: Behaviour,
-    /// The wide parameters as they were trained.
-    pub offline: Vec<f32>,
-}
-
-impl<M: Model, T: Copy> Blueprint<M, T> {
-    /// What all robots by it have in common.
-    pub fn common(&self) -> Common<T> {
-        let offline = self.model.offline().numbers().to_vec();
-        Common { task: self.task, behaviour: self.behaviour, offline }
-    }
-}
 
 /// What the air is to one robot.
 #[derive(Debug)]

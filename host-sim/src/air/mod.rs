@@ -6,6 +6,7 @@
 //! does to the swarm what [`options`] say; what robots sense in it has the noise of their [`senses`]. [`crate::swarm::on_air`] flies
 //! robots of any kind in it.
 
+pub mod blueprint;
 pub mod body;
 pub mod events;
 pub mod faulty;

@@ -16,8 +16,8 @@ use wdgnn_core::{
 };
 
 use super::{
+    blueprint::Blueprint,
     insider::{Insider, Lie},
-    medium::Blueprint,
 };
 use crate::{
     error::{Error, Result},

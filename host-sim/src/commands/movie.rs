@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::{
+    data_error::DataError,
     error::{Error, Result},
     files,
     movie::{
         data::Data,
-        error::DataError,
         experiment::{self, Outcome, Settings},
         gradient::Loss,
         graph::Similarity,

@@ -18,8 +18,9 @@ use crate::{
     swarm::networks::Network,
     train::{
         checkpoint::{self, Checkpoint},
-        recipe::{Recipe, Way},
+        recipe::Recipe,
         run::{Plan, Train, Watcher},
+        ways::Way,
     },
     world::World,
 };

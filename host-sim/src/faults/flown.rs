@@ -3,8 +3,8 @@
 use wdgnn_core::refusal::Refusal;
 
 use super::{
-    Row,
     bench::{Bench, FaultFlights},
+    row::Row,
 };
 use crate::{
     air::{

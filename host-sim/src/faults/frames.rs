@@ -15,7 +15,7 @@ use wdgnn_core::{
     wide::{Folded, Model as _},
 };
 
-use super::Row;
+use super::row::Row;
 use crate::{
     air::insider::{Insider, Lie},
     error::Result,

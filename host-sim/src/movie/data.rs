@@ -8,11 +8,9 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    data_error::DataError,
     error, files,
-    movie::{
-        error::DataError,
-        lines::{self, Layout},
-    },
+    movie::lines::{self, Layout},
 };
 
 /// SHA-256 of the `u.data` that the paper used (100,000 ratings, computed from the published file).
@@ -134,7 +132,7 @@ fn parse_ratings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{error::Error, movie::error::PAGE};
+    use crate::{data_error::PAGE, error::Error};
 
     fn read(files: &[(&str, &str)], allow_other_data: bool) -> Result<Data, DataError> {
         let folder = tempfile::tempdir().unwrap();

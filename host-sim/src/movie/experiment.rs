@@ -5,8 +5,8 @@
 use wdgnn_core::online::Learning;
 
 use crate::{
+    data_error::DataError,
     movie::{
-        error::DataError,
         gradient::{Loss, Sample},
         graph::{Graph, Similarity},
         network::{self, Architecture, Numbers, RatingModel},

@@ -5,7 +5,7 @@
 
 use wdgnn_core::task::NodeId;
 
-use crate::movie::{error::DataError, signals::Signals};
+use crate::{data_error::DataError, movie::signals::Signals};
 
 /// Neighbours that every movie chooses (the paper's appendix).
 pub const NEAREST: usize = 10;

@@ -17,7 +17,6 @@
 //! | recommend | [`habits`], [`recommend`], [`weight_file`] | one user → the movies to watch next |
 
 pub mod data;
-pub mod error;
 pub mod experiment;
 pub mod gradient;
 pub mod graph;

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::online::Learning;
 
 use crate::{
+    data_error::DataError,
     movie::{
-        error::DataError,
         gradient::{Loss, Sample, predict},
         graph::{Graph, Similarity},
         habits::Habits,

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::movie::{
-    data::{Data, Movie},
-    error::DataError,
-};
+use crate::data_error::DataError;
+use crate::movie::data::{Data, Movie};
 
 /// One signal per user on the most rated movies.
 #[derive(Clone, Debug)]

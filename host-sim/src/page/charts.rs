@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
-use super::{document, escaped, filled, five_digits, table};
+use super::document::{document, escaped, filled, five_digits, table};
 use crate::lineup::ONLINE;
 
 /// A page of charts.

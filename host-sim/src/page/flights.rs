@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::{
     charts::{Chart, Series},
-    document, escaped, filled,
+    document::{document, escaped, filled, table},
     replay::{MOMENTS, Replay},
-    table,
 };
 use crate::{
     evaluate::{self, Outcome},

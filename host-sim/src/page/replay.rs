@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::{State as _, Task as _};
 
+use super::document::five_digits;
 use crate::{
     error::Result,
     flight::{Flight, Moment, Observer, Start},
@@ -105,7 +106,7 @@ impl Recorder {
         Recording {
             name: name.into(),
             title: title.into(),
-            score: flight.score.iter().map(|&value| super::five_digits(value)).collect(),
+            score: flight.score.iter().map(|&value| five_digits(value)).collect(),
             moving: !W::layout().velocity.is_empty(),
             changes: self.changes.clone(),
         }

@@ -12,7 +12,7 @@ use wdgnn_core::{
 
 use super::{Acquaintance, Outcome, Robots, Thoughts, typed::inside};
 use crate::{
-    air::{body::Body, mailbox::Mailbox, medium::Blueprint, voice::is_nowhere},
+    air::{blueprint::Blueprint, body::Body, mailbox::Mailbox, voice::is_nowhere},
     error::Result,
     profiles::FlownCodec,
     scene::{Flown, Frame, Inside},

@@ -19,7 +19,7 @@ use super::{
     typed::{Online, Typed},
 };
 use crate::{
-    air::{medium::Blueprint, options::Trust, voice::VoiceOf},
+    air::{blueprint::Blueprint, options::Trust, voice::VoiceOf},
     error::{Error, Result},
     model::ModelFile,
     profiles::{
@@ -58,20 +58,28 @@ impl<'a, T: Flown> Network<'a, T> {
         Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile })
     }
 
-    /// A swarm by the fast path, from its start.
+    /// A swarm by the fast path, from its start. Small radios carry the network that robots carry; others fly on `exact`.
     ///
     /// # Errors
     /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
-        S::visit(self.size(), MakeTyped { network: *self, start })?
+        if self.profile == Profile::Exact {
+            return S::visit(self.size(), MakeExact { network: *self, start })?;
+        }
+        self.check_robots()?;
+        let blueprint = self.blueprint::<T::Shape>(None)?;
+        let on = On { blueprint, online: self.online, start, model: PhantomData };
+        Ok(visit_link(self.profile, on))
     }
 
     /// A swarm of robots in this process that speak in sealed bytes.
     ///
     /// # Errors
     /// As [`Network::typed`].
-    pub fn on_air<S: Shapes<T>>(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
-        S::visit(self.size(), MakeOnAir { network: *self, air, robots })?
+    pub fn on_air(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
+        self.check_robots()?;
+        let make = self.in_process::<T::Shape>(Some(air.faults.trust), air, robots)?;
+        Ok(visit_sealed(self.profile, make))
     }
 
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
@@ -79,7 +87,7 @@ impl<'a, T: Flown> Network<'a, T> {
     /// # Errors
     /// As [`Network::typed`].
     pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
-        visit_link(self.profile, Fits::<T::Shape, T>(self.profile, PhantomData))?;
+        self.check_robots()?;
         let make = self.in_process::<T::Shape>(sealed.then_some(Trust::Robust), air, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
@@ -103,15 +111,15 @@ impl<'a, T: Flown> Network<'a, T> {
     /// # Errors
     /// [`Error::Usage`] when there is no such shape, or when its frames are too long.
     pub fn check_shape<S: Shapes<T>>(size: Dimensions, profile: Profile) -> Result {
-        struct Check(Profile);
-        impl<T: Flown> Visitor<T> for Check {
-            type Output = Result;
-
-            fn visit<S: Shape<T>>(self) -> Result {
-                visit_link(self.0, Fits::<S, T>(self.0, PhantomData))
-            }
+        if profile == Profile::Exact {
+            return if S::all().contains(&size) { Ok(()) } else { S::visit(size, Nothing) };
         }
-        S::visit(size, Check(profile))?
+        check_robots::<T>(size, profile)
+    }
+
+    /// Checks that this is a network that robots carry, and that its frames fit the profile's radio.
+    fn check_robots(&self) -> Result {
+        check_robots::<T>(self.size(), self.profile)
     }
 
     fn size(&self) -> Dimensions {
@@ -161,36 +169,59 @@ pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
     Ok(T::from_settings(settings))
 }
 
-struct MakeTyped<'a, 'b, T: Flown> {
+/// Checks that robots carry networks of these dimensions, and that their frames fit the profile's radio.
+fn check_robots<T: Flown>(size: Dimensions, profile: Profile) -> Result {
+    let carried = T::Shape::DIMENSIONS;
+    if size != carried {
+        return Err(Error::usage(format!(
+            "robots carry networks of {} layers, {} taps and {} features; one of {}, {} and {} flies on --profile exact \
+             without faults only",
+            carried.layers, carried.taps, carried.hidden, size.layers, size.taps, size.hidden
+        )));
+    }
+    visit_link(profile, Fits::<T::Shape, T>(profile, PhantomData))
+}
+
+/// Nothing is done with a shape.
+struct Nothing;
+
+impl<T: Flown> Visitor<T> for Nothing {
+    type Output = ();
+
+    fn visit<S: Shape<T>>(self) {}
+}
+
+struct MakeExact<'a, 'b, T: Flown> {
     network: Network<'a, T>,
     start: &'b [T::State],
 }
 
-impl<'a, T: Flown> Visitor<T> for MakeTyped<'a, '_, T> {
+impl<'a, T: Flown> Visitor<T> for MakeExact<'a, '_, T> {
     type Output = Result<AnySwarm<'a, T>>;
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
-        struct On<'a, 'b, M, T: Flown> {
-            blueprint: Blueprint<M, T>,
-            online: Online<T>,
-            start: &'b [T::State],
-            model: PhantomData<&'a ()>,
-        }
-        impl<'a, M, T> LinkVisitor for On<'a, '_, M, T>
-        where
-            T: Flown,
-            M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
-        {
-            type Output = AnySwarm<'a, T>;
+        let blueprint = self.network.blueprint::<S>(None)?;
+        Ok(Box::new(Typed::<T, _>::new(&blueprint, self.network.online, self.start)))
+    }
+}
 
-            fn visit<P: LinkCodec>(self) -> Self::Output {
-                Box::new(Typed::<T, M, P>::new(&self.blueprint, self.online, self.start))
-            }
-        }
-        let Self { network, start } = self;
-        visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
-        let blueprint = network.blueprint::<S>(None)?;
-        Ok(visit_link(network.profile, On { blueprint, online: network.online, start, model: PhantomData }))
+/// A swarm by the fast path, of which only the codec is still to be chosen.
+struct On<'a, 'b, M, T: Flown> {
+    blueprint: Blueprint<M, T>,
+    online: Online<T>,
+    start: &'b [T::State],
+    model: PhantomData<&'a ()>,
+}
+
+impl<'a, M, T> LinkVisitor for On<'a, '_, M, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+{
+    type Output = AnySwarm<'a, T>;
+
+    fn visit<P: LinkCodec>(self) -> Self::Output {
+        Box::new(Typed::<T, M, P>::new(&self.blueprint, self.online, self.start))
     }
 }
 
@@ -209,23 +240,6 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
             "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
             self.0.name()
         )))
-    }
-}
-
-struct MakeOnAir<'a, 'b, T: Flown> {
-    network: Network<'a, T>,
-    air: &'b Air<'b>,
-    robots: usize,
-}
-
-impl<'a, T: Flown> Visitor<T> for MakeOnAir<'a, '_, T> {
-    type Output = Result<AnySwarm<'a, T>>;
-
-    fn visit<S: Shape<T>>(self) -> Self::Output {
-        let Self { network, air, robots } = self;
-        visit_link(network.profile, Fits::<S, T>(network.profile, PhantomData))?;
-        let make = network.in_process::<S>(Some(air.faults.trust), air, robots)?;
-        Ok(visit_sealed(network.profile, make))
     }
 }
 

@@ -9,7 +9,8 @@ use wdgnn_core::{ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, sea
 use super::{Acquaintance, Outcome, Robots};
 use crate::{
     air::{
-        medium::{Common, Medium, Member, RobotRadio},
+        blueprint::Common,
+        medium::{Medium, Member, RobotRadio},
         options::Faults,
         voice::Voice,
     },
@@ -97,7 +98,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
     /// Counts what a robot did, and checks what must always hold.
     fn count(&mut self, robot: usize, before: Option<&Outcome>, now: &Outcome) {
         let tally = &mut self.tally;
-        let Common { task, behaviour, offline } = &self.medium.common;
+        let Common { task, behaviour, offline, norm } = &self.medium.common;
         tally.heard += u64::from(now.counts.heard);
         tally.most_heard = tally.most_heard.max(now.counts.heard);
         for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
@@ -105,16 +106,15 @@ impl<'a, T: Flown> OnAir<'a, T> {
         }
         let distance =
             |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
-        let size = distance(offline, &vec![0.0; offline.len()]);
         if let Some(thoughts) = self.robots.thoughts(robot) {
             tally.judge(thoughts.verdict);
             let alone = !thoughts.known.iter().any(|other| other.counted);
             // A projection onto the ball rounds anew in every tick.
-            let rounding = 1.0e-6 * size;
+            let rounding = 1.0e-6 * norm;
             let before = before.map_or(&offline[..], |before| &before.wide);
             tally.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
         }
-        let ball = behaviour.learning.ball * size;
+        let ball = behaviour.learning.ball * norm;
         let command = output::<T>(&now.command);
         let sound = task.command(&command) == command
             && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))

@@ -19,7 +19,7 @@ use wdgnn_core::{
 };
 
 use crate::{
-    air::medium::Blueprint,
+    air::blueprint::Blueprint,
     error::Result,
     profiles::LinkCodec,
     scene::{Centre, Flown, Inside, Scene, Swarm, View},
@@ -233,7 +233,7 @@ mod tests {
         let typed = of(network.typed::<W::Shapes>(&nothing).unwrap());
         let what = || format!("{} {profile:?} {}", W::NAME, model.path().display());
         assert_eq!(typed, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
-        assert_eq!(typed, of(network.on_air::<W::Shapes>(&air, robots).unwrap()), "{}, sealed", what());
+        assert_eq!(typed, of(network.on_air(&air, robots).unwrap()), "{}, sealed", what());
         let still = Network { online: Online::Off, ..network };
         assert_ne!(typed, of(still.typed::<W::Shapes>(&nothing).unwrap()), "{} learns", what());
     }

@@ -7,7 +7,7 @@
 use rand::RngExt as _;
 use rayon::prelude::*;
 
-use super::recipe::Recipe;
+use super::{recipe::Recipe, ways::Evolve};
 use crate::{
     error::Result,
     flight::Start,
@@ -15,22 +15,6 @@ use crate::{
     swarm::networks::Draft,
     world::World,
 };
-
-/// The choices of this way to train.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evolve {
-    /// Pairs of networks per step.
-    pub pairs: usize,
-    /// Flights of each.
-    pub flights: usize,
-    /// How far each is from the current one, per number.
-    pub reach: f32,
-}
-
-impl Evolve {
-    /// Enough for some hundreds of numbers.
-    pub const DEFAULT: Self = Self { pairs: 24, flights: 2, reach: 0.05 };
-}
 
 /// Writes the gradient of a step to `gradient` and returns the mean score of all networks, relative to that at the start.
 ///

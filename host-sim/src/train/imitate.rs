@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::{
     dataset::{Batch, Trajectory, Window},
-    gradient::Loss,
     recipe::Recipe,
+    ways::Imitate,
 };
 use crate::{
     error::{Error, Result},
@@ -22,22 +22,6 @@ const BATCH_TRAJECTORIES: usize = 20;
 
 /// Ticks of a window that count, where upper layers need windows: long against the chains, short against a flight.
 const WINDOW_TICKS: usize = 8;
-
-/// The choices of this way to train.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Imitate {
-    /// Flights in the data set.
-    pub flights: usize,
-    /// Flights that the current network adds in every epoch, the oldest leaving (data-set aggregation); 0 keeps to the expert's
-    /// flights (behaviour cloning).
-    pub refresh: usize,
-    /// Whether training flights vary their condition.
-    pub mixed: bool,
-    /// Samples per step drawn at random; `None` takes 20 whole trajectories per step, each once per epoch.
-    pub samples: Option<usize>,
-    /// The loss.
-    pub loss: Loss,
-}
 
 /// Flies a swarm, asks the expert at every tick, and writes down both. Either of them may be in command.
 struct Pupil<'a, W: World> {

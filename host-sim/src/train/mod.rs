@@ -19,3 +19,4 @@ pub mod net;
 pub mod recipe;
 pub mod run;
 pub mod through;
+pub mod ways;

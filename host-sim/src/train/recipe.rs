@@ -12,7 +12,7 @@ use wdgnn_core::{
     wide::Metric,
 };
 
-use super::{evolve::Evolve, gradient::Loss, imitate::Imitate, through::Through};
+use super::ways::{Evolve, Imitate, Through, Way};
 use crate::{
     error::{Error, Result},
     profiles::Profile,
@@ -20,17 +20,6 @@ use crate::{
     scene::Flown,
     world::{Condition, Settings, World},
 };
-
-/// How to train.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Way {
-    /// By imitation of an expert.
-    Imitate(Imitate),
-    /// Through the simulator.
-    Through(Through),
-    /// By an evolution strategy.
-    Evolve(Evolve),
-}
 
 /// Every choice of a training run.
 #[derive(Clone, Debug)]
@@ -194,25 +183,6 @@ impl<W: World> Recipe<W> {
     pub fn scale(&self) -> Scale {
         self.settings.scale
     }
-}
-
-impl Imitate {
-    /// Data-set aggregation over mixed conditions, for commands up to `limit`: beyond it a robot cannot tell the difference, and from
-    /// half of it on an error counts linearly.
-    #[must_use]
-    pub fn aggregation(limit: f32) -> Self {
-        let loss = Loss { clamp: Some(limit), huber: limit / 2.0 };
-        Self { flights: 400, refresh: 20, mixed: true, samples: Some(2048), loss }
-    }
-
-    /// The paper's: four hundred flights of the expert's.
-    pub const PAPER: Self =
-        Self { flights: 400, refresh: 0, mixed: false, samples: None, loss: Loss::SQUARED };
-}
-
-impl Through {
-    /// Half a second, with what is left at its end counted five times.
-    pub const DEFAULT: Self = Self { ticks: 50, flights: 10, terminal: 5.0, mixed: 0.3, longest: 1.0 };
 }
 
 /// The largest command: what is left of one that is larger than any.

@@ -15,10 +15,11 @@ use super::{
     dataset::Trajectory,
     evolve, first,
     gradient::gradient,
-    imitate::{self, Imitate},
+    imitate,
     net::Net,
-    recipe::{Recipe, Way},
+    recipe::Recipe,
     through,
+    ways::{Imitate, Way},
 };
 use crate::{
     error::{Error, Result},

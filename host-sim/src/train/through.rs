@@ -20,6 +20,7 @@ use wdgnn_core::{
 use super::{
     gradient::weight,
     net::{Net, Sums},
+    ways::Through,
 };
 use crate::{
     error::{Error, Result},
@@ -28,21 +29,6 @@ use crate::{
     swarm::networks::Draft,
     world::{Condition, Derivative, OutputOf, StateOf, World},
 };
-
-/// The choices of this way to train.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Through {
-    /// Length of a training flight in ticks.
-    pub ticks: u32,
-    /// Flights per step.
-    pub flights: usize,
-    /// Weight of the score at the end.
-    pub terminal: f32,
-    /// Share of flights under mixed conditions and with robots that are not as they should be.
-    pub mixed: f32,
-    /// A flight's gradient is shortened to this norm.
-    pub longest: f32,
-}
 
 /// What is to be remembered of one robot at one tick.
 struct Memory<W: World> {

@@ -13,21 +13,12 @@ use wdgnn_core::{
     task::Task,
 };
 
-use super::{
-    Flock, Space,
-    expert::{Expert, Limit},
-};
+use super::expert::{Expert, Limit, Wishes};
 use crate::{
     error::Result,
     scene::{Scene, Swarm},
-    world::Rival,
+    world::{Rival, World},
 };
-
-/// Another pilot's wishes, before they are limited, steered and guarded as a network's output is.
-pub trait Wishes<const D: usize>: Send {
-    /// The unlimited command of every robot.
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>);
-}
 
 /// Anybody under the networks' guard.
 #[derive(Debug)]
@@ -120,9 +111,8 @@ impl<const D: usize> Wishes<D> for Hearsay<D> {
 }
 
 /// Everybody, in the order of the table.
-pub fn rivals<const D: usize>() -> Vec<Rival<Flock<D>>>
+pub fn rivals<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Rival<W>>
 where
-    Flock<D>: Space<D>,
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
     let rival = |name, title, shown, make| Rival { name, title, shown, make };
@@ -166,7 +156,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{super::place, *};
+    use super::{super::motion::place, *};
     use crate::links::Links;
 
     /// Four robots in a row, each hearing the next: what the first knows of the last comes three hops later.

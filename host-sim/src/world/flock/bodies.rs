@@ -246,7 +246,7 @@ impl<const D: usize> Bodies<D> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::place, *};
+    use super::{super::motion::place, *};
     use crate::seeds::{Purpose, generator};
 
     fn pair() -> [Motion; 2] {

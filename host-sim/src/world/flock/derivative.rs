@@ -7,8 +7,8 @@ use wdgnn_core::{
     task::Task,
 };
 
-use super::{Flock, Space, bodies::Bodies, mean_velocity};
-use crate::world::Derivative;
+use super::{bodies::Bodies, motion::mean_velocity};
+use crate::world::{Derivative, World};
 
 /// Where training starts from: robots brake to the delayed means that their taps hold, in 1/s.
 const GAIN: f32 = -30.0;
@@ -29,9 +29,8 @@ impl<const D: usize> Through<D> {
     }
 }
 
-impl<const D: usize> Derivative<Flock<D>> for Through<D>
+impl<W: World<Task = Flocking<D>>, const D: usize> Derivative<W> for Through<D>
 where
-    Flock<D>: Space<D>,
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
     fn score(&mut self, _: u32, motions: &[Motion<D>], weight: f32, owed: &mut [f32]) {

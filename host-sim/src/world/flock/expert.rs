@@ -11,12 +11,18 @@ use wdgnn_core::{
     task::Task,
 };
 
-use super::{baselines::Wishes, mean_velocity, place};
+use super::motion::{mean_velocity, place};
 use crate::{
     error::Result,
     links::Links,
     scene::{Scene, Swarm},
 };
+
+/// Somebody's wishes, before they are limited, steered and guarded as a network's output is.
+pub trait Wishes<const D: usize>: Send {
+    /// The unlimited command of every robot.
+    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>);
+}
 
 /// Range of the expert's collision avoidance ρ in metres.
 const AVOIDANCE_METRES: f32 = 1.0;

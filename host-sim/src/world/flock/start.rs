@@ -6,11 +6,10 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::flocking::Motion;
 
-use super::place;
+use super::motion::place;
 use crate::{
     error::{Error, Result},
-    links::Links,
-    scene::distance,
+    links::{Links, distance},
     world::condition::{CLOSEST_METRES, Condition},
 };
 

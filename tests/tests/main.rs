@@ -1,0 +1,17 @@
+//! All tests across crates, in one program.
+
+#![forbid(unsafe_code)]
+
+mod boards;
+mod chips;
+mod companion;
+mod emulated_robot;
+mod emulated_sealed;
+mod emulated_swarm;
+mod footprint;
+mod instructions;
+mod interop;
+mod log;
+mod module_graph;
+mod page;
+mod provisioning;
