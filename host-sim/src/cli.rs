@@ -44,7 +44,7 @@ impl Cli {
     ///
     /// # Errors
     /// Whatever ended the command.
-    pub fn run(self, tasks: Tasks) -> Result {
+    pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
@@ -67,7 +67,7 @@ impl Cli {
     }
 }
 
-fn list(tasks: Tasks) -> Vec<Vec<String>> {
+fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
     let heading = ["task", "what", "score, less is better", "trained by"].map(str::to_owned).to_vec();
     let row = |task: &&dyn tasks::Entry| {
         let (title, score, recipe) = task.words();
@@ -78,7 +78,7 @@ fn list(tasks: Tasks) -> Vec<Vec<String>> {
 
 /// A program with these tasks: parses, runs, and says what went wrong in one sentence.
 #[must_use]
-pub fn main(tasks: Tasks) -> ExitCode {
+pub fn main(tasks: Tasks<'_>) -> ExitCode {
     end_quietly_on_a_closed_pipe();
     match Cli::parse().run(tasks) {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use host_sim::{
-    tasks::Of,
-    world::{coverage::Area, flock::Flock},
+    cli,
+    tasks::{Of, built_in},
 };
 
 // Written outside, as a task of one's own is; docs/bring-your-own-task.md goes through it line by line.
@@ -12,10 +12,7 @@ use host_sim::{
 mod rendezvous;
 
 fn main() -> ExitCode {
-    host_sim::cli::main(&[
-        &const { Of::<Flock<2>>::new() },
-        &const { Of::<Flock<3>>::new() },
-        &const { Of::<Area>::new() },
-        &const { Of::<rendezvous::world::Plane>::new() },
-    ])
+    let mut tasks = built_in();
+    tasks.push(&const { Of::<rendezvous::world::Plane>::new() });
+    cli::main(&tasks)
 }

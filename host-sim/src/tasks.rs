@@ -9,7 +9,7 @@ use crate::{
     },
     error::{Error, Result},
     train::recipe::Recipe,
-    world::World,
+    world::{World, coverage::Area, flock::Flock},
 };
 
 /// Everything that can be done with a task.
@@ -46,7 +46,13 @@ pub trait Entry: Sync {
 }
 
 /// The tasks of a program.
-pub type Tasks = &'static [&'static dyn Entry];
+pub type Tasks<'a> = &'a [&'static dyn Entry];
+
+/// The tasks that come with this crate. (A function, so that they are compiled here and not in every program.)
+#[must_use]
+pub fn built_in() -> Vec<&'static dyn Entry> {
+    vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
+}
 
 /// The entry of a world.
 #[derive(Debug)]
@@ -95,7 +101,7 @@ impl<W: World> Entry for Of<W> {
 ///
 /// # Errors
 /// [`Error::Usage`] naming those there are.
-pub fn named(tasks: Tasks, name: &str) -> Result<&'static dyn Entry> {
+pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
         Error::usage(format!("there is no task {name}: there are {}", names.join(", ")))

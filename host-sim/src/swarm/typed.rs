@@ -6,7 +6,6 @@
 
 use std::any::TypeId;
 
-use rayon::prelude::*;
 use wdgnn_core::{
     Task,
     codec::{Codec, Exact, Parts},
@@ -24,6 +23,9 @@ use crate::{
     profiles::LinkCodec,
     scene::{Centre, Flown, Inside, Scene, Swarm, View},
 };
+
+/// Robots are handed to threads in so many pieces each, so that none waits long for another.
+const CHUNKS: usize = 4;
 
 /// From this many robots on, one swarm's robots are spread over the threads.
 const PARALLEL_ROBOTS: usize = 128;
@@ -134,7 +136,17 @@ where
                 tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
             };
         if self.nodes.len() >= PARALLEL_ROBOTS {
-            self.nodes.par_iter_mut().zip(commands.par_iter_mut()).enumerate().for_each(hear_and_act);
+            // Chunks by hand: parallel iterators would be compiled anew for every network and every codec.
+            let some = self.nodes.len().div_ceil(CHUNKS * rayon::current_num_threads());
+            let chunks = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some)).zip((0..).step_by(some));
+            rayon::scope(|scope| {
+                for ((nodes, commands), first) in chunks {
+                    let hear_and_act = &hear_and_act;
+                    scope.spawn(move |_| {
+                        (first..).zip(nodes.iter_mut().zip(commands)).for_each(hear_and_act);
+                    });
+                }
+            });
         } else {
             self.nodes.iter_mut().zip(commands.iter_mut()).enumerate().for_each(hear_and_act);
         }
