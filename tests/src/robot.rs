@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    air::{body::Body, medium::Blueprint},
+    air::{blueprint::Blueprint, body::Body},
     profiles::FlownCodec,
     scene::Frame,
     swarm::{
