@@ -12,6 +12,12 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags};
 /// Cargo gives every board's program the same place: one at a time, and each is taken elsewhere at once.
 static BUILDING: Mutex<()> = Mutex::new(());
 
+/// Does something while nobody builds here, such as building in other ways.
+pub fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
+}
+
 /// Builds one of the firmware's programs for the boards' processor. Returns where it is, or what cargo said.
 ///
 /// # Errors

@@ -185,7 +185,10 @@ mod emulated {
             image::{self, Settings},
         },
     };
-    use system_tests::{image::KEY, robot::motion};
+    use system_tests::{
+        image::{KEY, alone},
+        robot::motion,
+    };
 
     use super::*;
 
@@ -198,18 +201,20 @@ mod emulated {
             model: format!("{:08x}", model.weights().checksum),
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
-        let image = image::build(&Settings {
-            task: "flocking",
-            package: "firmware",
-            profile: link.profile,
-            key,
-            ..Settings::default()
-        })
-        .unwrap();
         // The first and the last have their turn in the same ticks.
         let every = link.profile.exchange();
         let robots = 1 + every as usize;
-        let mut emulated = Emulated::new::<Flocking>(&image, &model, link, robots).unwrap();
+        // As the simulator builds it, where others' images would come to lie.
+        let mut emulated = alone(|| {
+            let settings = Settings {
+                task: "flocking",
+                package: "firmware",
+                profile: link.profile,
+                key,
+                ..Settings::default()
+            };
+            Emulated::new::<Flocking>(&image::build(&settings).unwrap(), &model, link, robots).unwrap()
+        });
         let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {
             let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();

@@ -8,7 +8,6 @@ use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Command, Output},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use chip::{
@@ -18,14 +17,7 @@ use chip::{
     rtt::Rtt,
 };
 use host_sim::swarm::log::Decoder;
-use system_tests::image::{KEY, build_with};
-
-/// Cargo gives every board's image the same place.
-static BUILDING: Mutex<()> = Mutex::new(());
-
-fn building() -> MutexGuard<'static, ()> {
-    BUILDING.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use system_tests::image::{KEY, alone, build_with};
 
 fn provision(arguments: &[&str]) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
@@ -51,14 +43,14 @@ fn bytes_of(hex: &Path) -> BTreeMap<u32, u8> {
 
 #[test]
 fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
-    let _building = building();
     let key = fs::read_to_string(KEY).unwrap();
     for (board, kind) in [("nrf52840", Kind::Nrf52840), ("microbit-v2", Kind::Nrf52833)] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().display().to_string();
-        let output = provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out])
-            .output()
-            .unwrap();
+        // Cargo gives every board's image the same place.
+        let output = alone(|| {
+            provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out]).output().unwrap()
+        });
         assert!(output.status.success(), "{}", words(&output));
         assert!(!words(&output).contains(key.trim()), "the key is nobody's business");
         let elf = sealed_elf(board);
@@ -86,7 +78,6 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
 
 #[test]
 fn uf2_blocks_carry_the_same_bytes_as_the_hex_file() {
-    let _building = building();
     let folder = tempfile::tempdir().unwrap();
     let (out, elf) =
         (folder.path().display().to_string(), sealed_elf("feather-nrf52840").display().to_string());
@@ -125,7 +116,6 @@ fn probe_rs(folder: &Path, memory: &str) -> (String, PathBuf) {
 
 #[test]
 fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() {
-    let _building = building();
     let folder = tempfile::tempdir().unwrap();
     let (out, elf) = (folder.path().display().to_string(), sealed_elf("nrf52840").display().to_string());
     let arguments = ["--board", "nrf52840", "--robots", "5", "--image", &elf, "--out", &out];
@@ -162,7 +152,6 @@ fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() 
 
 #[test]
 fn files_go_to_drives_where_boards_have_one() {
-    let _building = building();
     let (folder, drive) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let [out, to] = [&folder, &drive].map(|folder| folder.path().display().to_string());
     let elf = sealed_elf("microbit-v2").display().to_string();

@@ -1,11 +1,12 @@
 //! Robots in this process that speak in bytes: the firmware's node, tick and frames, with ports made of memory.
 
 use wdgnn_core::{
+    compact::TAG_BYTES,
     node::Node,
     robot::{LONGEST_BUFFER, NEIGHBOURS},
     safety::Verdict,
     seal::Key,
-    task::{NodeId, State as _},
+    task::{NodeId, State},
     tensor::Tensor as _,
     wide::Model,
 };
@@ -104,17 +105,21 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: FlownCodec,
 {
+    /// The bytes of the firmware's buffer: a frame of the profile `exact`, its tag, and a byte more. What is longer is told by that alone.
+    const BUFFER_BYTES: usize = <Node<M, T, NEIGHBOURS>>::FRAME_BYTES + TAG_BYTES + 1;
+
     /// Starts a robot as the firmware does.
     #[must_use]
     pub fn start(blueprint: &Blueprint<M, T>, id: NodeId, codec: C, mut body: Body) -> Self {
         let mut node = blueprint.node(id, T::State::zero(), codec);
-        body.resume(&mut node, &mut [0; LONGEST_BUFFER]);
+        body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
         Self { node, air: Mailbox::default(), body, verdict: Verdict::Clear }
     }
 
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
-        self.body.open(&mut self.node, &mut self.air, tick, state, &mut [0; LONGEST_BUFFER]);
+        let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
+        self.body.open(&mut self.node, &mut self.air, tick, state, buffer);
         self.air.take_said()
     }
 
@@ -123,9 +128,39 @@ where
         for frame in frames {
             self.air.put(frame.clone());
         }
-        let report = self.body.close(&mut self.node, &mut self.air, &mut [0; LONGEST_BUFFER]);
+        let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
+        let report = self.body.close(&mut self.node, &mut self.air, buffer);
         self.air.clear();
         self.verdict = report.verdict;
         Outcome::new(&report, self.node.wide().numbers())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::{
+        behaviour::Behaviour, codec::Exact, flocking::Flocking, online::Learning, refusal::Refusal,
+        robot::Onboard, shape::Shape,
+    };
+
+    use super::*;
+    use crate::{
+        models,
+        recipe::{Architecture, RecipeName},
+    };
+
+    #[test]
+    fn a_frame_that_the_firmware_has_no_room_for_is_too_long_here_too() {
+        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let weights = file.weights();
+        let model = <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
+        let behaviour = Behaviour::new(Learning::OFF);
+        let blueprint = Blueprint { model, task: Flocking::DEFAULT, checksum: 0, behaviour };
+        let mut robot = NativeRobot::start(&blueprint, 1, Exact, Body::default());
+        robot.speak(0, State::zero());
+        // Shorter than some other task's frames, and of nobody's version.
+        let outcome = robot.hear(&[[0xff; 400].as_slice().into(), [0xff; 300].as_slice().into()]);
+        let refused = |reason: Refusal| outcome.counts.refused[reason as usize];
+        assert_eq!((refused(Refusal::Trailing), refused(Refusal::Version)), (1, 1), "{:?}", outcome.counts);
     }
 }
