@@ -128,7 +128,9 @@ impl<W: World> Start<W> {
             let sensed = world.sense(tick, &states);
             swarm.fly(&Scene { tick, states: &sensed, places: &places, links: &links }, &mut commands)?;
             for story in swarm.lost() {
-                observers.iter_mut().for_each(|observer| observer.lost(tick, &story));
+                for observer in &mut *observers {
+                    observer.lost(tick, &story);
+                }
             }
             let scene = Scene { tick, states: &states, places: &places, links: &links };
             let moment = Moment { world: &world, scene, commands: &commands, swarm };

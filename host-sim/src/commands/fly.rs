@@ -222,11 +222,11 @@ impl FlyArguments {
             },
             finding: finding(outcomes),
             command: self.command::<W>(condition),
-            models: self.models(lineup),
+            models: Self::models(lineup),
         }))
     }
 
-    fn models<W: World>(&self, lineup: &Lineup<W>) -> String {
+    fn models<W: World>(lineup: &Lineup<W>) -> String {
         let name = |model: &ModelFile| {
             format!("{} (checksum {:08x})", model.path().display(), model.weights().checksum)
         };
@@ -284,7 +284,7 @@ impl FlyArguments {
             condition.ticks,
             self.seed,
             self.profile.name(),
-            self.models(lineup),
+            Self::models(lineup),
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),

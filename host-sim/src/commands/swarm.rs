@@ -225,7 +225,9 @@ impl SwarmArguments {
         let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition)?;
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
-                lines.iter().for_each(|line| eprintln!("{robot:3} {line}"));
+                for line in lines {
+                    eprintln!("{robot:3} {line}");
+                }
             }
         }
         self.print::<W>(&condition, &flown);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use wdgnn_core::task::{State as _, Task as _};
+use wdgnn_core::task::{State, Task as _};
 
 use super::document::five_digits;
 use crate::{
@@ -142,7 +142,7 @@ impl<W: World> Observer<W> for Recorder {
         let now: Vec<f32> = if velocity.is_empty() {
             places().collect()
         } else {
-            let numbers = scene.states.iter().take(self.robots).map(|state| state.numbers());
+            let numbers = scene.states.iter().take(self.robots).map(State::numbers);
             numbers.flat_map(|numbers| numbers.as_ref()[velocity.clone()][..2].to_vec()).collect()
         };
         for (before, now) in self.before.iter_mut().zip(now) {

@@ -81,6 +81,7 @@ pub struct Thoughts {
 
 /// Somebody in a robot's table.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Acquaintance {
     /// Who.
     pub sender: NodeId,

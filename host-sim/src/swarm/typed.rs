@@ -45,6 +45,9 @@ pub enum Online<T: Task> {
     Centralised(f32, Centre<T>),
 }
 
+/// A node and its command.
+type Acting<'a, M, T, P> = (&'a mut Node<M, T, NEIGHBOURS, P>, &'a mut <T as Task>::Output);
+
 /// What one frame says.
 type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
 
@@ -120,21 +123,19 @@ where
         commands.resize(self.nodes.len(), T::nothing());
         let said = &self.said;
         let frames = P::FRAMES as usize;
-        let hear_and_act =
-            |(robot, (node, command)): (usize, (&mut Node<M, T, NEIGHBOURS, P>, &mut T::Output))| {
-                let mut hearing = Hearing::default();
-                for &other in scene.links.of(robot) {
-                    let from = other as usize * frames;
-                    for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten()
-                    {
-                        hearing.heard += 1;
-                        if let Err(refusal) = node.accept_parts(beacon, *parts) {
-                            hearing.refused.count(refusal);
-                        }
+        let hear_and_act = |(robot, (node, command)): (usize, Acting<'_, M, T, P>)| {
+            let mut hearing = Hearing::default();
+            for &other in scene.links.of(robot) {
+                let from = other as usize * frames;
+                for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten() {
+                    hearing.heard += 1;
+                    if let Err(refusal) = node.accept_parts(beacon, *parts) {
+                        hearing.refused.count(refusal);
                     }
                 }
-                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-            };
+            }
+            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        };
         if self.nodes.len() >= PARALLEL_ROBOTS {
             // Chunks by hand: parallel iterators would be compiled anew for every network and every codec.
             let some = self.nodes.len().div_ceil(CHUNKS * rayon::current_num_threads());

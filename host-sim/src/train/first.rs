@@ -161,7 +161,9 @@ mod tests {
         let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
         let rows = rows(&SIZE, &(2..6));
         assert_eq!(rows.iter().map(std::ops::Range::len).sum::<usize>(), 2 * SIZE.taps * 4 * SIZE.hidden);
-        rows.into_iter().for_each(|row| weights[row].fill(0.0));
+        for row in rows {
+            weights[row].fill(0.0);
+        }
         let idle = Net::new(SIZE, Activation::Tanh, &weights).forward(vec![vec![0.0; SIZE.inputs(0)]]).output;
         for input in 0..SIZE.inputs(0) {
             let seen = input % SIZE.features < 2;

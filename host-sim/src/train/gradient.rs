@@ -68,7 +68,9 @@ pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gra
         }
     };
     let mut all = Sums::new(net);
-    parts.iter().for_each(|part| all.add(part));
+    for part in &parts {
+        all.add(part);
+    }
     all.finish(net, gradient);
     all.loss / all.count as f32
 }
@@ -334,7 +336,7 @@ mod tests {
         let once: Vec<_> = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
         // More than one part, more than one thread's share, and a rest.
         let often = once.iter().copied().cycle().take(35 * 40).collect();
-        assert!(35 * 40 > 2 * PARTS * PART);
+        const { assert!(35 * 40 > 2 * PARTS * PART) };
         let [once, often] =
             [once, often].map(|samples| of(size, &weights, Scale::Mean, &Batch::Samples(samples)).1);
         for (a, b) in once.iter().zip(often) {

@@ -260,7 +260,9 @@ impl Sums {
         }
         gradient[places.readout_bias.clone()].copy_from_slice(&self.output);
         let mean = 1.0 / self.count.max(1) as f32;
-        gradient.iter_mut().for_each(|g| *g *= mean);
+        for g in gradient {
+            *g *= mean;
+        }
     }
 }
 

@@ -281,7 +281,9 @@ mod tests {
         let mut weights: Vec<f32> =
             (0..Places::of(&SIZE).count()).map(|_| random.random_range(-0.4..0.4)).collect();
         weights[..3].copy_from_slice(&[0.9, 1.1, 0.1]);
-        first::rows(&SIZE, &(2..6)).into_iter().for_each(|rows| weights[rows].fill(0.0));
+        for rows in first::rows(&SIZE, &(2..6)) {
+            weights[rows].fill(0.0);
+        }
         weights
     }
 

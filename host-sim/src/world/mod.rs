@@ -112,11 +112,13 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// Whom networks are held against.
+    #[must_use]
     fn rivals() -> Vec<Rival<Self>> {
         Vec::new()
     }
 
     /// How a centre that sees the whole swarm would have its robots learn in flight.
+    #[must_use]
     fn centre() -> Option<Centre<Self::Task>> {
         None
     }
@@ -127,6 +129,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// What a network is trained with, by a recipe; none where it makes no sense.
+    #[must_use]
     fn settings(recipe: RecipeName) -> Option<Settings<Self::Task>> {
         (recipe != RecipeName::Paper).then(|| Settings {
             task: Self::task(),

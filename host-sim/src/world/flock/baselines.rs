@@ -111,6 +111,7 @@ impl<const D: usize> Wishes<D> for Hearsay<D> {
 }
 
 /// Everybody, in the order of the table.
+#[must_use]
 pub fn rivals<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Rival<W>>
 where
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,

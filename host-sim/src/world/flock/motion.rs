@@ -3,6 +3,7 @@
 use wdgnn_core::flocking::Motion;
 
 /// Where a robot is; in the plane its height is zero.
+#[must_use]
 pub fn place<const D: usize>(motion: &Motion<D>) -> [f32; 3] {
     let mut place = [0.0; 3];
     place.iter_mut().zip(motion.position).for_each(|(place, x)| *place = x);
