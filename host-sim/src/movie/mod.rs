@@ -5,7 +5,7 @@
 //!
 //! | step | module | in → out |
 //! |---|---|---|
-//! | read | [`data`], [`lines`], [`error`] | a folder → checked ratings |
+//! | read | [`data`], [`lines`], [`crate::data_error`] | a folder → checked ratings |
 //! | select | [`signals`] | the most rated movies → one signal per user |
 //! | split | [`split`] | raters → training, held out, stream |
 //! | connect | [`graph`] | training users' ratings → ten nearest movies each |
