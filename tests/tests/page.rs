@@ -156,7 +156,7 @@ fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
     assert_eq!(browser.evaluate("clock.value"), "0.50 s");
     browser.press("ArrowLeft", "");
     // The replay's numbers are those of the moments: WD-GNN online is the fifth.
-    let replayed = browser.evaluate("document.querySelectorAll('.panels output')[4].value + ' m²/s²'");
+    let replayed = browser.evaluate("document.querySelectorAll('.panels output')[4].value");
     assert_eq!(browser.evaluate("document.querySelectorAll('.moments output')[1].value"), replayed);
     browser.evaluate(
         "const box = charts[0].svg.getBoundingClientRect(); \
