@@ -79,13 +79,19 @@ where
     B: Board<Sensor: Sensor<T::State>, Actuator: Actuator<T::Output>>,
     T: Onboard<Output: defmt::Format>,
 {
-    // It is made once.
-    let Some(board) = memory.board.try_init_with(B::init) else { B::give_up() };
+    let board = wake(&memory.board);
     let robot = load::<B, T>(board.id(), model, &memory.robot);
     fly::<B, T, BUFFER>(board, robot)
 }
 
-/// The robot with its network. Not inlined, nor is [`fly`]: what one needs of the stack, the other has again.
+/// The board. Not inlined, nor are [`load`] and [`fly`]: what one needs of the stack, the next has again.
+#[inline(never)]
+fn wake<B: Board>(place: &'static StaticCell<B>) -> &'static mut B {
+    // It is made once.
+    place.try_init_with(B::init).unwrap_or_else(|| B::give_up())
+}
+
+/// The robot with its network.
 #[inline(never)]
 fn load<B: Board, T: Onboard>(
     id: NodeId,

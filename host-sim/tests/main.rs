@@ -6,6 +6,7 @@ mod air;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;
+mod program;
 mod sniff_cli;
 mod swarm_cli;
 mod tasks_cli;

@@ -1,19 +1,10 @@
 //! The program as a person or a script uses it: any task.
 
-use std::{
-    path::Path,
-    process::{Command, Output},
-};
+use std::path::Path;
 
 use serde_json::Value;
 
-fn host_sim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_host-sim"))
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .expect("it starts")
-}
+use crate::program::{host_sim, refused};
 
 /// What the program prints, if it ends well.
 fn said(folder: &Path, arguments: &[&str]) -> String {
@@ -24,16 +15,6 @@ fn said(folder: &Path, arguments: &[&str]) -> String {
 
 fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&said(folder, arguments)).expect("JSON")
-}
-
-fn refused(arguments: &[&str], sentence: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-    assert!(said.contains(sentence), "{arguments:?}: {said}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed a result all the same");
-    assert_eq!(folder.path().read_dir().expect("readable").count(), 0, "{arguments:?} left something behind");
 }
 
 fn total(flown: &Value, controller: &str) -> f64 {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 use clap::Args;
 use serde::Serialize;
 
-use super::flock_tables;
+use super::{condition::ConditionArguments, flock_tables};
 use crate::{
     air::options::FaultArguments,
     error::{Error, Result},
@@ -39,18 +39,8 @@ pub struct FlyArguments {
     /// The link profile: how much of a beacon goes on the air, and how often.
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
-    /// Robots per swarm [default: the task's own].
-    #[arg(long, value_name = "N")]
-    pub robots: Option<usize>,
-    /// Radio range in metres [default: the task's own].
-    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
-    pub radius: Option<f32>,
-    /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own].
-    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
-    pub speed: Option<f32>,
-    /// Length of a flight in ticks [default: the task's own].
-    #[arg(long, value_name = "N")]
-    pub ticks: Option<u32>,
+    #[command(flatten)]
+    condition: ConditionArguments,
     /// Held-out swarms to fly.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub swarms: usize,
@@ -96,20 +86,7 @@ struct Output<'a> {
 
 impl FlyArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
-        let usual = W::condition();
-        if self.speed.is_some() && usual.speed == 0.0 {
-            return Err(Error::usage(format!(
-                "--speed has no effect: robots of --task {} start at rest",
-                W::NAME
-            )));
-        }
-        let condition = Condition {
-            robots: self.robots.unwrap_or(usual.robots),
-            radius: self.radius.unwrap_or(usual.radius),
-            speed: self.speed.unwrap_or(usual.speed),
-            ticks: self.ticks.unwrap_or(usual.ticks),
-        };
-        condition.check()?;
+        let condition = self.condition.of::<W>()?;
         if condition.ticks == 0 || self.swarms == 0 {
             return Err(Error::usage("--ticks and --swarms must be at least 1"));
         }

@@ -5,8 +5,10 @@ use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use wdgnn_core::Task as _;
 
 use super::{
+    condition::ConditionArguments,
     flock_tables,
     fly::capital,
     stop_on_interrupt,
@@ -70,21 +72,11 @@ pub struct SwarmArguments {
     /// What the robots run on.
     #[arg(long, value_enum, default_value = "native")]
     nodes: Nodes,
-    /// How many robots [default: the task's own, 50 for flocking].
-    #[arg(long, value_name = "N")]
-    robots: Option<usize>,
-    /// Length of the flight in ticks [default: the task's own, 200 of 10 ms for flocking].
-    #[arg(long, value_name = "N")]
-    ticks: Option<u32>,
+    #[command(flatten)]
+    condition: ConditionArguments,
     /// Length of the flight in seconds, in place of ticks.
     #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
     seconds: Option<f64>,
-    /// Radio range in metres; the spacing at the start goes with it [default: the task's own, 2 for flocking].
-    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
-    radius: Option<f32>,
-    /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own, 3 for flocking].
-    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
-    speed: Option<f32>,
     /// Seed of the start.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -146,28 +138,13 @@ struct Flown {
 
 impl SwarmArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
-        let usual = W::condition();
-        if self.speed.is_some() && usual.speed == 0.0 {
-            return Err(Error::usage(format!(
-                "--speed has no effect: robots of --task {} start at rest",
-                W::NAME
-            )));
-        }
-        let period = f64::from(wdgnn_core::Task::period(&W::task()));
-        let ticks = match self.seconds {
-            None => self.ticks.unwrap_or(usual.ticks),
-            Some(seconds) if seconds > 0.0 && seconds <= 3600.0 => (seconds / period).round() as u32,
-            Some(seconds) => {
+        let mut condition = self.condition.of::<W>()?;
+        if let Some(seconds) = self.seconds {
+            if !(seconds > 0.0 && seconds <= 3600.0) {
                 return Err(Error::usage(format!("--seconds {seconds} cannot be: give up to an hour")));
             }
-        };
-        let condition = Condition {
-            robots: self.robots.unwrap_or(usual.robots),
-            radius: self.radius.unwrap_or(usual.radius),
-            speed: self.speed.unwrap_or(usual.speed),
-            ticks,
-        };
-        condition.check()?;
+            condition.ticks = (seconds / f64::from(W::task().period())).round() as u32;
+        }
         self.profile.check_robots(condition.robots)?;
         Ok(condition)
     }

@@ -6,13 +6,14 @@ use wdgnn_core::{
     activation::Activation,
     behaviour::Behaviour,
     online::Learning,
-    seal::Key,
+    robot::ModelOf,
     shape::{Dimensions, Shape},
     taps::Scale,
     wide::{Metric, Model},
 };
 
 use super::{
+    Robots,
     emulated::Emulated,
     native::Native,
     on_air::{Air, OnAir},
@@ -78,7 +79,7 @@ impl<'a, T: Flown> Network<'a, T> {
     /// As [`Network::typed`].
     pub fn on_air(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.in_process::<T::Shape>(Some(air.faults.trust), air, robots)?;
+        let make = self.put_on_air(Some(air.faults.trust), air, None, robots)?;
         Ok(visit_sealed(self.profile, make))
     }
 
@@ -88,7 +89,7 @@ impl<'a, T: Flown> Network<'a, T> {
     /// As [`Network::typed`].
     pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
-        let make = self.in_process::<T::Shape>(sealed.then_some(Trust::Robust), air, robots)?;
+        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, None, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
 
@@ -98,12 +99,8 @@ impl<'a, T: Flown> Network<'a, T> {
     /// As [`Network::typed`]; robots that run something else.
     pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
         let count = robots.count();
-        let blueprint = self.blueprint::<T::Shape>(sealed.then_some(Trust::Robust))?;
-        Ok(visit_codec(
-            self.profile,
-            sealed,
-            PutOnAir { model: PhantomData, robots, blueprint, air, learns: self.learns(), count },
-        ))
+        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some(robots), count)?;
+        Ok(visit_codec(self.profile, sealed, make))
     }
 
     /// Checks that networks of these dimensions can be flown on a profile.
@@ -130,15 +127,15 @@ impl<'a, T: Flown> Network<'a, T> {
         !matches!(self.online, Online::Off)
     }
 
-    fn in_process<'b, S: Shape<T>>(
+    fn put_on_air<'b>(
         &self,
         trust: Option<Trust>,
         air: &'b Air<'b>,
+        emulated: Option<Emulated>,
         robots: usize,
-    ) -> Result<InProcess<'a, 'b, S::Model<'a>, T>> {
-        let blueprint = self.blueprint::<S>(trust)?;
-        let (key, learns) = (air.key, self.learns());
-        Ok(InProcess { model: PhantomData, blueprint, key, air, learns, robots })
+    ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
+        let blueprint = self.blueprint::<T::Shape>(trust)?;
+        Ok(PutOnAir { model: PhantomData, blueprint, emulated, air, learns: self.learns(), robots })
     }
 
     /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
@@ -243,37 +240,15 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
     }
 }
 
-struct InProcess<'a, 'b, M, T: Flown> {
+/// Robots on an air, of which only the codec is still to be chosen.
+struct PutOnAir<'a, 'b, M, T: Flown> {
     model: PhantomData<&'a ()>,
     blueprint: Blueprint<M, T>,
-    key: Key,
+    /// Those that are there already; none for robots in this process.
+    emulated: Option<Emulated>,
     air: &'b Air<'b>,
     learns: bool,
     robots: usize,
-}
-
-impl<'a, M, T> CodecVisitor for InProcess<'a, '_, M, T>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
-{
-    type Output = AnySwarm<'a, T>;
-
-    fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { blueprint, key, air, learns, robots, .. } = self;
-        let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &key));
-        let native = Box::new(Native::<T, M, C>::new(blueprint, &key, robots));
-        Box::new(OnAir::new(native, blueprint.common(), voice, air, learns, robots))
-    }
-}
-
-struct PutOnAir<'a, 'b, M, T: Flown> {
-    model: PhantomData<&'a ()>,
-    robots: Emulated,
-    blueprint: Blueprint<M, T>,
-    air: &'b Air<'b>,
-    learns: bool,
-    count: usize,
 }
 
 impl<'a, M, T> CodecVisitor for PutOnAir<'a, '_, M, T>
@@ -284,9 +259,13 @@ where
     type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { robots, blueprint, air, learns, count, .. } = self;
+        let Self { blueprint, emulated, air, learns, robots: count, .. } = self;
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
-        Box::new(OnAir::new(Box::new(robots), blueprint.common(), voice, air, learns, count))
+        let robots: Box<dyn Robots<T> + 'a> = match emulated {
+            Some(emulated) => Box::new(emulated),
+            None => Box::new(Native::<T, M, C>::new(blueprint, &air.key, count)),
+        };
+        Box::new(OnAir::new(robots, blueprint.common(), voice, air, learns, count))
     }
 }
 

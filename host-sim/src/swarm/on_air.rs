@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use wdgnn_core::{ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, seal::Key, task::NodeId};
 
-use super::{Acquaintance, Outcome, Robots};
+use super::{Acquaintance, Outcome, Robots, Thoughts};
 use crate::{
     air::{
         blueprint::Common,
@@ -96,7 +96,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
     }
 
     /// Counts what a robot did, and checks what must always hold.
-    fn count(&mut self, robot: usize, before: Option<&Outcome>, now: &Outcome) {
+    fn count(&mut self, thoughts: Option<&Thoughts>, before: Option<&Outcome>, now: &Outcome) {
         let tally = &mut self.tally;
         let Common { task, behaviour, offline, norm } = &self.medium.common;
         tally.heard += u64::from(now.counts.heard);
@@ -106,7 +106,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
         }
         let distance =
             |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
-        if let Some(thoughts) = self.robots.thoughts(robot) {
+        if let Some(thoughts) = thoughts {
             tally.judge(thoughts.verdict);
             let alone = !thoughts.known.iter().any(|other| other.counted);
             // A projection onto the ball rounds anew in every tick.
@@ -124,10 +124,10 @@ impl<'a, T: Flown> OnAir<'a, T> {
     }
 
     /// Looks at everybody after a tick.
-    fn inspect(&mut self, scene: &Scene<'_, T::State>) {
+    fn inspect(&mut self, scene: &Scene<'_, T::State>, thoughts: &[Option<Thoughts>]) {
         let mut deceived = BTreeMap::new();
-        for robot in 0..scene.states.len() {
-            let Some(thoughts) = self.robots.thoughts(robot) else { continue };
+        for (robot, thoughts) in thoughts.iter().enumerate() {
+            let Some(thoughts) = thoughts else { continue };
             let lies = self.medium.liars[robot];
             for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {
                 let other = usize::from(sender);
@@ -157,25 +157,24 @@ impl<'a, T: Flown> OnAir<'a, T> {
         let returning = std::mem::take(&mut self.returning);
         for (robot, since) in returning {
             self.tally.longest_return = self.tally.longest_return.max(scene.tick - since);
-            if !self.is_back(robot, scene) {
+            if !is_back(robot, scene, thoughts) {
                 self.returning.push((robot, since));
             }
         }
     }
+}
 
-    /// Whether a restarted robot counts somebody, and half of those in range count it. Whom nobody can look into is back at once.
-    fn is_back(&self, robot: usize, scene: &Scene<'_, T::State>) -> bool {
-        let Some(thoughts) = self.robots.thoughts(robot) else { return true };
-        let counts_somebody = thoughts.known.iter().any(|other| other.counted);
-        let in_range = scene.links.of(robot);
-        let counted = in_range.iter().filter(|&&other| {
-            let thoughts = self.robots.thoughts(other as usize);
-            let mut known = thoughts.iter().flat_map(|thoughts| &thoughts.known);
-            known.any(|other| other.counted && usize::from(other.sender) == robot)
-        });
-        // Nobody in range is nobody to be back with.
-        in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
-    }
+/// Whether a restarted robot counts somebody, and half of those in range count it. Whom nobody can look into is back at once.
+fn is_back<S>(robot: usize, scene: &Scene<'_, S>, thoughts: &[Option<Thoughts>]) -> bool {
+    let Some(own) = &thoughts[robot] else { return true };
+    let counts_somebody = own.known.iter().any(|other| other.counted);
+    let in_range = scene.links.of(robot);
+    let counted = in_range.iter().filter(|&&other| {
+        let mut known = thoughts[other as usize].iter().flat_map(|thoughts| &thoughts.known);
+        known.any(|other| other.counted && usize::from(other.sender) == robot)
+    });
+    // Nobody in range is nobody to be back with.
+    in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
 }
 
 /// A command from its numbers.
@@ -203,9 +202,11 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
         let heard: Vec<Vec<Frame>> = self.ears.iter_mut().map(|ear| listen(&mut ear.radio)).collect();
         let outcomes = self.robots.hear(&heard);
         let before = std::mem::take(&mut self.outcomes);
+        let thoughts: Vec<Option<Thoughts>> =
+            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
         for (robot, now) in outcomes.iter().enumerate() {
             if let Some(now) = now {
-                self.count(robot, before.get(robot).and_then(Option::as_ref), now);
+                self.count(thoughts[robot].as_ref(), before.get(robot).and_then(Option::as_ref), now);
             }
         }
         commands.clear();
@@ -213,7 +214,7 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
         commands
             .extend(outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))));
         self.outcomes = outcomes;
-        self.inspect(scene);
+        self.inspect(scene, &thoughts);
         Ok(())
     }
 

@@ -78,34 +78,48 @@ impl Field {
         Self { heaps: (0..HEAPS).map(heap).collect() }
     }
 
-    /// Every place that is looked at, and how much there is.
-    fn places(&self, tick: u32) -> Vec<([f32; 2], f64)> {
+    /// Looks at all of it.
+    #[must_use]
+    pub fn look(&self, tick: u32) -> Look {
         let step = SIDE_METRES / f32::from(PLACES);
         let heaps: Vec<([f32; 2], f32, f32)> =
             self.heaps.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
         let middle = |index: u16| (f32::from(index) + 0.5) * step;
         let all = (0..PLACES).flat_map(|x| (0..PLACES).map(move |y| [middle(x), middle(y)]));
-        all.map(|place| {
+        let seen = all.map(|place| {
             let there = heaps.iter().map(|(centre, width, height)| {
                 let squared = (place[0] - centre[0]).powi(2) + (place[1] - centre[1]).powi(2);
                 f64::from(height * libm::expf(-squared / (2.0 * width * width)))
             });
             (place, GROUND + there.sum::<f64>())
-        })
-        .collect()
+        });
+        Look(seen.collect())
     }
 
+    /// The heaps, to be drawn.
+    #[must_use]
+    pub fn spots(&self, tick: u32) -> Vec<Spot> {
+        let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
+        self.heaps.iter().map(spot).collect()
+    }
+}
+
+/// Every place that was looked at, and how much there is.
+#[derive(Clone, Debug)]
+pub struct Look(Vec<([f32; 2], f64)>);
+
+impl Look {
     /// How much there is in all.
     #[must_use]
-    pub fn mass(&self, tick: u32) -> f64 {
-        self.places(tick).iter().map(|(_, mass)| mass).sum()
+    pub fn mass(&self) -> f64 {
+        self.0.iter().map(|(_, mass)| mass).sum()
     }
 
     /// The mean squared distance from what there is to the nearest robot.
     #[must_use]
-    pub fn cost(&self, tick: u32, robots: &[[f32; 2]]) -> f64 {
+    pub fn cost(&self, robots: &[[f32; 2]]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
-        for (place, mass) in self.places(tick) {
+        for &(place, mass) in &self.0 {
             let nearest = nearest(place, robots).map_or(f32::INFINITY, |(_, squared)| squared);
             sum += mass * f64::from(nearest);
             total += mass;
@@ -115,9 +129,9 @@ impl Field {
 
     /// What is nearest to each robot, of what is within its reach.
     #[must_use]
-    pub fn parts(&self, tick: u32, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
+    pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
         let mut parts = vec![Part::default(); robots.len()];
-        for (place, mass) in self.places(tick) {
+        for &(place, mass) in &self.0 {
             if let Some((robot, squared)) = nearest(place, robots)
                 && squared <= reach * reach
             {
@@ -127,13 +141,6 @@ impl Field {
             }
         }
         parts
-    }
-
-    /// The heaps, to be drawn.
-    #[must_use]
-    pub fn spots(&self, tick: u32) -> Vec<Spot> {
-        let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
-        self.heaps.iter().map(spot).collect()
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Lloyd {
 impl Swarm<Coverage> for Lloyd {
     fn fly(&mut self, scene: &Scene<'_, Cell>, commands: &mut Vec<[f32; 2]>) -> Result {
         let places: Vec<[f32; 2]> = scene.states.iter().map(|cell| cell.position).collect();
-        let parts = self.field.parts(scene.tick, &places, f32::INFINITY);
+        let parts = self.field.look(scene.tick).parts(&places, f32::INFINITY);
         commands.clear();
         commands.extend(places.iter().zip(parts).map(|(place, part)| go(&self.task, part.way(*place))));
         Ok(())

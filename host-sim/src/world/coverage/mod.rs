@@ -91,7 +91,7 @@ impl World for Area {
 
     fn score(&self, tick: u32, cells: &[Cell]) -> f64 {
         let places: Vec<[f32; 2]> = cells.iter().map(|cell| cell.position).collect();
-        self.field.cost(tick, &places)
+        self.field.look(tick).cost(&places)
     }
 
     fn expert(&self, task: &Coverage) -> Option<SwarmOf<'static, Self>> {
@@ -124,8 +124,9 @@ impl World for Area {
 impl Area {
     /// What everybody senses: of what is within reach, the part that nobody else is nearer to.
     fn cells(&self, tick: u32, places: &[[f32; 2]]) -> Vec<Cell> {
-        let share = self.field.mass(tick) / places.len().max(1) as f64;
-        let parts = self.field.parts(tick, places, self.reach);
+        let look = self.field.look(tick);
+        let share = look.mass() / places.len().max(1) as f64;
+        let parts = look.parts(places, self.reach);
         let cell = |(position, part): (&[f32; 2], field::Part)| Cell {
             position: *position,
             way: part.way(*position),

@@ -1,0 +1,49 @@
+//! The circumstances of a flight of any task, as options.
+
+use clap::Args;
+
+use crate::{
+    error::{Error, Result},
+    world::{Condition, World},
+};
+
+/// What is not said is the task's own.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ConditionArguments {
+    /// Robots per swarm [default: the task's own, 50 for flocking].
+    #[arg(long, value_name = "N")]
+    pub robots: Option<usize>,
+    /// Length of a flight in ticks [default: the task's own, 200 of 10 ms for flocking].
+    #[arg(long, value_name = "N")]
+    pub ticks: Option<u32>,
+    /// Radio range in metres; for flocking, the spacing at the start goes with it [default: the task's own, 2 for flocking].
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    pub radius: Option<f32>,
+    /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own, 3 for flocking].
+    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
+    pub speed: Option<f32>,
+}
+
+impl ConditionArguments {
+    /// The condition in the world `W`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the option to change.
+    pub fn of<W: World>(&self) -> Result<Condition> {
+        let usual = W::condition();
+        if self.speed.is_some() && usual.speed == 0.0 {
+            return Err(Error::usage(format!(
+                "--speed has no effect: robots of --task {} start at rest",
+                W::NAME
+            )));
+        }
+        let condition = Condition {
+            robots: self.robots.unwrap_or(usual.robots),
+            radius: self.radius.unwrap_or(usual.radius),
+            speed: self.speed.unwrap_or(usual.speed),
+            ticks: self.ticks.unwrap_or(usual.ticks),
+        };
+        condition.check()?;
+        Ok(condition)
+    }
+}
