@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::error::Error;
+
 /// Where the data are.
 pub const PAGE: &str = "https://grouplens.org/datasets/movielens/100k/";
 
@@ -142,4 +144,10 @@ pub enum DataError {
         /// The room.
         room: usize,
     },
+}
+
+impl From<DataError> for Error {
+    fn from(error: DataError) -> Self {
+        Self::Data(Box::new(error))
+    }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod air;
+mod fast_path;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;

@@ -101,7 +101,9 @@ fn emulated<W: World>(told: &Told<'_>) -> Emulated {
 }
 
 fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
-    fly_with::<W>(told, |network, air| network.emulated(air, robots, told.link.sealed).unwrap())
+    fly_with::<W>(told, |network, air| {
+        network.elsewhere(air, Box::new(robots), told.robots, told.link.sealed).unwrap()
+    })
 }
 
 /// Flies a swarm in this process and the same in emulators. Both must have done and counted the same.

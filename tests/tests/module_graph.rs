@@ -23,5 +23,6 @@ fn the_core_has_no_way_round() {
 
 #[test]
 fn the_simulator_has_no_way_round() {
+    check(&graph("sim/src"));
     check(&graph("host-sim/src"));
 }

@@ -6,9 +6,9 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    air::options::FaultArguments,
     airtime::{Airtime, MOST_USE},
     commands::{
+        fault_options::FaultArguments,
         flock_tables::{self, OverSeeds},
         realisations, stop_on_interrupt,
     },

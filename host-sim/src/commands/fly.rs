@@ -5,9 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 use clap::Args;
 use serde::Serialize;
 
-use super::{condition::ConditionArguments, flock_tables};
+use super::{condition::ConditionArguments, fault_options::FaultArguments, flock_tables};
 use crate::{
-    air::options::FaultArguments,
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
     files,

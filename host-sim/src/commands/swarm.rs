@@ -9,13 +9,13 @@ use wdgnn_core::Task as _;
 
 use super::{
     condition::ConditionArguments,
+    fault_options::FlightArguments,
     flock_tables,
     fly::capital,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
 };
 use crate::{
-    air::options::FlightArguments,
     error::{Error, Result},
     evaluate::{Outcome, Summary},
     files,
@@ -233,7 +233,7 @@ impl SwarmArguments {
         };
         let link = Link { profile: self.profile, sealed };
         let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots)?;
-        network.emulated(air, robots, sealed)
+        network.elsewhere(air, Box::new(robots), condition.robots, sealed)
     }
 
     fn fly<W: World>(

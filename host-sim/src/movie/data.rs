@@ -140,7 +140,7 @@ mod tests {
             std::fs::write(folder.path().join(name), content).unwrap();
         }
         Data::read(folder.path(), allow_other_data).map_err(|error| match error {
-            Error::Data(error) => error,
+            Error::Data(error) => *error.downcast().unwrap(),
             other => panic!("{other}"),
         })
     }

@@ -1,98 +1,14 @@
-//! Swarms of robots: three ways to fly the same tick.
+//! Swarms of robots on emulated microcontrollers, besides those in this process.
 //!
-//! * [`typed`]: nodes in this process that hand each other their beacons, the fast path.
-//! * [`native`]: nodes in this process that speak in bytes, with ports made of memory.
-//! * [`emulated`]: the firmware image on emulated microcontrollers.
-//!
-//! The last two are [`Robots`] that talk through an air, in which anything may go wrong ([`on_air`]). All of them are a
-//! [`Swarm`](crate::scene::Swarm). [`networks`] makes them from weight files; [`digest`] and [`capture`] watch them.
+//! [`emulated`] is the firmware's image on QEMU: [`Robots`] that talk through the same air as native ones.
 
 pub mod capture;
-pub mod digest;
 pub mod emulated;
 pub mod image;
 pub mod log;
-pub mod native;
-pub mod networks;
-pub mod on_air;
-pub mod outcome;
 pub mod qemu;
-pub mod typed;
 pub mod watchdog;
 
-use wdgnn_core::{
-    safety::Verdict,
-    task::{NodeId, Task},
+pub use wdgnn_sim::swarm::{
+    Acquaintance, Outcome, Robots, Thoughts, digest, native, networks, on_air, outcome, typed,
 };
-
-pub use self::outcome::Outcome;
-use crate::{
-    error::Result,
-    scene::{Frame, Inside},
-};
-
-/// Robots that speak in frames. A robot that is gone says nothing and does nothing; the others fly on.
-pub trait Robots<T: Task>: Send {
-    /// Everybody senses and speaks, each at the tick that its clock shows: the frames of every robot, none of those that are gone or
-    /// do not speak in this tick.
-    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>>;
-
-    /// Everybody hears, acts and learns: `heard` holds the frames that reach each robot, in order.
-    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>>;
-
-    /// Takes a robot out of the sky.
-    fn kill(&mut self, robot: usize);
-
-    /// Switches a robot off and on again. It comes back with what it has stored.
-    ///
-    /// # Errors
-    /// When it does not come back.
-    fn reboot(&mut self, robot: usize) -> Result;
-
-    /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
-    fn lost(&mut self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Ends everybody and returns their logs, where they keep any.
-    fn logs(&mut self) -> Vec<Vec<String>> {
-        Vec::new()
-    }
-
-    /// What a robot thinks of others, where that can be seen.
-    fn thoughts(&self, _robot: usize) -> Option<Thoughts> {
-        None
-    }
-
-    /// The inside of a robot, where that can be seen.
-    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
-        None
-    }
-}
-
-/// What a robot thinks of others.
-#[derive(Clone, Debug)]
-pub struct Thoughts {
-    /// What its safety gate said.
-    pub verdict: Verdict,
-    /// Everybody in its table.
-    pub known: Vec<Acquaintance>,
-}
-
-/// Somebody in a robot's table.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-pub struct Acquaintance {
-    /// Who.
-    pub sender: NodeId,
-    /// Whether it was heard in this tick.
-    pub heard_now: bool,
-    /// Whether its words are held against what it said before.
-    pub followed: bool,
-    /// Whether its last words bore that out.
-    pub believed: bool,
-    /// Whether it counts.
-    pub counted: bool,
-    /// Whether it says that it is where forged frames come from.
-    pub nowhere: bool,
-}

@@ -1,9 +1,8 @@
 //! Radios: what one frame takes of the air. Times are the standards' and data sheets', not measured.
 
-use clap::ValueEnum;
-
 /// A radio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Radio {
     /// IEEE 802.15.4 at 250 kbit/s.
     Dot154,

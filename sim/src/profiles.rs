@@ -4,7 +4,6 @@
 
 use std::fmt::Debug;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
@@ -67,7 +66,8 @@ struct Row {
 macro_rules! profiles {
     ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $row:expr;)+) => {
         /// A link profile.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         #[serde(rename_all = "kebab-case")]
         pub enum Profile {
             $($(#[$comment])* $profile,)+

@@ -1,10 +1,10 @@
 //! What networks are called: which parts they have, and how they were trained.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// Which parts a network has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Architecture {
     /// Wide and deep.
@@ -41,12 +41,13 @@ impl Architecture {
 }
 
 /// How to train.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecipeName {
     /// Imitation of the expert, with data-set aggregation over mixed conditions; for flocking on the paper's features, and what robots
     /// fly.
-    #[value(alias = "imitate")]
+    #[cfg_attr(feature = "clap", value(alias = "imitate"))]
     Ours,
     /// The paper's recipe to the letter.
     Paper,

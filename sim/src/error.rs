@@ -4,8 +4,6 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use wdgnn_core::weights::WeightsError;
 
-use crate::data_error::DataError;
-
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -37,9 +35,9 @@ pub enum Error {
         /// Why.
         source: WeightsError,
     },
-    /// Ratings that are missing, damaged or too few.
+    /// Data that are missing, damaged or too few.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(Box<dyn std::error::Error + Send + Sync>),
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
     Interrupted,

@@ -14,7 +14,6 @@ use wdgnn_core::{
 
 use super::{
     Robots,
-    emulated::Emulated,
     native::Native,
     on_air::{Air, OnAir},
     typed::{Online, Typed},
@@ -93,12 +92,17 @@ impl<'a, T: Flown> Network<'a, T> {
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// A swarm of emulated robots that are there already.
+    /// A swarm of `count` robots that are there already, emulated ones for instance, which carry this network.
     ///
     /// # Errors
-    /// As [`Network::typed`]; robots that run something else.
-    pub fn emulated(&self, air: &Air<'_>, robots: Emulated, sealed: bool) -> Result<AnySwarm<'a, T>> {
-        let count = robots.count();
+    /// As [`Network::typed`].
+    pub fn elsewhere(
+        &self,
+        air: &Air<'_>,
+        robots: Box<dyn Robots<T> + 'a>,
+        count: usize,
+        sealed: bool,
+    ) -> Result<AnySwarm<'a, T>> {
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some(robots), count)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
@@ -131,11 +135,11 @@ impl<'a, T: Flown> Network<'a, T> {
         &self,
         trust: Option<Trust>,
         air: &'b Air<'b>,
-        emulated: Option<Emulated>,
+        there: Option<Box<dyn Robots<T> + 'a>>,
         robots: usize,
     ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
         let blueprint = self.blueprint::<T::Shape>(trust)?;
-        Ok(PutOnAir { model: PhantomData, blueprint, emulated, air, learns: self.learns(), robots })
+        Ok(PutOnAir { blueprint, there, air, learns: self.learns(), robots })
     }
 
     /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
@@ -242,10 +246,9 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
 
 /// Robots on an air, of which only the codec is still to be chosen.
 struct PutOnAir<'a, 'b, M, T: Flown> {
-    model: PhantomData<&'a ()>,
     blueprint: Blueprint<M, T>,
     /// Those that are there already; none for robots in this process.
-    emulated: Option<Emulated>,
+    there: Option<Box<dyn Robots<T> + 'a>>,
     air: &'b Air<'b>,
     learns: bool,
     robots: usize,
@@ -259,12 +262,9 @@ where
     type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { blueprint, emulated, air, learns, robots: count, .. } = self;
+        let Self { blueprint, there, air, learns, robots: count } = self;
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
-        let robots: Box<dyn Robots<T> + 'a> = match emulated {
-            Some(emulated) => Box::new(emulated),
-            None => Box::new(Native::<T, M, C>::new(blueprint, &air.key, count)),
-        };
+        let robots = there.unwrap_or_else(|| Box::new(Native::<T, M, C>::new(blueprint, &air.key, count)));
         Box::new(OnAir::new(robots, blueprint.common(), voice, air, learns, count))
     }
 }

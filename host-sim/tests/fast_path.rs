@@ -1,0 +1,86 @@
+//! The fast path flies what robots fly that speak in bytes.
+
+use std::sync::atomic::AtomicBool;
+
+use wdgnn_core::task::State;
+
+use host_sim::{
+    air::options::{Faults, Trust},
+    flight::Start,
+    model::ModelFile,
+    models,
+    profiles::Profile,
+    recipe::{Architecture, RecipeName},
+    scene::Swarm,
+    seeds::{Purpose, generator},
+    shapes::Shapes,
+    swarm::{
+        digest::FlightDigest,
+        networks::Network,
+        on_air::{Air, KEY},
+        typed::Online,
+    },
+    train::{first, recipe::Recipe},
+    world::{Condition, SwarmOf, World, coverage::Area, flock::Flock},
+};
+
+/// What a swarm does from a start to the end: every command and every wide parameter.
+fn digest<W: World>(start: &Start<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+    let mut digest = FlightDigest::default();
+    start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
+    digest.finish()
+}
+
+/// Flies one start by the fast path and by robots that speak in bytes, unsealed and sealed.
+fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
+    let start = Start::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
+    let network = Network::<W::Task>::of(model, profile).unwrap();
+    let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
+    let air = Air { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
+    let robots = start.states.len();
+    let of = |mut swarm: SwarmOf<'_, W>| digest(&start, &network.task, swarm.as_mut());
+    // Before they sense for the first time, robots know nothing of themselves.
+    let nothing = vec![State::zero(); robots];
+    let typed = of(network.typed::<W::Shapes>(&nothing).unwrap());
+    let what = || format!("{} {profile:?} {}", W::NAME, model.path().display());
+    assert_eq!(typed, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
+    assert_eq!(typed, of(network.on_air(&air, robots).unwrap()), "{}, sealed", what());
+    let still = Network { online: Online::Off, ..network };
+    assert_ne!(typed, of(still.typed::<W::Shapes>(&nothing).unwrap()), "{} learns", what());
+}
+
+#[test]
+fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
+    // In the middle of the swarm robots hear more than they have room for.
+    let condition = Condition { robots: 40, radius: 2.5, ticks: 60, ..Condition::PAPER };
+    for recipe in [RecipeName::Ours, RecipeName::Through] {
+        for &profile in Profile::ALL {
+            check::<Flock>(&models::of_profile(recipe, profile).unwrap(), profile, &condition);
+        }
+    }
+}
+
+/// A network of the shape that robots of a task have, as training would begin with it.
+fn untrained<W: World>(profile: Profile) -> ModelFile {
+    let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
+    recipe.exchange = profile.exchange();
+    let size = <W::Shapes as Shapes<W::Task>>::all()[0];
+    let numbers = first::weights(&size, Architecture::WdGnn, 1);
+    let header = recipe.header(size, recipe.learning(1.0, 1.0));
+    ModelFile::new(std::path::Path::new("untrained"), &header, &numbers).unwrap()
+}
+
+/// Every profile that has room for what robots of a task say. Returns how many there are.
+fn check_all<W: World>() -> usize {
+    let condition = Condition { robots: 20, ticks: 40, ..W::condition() };
+    let size = <W::Shapes as Shapes<W::Task>>::all()[0];
+    let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();
+    let fitting = Profile::ALL.iter().filter(fits);
+    fitting.map(|&profile| check::<W>(&untrained::<W>(profile), profile, &condition)).count()
+}
+
+#[test]
+fn so_it_does_for_other_tasks() {
+    assert_eq!(check_all::<Flock<3>>(), 3, "all but the shortest frames");
+    assert_eq!(check_all::<Area>(), 3, "likewise");
+}
