@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands,
-    error::Result,
+    error::{Error, Result},
     table,
     tasks::{self, Tasks},
 };
@@ -17,6 +17,9 @@ use crate::{
 #[derive(Debug, Parser)]
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
+    /// Threads to work with; results are the same at any number [default: one per core].
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -46,6 +49,12 @@ impl Cli {
     /// Whatever ended the command.
     pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads.into())
+                .build_global()
+                .map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))?;
+        }
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
             Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
@@ -56,7 +65,7 @@ impl Cli {
             Some(Command::Sniff(arguments)) => arguments.run(),
             Some(Command::Sweep(arguments)) => task(&arguments.task)?.sweep(&arguments),
             Some(Command::Tasks) => {
-                print!("{}", table::aligned(&list(tasks)));
+                table::print(&list(tasks));
                 Ok(())
             }
             Some(Command::Theorem(arguments)) => arguments.run(),
@@ -79,8 +88,8 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
 /// A program with these tasks: parses, runs, and says what went wrong in one sentence.
 #[must_use]
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
-    end_quietly_on_a_closed_pipe();
-    match Cli::parse().run(tasks) {
+    end_with_a_sentence_where_nothing_can_be_printed();
+    match parsed().run(tasks) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("host-sim: {error}");
@@ -89,14 +98,29 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
     }
 }
 
-/// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. The standard library turns the closed
-/// pipe into a panic of `println!`, so this is where it can be told from others.
-fn end_quietly_on_a_closed_pipe() {
+/// The command line. A number may be negative wherever there is one: what is wrong with it is then said about the number.
+fn parsed() -> Cli {
+    let command = Cli::command().mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let takes_values = arg.get_action().takes_values();
+            arg.allow_negative_numbers(takes_values)
+        })
+    });
+    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. A full disk is one. The standard library
+/// turns both into a panic of `println!`, so this is where they can be told from others.
+fn end_with_a_sentence_where_nothing_can_be_printed() {
     let other = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or_default();
-        if message.starts_with("failed printing to stdout") && message.contains("Broken pipe") {
-            std::process::exit(0);
+        if let Some(why) = message.strip_prefix("failed printing to stdout: ") {
+            if why.contains("Broken pipe") {
+                std::process::exit(0);
+            }
+            eprintln!("host-sim: cannot write to the standard output: {why}");
+            std::process::exit(2);
         }
         other(panic);
     }));

@@ -1,4 +1,37 @@
-//! Tables that line up.
+//! Tables that line up, and fit the terminal.
+
+use std::io::{IsTerminal as _, stdout};
+
+/// Prints a table, with as many columns as fit where somebody looks at a terminal.
+pub fn print(rows: &[Vec<String>]) {
+    let width = terminal_size::terminal_size().filter(|_| stdout().is_terminal());
+    let (text, left_out) = fitted(rows, width.map(|(width, _)| width.0.into()));
+    print!("{text}");
+    if left_out > 0 {
+        let columns = if left_out == 1 { "column" } else { "columns" };
+        println!("({left_out} more {columns} in a wider terminal, or behind a pipe)");
+    }
+}
+
+/// The table with as many columns as fit into this width, and how many were left out at the right.
+fn fitted(rows: &[Vec<String>], width: Option<usize>) -> (String, usize) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let kept = (2..=columns).rev().map(|kept| {
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().take(kept).cloned().collect()).collect();
+        (aligned(&rows), columns - kept)
+    });
+    let mut last = None;
+    for table in kept {
+        let fits = width.is_none_or(|width| widest(&table.0) <= width);
+        last = Some(table);
+        if fits {
+            break;
+        }
+    }
+    last.unwrap_or_else(|| (aligned(rows), 0))
+}
 
 /// Rows of cells; the first row is the heading. The first column and columns of words are aligned to the left, numbers to the
 /// right.
@@ -68,6 +101,17 @@ mod tests {
             aligned(&rows()),
             "a          total\n────────────────\nlong name      1\nb, c          23\n"
         );
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns_and_no_wrapped_lines() {
+        let rows = [["who", "what", "when"], ["somebody", "something", "sometime"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let (text, left_out) = fitted(&rows, Some(22));
+        assert_eq!(left_out, 1);
+        assert!(text.lines().all(|line| line.chars().count() <= 22), "{text}");
+        assert_eq!(fitted(&rows, None), (aligned(&rows), 0));
+        assert_eq!(fitted(&rows, Some(5)).1, 1, "two columns are the least that say something");
     }
 
     #[test]

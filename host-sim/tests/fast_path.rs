@@ -2,8 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use wdgnn_core::task::State;
-
 use host_sim::{
     air::options::{Faults, Trust},
     flight::Start,
@@ -39,14 +37,12 @@ fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Condition) {
     let air = Air { layout: &W::layout(), faults: &faults, swarm: 0, key: KEY };
     let robots = start.states.len();
     let of = |mut swarm: SwarmOf<'_, W>| digest(&start, &network.task, swarm.as_mut());
-    // Before they sense for the first time, robots know nothing of themselves.
-    let nothing = vec![State::zero(); robots];
-    let typed = of(network.typed::<W::Shapes>(&nothing).unwrap());
+    let typed = of(network.typed::<W::Shapes>(&start.states).unwrap());
     let what = || format!("{} {profile:?} {}", W::NAME, model.path().display());
     assert_eq!(typed, of(network.native(&air, robots, false).unwrap()), "{}, unsealed", what());
     assert_eq!(typed, of(network.on_air(&air, robots).unwrap()), "{}, sealed", what());
     let still = Network { online: Online::Off, ..network };
-    assert_ne!(typed, of(still.typed::<W::Shapes>(&nothing).unwrap()), "{} learns", what());
+    assert_ne!(typed, of(still.typed::<W::Shapes>(&start.states).unwrap()), "{} learns", what());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod air;
+mod everyday_cli;
 mod fast_path;
 mod faults_table;
 mod flock_cli;

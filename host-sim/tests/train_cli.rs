@@ -34,7 +34,6 @@ fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
         };
         assert_eq!(bytes("1"), bytes("3"), "{way:?}");
     }
-    assert!(!folder.path().join("out.wdgnn.checkpoint").exists(), "a finished run leaves nothing to resume");
 }
 
 #[test]
@@ -112,6 +111,58 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         assert!(resumed.status.success(), "{way:?}: {}", String::from_utf8_lossy(&resumed.stderr));
         let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
         assert_eq!(read("whole.wdgnn"), read("parts.wdgnn"), "{way:?}");
-        assert!(!checkpoint.exists(), "{way:?}");
+        // Its end is known, and with more epochs it is none.
+        let again = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
+        assert_eq!(again.status.code(), Some(2), "{way:?}");
+        assert!(String::from_utf8_lossy(&again.stderr).contains("finished, 20 epochs"), "{way:?}");
     }
+}
+
+/// A finished run goes on where it ended.
+#[test]
+fn a_finished_run_can_be_extended_and_says_how_good_its_network_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = train(folder.path(), "2", "out.wdgnn", WAYS[0]);
+    assert!(first.status.success());
+    let said = String::from_utf8_lossy(&first.stdout).into_owned();
+    assert!(said.contains("validation flights") && said.contains("of the expert's"), "{said}");
+    let longer: Vec<&str> = ["--epochs", "4", "--resume"].iter().chain(WAYS[0]).copied().collect();
+    let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .current_dir(folder.path())
+        .args(["train", "--seed", "5", "--out", "out.wdgnn"])
+        .args(longer)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Ctrl-C long before anything was validated: what there is then can be flown.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_early_interrupt_leaves_a_network_that_can_be_flown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .current_dir(folder.path())
+        .args(["train", "--epochs", "50", "--seed", "5", "--out", "out.wdgnn"])
+        .args(WAYS[2])
+        .spawn()
+        .expect("it starts");
+    // Until it listens for the signal, it would die of it.
+    let listens = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();
+        u64::from_str_radix(caught.trim(), 16).is_ok_and(|caught| caught & 2 != 0)
+    };
+    while !listens() {
+        std::thread::yield_now();
+    }
+    let killed =
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(killed.success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let flown = crate::program::host_sim(
+        folder.path(),
+        &["flock", "--swarms", "1", "--robots", "8", "--model", "out.wdgnn", "--json"],
+    );
+    assert!(flown.status.success(), "{}", String::from_utf8_lossy(&flown.stderr));
 }

@@ -1,19 +1,81 @@
 //! Files: read with a clear error; written all at once, so that a half-written file never replaces a good one.
+//!
+//! Only regular files are replaced. A link is followed to what it names, whatever else is there already (a device, a pipe) is
+//! written to and stays what it is, and `-` is the standard output.
 
 use std::{
-    fs,
-    io::Write as _,
+    fs, io,
+    io::{Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
 use crate::error::{Error, Result};
 
+/// The longest file that is read, in bytes: far beyond any model or key there is, and an end for what has none.
+const LONGEST_BYTES: u64 = 1 << 30;
+
+/// As many links are followed as systems follow.
+const MOST_LINKS: usize = 40;
+
 /// Reads a file.
 ///
 /// # Errors
-/// [`Error::Read`].
+/// [`Error::Read`], also for what is longer than a gigabyte.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| Error::Read { path: path.into(), source })
+    read_up_to(path, LONGEST_BYTES)
+}
+
+/// Reads a file of at most so many bytes.
+///
+/// # Errors
+/// [`Error::Read`].
+pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
+    let failed = |source| Error::Read { path: path.into(), source };
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(longest + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > longest {
+        return Err(failed(io::Error::other(format!("it is longer than {longest} bytes"))));
+    }
+    Ok(bytes)
+}
+
+/// Where bytes go.
+enum Place {
+    /// The standard output.
+    Output,
+    /// Something that is there already and no regular file.
+    Through(PathBuf),
+    /// A regular file, there already or not, behind all links.
+    File(PathBuf),
+}
+
+impl Place {
+    fn of(path: &Path) -> io::Result<Self> {
+        if is_standard_output(path) {
+            return Ok(Self::Output);
+        }
+        let mut path = PathBuf::from(path);
+        for _ in 0..MOST_LINKS {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
+                Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
+                Ok(found) if !found.is_file() => return Ok(Self::Through(path)),
+                _ => return Ok(Self::File(path)),
+            }
+        }
+        Err(io::Error::other("its links lead nowhere"))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a path is `-`, the standard output.
+#[must_use]
+pub fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Writes a file beside its place and moves it there once it is complete. Missing folders are made.
@@ -21,19 +83,26 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::Write`]; what was there before is still there.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
-    let failed = |source| Error::Write { path: PathBuf::from(path), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed)?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    draft.write_all(bytes).map_err(failed)?;
-    draft.as_file().sync_all().map_err(failed)?;
+    let written = Place::of(path).and_then(|place| match place {
+        Place::Output => io::stdout().write_all(bytes),
+        Place::Through(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
+        Place::File(file) => replace(&file, bytes),
+    });
+    written.map_err(|source| Error::Write { path: path.into(), source })
+}
+
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = folder_of(file);
+    fs::create_dir_all(folder)?;
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(bytes)?;
+    draft.as_file().sync_all()?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let readable = fs::Permissions::from_mode(0o644);
-        draft.as_file().set_permissions(readable).map_err(failed)?;
+        draft.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
     }
-    draft.persist(path).map_err(|error| failed(error.error))?;
+    draft.persist(file)?;
     Ok(())
 }
 
@@ -42,12 +111,61 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result {
 /// # Errors
 /// [`Error::Write`].
 pub fn probe(path: &Path) -> Result {
-    let failed = |source| Error::Write { path: PathBuf::from(path), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed)?;
-    if path.is_dir() {
-        return Err(failed(std::io::Error::other("it is a folder")));
+    let possible = Place::of(path).and_then(|place| {
+        if let Place::File(file) = place {
+            fs::create_dir_all(folder_of(&file))?;
+            tempfile::NamedTempFile::new_in(folder_of(&file))?;
+        }
+        Ok(())
+    });
+    possible.map_err(|source| Error::Write { path: path.into(), source })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{FileTypeExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_is_followed_and_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("far")).unwrap();
+        fs::write(at("far/file"), "old").unwrap();
+        symlink("far/file", at("near")).unwrap();
+        symlink("near", at("nearer")).unwrap();
+        write(&at("nearer"), b"new").unwrap();
+        assert_eq!(fs::read(at("far/file")).unwrap(), b"new");
+        assert!(fs::symlink_metadata(at("near")).unwrap().is_symlink());
+        // One that leads to nothing yet.
+        symlink("far/later", at("promise")).unwrap();
+        write(&at("promise"), b"kept").unwrap();
+        assert_eq!(fs::read(at("far/later")).unwrap(), b"kept");
+        symlink("circle", at("circle")).unwrap();
+        assert!(write(&at("circle"), b"").unwrap_err().to_string().contains("lead nowhere"));
     }
-    tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    Ok(())
+
+    #[test]
+    fn a_device_and_a_pipe_are_written_to_and_stay_what_they_are() {
+        write(Path::new("/dev/null"), b"gone").unwrap();
+        probe(Path::new("/dev/null")).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || fs::read(pipe).unwrap())
+        };
+        write(&pipe, b"through").unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+
+    #[test]
+    fn what_has_no_end_is_not_read_for_ever() {
+        let endless = read_up_to(Path::new("/dev/zero"), 1000).unwrap_err();
+        assert!(endless.to_string().contains("longer than 1000 bytes"), "{endless}");
+    }
 }

@@ -105,7 +105,7 @@ impl<W: World> Controller<W> {
 pub struct Lineup<W: World> {
     /// The link profile.
     pub profile: Profile,
-    /// One model per architecture, in the order of [`Architecture::ALL`]; those at the end may be missing.
+    /// One model per architecture that is flown.
     pub models: Vec<ModelFile>,
     /// Overrides the models' own online step size γ.
     pub step: Option<f32>,
@@ -145,8 +145,23 @@ impl<W: World> Lineup<W> {
 
     /// The model of an architecture, if there is one.
     fn model(&self, architecture: Architecture) -> Option<&ModelFile> {
-        let index = Architecture::ALL.iter().position(|&other| other == architecture)?;
-        self.models.get(index)
+        self.models.iter().find(|model| model.architecture() == architecture)
+    }
+
+    /// Flies a model in place of the one of the same architecture.
+    pub fn put(&mut self, model: ModelFile) {
+        let architecture = model.architecture();
+        match self.models.iter_mut().find(|known| known.architecture() == architecture) {
+            Some(known) => *known = model,
+            None => self.models.push(model),
+        }
+    }
+
+    /// The models, for people.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let words: Vec<String> = self.models.iter().map(ModelFile::words).collect();
+        if words.is_empty() { "none".into() } else { words.join(", ") }
     }
 
     /// Models must be usable networks for this task and profile before anything is flown.

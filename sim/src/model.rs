@@ -7,7 +7,11 @@ use wdgnn_core::weights::{Header, Weights, WeightsError, write};
 use crate::{
     error::{Error, Result},
     files,
+    recipe::Architecture,
 };
+
+/// The longest weight file that is read, in bytes: the largest network there is has 0.1 MB.
+const LONGEST_BYTES: u64 = 64 << 20;
 
 /// A weight file in memory.
 #[derive(Clone, Debug)]
@@ -23,7 +27,7 @@ impl ModelFile {
     /// # Errors
     /// [`Error::Read`], or [`Error::Model`] when it is damaged.
     pub fn load(path: &Path) -> Result<Self> {
-        Self::from_bytes(path, &files::read(path)?)
+        Self::from_bytes(path, &files::read_up_to(path, LONGEST_BYTES)?)
     }
 
     /// Takes over a weight file's bytes; `path` is what errors call it.
@@ -60,6 +64,23 @@ impl ModelFile {
     #[must_use]
     pub fn weights(&self) -> Weights<'_> {
         Weights::open(self.as_bytes()).expect("checked when it was loaded")
+    }
+
+    /// Which parts the network has.
+    #[must_use]
+    pub fn architecture(&self) -> Architecture {
+        // Numbers begin with α_D and α_W.
+        match self.weights().numbers {
+            [deep, wide, ..] => Architecture::of(*deep, *wide),
+            _ => Architecture::WdGnn,
+        }
+    }
+
+    /// What it is, for people: its parts, its name and its checksum.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (path, checksum) = (self.path.display(), self.weights().checksum);
+        format!("{} {path} (checksum {checksum:08x})", self.architecture().name())
     }
 
     /// This file's name with what is wrong with it.

@@ -29,6 +29,16 @@ impl Architecture {
         }
     }
 
+    /// The architecture of a network with these α_D and α_W.
+    #[must_use]
+    pub fn of(deep: f32, wide: f32) -> Self {
+        match (deep == 0.0, wide == 0.0) {
+            (_, true) => Self::Gnn,
+            (true, false) => Self::GraphFilter,
+            (false, false) => Self::WdGnn,
+        }
+    }
+
     /// The name on the command line and in file names.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -173,6 +173,20 @@ impl Browser {
         }
     }
 
+    /// Moves the mouse to a place, presses, moves by a pixel as hands do, and releases.
+    pub fn click(&mut self, x: f64, y: f64) {
+        for (kind, x, button, clicks) in [
+            ("mouseMoved", x - 5.0, "none", 0),
+            ("mouseMoved", x, "none", 0),
+            ("mousePressed", x, "left", 1),
+            ("mouseMoved", x + 1.0, "left", 0),
+            ("mouseReleased", x + 1.0, "left", 1),
+        ] {
+            let event = json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": clicks});
+            self.call("Input.dispatchMouseEvent", &event);
+        }
+    }
+
     /// Everything that went wrong since the page was opened: exceptions, console messages, the browser's own complaints.
     pub fn complaints(&mut self) -> Vec<Value> {
         let bad = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];

@@ -166,6 +166,26 @@ fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
 }
 
 #[test]
+fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
+    let mut browser = Browser::start();
+    browser.open(flock(), View { still: true, ..WIDE });
+    browser.evaluate("charts[0].svg.scrollIntoView({block: 'center'})");
+    let place = |browser: &mut Browser, expression: &str| browser.evaluate(expression).as_f64().unwrap();
+    let box_of = |side: &str| format!("charts[0].svg.getBoundingClientRect().{side}");
+    let [left, right, top, bottom] =
+        ["left", "right", "top", "bottom"].map(|side| place(&mut browser, &box_of(side)));
+    for step in 1..12 {
+        let share = f64::from(step) / 12.0;
+        browser.evaluate("seek(0)");
+        // Through all heights: lines, marks and nothing at all lie there.
+        browser
+            .click(left + 60.0 + share * (right - left - 80.0), top + 30.0 + share * (bottom - top - 80.0));
+        let clock = browser.evaluate("parseFloat(clock.value)").as_f64().unwrap();
+        assert!((clock - 2.0 * share).abs() < 0.15, "{share}: {clock} s");
+    }
+}
+
+#[test]
 fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });

@@ -26,7 +26,7 @@ pub struct AirArguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     robots: usize,
     /// Exchanges per second in place of the profile's own.
-    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
+    #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
     /// Print JSON in place of the table.
     #[arg(long)]
@@ -142,7 +142,7 @@ impl AirArguments {
             }));
             rows.push(row);
         }
-        print!("{}", table::aligned(&rows));
+        table::print(&rows);
         println!("\n–: the frames are longer than the radio's. One profile radio by radio: --profile NAME");
     }
 
@@ -172,7 +172,7 @@ impl AirArguments {
             row.push(if profile.radio() == Some(radio) { "made for this" } else { "" }.into());
             rows.push(row);
         }
-        print!("{}", table::aligned(&rows));
+        table::print(&rows);
         println!(
             "\non the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
              time.",

@@ -17,10 +17,10 @@ pub struct ConditionArguments {
     #[arg(long, value_name = "N")]
     pub ticks: Option<u32>,
     /// Radio range in metres; for flocking, the spacing at the start goes with it [default: the task's own, 2 for flocking].
-    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "METRES")]
     pub radius: Option<f32>,
     /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own, 3 for flocking].
-    #[arg(long, value_name = "M/S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M/S")]
     pub speed: Option<f32>,
 }
 

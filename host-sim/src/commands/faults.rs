@@ -94,7 +94,7 @@ impl FaultsArguments {
                 self.seed,
                 if self.plain { ", plain averaging" } else { "" }
             );
-            print!("{}", table::aligned(&faults::cells(&rows)));
+            table::print(&faults::cells(&rows));
             self.print_reference(&bench)?;
             println!(
                 "\ncost: total {} of the robots that are honest and alive to the end, against the same robots of\nthe same \

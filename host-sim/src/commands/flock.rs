@@ -10,11 +10,11 @@ use crate::{
     commands::{
         fault_options::FaultArguments,
         flock_tables::{self, OverSeeds},
+        outputs::{self, Outputs, Results},
         realisations, stop_on_interrupt,
     },
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
-    files,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
     page::{self, flights::counted},
@@ -34,9 +34,6 @@ pub const SEED: u64 = 7;
 const SEED_COMPARED: &str =
     "Ratios vary by some ±0.003 from seed to seed: `host-sim flock --seeds 10 --seed 1` has their mean.";
 
-/// Where the page goes when nothing is said.
-const REPORT: &str = "target/wdgnn/flock.html";
-
 /// Fly held-out swarms under every controller and compare them (the paper's Table 1).
 #[derive(Args, Clone, Debug)]
 #[command(
@@ -55,11 +52,14 @@ pub struct FlockArguments {
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
     pub robots: usize,
     /// Radio range in metres; the spacing at the start goes with it.
-    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, allow_negative_numbers = true)]
+    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius)]
     pub radius: f32,
     /// Largest starting speed per axis in m/s.
-    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, allow_negative_numbers = true)]
+    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed)]
     pub speed: f32,
+    /// Length of a flight in ticks of 10 ms.
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
+    pub ticks: u32,
     /// Held-out swarms to fly.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub swarms: usize,
@@ -70,7 +70,7 @@ pub struct FlockArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations")]
     pub seeds: usize,
     /// Online step size γ in place of the model's own.
-    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    #[arg(long, value_name = "GAMMA")]
     pub step_size: Option<f32>,
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
@@ -81,9 +81,9 @@ pub struct FlockArguments {
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Write the page with the replay here.
-    #[arg(long, value_name = "FILE", default_value = REPORT)]
-    pub report: PathBuf,
+    /// Write the page with the replay here [default: target/wdgnn/flock.html, and a name of its own for any other condition].
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
@@ -116,6 +116,7 @@ impl Default for FlockArguments {
             robots: Condition::PAPER.robots,
             radius: Condition::PAPER.radius,
             speed: Condition::PAPER.speed,
+            ticks: Condition::PAPER.ticks,
             swarms: 40,
             seed: SEED,
             seeds: 1,
@@ -123,7 +124,7 @@ impl Default for FlockArguments {
             model: None,
             realisations: None,
             csv: None,
-            report: REPORT.into(),
+            report: None,
             json: false,
             faults: FaultArguments::default(),
         }
@@ -132,7 +133,7 @@ impl Default for FlockArguments {
 
 impl FlockArguments {
     fn condition(&self) -> Condition {
-        Condition { robots: self.robots, radius: self.radius, speed: self.speed, ..Condition::PAPER }
+        Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks }
     }
 
     fn lineup(&self) -> Result<Lineup<Flock>> {
@@ -150,7 +151,7 @@ impl FlockArguments {
             }
         };
         if let Some(path) = &self.model {
-            lineup.models[0] = ModelFile::load(path)?;
+            lineup.put(ModelFile::load(path)?);
         }
         lineup.faults = self.faults.faults(self.robots, self.seed)?;
         lineup.check()?;
@@ -181,8 +182,12 @@ impl FlockArguments {
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
             ));
         }
-        self.csv.as_deref().map(files::probe).transpose()?;
-        files::probe(&self.report)?;
+        let report = self
+            .report
+            .clone()
+            .unwrap_or_else(|| outputs::page("flock", &self.command(), &Self::default().command()));
+        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        outputs.check()?;
         let mut over = Vec::new();
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
@@ -196,19 +201,17 @@ impl FlockArguments {
             }
             (lineup, seeds.swap_remove(0))
         };
-        if let Some(path) = &self.csv {
-            files::write(path, table::csv(&flock_tables::csv_rows(&outcomes)).as_bytes())?;
-        }
-        files::write(&self.report, self.page(&lineup, &outcomes)?.as_bytes())?;
-        if self.json {
-            self.print_json(&outcomes, over);
-            eprintln!("page: {}", self.report.display());
-        } else {
-            self.print_table(&outcomes);
-            self.print_seeds(&over);
-            println!("\npage: {}", self.report.display());
-        }
-        Ok(())
+        outputs.deliver(&Results {
+            command: &self.command(),
+            models: &lineup.words(),
+            json: self.output(&outcomes, &over),
+            print: &|| {
+                self.print_table(&lineup, &outcomes);
+                self.print_seeds(&over);
+            },
+            csv: &|| flock_tables::csv_rows(&outcomes),
+            page: &|| self.page(&lineup, &outcomes),
+        })
     }
 
     fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
@@ -243,19 +246,18 @@ impl FlockArguments {
     fn page(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) -> Result<String> {
         let condition = self.condition();
         let replay = page::replay::record(lineup, &condition, self.seed)?;
-        let models: Vec<String> = (lineup.models.iter())
-            .map(|model| format!("{} (checksum {:08x})", model.path().display(), model.weights().checksum))
-            .collect();
         // Baselines are in the table; pictures and lines are the paper's controllers.
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms, "held-out swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: format!("Flocking under {} controllers", replay.flights.len()),
             lead: format!(
-                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have two seconds to \
+                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have {} seconds to \
                  agree on one without colliding. The networks know only what robots within {} m tell them; the expert and \
                  the centre see everything.",
-                self.speed, self.radius
+                self.speed,
+                f64::from(self.ticks) / 100.0,
+                self.radius
             ),
             score: Flock::<2>::SCORE,
             outcomes: &shown,
@@ -277,7 +279,7 @@ impl FlockArguments {
             air: self.air(),
             finding: finding(outcomes),
             command: self.command(),
-            models: models.join(", "),
+            models: lineup.words(),
         }))
     }
 
@@ -313,9 +315,9 @@ impl FlockArguments {
 
     /// The command that does this again, whatever the defaults will be.
     fn command(&self) -> String {
-        let Self { recipe, robots, radius, speed, swarms, seed, .. } = self;
+        let Self { recipe, robots, radius, speed, ticks, swarms, seed, .. } = self;
         let mut command = format!(
-            "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --swarms {swarms} --seed {seed}",
+            "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --ticks {ticks} --swarms {swarms} --seed {seed}",
             recipe.name()
         );
         if self.profile != Profile::Exact {
@@ -346,33 +348,37 @@ impl FlockArguments {
             self.seed,
             self.seed + self.seeds as u64 - 1
         );
-        print!("{}", table::aligned(&flock_tables::over_seeds_rows(over)));
+        table::print(&flock_tables::over_seeds_rows(over));
     }
 
-    fn print_json(&self, outcomes: &[Outcome], over: Vec<(&'static str, &'static str, OverSeeds)>) {
+    fn output<'a>(
+        &self,
+        outcomes: &'a [Outcome],
+        over: &[(&'static str, &'static str, OverSeeds)],
+    ) -> Output<'a> {
         let controllers = outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect();
         let Self { profile, robots, radius, speed, swarms, seed, .. } = *self;
-        let over_seeds = over.into_iter().map(|(name, _, over)| (name, over)).collect();
-        let output = Output { profile, robots, radius, speed, swarms, seed, controllers, over_seeds };
-        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        let over_seeds = over.iter().map(|(name, _, over)| (*name, over.clone())).collect();
+        Output { profile, robots, radius, speed, swarms, seed, controllers, over_seeds }
     }
 
-    fn print_table(&self, outcomes: &[Outcome]) {
+    fn print_table(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) {
         println!(
-            "{} swarms of {} robots, range {} m, speed ±{} m/s, 2 s of flight, seed {}, profile {}, models: {}{}\n",
-            self.swarms,
-            self.robots,
+            "{} of {}, range {} m, speed ±{} m/s, {} s of flight, seed {}, profile {}\nmodels: {}{}\n",
+            counted(self.swarms, "swarm"),
+            counted(self.robots, "robot"),
             self.radius,
             self.speed,
+            f64::from(self.ticks) / 100.0,
             self.seed,
             self.profile.name(),
-            self.model.as_ref().map_or(self.recipe.name().into(), |path| path.display().to_string()),
+            lineup.words(),
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),
             },
         );
-        print!("{}", table::aligned(&self.rows(outcomes)));
+        table::print(&self.rows(outcomes));
         print_refusals(outcomes);
         print_airtime(self.profile, self.robots);
         println!(

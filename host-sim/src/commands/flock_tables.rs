@@ -54,6 +54,8 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         let paper = paper(outcome.name);
         let quoted = |index: usize, digits: usize| {
             paper.map_or("–".into(), |paper| {
+                // As many digits as the paper prints.
+                let digits = if paper[index].0 >= 1.0 { digits.min(1) } else { digits };
                 format!("{:.digits$} ± {:.digits$}", paper[index].0, paper[index].1)
             })
         };
@@ -62,7 +64,7 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
             format!("{:.2} ± {:.2}", total.mean, total.std),
             if expert > 0.0 { format!("{:.3}", total.mean / expert) } else { "–".into() },
             format!("{:.4} ± {:.4}", last.mean, last.std),
-            format!("{min_distance:.3} m"),
+            if min_distance.is_finite() { format!("{min_distance:.3} m") } else { "–".into() },
             format!("{close_pairs:.2}"),
             format!("{close_pairs_200_mm:.1}"),
             format!("{close_pairs_300_mm:.1}"),

@@ -5,11 +5,15 @@ use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 use clap::Args;
 use serde::Serialize;
 
-use super::{condition::ConditionArguments, fault_options::FaultArguments, flock_tables};
+use super::{
+    condition::ConditionArguments,
+    fault_options::FaultArguments,
+    flock_tables,
+    outputs::{self, Outputs, Results},
+};
 use crate::{
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
-    files,
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
@@ -47,7 +51,7 @@ pub struct FlyArguments {
     #[arg(long, value_name = "N", default_value_t = super::flock::SEED)]
     pub seed: u64,
     /// Online step size γ in place of the model's own.
-    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    #[arg(long, value_name = "GAMMA")]
     pub step_size: Option<f32>,
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
@@ -115,29 +119,28 @@ impl FlyArguments {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
         let lineup = self.lineup::<W>(&condition)?;
-        let report = self.report.clone().unwrap_or_else(|| format!("target/wdgnn/{}.html", W::NAME).into());
+        let report = self.report.clone().unwrap_or_else(|| {
+            let usual = Self { condition: ConditionArguments::default(), model: None, ..self.clone() };
+            outputs::page(W::NAME, &self.command::<W>(&condition), &usual.command::<W>(&W::condition()))
+        });
         if self.capture.is_some() && lineup.models.is_empty() {
             return Err(Error::usage("--capture needs robots that talk: give a --model"));
         }
-        self.csv.as_deref().map(files::probe).transpose()?;
-        files::probe(&report)?;
+        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        outputs.check()?;
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let outcomes = evaluate(&lineup, &controllers, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
         let digest = self.watch(&lineup, &condition)?;
-        if let Some(path) = &self.csv {
-            files::write(path, table::csv(&flock_tables::csv_rows(&outcomes)).as_bytes())?;
-        }
-        files::write(&report, self.page(&lineup, &condition, &outcomes)?.as_bytes())?;
-        if self.json {
-            self.print_json::<W>(&condition, &outcomes, digest);
-            eprintln!("page: {}", report.display());
-        } else {
-            self.print_table(&lineup, &condition, &outcomes, digest);
-            println!("\npage: {}", report.display());
-        }
-        Ok(())
+        outputs.deliver(&Results {
+            command: &self.command::<W>(&condition),
+            models: &lineup.words(),
+            json: self.output::<W>(&condition, &outcomes, digest.clone()),
+            print: &|| self.print_table(&lineup, &condition, &outcomes, digest.as_deref()),
+            csv: &|| flock_tables::csv_rows(&outcomes),
+            page: &|| self.page(&lineup, &condition, &outcomes),
+        })
     }
 
     /// Flies the first swarm once more under the network that learns: its digest, and a capture if one was asked for.
@@ -198,15 +201,8 @@ impl FlyArguments {
             },
             finding: finding(outcomes),
             command: self.command::<W>(condition),
-            models: Self::models(lineup),
+            models: lineup.words(),
         }))
-    }
-
-    fn models<W: World>(lineup: &Lineup<W>) -> String {
-        let name = |model: &ModelFile| {
-            format!("{} (checksum {:08x})", model.path().display(), model.weights().checksum)
-        };
-        lineup.models.first().map_or("none".into(), name)
     }
 
     /// The command that does this again, whatever the defaults will be.
@@ -227,9 +223,14 @@ impl FlyArguments {
         command + &self.faults.words()
     }
 
-    fn print_json<W: World>(&self, condition: &Condition, outcomes: &[Outcome], digest: Option<String>) {
+    fn output<'a, W: World>(
+        &self,
+        condition: &Condition,
+        outcomes: &'a [Outcome],
+        digest: Option<String>,
+    ) -> Output<'a> {
         let Condition { robots, radius, ticks, .. } = *condition;
-        let output = Output {
+        Output {
             task: W::NAME,
             score: W::SCORE,
             profile: self.profile,
@@ -240,8 +241,7 @@ impl FlyArguments {
             seed: self.seed,
             digest,
             controllers: outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect(),
-        };
-        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        }
     }
 
     fn print_table<W: World>(
@@ -249,7 +249,7 @@ impl FlyArguments {
         lineup: &Lineup<W>,
         condition: &Condition,
         outcomes: &[Outcome],
-        digest: Option<String>,
+        digest: Option<&str>,
     ) {
         println!(
             "{}: {} of {}, range {} m, {} ticks, seed {}, profile {}, model: {}{}\n",
@@ -260,13 +260,13 @@ impl FlyArguments {
             condition.ticks,
             self.seed,
             self.profile.name(),
-            Self::models(lineup),
+            lineup.words(),
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),
             },
         );
-        print!("{}", table::aligned(&flock_tables::measured(outcomes)));
+        table::print(&flock_tables::measured(outcomes));
         println!("\ntotal, final: {}, mean ± standard deviation over swarms; less is better.", W::SCORE);
         match digest {
             Some(digest) => println!("digest of the first swarm, learning in flight: {digest}"),

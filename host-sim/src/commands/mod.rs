@@ -8,6 +8,7 @@ pub mod flock;
 pub mod flock_tables;
 pub mod fly;
 pub mod movie;
+pub mod outputs;
 pub mod realisations;
 pub mod shift;
 pub mod sniff;

@@ -93,14 +93,14 @@ pub struct MovieArguments {
     /// Show the movies that this user would like best among those not rated yet, in place of the experiment.
     #[arg(long, value_name = "USER", conflicts_with_all = ["csv", "adapt_bias", "splits"])]
     recommend: Option<u32>,
-    /// How many movies to recommend.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "recommend", value_parser = value_parser!(u16).range(1..))]
-    top: u16,
+    /// How many movies to recommend [default: 10].
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    top: Option<u16>,
     /// Save the network that recommends as a weight file.
-    #[arg(long, value_name = "FILE", requires = "recommend", conflicts_with = "model")]
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
     out: Option<PathBuf>,
     /// Recommend with a saved network in place of training one.
-    #[arg(long, value_name = "FILE", requires = "recommend")]
+    #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 }
 
@@ -116,6 +116,11 @@ impl MovieArguments {
                     "a step size of {step} cannot be; pass 0.01, or 0 for none"
                 )));
             }
+        }
+        if self.recommend.is_none() && (self.out.is_some() || self.model.is_some() || self.top.is_some()) {
+            return Err(Error::usage(
+                "--top, --out and --model are for --recommend USER: the experiment has no use for them",
+            ));
         }
         let folder = self.data.clone().ok_or(DataError::Missing { folder: ".".into() })?;
         let data = Data::read(&folder, self.allow_other_data)?;
@@ -211,7 +216,7 @@ impl MovieArguments {
             accuracy = Some(Recommender::measure(signals, similarity, self.loss, self.seed)?);
             Recommender::train(signals, &everybody, similarity, self.loss, self.seed)?
         };
-        let list = recommender.recommend(signals, user, self.top.into())?;
+        let list = recommender.recommend(signals, user, self.top.unwrap_or(10).into())?;
         if let Some(path) = &self.out {
             let bytes = weight_file::save(&recommender).map_err(|error| Error::Failed(error.to_string()))?;
             files::write(path, &bytes)?;

@@ -29,7 +29,7 @@ pub fn lineup(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBoo
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
-        Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop }.run()
+        Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop }.run().map(|(model, _)| model)
     };
     let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;
     Ok(Lineup { models, ..Lineup::shipped(recipe)? })

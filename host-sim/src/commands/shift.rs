@@ -6,13 +6,15 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    commands::stop_on_interrupt,
+    commands::{
+        outputs::{Outputs, Results},
+        stop_on_interrupt,
+    },
     error::{Error, Result},
     evaluate::Spread,
-    files,
     lineup::Lineup,
     model::ModelFile,
-    page::{self, ChartPage},
+    page::{self, ChartPage, flights::counted},
     progress,
     recipe::RecipeName,
     shift::{COLUMNS, Outcome, Plan, ROWS, Row},
@@ -104,11 +106,11 @@ impl ShiftArguments {
         }
         let mut lineup = Lineup::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
-            lineup.models = vec![ModelFile::load(path)?];
+            lineup.put(ModelFile::load(path)?);
         }
         lineup.check()?;
-        self.csv.as_deref().map(files::probe).transpose()?;
-        files::probe(&self.report)?;
+        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&self.report), json: self.json };
+        outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
@@ -120,19 +122,22 @@ impl ShiftArguments {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        if let Some(path) = &self.csv {
-            files::write(path, table::csv(&csv_rows(&outcomes)).as_bytes())?;
-        }
-        files::write(&self.report, self.page(&outcomes).as_bytes())?;
-        if self.json {
-            self.print_json(&outcomes);
-            eprintln!("page: {}", self.report.display());
-        } else {
-            println!("{swarms} swarms for each of {seeds} seeds from {seed} on, 4 s of flight\n");
-            print!("{}", table::aligned(&people_rows(&outcomes)));
-            println!("\n{NOTE}\n\npage: {}", self.report.display());
-        }
-        Ok(())
+        outputs.deliver(&Results {
+            command: &self.command(),
+            models: &lineup.words(),
+            json: self.output(&outcomes),
+            print: &|| {
+                println!(
+                    "{} for each of {} from {seed} on, 4 s of flight\n",
+                    counted(swarms, "swarm"),
+                    counted(seeds, "seed")
+                );
+                table::print(&people_rows(&outcomes));
+                println!("\n{NOTE}");
+            },
+            csv: &|| csv_rows(&outcomes),
+            page: &|| Ok(self.page(&outcomes)),
+        })
     }
 
     fn page(&self, outcomes: &[Outcome]) -> String {
@@ -141,19 +146,21 @@ impl ShiftArguments {
             intro: "Total velocity variation over four seconds, and in brackets its mean over the last half second.".into(),
             table: people_rows(outcomes),
             note: NOTE.into(),
-            command: format!(
-                "host-sim shift {} --swarms {} --seeds {} --seed {} --retrain {}",
-                self.conditions.join(" "),
-                self.swarms,
-                self.seeds,
-                self.seed,
-                self.retrain
-            ),
+            command: self.command(),
             ..ChartPage::default()
         })
     }
 
-    fn print_json(&self, outcomes: &[Outcome]) {
+    fn command(&self) -> String {
+        let conditions: String = self.conditions.iter().map(|name| format!(" {name}")).collect();
+        let Self { swarms, seeds, seed, retrain, model, .. } = self;
+        let model = model.as_ref().map_or(String::new(), |path| format!(" --model {}", path.display()));
+        format!(
+            "host-sim shift{conditions} --swarms {swarms} --seeds {seeds} --seed {seed} --retrain {retrain}{model}"
+        )
+    }
+
+    fn output(&self, outcomes: &[Outcome]) -> Output {
         let rows = outcomes.iter().map(|outcome| OutputRow {
             condition: outcome.row.name,
             total: outcome.total,
@@ -162,8 +169,7 @@ impl ShiftArguments {
             change: outcome.change,
         });
         let Self { swarms, seeds, seed, retrain, .. } = *self;
-        let output = Output { columns: COLUMNS, swarms, seeds, seed, retrain, rows: rows.collect() };
-        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        Output { columns: COLUMNS, swarms, seeds, seed, retrain, rows: rows.collect() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool, time::Instant};
 
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
@@ -57,7 +57,7 @@ pub enum Nodes {
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
-                        host-sim swarm --task coverage --nodes emulated\n  \
+                        host-sim swarm --task coverage --nodes emulated\n  host-sim swarm --compare --robots 10\n  \
                         host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
                         openssl rand -hex 16 > swarm.key\n  \
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
@@ -104,6 +104,9 @@ pub struct SwarmArguments {
     /// Write a page with the replay here.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Fly the same swarm emulated and native, and compare everything that they do.
+    #[arg(long)]
+    compare: bool,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
@@ -119,6 +122,9 @@ pub struct SwarmArguments {
 /// The JSON output.
 #[derive(Debug, Serialize)]
 struct Output {
+    command: String,
+    version: &'static str,
+    models: String,
     robots: usize,
     ticks: u32,
     total: f64,
@@ -189,17 +195,29 @@ impl SwarmArguments {
             return self.chips.fly(&flight, &model, &condition, &faults, key, self.seed);
         }
         self.chips.refuse()?;
+        if self.nodes == Nodes::Native && !self.compare && (self.image.is_some() || self.log) {
+            return Err(Error::usage(
+                "--image and --log have no effect on native robots: give --nodes emulated",
+            ));
+        }
         let sealed = key.is_some();
         let network = Network::<W::Task>::of(&model, self.profile)?;
         let layout = W::layout();
         let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
         // A model for other robots is refused here, before anything is built or started.
         let native = network.native(&air, condition.robots, sealed)?;
-        let mut swarm = match self.nodes {
-            Nodes::Emulated => self.emulated::<W>(&network, &air, sealed, &condition)?,
-            _ => native,
+        let emulated = self.nodes == Nodes::Emulated || self.compare;
+        let mut swarm =
+            if emulated { self.emulated::<W>(&network, &air, sealed, &condition)? } else { native };
+        let stop = stop_on_interrupt()?;
+        let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)?;
+        let twin = if self.compare {
+            let mut native = network.native(&air, condition.robots, sealed)?;
+            let alone = Self { capture: None, report: None, ..self.clone() };
+            Some(alone.fly::<W>(native.as_mut(), &network.task, &condition, &stop)?)
+        } else {
+            None
         };
-        let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition)?;
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
                 for line in lines {
@@ -207,7 +225,19 @@ impl SwarmArguments {
                 }
             }
         }
-        self.print::<W>(&condition, &flown);
+        self.print::<W>(&condition, &flown, &model);
+        twin.map_or(Ok(()), |twin| self.judge(&flown, &twin))
+    }
+
+    /// Whether emulated robots did what native ones do.
+    fn judge(&self, emulated: &Flown, native: &Flown) -> Result {
+        if emulated.digest != native.digest {
+            let digest = &native.digest;
+            return Err(Error::Failed(format!("native robots did something else: their digest is {digest}")));
+        }
+        if !self.json {
+            println!("compared            native robots did the same to the last bit");
+        }
         Ok(())
     }
 
@@ -241,8 +271,8 @@ impl SwarmArguments {
         swarm: &mut dyn crate::scene::Swarm<W::Task>,
         task: &W::Task,
         condition: &Condition,
+        stop: &AtomicBool,
     ) -> Result<Flown> {
-        let stop = stop_on_interrupt()?;
         let start = Start::draw(&W::default(), condition, &mut generator(self.seed, Purpose::Testing, 0))?;
         self.report.as_deref().map(files::probe).transpose()?;
         let mut digest = FlightDigest::default();
@@ -257,7 +287,7 @@ impl SwarmArguments {
             observers.push(listener);
         }
         let began = Instant::now();
-        let flight = start.fly(task, swarm, &mut observers, &stop)?;
+        let flight = start.fly(task, swarm, &mut observers, stop)?;
         let seconds = began.elapsed().as_secs_f64();
         listener.map_or(Ok(()), Listener::finish)?;
         let flown = Flown { digest: digest.finish(), flight, seconds };
@@ -297,13 +327,7 @@ impl SwarmArguments {
             legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
             air: self.faults.words(),
             finding: String::new(),
-            command: format!(
-                "host-sim swarm --task {} --nodes {} --seed {}{}",
-                W::NAME,
-                self.kind(),
-                self.seed,
-                self.faults.words()
-            ),
+            command: self.command::<W>(condition),
             models: self
                 .model
                 .as_ref()
@@ -311,11 +335,32 @@ impl SwarmArguments {
         })
     }
 
-    fn kind(&self) -> &'static str {
-        if self.nodes == Nodes::Native { "native" } else { "emulated" }
+    /// The command that does this again, whatever the defaults will be.
+    fn command<W: World>(&self, condition: &Condition) -> String {
+        let Condition { robots, radius, speed, ticks } = condition;
+        let mut command = format!(
+            "host-sim swarm --task {} --nodes {} --robots {robots} --radius {radius} --ticks {ticks} --seed {} --profile {}",
+            W::NAME,
+            self.kind(),
+            self.seed,
+            self.profile.name()
+        );
+        if *speed > 0.0 {
+            command.extend([" --speed ", &speed.to_string()]);
+        }
+        for (option, path) in [(" --key ", &self.key), (" --model ", &self.model)] {
+            if let Some(path) = path {
+                command.extend([option, &path.display().to_string()]);
+            }
+        }
+        command + &self.faults.words()
     }
 
-    fn print<W: World>(&self, condition: &Condition, flown: &Flown) {
+    fn kind(&self) -> &'static str {
+        if self.nodes == Nodes::Native && !self.compare { "native" } else { "emulated" }
+    }
+
+    fn print<W: World>(&self, condition: &Condition, flown: &Flown, model: &ModelFile) {
         let Flown { flight, digest, seconds } = flown;
         let (total, r#final) = (flight.total(), flight.last());
         let (robots, ticks) = (condition.robots, flight.score.len() as u32);
@@ -323,7 +368,21 @@ impl SwarmArguments {
         let (heard, refused) = (tally.heard, tally.refused_by_name());
         if self.json {
             let (digest, wall_seconds) = (digest.clone(), *seconds);
-            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
+            let (command, models) = (self.command::<W>(condition), model.words());
+            let version = env!("CARGO_PKG_VERSION");
+            let output = Output {
+                command,
+                version,
+                models,
+                robots,
+                ticks,
+                total,
+                r#final,
+                digest,
+                heard,
+                refused,
+                wall_seconds,
+            };
             println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
             return;
         }

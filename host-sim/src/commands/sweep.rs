@@ -6,14 +6,16 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::{
-    commands::{flock, flock_tables},
+    commands::{
+        flock, flock_tables,
+        outputs::{Outputs, Results},
+    },
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
-    files,
     lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
-    page::{self, Chart, ChartPage, Series},
+    page::{self, Chart, ChartPage, Series, flights::counted},
     profiles::Profile,
     progress,
     recipe::RecipeName,
@@ -95,7 +97,7 @@ pub struct SweepArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Its values, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub values: Vec<f64>,
     /// Which of the trained models of flocking to fly [default: through].
     #[arg(long, value_enum, conflicts_with = "model")]
@@ -156,11 +158,14 @@ impl SweepArguments {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
-        let values = if self.values.is_empty() {
+        let mut values = if self.values.is_empty() {
             self.parameter.defaults(&W::condition())
         } else {
             self.values.clone()
         };
+        // A line goes from left to right, and has one point at a value.
+        values.sort_by(f64::total_cmp);
+        values.dedup();
         let conditions: Vec<Condition> = values
             .iter()
             .map(|&value| self.parameter.condition(W::condition(), value))
@@ -169,12 +174,12 @@ impl SweepArguments {
         lineup.check()?;
         let controllers: Vec<_> =
             lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-        self.csv.as_deref().map(files::probe).transpose()?;
         let report = self
             .report
             .clone()
             .unwrap_or_else(|| format!("target/wdgnn/sweep-{}.html", self.parameter.name()).into());
-        files::probe(&report)?;
+        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        outputs.check()?;
         let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
         let points = values
             .iter()
@@ -187,28 +192,28 @@ impl SweepArguments {
             })
             .collect::<Result<Vec<_>>>()?;
         bar.finish_and_clear();
-        if let Some(path) = &self.csv {
-            files::write(path, table::csv(&self.rows(&points, flock_tables::csv_rows)).as_bytes())?;
-        }
-        files::write(&report, self.page::<W>(&points).as_bytes())?;
-        if self.json {
-            self.print_json(&points);
-            eprintln!("page: {}", report.display());
-        } else {
-            println!(
-                "{}: {} swarms per {}, seed {}, models: {}\n",
-                W::TITLE,
-                self.swarms,
-                self.parameter.name(),
-                self.seed,
-                self.words()
-            );
-            print!("{}", table::aligned(&self.ratios(&points)));
-            println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
-            print!("{}", table::aligned(&self.rows(&points, flock_tables::measured)));
-            println!("\npage: {}", report.display());
-        }
-        Ok(())
+        outputs.deliver(&Results {
+            command: &self.command::<W>(&points),
+            models: &lineup.words(),
+            json: self.output(&points),
+            print: &|| self.print(&lineup, &points),
+            csv: &|| self.rows(&points, flock_tables::csv_rows),
+            page: &|| Ok(self.page::<W>(&points)),
+        })
+    }
+
+    fn print<W: World>(&self, lineup: &Lineup<W>, points: &[Point]) {
+        println!(
+            "{}: {} per {}, seed {}, models: {}\n",
+            W::TITLE,
+            counted(self.swarms, "swarm"),
+            self.parameter.name(),
+            self.seed,
+            lineup.words()
+        );
+        table::print(&self.ratios(points));
+        println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
+        table::print(&self.rows(points, flock_tables::measured));
     }
 
     /// The networks that are flown.
@@ -223,11 +228,6 @@ impl SweepArguments {
         }
     }
 
-    fn words(&self) -> String {
-        let recipe = self.recipe.unwrap_or(RecipeName::Through).name();
-        self.model.as_ref().map_or(recipe.into(), |path| path.display().to_string())
-    }
-
     /// The paper's figure, and all numbers under it.
     fn page<W: World>(&self, points: &[Point]) -> String {
         let series = |(index, outcome): (usize, &Outcome)| Series {
@@ -236,12 +236,6 @@ impl SweepArguments {
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
             dashed: outcome.title.ends_with("(bound)"),
-        };
-        let values: Vec<String> = points.iter().map(|point| point.value.to_string()).collect();
-        let chosen = match (&self.model, self.recipe) {
-            (Some(path), _) => format!(" --model {}", path.display()),
-            (None, Some(recipe)) => format!(" --recipe {}", recipe.name()),
-            (None, None) => String::new(),
         };
         page::charts(&ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
@@ -260,15 +254,25 @@ impl SweepArguments {
             }],
             table: self.rows(points, flock_tables::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
-            command: format!(
-                "host-sim sweep {} --task {} --values {}{chosen} --swarms {} --seed {}",
-                self.parameter.name(),
-                W::NAME,
-                values.join(","),
-                self.swarms,
-                self.seed
-            ),
+            command: self.command::<W>(points),
         })
+    }
+
+    fn command<W: World>(&self, points: &[Point]) -> String {
+        let values: Vec<String> = points.iter().map(|point| point.value.to_string()).collect();
+        let chosen = match (&self.model, self.recipe) {
+            (Some(path), _) => format!(" --model {}", path.display()),
+            (None, Some(recipe)) => format!(" --recipe {}", recipe.name()),
+            (None, None) => String::new(),
+        };
+        format!(
+            "host-sim sweep {} --task {} --values {}{chosen} --swarms {} --seed {}",
+            self.parameter.name(),
+            W::NAME,
+            values.join(","),
+            self.swarms,
+            self.seed
+        )
     }
 
     /// Every value's table with the value in front, under one heading.
@@ -300,18 +304,12 @@ impl SweepArguments {
         std::iter::once(heading).chain(points.iter().map(row)).collect()
     }
 
-    fn print_json(&self, points: &[Point]) {
+    fn output<'a>(&self, points: &'a [Point]) -> Output<'a> {
         let points = points.iter().map(|point| OutputPoint {
             value: point.value,
             controllers: point.outcomes.iter().map(|o| (o.name, &o.summary)).collect(),
         });
-        let output = Output {
-            parameter: self.parameter,
-            swarms: self.swarms,
-            seed: self.seed,
-            points: points.collect(),
-        };
-        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        Output { parameter: self.parameter, swarms: self.swarms, seed: self.seed, points: points.collect() }
     }
 }
 

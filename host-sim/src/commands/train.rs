@@ -19,7 +19,7 @@ use crate::{
     train::{
         checkpoint::{self, Checkpoint},
         recipe::Recipe,
-        run::{Plan, Train, Watcher},
+        run::{Plan, Quality, Train, Watcher},
         ways::Way,
     },
     world::World,
@@ -29,7 +29,7 @@ use crate::{
 ///
 /// Weights, data and batches all follow from the seed: the same command gives the same file, at any number of threads. (Across
 /// kinds of processors rounding may differ.) Ctrl-C ends after the epoch under way and leaves the best network so far
-/// in the output file; `--resume` goes on from there.
+/// in the output file; `--resume` goes on from the checkpoint beside it, also after the end, with a larger `--epochs`.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim train --out my.wdgnn\n  host-sim train --out filter.wdgnn --architecture graph-filter \
@@ -83,7 +83,7 @@ pub struct TrainArguments {
     /// Seed of everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Go on with a training run that was interrupted.
+    /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
     #[arg(long)]
     pub resume: bool,
 }
@@ -163,7 +163,7 @@ impl TrainArguments {
     /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
-        let model = self.train::<W>(&stop)?;
+        let (model, quality) = self.train::<W>(&stop)?;
         let weights = model.weights();
         println!(
             "{}: {} of {} numbers for {}, online step size {:.3}, checksum {:08x}",
@@ -174,6 +174,7 @@ impl TrainArguments {
             weights.header.learning.step,
             weights.checksum
         );
+        println!("{}: {quality}", W::SCORE);
         let profile = match self.profile {
             Profile::Exact => String::new(),
             Profile::Espnow => " --profile espnow".into(),
@@ -189,7 +190,7 @@ impl TrainArguments {
     ///
     /// # Errors
     /// As [`TrainArguments::run`].
-    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<ModelFile> {
+    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality)> {
         let plan = self.plan::<W>()?;
         let checkpoint = checkpoint::path(&self.out);
         let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
@@ -197,13 +198,14 @@ impl TrainArguments {
         let watcher = OnScreen { bar: &bar, arguments: self, checkpoint: &checkpoint };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
-        let model = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
+        let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
-        let model = model?;
+        if let Err(Error::Interrupted) = &trained {
+            eprintln!("host-sim: {} has the best network so far; --resume goes on", self.out.display());
+        }
+        let (model, quality) = trained?;
         files::write(&self.out, model.as_bytes())?;
-        // Finished: nothing to resume.
-        let _ = std::fs::remove_file(&checkpoint);
-        Ok(model)
+        Ok((model, quality))
     }
 }
 

@@ -160,7 +160,8 @@ impl Ear {
 
     /// Looks at a frame.
     pub fn listen(&mut self, frame: &[u8]) -> Sighting {
-        let profile = self.profile.or_else(|| ProfileName::of(frame));
+        // A frame of another profile has its sender elsewhere: whoever is named there is nobody.
+        let profile = ProfileName::of(frame).filter(|told| self.profile.is_none_or(|wanted| wanted == *told));
         let identity = profile.and_then(|profile| profile.identity(frame));
         let origin = identity.map(|Identity { sender, boot, sequence }| Origin { sender, boot, sequence });
         let read = profile.ok_or(Refusal::Profile).and_then(|profile| self.read(profile, frame));

@@ -77,18 +77,27 @@ impl Checkpoint {
     /// Reads it.
     ///
     /// # Errors
-    /// [`Error::Read`] when there is none, [`Error::Usage`] when it is damaged or belongs to another run.
+    /// [`Error::Read`] when there is none, [`Error::Usage`] when it is damaged, belongs to another run, or is that run's end. A run may
+    /// have more epochs, or fewer, than when it was begun.
     pub fn load(path: &Path, run: &RunName) -> Result<Self> {
         let bytes = files::read(path)?;
         let unusable = |what: &str| {
             Error::usage(format!("{} {what}; train without --resume to start afresh", path.display()))
         };
-        let checkpoint: Self = match postcard::take_from_bytes(&bytes) {
+        let mut checkpoint: Self = match postcard::take_from_bytes(&bytes) {
             Ok((checkpoint, [])) => checkpoint,
             _ => return Err(unusable("is no checkpoint, or a damaged one")),
         };
+        let [epochs, _] = run.lengths;
+        checkpoint.run.lengths[0] = epochs;
         if checkpoint.run != *run {
             return Err(unusable("belongs to a training run with other options"));
+        }
+        if checkpoint.epoch >= epochs {
+            let done = checkpoint.epoch;
+            return Err(Error::usage(format!(
+                "this run is finished, {done} epochs were done: give --epochs with more than {done} to go on"
+            )));
         }
         Ok(checkpoint)
     }

@@ -28,7 +28,7 @@ use crate::{
     recipe::Architecture,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::World,
+    world::{SwarmOf, World},
 };
 
 /// What to train.
@@ -64,6 +64,29 @@ impl<W: World> Plan<W> {
             seed,
         };
         Self { name, recipe, size }
+    }
+}
+
+/// How good a network is, on flights that it was not trained on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quality {
+    /// How many flights.
+    pub flights: usize,
+    /// Its mean total score, without learning in flight.
+    pub total: f64,
+    /// The expert's, where there is one.
+    pub expert: Option<f64>,
+}
+
+impl std::fmt::Display for Quality {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:.2} in total over {} validation flights", self.total, self.flights)?;
+        match self.expert {
+            Some(expert) if expert > 0.0 => {
+                write!(formatter, ", {:.3} of the expert's {expert:.2}", self.total / expert)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -110,7 +133,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     ///
     /// # Errors
     /// Training that diverges, Ctrl-C, files that cannot be written.
-    pub fn run(&self) -> Result<ModelFile> {
+    pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Plan { name, recipe, .. } = self.plan;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
         let mut data = Data::default();
@@ -142,14 +165,30 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
                 self.watcher.checkpoint(&state)?;
             }
             if interrupted {
+                // Before the first validation, what there is so far is the best.
+                if let (None, Ok(model)) = (&state.best, self.export(&state.weights)) {
+                    self.watcher.best(&model)?;
+                }
                 return Err(Error::Interrupted);
             }
         }
         let diverged =
             || Error::Failed("training diverged: no network could be flown; try another --seed".into());
-        let (_, best) = state.best.as_ref().ok_or_else(diverged)?;
+        let (total, best) = state.best.as_ref().ok_or_else(diverged)?;
         debug_assert_eq!(state.run, *name);
-        self.export(best)
+        let quality = Quality { flights: recipe.validations, total: *total, expert: self.expert()? };
+        Ok((self.export(best)?, quality))
+    }
+
+    /// The expert's mean total over the validation flights, where there is one.
+    fn expert(&self) -> Result<Option<f64>> {
+        let task = self.plan.recipe.settings.task;
+        if self.plan.recipe.world.expert(&task).is_none() {
+            return Ok(None);
+        }
+        let nobody = || Error::Failed("this world's flights have no expert".into());
+        let expert = |start: &Start<W>| start.world.expert(&task).ok_or_else(nobody);
+        self.mean_total(&task, &expert).map(Some)
     }
 
     fn begin(&self) -> Checkpoint {
@@ -234,15 +273,23 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
 
     /// Mean total score over the validation flights, offline.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
-        let Plan { name, recipe, .. } = self.plan;
         let draft = self.draft(weights);
+        self.mean_total(&draft.task, &|start| draft.typed::<W::Shapes>(&start.states))
+    }
+
+    /// Mean total score of somebody over the validation flights.
+    fn mean_total<'s>(
+        &self,
+        task: &W::Task,
+        make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync),
+    ) -> Result<f64> {
+        let Plan { name, recipe, .. } = self.plan;
         let totals: Vec<f64> = (0..recipe.validations)
             .into_par_iter()
             .map(|index| {
                 let mut random = generator(name.seed, Purpose::Validation, index as u64);
                 let start = Start::draw(&recipe.world, &recipe.condition, &mut random)?;
-                let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
-                Ok(start.fly_alone(&draft.task, swarm.as_mut())?.total())
+                Ok(start.fly_alone(task, make(&start)?.as_mut())?.total())
             })
             .collect::<Result<_>>()?;
         Ok(totals.iter().sum::<f64>() / totals.len() as f64)

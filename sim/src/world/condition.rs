@@ -5,6 +5,9 @@ use crate::error::{Error, Result};
 /// The smallest distance between two robots at the start, in metres (the paper's).
 pub const CLOSEST_METRES: f32 = 0.1;
 
+/// The largest starting speed in m/s: that of sound.
+const FASTEST: f32 = 340.0;
+
 /// The circumstances of a flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
@@ -40,8 +43,14 @@ impl Condition {
                 self.radius
             )));
         }
-        if !(self.speed.is_finite() && self.speed >= 0.0) {
-            return Err(Error::usage(format!("--speed {} cannot be: give 0 or more, in m/s", self.speed)));
+        if !(0.0..=FASTEST).contains(&self.speed) {
+            return Err(Error::usage(format!(
+                "--speed {} cannot be: give between 0 and {FASTEST}, in m/s",
+                self.speed
+            )));
+        }
+        if self.ticks == 0 {
+            return Err(Error::usage("--ticks 0 leaves nothing to fly: give at least 1"));
         }
         Ok(())
     }
@@ -60,7 +69,10 @@ mod tests {
         for radius in [-1.0, 0.0, 0.1, f32::NAN] {
             assert!(Condition { radius, ..Condition::PAPER }.check().is_err(), "{radius}");
         }
-        assert!(Condition { speed: -1.0, ..Condition::PAPER }.check().is_err());
+        for speed in [-1.0, 1.0e30, f32::NAN] {
+            assert!(Condition { speed, ..Condition::PAPER }.check().is_err(), "{speed}");
+        }
+        assert!(Condition { ticks: 0, ..Condition::PAPER }.check().is_err());
         assert!(Condition::PAPER.check().is_ok());
     }
 }

@@ -25,7 +25,7 @@ where
     /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
     /// one, the last one is carried on by the ticks that have passed, until it is too old ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
-        self.before = self.state;
+        let (was_blind, before) = (self.blind(), self.state);
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
         self.began.get_or_insert(tick);
@@ -38,6 +38,8 @@ where
             (self.state, further, self.age.saturating_add(self.passed))
         };
         self.state = self.task.carry_on(&state, behind);
+        // From where it did not know to be, it did not come by its own command.
+        self.before = if was_blind { self.state } else { before };
         self.age = age;
         sensed.is_some()
     }

@@ -1,0 +1,120 @@
+//! The program as people use it on an ordinary day: other files, pipes, full disks, odd numbers.
+
+use std::{
+    fs::OpenOptions,
+    process::{Command, Stdio},
+};
+
+use crate::program::{host_sim, refused};
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_behind_the_output_is_told_in_a_sentence() {
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("there is one");
+    let output = Command::new(env!("CARGO_BIN_EXE_host-sim"))
+        .arg("tasks")
+        .stdout(Stdio::from(full))
+        .stderr(Stdio::piped())
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot write to the standard output") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn a_page_or_a_table_goes_to_the_standard_output_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = ["flock", "--swarms", "1", "--robots", "6", "--ticks", "20"];
+    let out = |more: &[&str]| {
+        let output = host_sim(folder.path(), &[&small, more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert!(out(&["--report", "-"]).starts_with("<!"));
+    let csv = out(&["--csv", "-", "--report", "page.html"]);
+    assert!(csv.starts_with("controller,") && csv.lines().all(|line| line.contains(',')), "{csv}");
+    assert!(folder.path().join("page.html").exists());
+    refused(&["flock", "--csv", "x", "--report", "x"], "name two files");
+    refused(&["flock", "--json", "--report", "-"], "only one of");
+}
+
+#[test]
+fn a_condition_has_a_page_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for robots in ["5", "6"] {
+        let output =
+            host_sim(folder.path(), &["flock", "--swarms", "1", "--robots", robots, "--ticks", "20"]);
+        assert!(output.status.success());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(&format!("flock-robots-{robots}-ticks-20-swarms-1.html")), "{said}");
+    }
+    let pages = folder.path().join("target/wdgnn").read_dir().expect("made").count();
+    assert_eq!(pages, 2);
+}
+
+#[test]
+fn odd_numbers_are_told_about_as_numbers() {
+    refused(&["flock", "--speed", "1e30"], "--speed 1000000000000000000000000000000 cannot be");
+    refused(&["flock", "--ticks", "0"], "leaves nothing to fly");
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["flock", "--swarms", "-1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("'-1' for '--swarms") && !said.contains("tip:"), "{said}");
+    let alone = host_sim(folder.path(), &["flock", "--robots", "1", "--swarms", "1"]);
+    let said = String::from_utf8_lossy(&alone.stdout);
+    assert!(alone.status.success() && !said.contains("inf") && !said.contains("NaN"), "{said}");
+    assert!(said.starts_with("1 swarm of 1 robot,"), "{said}");
+}
+
+#[test]
+fn values_are_swept_in_their_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(
+        folder.path(),
+        &["sweep", "radius", "--task", "coverage", "--values", "3,2,3", "--swarms", "1", "--json"],
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let values: Vec<&serde_json::Value> =
+        json["points"].as_array().expect("points").iter().map(|point| &point["value"]).collect();
+    assert_eq!(values, [2.0, 3.0]);
+    assert!(json["command"].as_str().is_some_and(|command| command.contains("--values 2,3")), "{json}");
+    assert!(json["models"].as_str().is_some_and(|models| models.contains("checksum")), "{json}");
+    assert!(json["version"].is_string());
+}
+
+#[test]
+fn a_bound_that_does_not_hold_is_no_success() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["theorem", "--ridge", "20"]);
+    let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(said.contains("did NOT hold"), output.status.code() == Some(1), "{said}{error}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(error.contains("did not hold"), "{error}");
+}
+
+#[test]
+fn a_network_is_called_what_it_is() {
+    let gnn = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/through-gnn.wdgnn");
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["flock", "--swarms", "1", "--robots", "6", "--ticks", "20", "--model", gnn, "--json"];
+    let output = host_sim(folder.path(), &arguments);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let models = json["models"].as_str().expect("models");
+    assert!(models.contains(&format!("gnn {gnn}")) && models.contains("wd-gnn models/through"), "{models}");
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    refused(&["swarm", "--log"], "no effect on native robots");
+    refused(&["swarm", "--image", "x"], "no effect on native robots");
+    refused(&["movie", "--data", "none", "--top", "3"], "--recommend");
+    refused(&["movie", "--data", "none", "--splits", "1", "--out", "x"], "--recommend");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_has_no_end_is_no_model() {
+    refused(&["flock", "--model", "/dev/zero"], "longer than");
+}
