@@ -1,13 +1,13 @@
 //! The command line. One subcommand, one file in `commands`.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands,
     error::{Error, Result},
-    table,
+    files, table,
     tasks::{self, Tasks},
 };
 
@@ -28,8 +28,15 @@ pub struct Cli {
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
     Air(commands::air::AirArguments),
+    /// Print what a shell needs to complete this program's options, such as `host-sim completions bash`.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
+    /// Print the manual page of everything: `host-sim man | man -l -`.
+    Man,
     Fly(commands::fly::FlyArguments),
     Shift(commands::shift::ShiftArguments),
     Swarm(commands::swarm::SwarmArguments),
@@ -57,6 +64,12 @@ impl Cli {
         }
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
+            Some(Command::Completions { shell }) => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "host-sim", &mut script);
+                files::write(Path::new("-"), &script)
+            }
+            Some(Command::Man) => files::write(Path::new("-"), &manual()?),
             Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
             Some(Command::Flock(arguments)) => arguments.run(),
             Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
@@ -74,6 +87,18 @@ impl Cli {
             None => commands::flock::FlockArguments::default().run(),
         }
     }
+}
+
+/// The manual page: the program and every command.
+fn manual() -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let failed = |error| Error::Failed(format!("the manual page cannot be made: {error}"));
+    let command = Cli::command();
+    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
+    for part in command.get_subcommands() {
+        clap_mangen::Man::new(part.clone()).render(&mut text).map_err(failed)?;
+    }
+    Ok(text)
 }
 
 fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {

@@ -12,6 +12,7 @@ pub mod movie;
 pub mod page;
 pub mod pcap;
 pub mod progress;
+pub mod records;
 pub mod shift;
 pub mod sniff;
 pub mod swarm;

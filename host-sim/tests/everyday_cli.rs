@@ -69,6 +69,34 @@ fn odd_numbers_are_told_about_as_numbers() {
 }
 
 #[test]
+fn flights_are_taken_home_as_tables_and_as_scenes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["swarm", "--robots", "4", "--ticks", "5", "--trajectories", "t.csv", "--mcap", "f.mcap"];
+    let output = host_sim(folder.path(), &arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
+    let heading = "tick,seconds,robot,position_x,position_y,velocity_x,velocity_y,command_0,command_1";
+    assert_eq!(csv.lines().next(), Some(heading));
+    assert_eq!(csv.lines().count(), 1 + 5 * 4);
+    assert!(csv.lines().nth(5).is_some_and(|line| line.starts_with("1,0.01,0,")), "{csv}");
+    let film = std::fs::read(folder.path().join("f.mcap")).expect("written");
+    assert!(film.starts_with(b"\x89MCAP0\r\n") && film.ends_with(b"\x89MCAP0\r\n"));
+}
+
+#[test]
+fn a_shell_and_a_manual_know_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [&["completions", "bash"][..], &["completions", "fish"], &["man"]] {
+        let output = host_sim(folder.path(), arguments);
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(
+            output.status.success() && text.contains("flock") && text.contains("theorem"),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
 fn values_are_swept_in_their_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = host_sim(

@@ -10,6 +10,7 @@ use super::{
     fault_options::FaultArguments,
     flock_tables,
     outputs::{self, Outputs, Results},
+    records::RecordArguments,
 };
 use crate::{
     error::{Error, Result},
@@ -21,7 +22,7 @@ use crate::{
     profiles::Profile,
     progress,
     seeds::{Purpose, generator},
-    swarm::{capture::Listener, digest::FlightDigest},
+    swarm::digest::FlightDigest,
     table,
     world::{Condition, World},
 };
@@ -56,9 +57,9 @@ pub struct FlyArguments {
     /// Write the table as comma-separated values.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Write every frame of the first swarm under the network that learns to a capture; robots then speak in sealed bytes.
-    #[arg(long, value_name = "FILE")]
-    pub capture: Option<PathBuf>,
+    /// Of the first swarm under the network that learns; with a capture, its robots speak in sealed bytes.
+    #[command(flatten)]
+    pub records: RecordArguments,
     /// Write the page with the replay here [default: target/wdgnn/TASK.html].
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -123,8 +124,10 @@ impl FlyArguments {
             let usual = Self { condition: ConditionArguments::default(), model: None, ..self.clone() };
             outputs::page(W::NAME, &self.command::<W>(&condition), &usual.command::<W>(&W::condition()))
         });
-        if self.capture.is_some() && lineup.models.is_empty() {
-            return Err(Error::usage("--capture needs robots that talk: give a --model"));
+        if self.records.any() && lineup.models.is_empty() {
+            return Err(Error::usage(
+                "--capture, --trajectories and --mcap are of a network's flight: give a --model",
+            ));
         }
         let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
         outputs.check()?;
@@ -143,13 +146,13 @@ impl FlyArguments {
         })
     }
 
-    /// Flies the first swarm once more under the network that learns: its digest, and a capture if one was asked for.
+    /// Flies the first swarm once more under the network that learns: its digest, and the records that were asked for.
     fn watch<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
         if lineup.models.is_empty() {
             return Ok(None);
         }
         let mut lineup = lineup.clone();
-        if self.capture.is_some() {
+        if self.records.capture.is_some() {
             // What goes on the air is bytes.
             lineup.faults.get_or_insert_default();
         }
@@ -158,13 +161,9 @@ impl FlyArguments {
         let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
         let mut digest = FlightDigest::default();
         let stop = AtomicBool::new(false);
-        if let Some(path) = &self.capture {
-            let mut listener = Listener::new::<W>(path.clone(), &task);
-            start.fly(&task, swarm.as_mut(), &mut [&mut digest, &mut listener], &stop)?;
-            listener.finish()?;
-        } else {
-            start.fly(&task, swarm.as_mut(), &mut [&mut digest], &stop)?;
-        }
+        let mut records = self.records.records::<W>(&task)?;
+        start.fly(&task, swarm.as_mut(), &mut [&mut digest, &mut records], &stop)?;
+        records.finish()?;
         Ok(Some(digest.finish()))
     }
 

@@ -10,6 +10,7 @@ pub mod fly;
 pub mod movie;
 pub mod outputs;
 pub mod realisations;
+pub mod records;
 pub mod shift;
 pub mod sniff;
 pub mod swarm;

@@ -12,6 +12,7 @@ use super::{
     fault_options::FlightArguments,
     flock_tables,
     fly::capital,
+    records::RecordArguments,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
 };
@@ -27,7 +28,6 @@ use crate::{
     profiles::Profile,
     seeds::{Purpose, generator},
     swarm::{
-        capture::Listener,
         digest::FlightDigest,
         emulated::{Emulated, Link},
         image::{self, Settings},
@@ -98,9 +98,8 @@ pub struct SwarmArguments {
     /// A firmware image in place of one that is built now.
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// Write every frame that is said to a capture, for Wireshark and `host-sim sniff`.
-    #[arg(long, value_name = "FILE")]
-    capture: Option<PathBuf>,
+    #[command(flatten)]
+    records: RecordArguments,
     /// Write a page with the replay here.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -185,8 +184,10 @@ impl SwarmArguments {
                     W::NAME
                 )));
             }
-            if self.capture.is_some() || self.report.is_some() {
-                return Err(Error::usage("--capture and --report are for native and emulated robots"));
+            if self.records.any() || self.report.is_some() {
+                return Err(Error::usage(
+                    "--capture, --trajectories, --mcap and --report are for native and emulated robots",
+                ));
             }
             let settings =
                 Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
@@ -213,7 +214,7 @@ impl SwarmArguments {
         let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)?;
         let twin = if self.compare {
             let mut native = network.native(&air, condition.robots, sealed)?;
-            let alone = Self { capture: None, report: None, ..self.clone() };
+            let alone = Self { records: RecordArguments::default(), report: None, ..self.clone() };
             Some(alone.fly::<W>(native.as_mut(), &network.task, &condition, &stop)?)
         } else {
             None
@@ -277,19 +278,16 @@ impl SwarmArguments {
         self.report.as_deref().map(files::probe).transpose()?;
         let mut digest = FlightDigest::default();
         let mut recorder = Recorder::new(condition);
-        let mut listener = self.capture.clone().map(|path| Listener::new::<W>(path, task));
+        let mut records = self.records.records::<W>(task)?;
         let mut losses = Losses;
-        let mut observers: Vec<&mut dyn Observer<W>> = vec![&mut digest, &mut losses];
+        let mut observers: Vec<&mut dyn Observer<W>> = vec![&mut digest, &mut losses, &mut records];
         if self.report.is_some() {
             observers.push(&mut recorder);
-        }
-        if let Some(listener) = &mut listener {
-            observers.push(listener);
         }
         let began = Instant::now();
         let flight = start.fly(task, swarm, &mut observers, stop)?;
         let seconds = began.elapsed().as_secs_f64();
-        listener.map_or(Ok(()), Listener::finish)?;
+        records.finish()?;
         let flown = Flown { digest: digest.finish(), flight, seconds };
         if let Some(path) = &self.report {
             let page = self.page::<W>(task, condition, recorder, &flown);
