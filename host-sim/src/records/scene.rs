@@ -112,7 +112,8 @@ impl<W: World> Observer<W> for Film {
         let robots = scene.states.iter().zip(scene.places);
         let arrows: Vec<Value> = robots.filter_map(|(state, place)| arrow(*place, velocity(state))).collect();
         let spheres: Vec<Value> = scene.places.iter().map(|place| sphere(*place)).collect();
-        let nanoseconds = (f64::from(self.period) * f64::from(scene.tick) * 1.0e9).round() as u64;
+        let microseconds = (f64::from(self.period) * f64::from(scene.tick) * 1.0e6).round() as u64;
+        let nanoseconds = 1000 * microseconds;
         let timestamp = json!({"sec": nanoseconds / 1_000_000_000, "nsec": nanoseconds % 1_000_000_000});
         let update = json!({"deletions": [], "entities": [{
             "timestamp": timestamp, "frame_id": "world", "id": "swarm", "lifetime": {"sec": 0, "nsec": 0},
