@@ -65,9 +65,9 @@ impl ProfileName {
 
     fn identity(self, frame: &[u8]) -> Option<Identity> {
         match self {
-            Self::Exact | Self::ExactUnfolded => Exact::identity(frame),
-            Self::Dot154 | Self::EspNow => Dot154::identity(frame),
-            Self::Esb32 => Esb32::identity(frame),
+            Self::Exact | Self::ExactUnfolded => Exact::identity(frame, 0),
+            Self::Dot154 | Self::EspNow => Dot154::identity(frame, 0),
+            Self::Esb32 => Esb32::identity(frame, 0),
         }
     }
 
@@ -205,7 +205,7 @@ impl Ear {
 
 /// Reads one frame. A listener has no clock: every frame is of its own tick.
 fn open<P: Codec, W: Tensor>(mut codec: P, link: Link, frame: &[u8]) -> Result<Content, Refusal> {
-    let now = P::identity(frame).map_or(0, |identity| identity.sequence / P::FRAMES);
+    let now = P::identity(frame, 0).map_or(0, |identity| identity.sequence / P::FRAMES);
     let (beacon, parts): (Beacon<Motion, Taps, W>, Parts) = codec.decode(&link, now, frame)?;
     let Motion { position, velocity } = beacon.state;
     let sent = &beacon.chains.chain.numbers()[..(TAPS - 1) * FEATURES];
