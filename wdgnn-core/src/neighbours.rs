@@ -2,8 +2,9 @@
 //!
 //! What it promises:
 //! * it never grows beyond `N`, whoever talks;
-//! * a neighbour that is in the table and keeps talking is never displaced: a newcomer takes a free slot or is refused, so a
-//!   flood of invented addresses cannot push real neighbours out;
+//! * a neighbour that is in the table and keeps talking is never displaced, unless it contradicts itself: a newcomer takes a free slot,
+//!   or that of somebody who does not count, or is refused, so a flood of invented addresses cannot push real neighbours out, and holds
+//!   its slots only while it is believed;
 //! * a neighbour that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
 //! * what comes late or is held over skipped ticks is carried on by the ticks that have passed, not by the calls that were made;
 //! * one word that contradicts a neighbour does not make it a liar: if the next one bears out what it said before, the word in between was
@@ -82,7 +83,14 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         Ok(())
     }
 
-    fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
+    /// Makes a newcomer a neighbour: in a free slot, or in that of somebody who was found out and does not count.
+    fn admit(&mut self, mut index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
+        if self.entries.is_full() {
+            let found_out = |entry: &&Neighbour<S, C, W, E>| entry.doubted && !entry.counts;
+            let out = self.entries.iter().find(found_out).ok_or(Refusal::TableFull)?.beacon.sender;
+            self.entries.retain(|entry| entry.beacon.sender != out);
+            index = index.saturating_sub((out < newcomer.beacon.sender).into());
+        }
         // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
         if self.entries.is_full() || index > self.entries.len() {
             return Err(Refusal::TableFull);
@@ -334,6 +342,32 @@ mod tests {
         table.hear(&Heard { tick: 10, said: 7, state: 4.0 }, &late).unwrap();
         let neighbour = *table.iter().next().unwrap();
         assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, Track::new(1.0, 7)));
+    }
+
+    #[test]
+    fn invented_names_hold_their_slots_only_while_they_talk_and_are_believed() {
+        let mut table = Table::new();
+        for id in 10..26 {
+            hear(&mut table, 0, beacon(id, 0)).unwrap();
+        }
+        table.judge(|_| true);
+        assert_eq!(hear(&mut table, 1, beacon(3, 1)), Err(Refusal::TableFull));
+        // Two are found out: their slots go to whoever comes next, and to nobody else.
+        for entry in table.entries.iter_mut().filter(|entry| [10, 17].contains(&entry.beacon.sender)) {
+            entry.doubted = true;
+        }
+        table.judge(|entry| !entry.doubted);
+        assert_eq!(hear(&mut table, 2, beacon(3, 2)), Ok(()));
+        assert_eq!(hear(&mut table, 2, beacon(30, 2)), Ok(()));
+        assert_eq!(hear(&mut table, 2, beacon(4, 2)), Err(Refusal::TableFull));
+        let expected = [3].into_iter().chain((11..17).chain(18..26)).chain([30]);
+        assert!(ids(&table).into_iter().eq(expected), "{:?}", ids(&table));
+        // They fall silent, and all of their slots are free.
+        for tick in 3..=4 {
+            hear(&mut table, tick, beacon(3, tick)).unwrap();
+            table.settle(tick, 1, |state, _| *state);
+        }
+        assert_eq!(ids(&table), [3]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use wdgnn_core::{
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/interop/vectors.json");
 const KEY: Key = *b"a swarm's secret";
 /// The tick of most frames.
-const NOW: u32 = 1000;
+const NOW: u32 = 5_000_000;
 
 type Received = Result<(Full, Parts), Refusal>;
 

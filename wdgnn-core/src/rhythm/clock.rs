@@ -46,9 +46,8 @@ impl<const N: usize> Rhythm<N> {
         if let Some(by) = ahead
             && (ahead_count > near || told(by))
         {
-            if ahead_count <= near {
-                self.follows = now.saturating_add(by.unsigned_abs());
-            }
+            // Whoever followed, few or many, is not the first one to follow again so soon.
+            self.follows = now.saturating_add(by.max(-FURTHEST_US).unsigned_abs());
             self.move_to(by, now);
         } else if let Some(by) = behind
             && ((near == 0 && unheard) || (listening && behind_count > near))
