@@ -5,6 +5,7 @@
 mod air;
 mod everyday_cli;
 mod fast_path;
+mod faults_cli;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;

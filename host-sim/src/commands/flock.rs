@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::{
     airtime::{Airtime, MOST_USE},
     commands::{
-        fault_options::FaultArguments,
         flock_tables::{self, OverSeeds},
         outputs::{self, Outputs, Results},
         realisations, stop_on_interrupt,
     },
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
+    fault_options::FaultArguments,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
     page::{self, flights::counted},
@@ -39,7 +39,8 @@ const SEED_COMPARED: &str =
 #[command(
     after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
-                        host-sim flock --model my.wdgnn --csv flock.csv"
+                        host-sim flock --model my.wdgnn --csv flock.csv\n  \
+                        host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1"
 )]
 pub struct FlockArguments {
     /// Which of the trained models to fly.
@@ -153,7 +154,7 @@ impl FlockArguments {
         if let Some(path) = &self.model {
             lineup.put(ModelFile::load(path)?);
         }
-        lineup.faults = self.faults.faults(self.robots, self.seed)?;
+        lineup.set_faults(self.faults.faults(self.robots, self.seed)?, self.robots)?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));
