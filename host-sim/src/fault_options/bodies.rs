@@ -5,8 +5,8 @@ use clap::Args;
 use super::words::{Words, number, share};
 use crate::{
     air::{
-        clocks::Jump,
-        motors::MotorFault,
+        clocks::{ClockFaults, Jump},
+        motors::{DriveFaults, MotorFault},
         options::Faults,
         senses::{Noise, SensorFault},
         turns::HeadingError,
@@ -66,23 +66,25 @@ pub struct BodyArguments {
 impl BodyArguments {
     /// Adds what was asked for.
     pub(super) fn add_to(&self, faults: &mut Faults) -> Result {
-        faults.noise = Noise {
+        faults.senses.noise = Noise {
             position: number("position-noise", self.position_noise, MOST_NOISE)?,
             velocity: number("velocity-noise", self.velocity_noise, MOST_NOISE)?,
         };
-        faults.bias = Noise {
+        faults.senses.bias = Noise {
             position: number("position-bias", self.position_bias, MOST_NOISE)?,
             velocity: number("velocity-bias", self.velocity_bias, MOST_NOISE)?,
         };
         if let Some(most) = self.saturation.filter(|most| !(most.is_finite() && *most > 0.0)) {
             return Err(Error::usage(format!("--saturation {most} cannot be: give more than 0")));
         }
-        (faults.heading, faults.sensor) = (self.heading_error, self.sensor);
-        (faults.motor, faults.saturation) = (self.motor, self.saturation);
+        (faults.senses.heading, faults.senses.sensor) = (self.heading_error, self.sensor);
+        faults.drives = DriveFaults { motor: self.motor, saturation: self.saturation };
         faults.skew = self.skew;
-        faults.drift = number("drift", self.drift, MOST_DRIFT)?;
-        faults.jumps.clone_from(&self.time_jump);
-        faults.skip = share("skip", self.skip)?;
+        faults.clocks = ClockFaults {
+            drift: number("drift", self.drift, MOST_DRIFT)?,
+            jumps: self.time_jump.clone(),
+            skip: share("skip", self.skip)?,
+        };
         Ok(())
     }
 

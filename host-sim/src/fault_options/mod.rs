@@ -79,7 +79,7 @@ impl FlightArguments {
         self.radio.add_to(&mut faults)?;
         self.bodies.add_to(&mut faults)?;
         self.attacks.add_to(&mut faults);
-        let jumping = faults.jumps.iter().map(|jump| jump.moment.robot).max();
+        let jumping = faults.clocks.jumps.iter().map(|jump| jump.moment.robot).max();
         if let Some(robot) = faults.events.largest().max(jumping).filter(|robot| *robot >= robots) {
             return Err(Error::usage(format!(
                 "there is no robot {robot}: {robots} robots count from 0 to {}",

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::{events::Moment, options::Faults};
+use super::events::Moment;
 use crate::seeds::{Purpose, generator};
 
 /// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more from tick 50 on.
@@ -36,14 +36,24 @@ impl FromStr for Jump {
     }
 }
 
+/// What is wrong with clocks, besides that they differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClockFaults {
+    /// By how much they are fast or slow at most, in parts per million.
+    pub drift: f64,
+    /// Those that jump.
+    pub jumps: Vec<Jump>,
+    /// The share of ticks that a robot skips.
+    pub skip: f64,
+}
+
 /// The clocks of a swarm.
 #[derive(Clone, Debug)]
 pub struct Clocks {
     ahead: Vec<u32>,
     /// How much faster than the world's, and by what part of a tick ahead at the start.
     rates: Vec<[f64; 2]>,
-    jumps: Vec<Jump>,
-    skip: f64,
+    faults: ClockFaults,
     random: Vec<ChaCha8Rng>,
     /// The last whole tick of each, without jumps.
     last: Vec<Option<u32>>,
@@ -52,9 +62,9 @@ pub struct Clocks {
 impl Clocks {
     /// The clocks of swarm number `swarm`, each ahead by so many ticks.
     #[must_use]
-    pub fn new(faults: &Faults, swarm: u64, ahead: Vec<u32>) -> Self {
+    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
-            .map(|robot| generator(faults.seed, Purpose::Clocks, swarm << 32 | robot))
+            .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
             .collect();
         let drift = faults.drift * 1.0e-6;
         let mut rate = |random: &mut ChaCha8Rng| {
@@ -62,7 +72,7 @@ impl Clocks {
         };
         let rates = random.iter_mut().map(&mut rate).collect();
         let last = vec![None; ahead.len()];
-        Self { ahead, rates, jumps: faults.jumps.clone(), skip: faults.skip, random, last }
+        Self { ahead, rates, faults: faults.clone(), random, last }
     }
 
     /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is
@@ -70,14 +80,15 @@ impl Clocks {
     pub fn show(&mut self, tick: u32, robot: usize) -> Option<u32> {
         let [rate, phase] = self.rates[robot];
         let whole = (f64::from(tick) * (1.0 + rate) + phase) as u32;
-        if self.skip > 0.0 && self.random[robot].random_bool(self.skip) {
+        let ClockFaults { skip, jumps, .. } = &self.faults;
+        if *skip > 0.0 && self.random[robot].random_bool(*skip) {
             return None;
         }
         if self.last[robot] == Some(whole) {
             return None;
         }
         self.last[robot] = Some(whole);
-        let jumps = self.jumps.iter().filter(|jump| jump.moment.robot == robot && jump.moment.tick <= tick);
+        let jumps = jumps.iter().filter(|jump| jump.moment.robot == robot && jump.moment.tick <= tick);
         let shown = whole.saturating_add(self.ahead[robot]);
         Some(jumps.fold(shown, |shown, jump| shown.saturating_add_signed(jump.ticks)))
     }
@@ -87,27 +98,30 @@ impl Clocks {
 mod tests {
     use super::*;
 
-    fn shown(faults: &Faults, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
-        let mut clocks = Clocks::new(faults, 0, vec![ahead]);
+    fn shown(faults: &ClockFaults, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
+        let mut clocks = Clocks::new(faults, seed, 0, vec![ahead]);
         (0..ticks).map(|tick| clocks.show(tick, 0)).collect()
     }
 
     #[test]
     fn a_good_clock_shows_the_worlds_ticks_ahead_by_its_own() {
-        assert_eq!(shown(&Faults::default(), 3, 3), [3, 4, 5].map(Some));
+        assert_eq!(shown(&ClockFaults::default(), 0, 3, 3), [3, 4, 5].map(Some));
     }
 
     #[test]
     fn a_clock_jumps_when_it_is_told_to() {
         let jumps = ["0@1:40", "0@3:-41", "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
-        assert_eq!(shown(&Faults { jumps, ..Faults::default() }, 0, 4), [0, 41, 42, 2].map(Some));
+        assert_eq!(
+            shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 0, 4),
+            [0, 41, 42, 2].map(Some)
+        );
     }
 
     #[test]
     fn a_drifting_clock_never_shows_a_tick_twice_and_is_off_by_no_more_than_it_may() {
         let mut fast = 0;
         for seed in 0..20 {
-            let shown = shown(&Faults { drift: 10_000.0, seed, ..Faults::default() }, 0, 1001);
+            let shown = shown(&ClockFaults { drift: 10_000.0, ..ClockFaults::default() }, seed, 0, 1001);
             let ticks: Vec<u32> = shown.iter().copied().flatten().collect();
             assert!(ticks.is_sorted_by(|a, b| a < b), "{ticks:?}");
             let last = *ticks.last().unwrap();
@@ -120,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_busy_robot_skips_its_share_of_ticks_and_its_clock_goes_on() {
-        let shown = shown(&Faults { skip: 0.3, ..Faults::default() }, 0, 2000);
+        let shown = shown(&ClockFaults { skip: 0.3, ..ClockFaults::default() }, 0, 0, 2000);
         let skipped = shown.iter().filter(|shown| shown.is_none()).count();
         assert!((540..660).contains(&skipped), "{skipped} of 2000");
         assert!(shown.iter().zip(0..).all(|(shown, tick)| shown.is_none_or(|shown| shown == tick)));

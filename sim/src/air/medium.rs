@@ -17,10 +17,9 @@ use super::{
     impostor::{Impostor, impostor},
     insider::Lie,
     mailbox::Mailbox,
-    motors,
     options::{About, Faults},
     replaying::Replaying,
-    senses, shares, turns,
+    shares, turns,
     voice::Voice,
 };
 use crate::{
@@ -97,7 +96,7 @@ impl<'a, T: Flown> Medium<'a, T> {
             radios.push(Replaying::new(air, faults.replay));
             ahead.push(random.random_range(0..=2 * faults.skew));
         }
-        let clocks = Clocks::new(faults, swarm, ahead);
+        let clocks = Clocks::new(&faults.clocks, faults.seed, swarm, ahead);
         let contention = voice
             .radio()
             .filter(|_| faults.collisions)
@@ -189,9 +188,9 @@ impl<'a, T: Flown> Medium<'a, T> {
 pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     let mut odd = liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY));
     let lots = [
-        motors::failing(faults, swarm, robots),
-        senses::failing(faults, swarm, robots),
-        turns::turned(faults.heading, faults.seed, swarm, robots),
+        faults.drives.failing(faults.seed, swarm, robots),
+        faults.senses.failing(faults.seed, swarm, robots),
+        turns::turned(faults.senses.heading, faults.seed, swarm, robots),
         late(faults, swarm, robots),
     ];
     for lot in lots {

@@ -3,9 +3,8 @@
 use std::str::FromStr;
 
 use super::{
-    options::Faults,
     shares::{self, share, share_at},
-    turns::{Turn, turn, turns},
+    turns::{HeadingError, Turn, turn, turns},
 };
 use crate::seeds::Purpose;
 
@@ -62,27 +61,48 @@ impl FromStr for MotorFault {
     }
 }
 
+/// What is wrong with motors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DriveFaults {
+    /// Whose fail.
+    pub motor: Option<MotorFault>,
+    /// The most that anybody's do, per number of a command.
+    pub saturation: Option<f32>,
+}
+
+impl DriveFaults {
+    /// Whose motors fail, in swarm number `swarm`.
+    #[must_use]
+    pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+        shares::of(self.motor.map(|fault| fault.share), seed, Purpose::Motors, swarm, robots)
+    }
+}
+
 /// The motors of a swarm.
 #[derive(Clone, Debug)]
 pub struct Motors {
-    fault: Option<MotorFault>,
+    faults: DriveFaults,
     failing: Vec<bool>,
     /// What stuck motors were told last.
     stuck: Vec<Option<Vec<f32>>>,
     turns: Vec<Turn>,
-    saturation: Option<f32>,
 }
 
 impl Motors {
-    /// The motors of so many robots of swarm number `swarm`.
+    /// The motors of so many robots of swarm number `swarm`, some of which are turned.
     #[must_use]
-    pub fn new(faults: &Faults, swarm: u64, robots: usize) -> Self {
+    pub fn new(
+        faults: &DriveFaults,
+        heading: Option<HeadingError>,
+        seed: u64,
+        swarm: u64,
+        robots: usize,
+    ) -> Self {
         Self {
-            fault: faults.motor,
-            failing: failing(faults, swarm, robots),
+            faults: *faults,
+            failing: faults.failing(seed, swarm, robots),
             stuck: vec![None; robots],
-            turns: turns(faults.heading, faults.seed, swarm, robots),
-            saturation: faults.saturation,
+            turns: turns(heading, seed, swarm, robots),
         }
     }
 
@@ -90,7 +110,7 @@ impl Motors {
     pub fn act(&mut self, tick: u32, robot: usize, command: &mut [f32]) {
         // Who takes its frame for turned one way does everything turned the other way.
         turn(command, self.turns[robot].map(|[cosine, sine]| [cosine, -sine]));
-        if let Some(MotorFault { failure, tick: from, .. }) = self.fault
+        if let Some(MotorFault { failure, tick: from, .. }) = self.faults.motor
             && self.failing[robot]
             && tick >= from
         {
@@ -102,7 +122,7 @@ impl Motors {
                 Failure::Weak => command.iter_mut().for_each(|x| *x *= WEAK),
             }
         }
-        if let Some(most) = self.saturation {
+        if let Some(most) = self.faults.saturation {
             for x in command {
                 *x = x.clamp(-most, most);
             }
@@ -110,34 +130,26 @@ impl Motors {
     }
 }
 
-/// Whose motors fail.
-#[must_use]
-pub fn failing(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
-    shares::of(faults.motor.map(|fault| fault.share), faults.seed, Purpose::Motors, swarm, robots)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::air::turns::HeadingError;
 
     /// What two robots' motors make of the command (tick, −8) in four ticks.
-    fn acted(faults: &Faults) -> Vec<[f32; 2]> {
-        let mut motors = Motors::new(faults, 0, 2);
-        let act = |tick: u32, robot| {
+    fn acted(faults: DriveFaults, heading: Option<HeadingError>) -> Vec<[f32; 2]> {
+        let mut motors = Motors::new(&faults, heading, 1, 0, 2);
+        let mut act = |tick: u32, robot| {
             let mut command = [tick as f32, -8.0];
             motors.act(tick, robot, &mut command);
             command
         };
-        let mut act = act;
         (0..4)
             .flat_map(|tick| [0, 1].map(|robot| (tick, robot)))
             .map(|(tick, robot)| act(tick, robot))
             .collect()
     }
 
-    fn failing_all(failure: Failure, tick: u32) -> Faults {
-        Faults { motor: Some(MotorFault { failure, share: 1.0, tick }), ..Faults::default() }
+    fn failing_all(failure: Failure, tick: u32) -> DriveFaults {
+        DriveFaults { motor: Some(MotorFault { failure, share: 1.0, tick }), saturation: None }
     }
 
     fn of_one(acted: &[[f32; 2]]) -> Vec<[f32; 2]> {
@@ -146,12 +158,12 @@ mod tests {
 
     #[test]
     fn good_motors_do_what_they_are_told() {
-        assert_eq!(of_one(&acted(&Faults::default())), [0.0, 1.0, 2.0, 3.0].map(|x| [x, -8.0]));
+        assert_eq!(of_one(&acted(DriveFaults::default(), None)), [0.0, 1.0, 2.0, 3.0].map(|x| [x, -8.0]));
     }
 
     #[test]
     fn motors_stick_die_and_weaken_from_their_tick_on() {
-        let of = |failure, tick| of_one(&acted(&failing_all(failure, tick)));
+        let of = |failure, tick| of_one(&acted(failing_all(failure, tick), None));
         assert_eq!(of(Failure::Stuck, 2), [0.0, 1.0, 2.0, 2.0].map(|x| [x, -8.0]));
         assert_eq!(of(Failure::Stuck, 0), [[0.0, -8.0]; 4]);
         assert_eq!(of(Failure::Dead, 3), [[0.0, -8.0], [1.0, -8.0], [2.0, -8.0], [0.0, 0.0]]);
@@ -161,20 +173,20 @@ mod tests {
     #[test]
     fn only_its_share_fails() {
         let fault = MotorFault { failure: Failure::Dead, share: 0.5, tick: 0 };
-        let acted = acted(&Faults { motor: Some(fault), ..Faults::default() });
+        let acted = acted(DriveFaults { motor: Some(fault), saturation: None }, None);
         assert_eq!(acted[6..].iter().filter(|command| **command == [0.0; 2]).count(), 1, "{acted:?}");
     }
 
     #[test]
     fn saturated_motors_do_no_more_than_they_can() {
-        let acted = acted(&Faults { saturation: Some(2.5), ..Faults::default() });
+        let acted = acted(DriveFaults { motor: None, saturation: Some(2.5) }, None);
         assert_eq!(of_one(&acted), [0.0, 1.0, 2.0, 2.5].map(|x| [x, -2.5]));
     }
 
     #[test]
     fn commands_of_a_turned_robot_are_turned_back() {
         let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
-        let [x, y] = acted(&Faults { heading, ..Faults::default() })[6];
+        let [x, y] = acted(DriveFaults::default(), heading)[6];
         assert!((x.abs() - 8.0).abs() < 1.0e-5 && (y.abs() - 3.0).abs() < 1.0e-5, "{x} {y}");
     }
 

@@ -3,13 +3,12 @@
 use std::{ops::Range, str::FromStr};
 
 use super::{
-    clocks::Jump,
+    clocks::ClockFaults,
     events::Events,
     faulty::RadioFaults,
-    motors::MotorFault,
-    senses::{Noise, SensorFault},
+    motors::DriveFaults,
+    senses::SenseFaults,
     shares::{share, share_at},
-    turns::HeadingError,
 };
 use crate::{error::Error, profiles::Profile};
 
@@ -41,30 +40,18 @@ pub struct Faults {
     pub partition: Option<Range<u32>>,
     /// Who lies.
     pub liars: Option<Liars>,
-    /// By how much sensors err, anew at every tick.
-    pub noise: Noise,
-    /// By how much they err for good.
-    pub bias: Noise,
-    /// Whose frame is turned.
-    pub heading: Option<HeadingError>,
-    /// Whose sensor stops.
-    pub sensor: Option<SensorFault>,
-    /// Whose motors fail.
-    pub motor: Option<MotorFault>,
-    /// The most that anybody's motors do, per number of a command.
-    pub saturation: Option<f32>,
+    /// What is wrong with sensors.
+    pub senses: SenseFaults,
+    /// What is wrong with motors.
+    pub drives: DriveFaults,
+    /// What is wrong with clocks, besides that they differ.
+    pub clocks: ClockFaults,
     /// The share of directions in which links carry nothing.
     pub one_way: f64,
     /// Whether frames that overlap are lost.
     pub collisions: bool,
     /// When everybody is deaf.
     pub interference: Option<Bursts>,
-    /// By how much clocks are fast or slow at most, in parts per million.
-    pub drift: f64,
-    /// Clocks that jump.
-    pub jumps: Vec<Jump>,
-    /// The share of ticks that a robot skips.
-    pub skip: f64,
     /// From which tick on an insider speaks in everybody's name.
     pub spoof: Option<u32>,
     /// In how many invented names an insider speaks.
@@ -90,18 +77,12 @@ impl Default for Faults {
             skew: 0,
             partition: None,
             liars: None,
-            noise: Noise::NONE,
-            bias: Noise::NONE,
-            heading: None,
-            sensor: None,
-            motor: None,
-            saturation: None,
+            senses: SenseFaults::default(),
+            drives: DriveFaults::default(),
+            clocks: ClockFaults::default(),
             one_way: 0.0,
             collisions: false,
             interference: None,
-            drift: 0.0,
-            jumps: Vec::new(),
-            skip: 0.0,
             spoof: None,
             sybil: 0,
             join: None,

@@ -7,9 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::State;
 
 use super::{
-    options::Faults,
     shares::{self, share_at},
-    turns::{Turn, turn, turns},
+    turns::{HeadingError, Turn, turn, turns},
 };
 use crate::{
     scene::Layout,
@@ -66,17 +65,36 @@ impl FromStr for SensorFault {
     }
 }
 
+/// What is wrong with sensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SenseFaults {
+    /// By how much they err, anew at every tick.
+    pub noise: Noise,
+    /// By how much they err for good.
+    pub bias: Noise,
+    /// Whose frame is turned.
+    pub heading: Option<HeadingError>,
+    /// Whose sensor stops.
+    pub sensor: Option<SensorFault>,
+}
+
+impl SenseFaults {
+    /// Whose sensor stops, in swarm number `swarm`.
+    #[must_use]
+    pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+        shares::of(self.sensor.map(|fault| fault.share), seed, Purpose::Sensors, swarm, robots)
+    }
+}
+
 /// The sensors of a swarm, each with errors of its own.
 #[derive(Clone, Debug)]
 pub struct Senses<S> {
-    noise: Noise,
-    bias: Noise,
+    faults: SenseFaults,
     layout: Layout,
     random: Vec<ChaCha8Rng>,
     /// What each is off by for good, in deviations: position, then velocity.
     biases: Vec<Vec<f32>>,
     turns: Vec<Turn>,
-    fault: Option<SensorFault>,
     failing: Vec<bool>,
     /// What frozen ones say.
     frozen: Vec<Option<S>>,
@@ -85,20 +103,17 @@ pub struct Senses<S> {
 impl<S: State> Senses<S> {
     /// The sensors of so many robots of swarm number `swarm`.
     #[must_use]
-    pub fn new(faults: &Faults, layout: Layout, swarm: u64, robots: usize) -> Self {
-        let streams = |purpose| {
-            (0..robots as u64).map(move |robot| generator(faults.seed, purpose, swarm << 32 | robot))
-        };
+    pub fn new(faults: &SenseFaults, seed: u64, layout: Layout, swarm: u64, robots: usize) -> Self {
+        let streams =
+            |purpose| (0..robots as u64).map(move |robot| generator(seed, purpose, swarm << 32 | robot));
         let numbers = layout.position.len() + layout.velocity.len();
         let bias = |mut random: ChaCha8Rng| (0..numbers).map(|_| normal(&mut random)[0]).collect();
         Self {
-            noise: faults.noise,
-            bias: faults.bias,
+            faults: *faults,
             random: streams(Purpose::Senses).collect(),
             biases: streams(Purpose::Biases).map(bias).collect(),
-            turns: turns(faults.heading, faults.seed, swarm, robots),
-            fault: faults.sensor,
-            failing: failing(faults, swarm, robots),
+            turns: turns(faults.heading, seed, swarm, robots),
+            failing: faults.failing(seed, swarm, robots),
             frozen: vec![None; robots],
             layout,
         }
@@ -120,14 +135,15 @@ impl<S: State> Senses<S> {
         let Layout { position, velocity } = &self.layout;
         turn(numbers.as_mut().get_mut(velocity.clone()).unwrap_or_default(), self.turns[robot]);
         let (moved, random) = (self.biases[robot].split_at(position.len()), &mut self.random[robot]);
+        let SenseFaults { noise, bias, .. } = self.faults;
         let parts = [
-            (position, self.noise.position, self.bias.position, moved.0),
-            (velocity, self.noise.velocity, self.bias.velocity, moved.1),
+            (position, noise.position, bias.position, moved.0),
+            (velocity, noise.velocity, bias.velocity, moved.1),
         ];
         for (range, noise, bias, biases) in parts {
             let some = numbers.as_mut().get_mut(range.clone()).unwrap_or_default();
             some.iter_mut().zip(biases).for_each(|(x, error)| *x += bias * error);
-            if self.noise == Noise::NONE {
+            if self.faults.noise == Noise::NONE {
                 continue;
             }
             for pair in some.chunks_mut(2) {
@@ -139,19 +155,13 @@ impl<S: State> Senses<S> {
 
     /// What becomes of it when the sensor stops.
     fn outage(&mut self, tick: u32, robot: usize, sensed: S) -> Option<S> {
-        match self.fault {
+        match self.faults.sensor {
             Some(fault) if self.failing[robot] && tick >= fault.tick => {
                 (!fault.lost).then(|| *self.frozen[robot].get_or_insert(sensed))
             }
             _ => Some(sensed),
         }
     }
-}
-
-/// Whose sensor stops.
-#[must_use]
-pub fn failing(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
-    shares::of(faults.sensor.map(|fault| fault.share), faults.seed, Purpose::Sensors, swarm, robots)
 }
 
 /// Two numbers with a standard normal distribution (Box and Muller), the same bits on every machine.
@@ -167,18 +177,16 @@ mod tests {
     use wdgnn_core::flocking::Motion;
 
     use super::*;
-    use crate::air::turns::HeadingError;
-
     const PLANE: Layout = Layout { position: 0..2, velocity: 2..4 };
     const REST: Motion = Motion { position: [1.0, 2.0], velocity: [0.0; 2] };
 
-    fn senses(faults: &Faults, swarm: u64, robots: usize) -> Senses<Motion> {
-        Senses::new(&Faults { seed: 7, ..faults.clone() }, PLANE, swarm, robots)
+    fn senses(faults: &SenseFaults, swarm: u64, robots: usize) -> Senses<Motion> {
+        Senses::new(faults, 7, PLANE, swarm, robots)
     }
 
     #[test]
     fn noise_has_its_deviation_is_each_robots_own_and_comes_again() {
-        let faults = Faults { noise: Noise { position: 0.1, velocity: 0.2 }, ..Faults::default() };
+        let faults = SenseFaults { noise: Noise { position: 0.1, velocity: 0.2 }, ..SenseFaults::default() };
         let mut two = senses(&faults, 0, 2);
         let sensed: Vec<Vec<Option<Motion>>> = (0..5000).map(|tick| two.sense(tick, &[REST; 2])).collect();
         let spread = |of: &dyn Fn(&Motion) -> f32| {
@@ -195,12 +203,12 @@ mod tests {
 
     #[test]
     fn without_faults_robots_sense_the_truth() {
-        assert_eq!(senses(&Faults::default(), 0, 1).sense(0, &[REST]), [Some(REST)]);
+        assert_eq!(senses(&SenseFaults::default(), 0, 1).sense(0, &[REST]), [Some(REST)]);
     }
 
     #[test]
     fn a_bias_stays_and_has_its_deviation_over_robots() {
-        let faults = Faults { bias: Noise { position: 0.5, velocity: 0.0 }, ..Faults::default() };
+        let faults = SenseFaults { bias: Noise { position: 0.5, velocity: 0.0 }, ..SenseFaults::default() };
         let mut many = senses(&faults, 0, 2000);
         let sensed = many.sense(0, &vec![REST; 2000]);
         assert_eq!(many.sense(1, &vec![REST; 2000]), sensed, "the same at every tick");
@@ -214,7 +222,7 @@ mod tests {
         let moving = |tick: u32| [Motion { position: [tick as f32, 0.0], velocity: [1.0, 0.0] }];
         let said = |lost| {
             let sensor = Some(SensorFault { lost, share: 1.0, tick: 2 });
-            let mut one = senses(&Faults { sensor, ..Faults::default() }, 0, 1);
+            let mut one = senses(&SenseFaults { sensor, ..SenseFaults::default() }, 0, 1);
             (0..4)
                 .map(|tick| one.sense(tick, &moving(tick))[0].map(|motion| motion.position[0]))
                 .collect::<Vec<_>>()
@@ -227,7 +235,8 @@ mod tests {
     fn a_turned_robot_senses_its_velocity_turned_and_its_place_as_it_is() {
         let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
         let flying = Motion { position: [1.0, 2.0], velocity: [3.0, 0.0] };
-        let sensed = senses(&Faults { heading, ..Faults::default() }, 0, 1).sense(0, &[flying])[0].unwrap();
+        let sensed =
+            senses(&SenseFaults { heading, ..SenseFaults::default() }, 0, 1).sense(0, &[flying])[0].unwrap();
         assert_eq!(sensed.position, flying.position);
         assert!(sensed.velocity[0].abs() < 1.0e-5 && (sensed.velocity[1].abs() - 3.0).abs() < 1.0e-5);
     }

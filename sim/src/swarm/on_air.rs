@@ -77,14 +77,15 @@ impl<'a, T: Flown> OnAir<'a, T> {
         learns: bool,
         count: usize,
     ) -> Self {
+        let Faults { senses, drives, seed, .. } = *air.faults;
         let late = medium::late(air.faults, air.swarm, count);
         let (medium, ears) = Medium::new(common, voice, air.layout, air.faults, air.swarm, count);
         Self {
             robots,
             medium,
             ears,
-            senses: Senses::new(air.faults, air.layout.clone(), air.swarm, count),
-            motors: Motors::new(air.faults, air.swarm, count),
+            senses: Senses::new(&senses, seed, air.layout.clone(), air.swarm, count),
+            motors: Motors::new(&drives, senses.heading, seed, air.swarm, count),
             mixed,
             learns,
             said: Vec::new(),
