@@ -219,9 +219,6 @@ impl<W: World> Flight<W> {
     /// # Errors
     /// Never, with the swarms here.
     pub fn tick(&mut self, knobs: &Knobs, see: impl FnOnce(&Self)) -> Result {
-        if let Crew::Robots(robots) = &mut self.crew {
-            robots.set_wary(knobs.wary);
-        }
         self.before.clear();
         self.before.extend(self.states.iter().map(W::place));
         self.look(knobs.range);

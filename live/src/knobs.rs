@@ -15,8 +15,6 @@ pub struct Knobs {
     pub delay: u32,
     /// What motors make of a command, for all: 2 after a payload was dropped.
     pub strength: f32,
-    /// Whether robots believe only who bears itself out.
-    pub wary: bool,
 }
 
 /// The longest delay in ticks.
@@ -25,7 +23,7 @@ pub const LONGEST_DELAY: u32 = 20;
 impl Default for Knobs {
     /// Robots as training assumes.
     fn default() -> Self {
-        Self { range: 2.0, loss: 0.0, noise: 0.0, spread: 0.0, delay: 0, strength: 1.0, wary: false }
+        Self { range: 2.0, loss: 0.0, noise: 0.0, spread: 0.0, delay: 0, strength: 1.0 }
     }
 }
 
@@ -42,7 +40,6 @@ impl Knobs {
             3 => self.spread = value.clamp(0.0, 1.0),
             4 => self.delay = value.clamp(0.0, LONGEST_DELAY as f32) as u32,
             5 => self.strength = value.clamp(0.0, 5.0),
-            6 => self.wary = value > 0.0,
             _ => {}
         }
     }
@@ -61,6 +58,8 @@ pub enum Controller {
     Paper,
     /// The network, learning in flight as robots do: the wide part, and the own gain by what came of commands.
     Online,
+    /// The same, believing only who bears itself out.
+    Wary,
 }
 
 impl Controller {
@@ -72,6 +71,7 @@ impl Controller {
             1 => Self::Expert,
             2 => Self::Offline,
             3 => Self::Paper,
+            5 => Self::Wary,
             _ => Self::Online,
         }
     }

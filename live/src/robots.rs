@@ -62,11 +62,12 @@ impl<T: Flown> Robots<T> {
             <T as Onboard>::Shape::from_weights(&weights).map_err(|source| model.unusable(source))?;
         let rule = weights.header.learning;
         let rule = match controller {
-            Controller::Online => rule,
+            Controller::Online | Controller::Wary => rule,
             Controller::Paper => Learning { personal_step: 0.0, heeds: false, ..rule },
             _ => Learning { through_clamp: rule.through_clamp, ..Learning::OFF },
         };
         let behaviour = wdgnn_core::Behaviour::new(rule).every(weights.header.interval.into());
+        let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
         let blueprint = Blueprint {
             model: network,
             task: networks::task::<T>(model)?,
@@ -108,15 +109,6 @@ impl<T: Flown> Robots<T> {
                 }
             }
             tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-        }
-    }
-
-    /// Has robots believe only who bears itself out, or everybody.
-    pub fn set_wary(&mut self, wary: bool) {
-        for node in &mut self.nodes {
-            let interval = node.behaviour().interval;
-            let trusting = wdgnn_core::Behaviour::new(self.rule).every(interval);
-            *node.behaviour_mut() = if wary { trusting.robust() } else { trusting };
         }
     }
 

@@ -91,13 +91,13 @@ fn a_cut_makes_two_groups_and_ends() {
 
 #[test]
 fn liars_are_heard_by_who_believes_everybody_and_found_out_by_who_is_wary() {
-    let score = |wary| {
-        let mut flight = flight(Controller::Offline);
+    let score = |controller| {
+        let mut flight = flight(controller);
         (0..4).for_each(|id| flight.set_liar(5 * id, true));
-        flight.step(&Knobs { wary, ..Knobs::default() }, 200).unwrap();
+        flight.step(&Knobs::default(), 200).unwrap();
         flight.figures().score
     };
-    let (trusting, wary) = (score(false), score(true));
+    let (trusting, wary) = (score(Controller::Online), score(Controller::Wary));
     assert!(wary < 0.5 * trusting, "{trusting} {wary}");
 }
 
