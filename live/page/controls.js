@@ -29,7 +29,6 @@ class Controls {
     at("stir").onclick = () => show.stir(KICK);
     at("reset").onclick = () => show.open(fromLink(`#scene=${show.state.scene}`));
     at("share").onclick = () => this.share();
-    at("check").onclick = () => (at("digest").textContent = show.engine.check());
     document.addEventListener("keydown", (event) => this.key(event));
     show.pictures.forEach((picture) => this.pointer(picture));
   }
@@ -67,8 +66,10 @@ class Controls {
   update(state, playing, period) {
     const mission = MISSIONS.find(({ name }) => name === state.mission);
     const scene = SCENES.find(({ name }) => name === state.scene);
-    at("left").value = state.left;
-    at("right").value = state.right;
+    for (const side of ["left", "right"]) {
+      for (const option of at(side).options) option.text = titled(option.value, state.mission);
+      at(side).value = state[side];
+    }
     at("mission").value = state.mission;
     at("seed").value = state.seed;
     at("rate").value = state.rate;
@@ -84,7 +85,7 @@ class Controls {
   }
 
   async share() {
-    history.replaceState(null, "", toLink(this.show.state));
+    history.replaceState(null, "", this.show.link());
     let said = "Link copied";
     try {
       await navigator.clipboard.writeText(location.href);

@@ -5,6 +5,8 @@ const DEVIATIONS = [0.02, 3];
 const SHADES = 32;
 // Lines from robots are as long as their deviation takes them in this time, in seconds.
 const AHEAD = 0.5;
+// And no longer than this, in metres.
+const LONGEST = 1.5;
 // Seconds for which the place is marked where a robot was taken out.
 const MOURNED = 4;
 // The square that coverage is about, in metres.
@@ -26,6 +28,7 @@ function inks() {
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
     line: colour("soft"), grid: colour("faint"), heap: colour("series-6"), ink: colour("ink"), liar: colour("gnn"), border: colour("line"),
+    rem: parseFloat(style.fontSize),
     sides: [colour("graph-filter"), colour("wd-gnn-online")],
     shades: Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1))),
   };
@@ -70,6 +73,19 @@ class Picture {
     });
     const least = mission === "rendezvous" ? 5 : 1.5;
     return { middle, mean, reach: Math.max(1.18 * Math.max(...reach), least) };
+  }
+
+  // Where to look when a swarm is torn: at the one robot that was looked at before, or else at the one in its midst.
+  stay(robots) {
+    const place = (at) => [robots[at], robots[at + 1], robots[at + 2]];
+    const known = Array.from({ length: robots.length / SHOWN }, (_, robot) => robot * SHOWN);
+    const followed = known.find((at) => robots[at + 8] === this.followed);
+    if (followed !== undefined) return place(followed);
+    const middle = [0, 1].map((axis) => known.map((at) => robots[at + axis]).sort((a, b) => a - b)[known.length >> 1]);
+    const away = (at) => Math.hypot(robots[at] - middle[0], robots[at + 1] - middle[1]);
+    const best = known.reduce((one, other) => (away(other) < away(one) ? other : one), 0);
+    this.followed = robots[best + 8];
+    return place(best);
   }
 
   // Draws everybody; `reach` metres from the middle fit into the picture.
@@ -160,8 +176,9 @@ class Picture {
       const [x, y] = [xs[robot], ys[robot]];
       if (deviation > DEVIATIONS[0]) {
         context.beginPath();
+        const ahead = scale * Math.min(AHEAD, LONGEST / deviation);
         context.moveTo(x, y);
-        context.lineTo(x + AHEAD * scale * ax, y - AHEAD * scale * ay);
+        context.lineTo(x + ahead * ax, y - ahead * ay);
         context.strokeStyle = colour;
         context.lineWidth = Math.max(1.2, size / 5);
         context.stroke();

@@ -53,7 +53,9 @@ class Engine {
   }
 
   figures(side) {
-    const [score, close, disagreement, gain, groups, robots, seconds] = new Float64Array(this.core.memory.buffer, this.core.figures(side), 7);
+    // Measured first: the memory may grow, and then its buffer is another one.
+    const place = this.core.figures(side);
+    const [score, close, disagreement, gain, groups, robots, seconds] = new Float64Array(this.core.memory.buffer, place, 7);
     return { score, close, disagreement, gain, groups, robots, seconds };
   }
 }

@@ -2,6 +2,8 @@
 
 // Milliseconds of a frame that flying may take, so that drawing and the browser have the rest of sixteen.
 const BUDGET = 9;
+// A swarm that reaches so many times as far as the other is torn.
+const TORN = 1.8;
 // Figures in words: so often, in milliseconds.
 const WORDS_EVERY = 10000;
 
@@ -20,8 +22,11 @@ class Show {
       this.paintRamp();
       this.redraw();
     });
-    new ResizeObserver(() => this.redraw()).observe(document.body);
-    addEventListener("hashchange", () => location.hash !== toLink(this.state) && this.open(fromLink(location.hash)));
+    new ResizeObserver(() => {
+      this.ink = inks();
+      this.redraw();
+    }).observe(document.body);
+    addEventListener("hashchange", () => location.hash !== this.link() && this.open(fromLink(location.hash)));
     document.addEventListener("visibilitychange", () => (this.last = null));
     this.open(fromLink(location.hash));
     requestAnimationFrame((now) => this.frame(now));
@@ -43,7 +48,7 @@ class Show {
     this.rounds = 0;
     this.spoken = -Infinity;
     this.plots.clear();
-    this.pictures.forEach((picture) => Object.assign(picture, { graves: [], drag: null, turn: 0 }));
+    this.pictures.forEach((picture) => Object.assign(picture, { graves: [], drag: null, turn: 0, followed: null }));
     this.changed();
     if (trouble) at("lead").textContent = trouble;
     this.redraw();
@@ -67,7 +72,12 @@ class Show {
     this.controls.update(this.state, this.playing, this.period);
     clearTimeout(this.linking);
     // Browsers complain about addresses that change too often.
-    this.linking = setTimeout(() => history.replaceState(null, "", toLink(this.state)), 300);
+    this.linking = setTimeout(() => history.replaceState(null, "", this.link()), 300);
+  }
+
+  // Everything that is to be seen, as a link.
+  link() {
+    return toLink(this.state);
   }
 
   play(on) {
@@ -188,14 +198,19 @@ class Show {
     this.stale = false;
     const mission = MISSIONS.find(({ name }) => name === this.state.mission);
     const views = this.pictures.map((picture, side) => picture.measure(this.engine.robots(side), mission.name));
-    const wanted = Math.max(...views.map(({ reach }) => reach));
+    // A swarm that falls apart leaves the picture rather than take the other one out of sight.
+    const reaches = views.map(({ reach }) => reach);
+    const wanted = Math.min(Math.max(...reaches), TORN * Math.min(...reaches));
+    this.pictures.forEach((picture, side) => reaches[side] > wanted && (views[side].middle = picture.stay(this.engine.robots(side))));
     this.reach = this.reach && Math.abs(wanted / this.reach - 1) < 0.5 ? this.reach + 0.06 * (wanted - this.reach) : wanted;
     this.figures = [0, 1].map((side) => this.engine.figures(side));
     this.seconds = this.figures[0].seconds;
     this.pictures.forEach((picture, side) => {
       picture.draw(this.engine.robots(side), this.engine.pairs(side), this.engine.scenery(side), views[side], this.reach, mission.name, this.ink);
       this.plots.add(side, this.figures[side]);
-      at(`figure-${side}`).textContent = words(this.figures[side].score);
+      const { score, groups } = this.figures[side];
+      at(`figure-${side}`).textContent = words(score);
+      at(`groups-${side}`).textContent = groups > 1 ? `, in ${groups} groups` : "";
     });
     this.plots.draw(mission, this.ink);
     at("clock").textContent = `${this.seconds.toFixed(1)} s`;
@@ -207,7 +222,7 @@ class Show {
     if (!this.figures) return;
     this.spoken = performance.now();
     const mission = MISSIONS.find(({ name }) => name === this.state.mission);
-    const title = (side) => CONTROLLERS.find(({ name }) => name === this.state[side]).title;
+    const title = (side) => titled(this.state[side], mission.name);
     const told = ["left", "right"].map((side, index) => {
       const { score, robots, groups, close } = this.figures[index];
       const parts = groups > 1 ? `, in ${groups} groups` : "";
@@ -218,9 +233,18 @@ class Show {
   }
 }
 
+// Flies what `host-sim swarm` flies by default, and says whether it comes to the same.
+function check(engine) {
+  const digest = engine.check();
+  at("digest").textContent = digest;
+  at("verdict").textContent = digest === NATIVE ? "the same to the last bit as natively" : `natively it is ${NATIVE}, which must not be`;
+}
+
 try {
   const engine = await Engine.load(CORE);
   globalThis.live = new Show(engine);
+  // Once the first second is flown.
+  setTimeout(() => check(engine), 1500);
 } catch (error) {
   at("lead").textContent = `The robots’ code did not start: ${error.message}. This page needs a browser of 2023 or later.`;
   throw error;

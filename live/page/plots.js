@@ -36,7 +36,7 @@ class Plots {
     if (history.length > KEPT + 50) history.splice(0, 50);
   }
 
-  draw(mission, ink, names) {
+  draw(mission, ink) {
     for (const plot of this.plots) {
       const title = plot.title(mission);
       if (plot.caption.textContent !== title) plot.caption.textContent = title;
@@ -51,11 +51,11 @@ class Plots {
     const end = Math.max(...this.history.map((history) => history.at(-1)?.seconds ?? 0), WINDOW);
     const all = this.history.flat().filter(({ seconds }) => seconds >= end - WINDOW).map((figures) => figures[plot.key]);
     const [low, high] = plot.range?.(mission) ?? [0, 1.1 * Math.max(plot.least, ...all)];
-    const [left, right, top, bottom] = [34, 6, 8, 6];
+    const [left, right, top, bottom] = [2.6 * ink.rem, 6, 8, 6];
     const x = (seconds) => left + ((seconds - end + WINDOW) / WINDOW) * (width - left - right);
     const share = (value) => (plot.log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low));
     const y = (value) => height - bottom - Math.min(share(value), 1) * (height - top - bottom);
-    context.font = "11px system-ui, sans-serif";
+    context.font = `${0.7 * ink.rem}px system-ui, sans-serif`;
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const tick of ticks(low, high, plot.log)) {

@@ -2,8 +2,10 @@
 const MISSIONS = [
   { name: "flocking", title: "flocking in the plane", score: "velocity variation", unit: "m²/s²", noise: "m/s", range: [1e-5, 10] },
   { name: "flocking-3d", title: "flocking in space", score: "velocity variation", unit: "m²/s²", noise: "m/s", range: [1e-5, 10] },
-  { name: "coverage", title: "coverage of an area", score: "squared distance to the nearest robot", unit: "m²", noise: "m", range: [0.1, 10] },
-  { name: "rendezvous", title: "robots that meet", score: "squared distance from the middle", unit: "m²", noise: "m", range: [1e-5, 100] },
+  { name: "coverage", title: "coverage of an area", score: "squared distance to a robot", unit: "m²", noise: "m", range: [0.1, 10],
+    rivals: ["Lloyd, as far as sensors reach", "Lloyd, sees everything"] },
+  { name: "rendezvous", title: "robots that meet", score: "squared distance from the middle", unit: "m²", noise: "m", range: [1e-5, 100],
+    rivals: ["To the neighbours’ mean", "To the middle of all"] },
 ];
 
 const CONTROLLERS = [
@@ -14,6 +16,12 @@ const CONTROLLERS = [
   { name: "online", title: "WD-GNN online" },
   { name: "wary", title: "WD-GNN online, wary" },
 ];
+
+// What a controller is called in a task.
+function titled(controller, mission) {
+  const number = CONTROLLERS.findIndex(({ name }) => name === controller);
+  return MISSIONS.find(({ name }) => name === mission).rivals?.[number] ?? CONTROLLERS[number].title;
+}
 
 // In the order of the core's knobs.
 const KNOBS = ["range", "loss", "noise", "spread", "delay", "strength"];

@@ -35,7 +35,9 @@ fn main() -> ExitCode {
 fn page(root: &Path) -> Result<String, Box<dyn Error>> {
     let module = fs::read(module(root)?)?;
     let packed = miniz_oxide::deflate::compress_to_vec(&module, 10);
-    let mut script = format!("const CORE = \"{}\";\n", base64(&packed));
+    // What the page holds its own flight against.
+    let native = live::check::digest()?;
+    let mut script = format!("const CORE = \"{}\";\nconst NATIVE = \"{native}\";\n", base64(&packed));
     for name in SCRIPTS {
         script += &read(&root.join("live/page").join(name))?;
     }
