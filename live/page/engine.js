@@ -6,7 +6,8 @@ class Engine {
     const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     const { instance } = await WebAssembly.instantiate(await new Response(stream).arrayBuffer());
-    return new Engine(instance.exports);
+    const plain = ([name, value]) => [name.replace(/^live_/, ""), value];
+    return new Engine(Object.fromEntries(Object.entries(instance.exports).map(plain)));
   }
 
   constructor(core) {
