@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 readonly robot=thumbv7em-none-eabihf # the boards' processor
+readonly browser=wasm32-unknown-unknown # the live page
 readonly smallest=thumbv6m-none-eabi # no floating-point unit, no atomic swaps: what the core must still build for
 
 step() { printf '\n== %s\n' "$*"; }
@@ -11,7 +12,7 @@ step() { printf '\n== %s\n' "$*"; }
 step "tools"
 if command -v rustup >/dev/null; then
   rustup component add rustfmt clippy >/dev/null
-  rustup target add "$robot" "$smallest"
+  rustup target add "$robot" "$smallest" "$browser"
 fi
 # install PROGRAM PACKAGES HINT: Debian's packages, where the program is not there yet.
 install() {
@@ -46,6 +47,7 @@ done
 step "lints: host"
 cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
+cargo clippy -p live --all-targets -- -D warnings
 
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
@@ -74,6 +76,7 @@ RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
 step "tests: host, robots in the emulator, pages in the browser, frames in Python"
 cargo test -p firmware --lib
+cargo test -p live
 cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated
 
 printf '\ntest.sh: all checks passed\n'

@@ -180,8 +180,8 @@ pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> b
 }
 
 /// How far the parameters of robots that learn are apart: the root of their mean squared distance from their mean, relative to the
-/// size of those that were trained.
-fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64> {
+/// size of those that were trained. Nothing where nobody learns.
+pub fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64> {
     if !swarm.learns() {
         return None;
     }

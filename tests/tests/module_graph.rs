@@ -25,4 +25,5 @@ fn the_core_has_no_way_round() {
 fn the_simulator_has_no_way_round() {
     check(&graph("sim/src"));
     check(&graph("host-sim/src"));
+    check(&graph("live/src"));
 }

@@ -1,15 +1,15 @@
 //! What comes of it.
 
-use host_sim::{
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{robot::Onboard, task::Task as _};
+use wdgnn_sim::{
     error::Result,
     model::ModelFile,
     profiles::Profile,
     scene::{Layout, Scene, Swarm},
     world::{Condition, Derivative, Rival, World},
 };
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{robot::Onboard, task::Task as _};
 
 use super::task::{Place, Rendezvous};
 

@@ -1,0 +1,121 @@
+//! `cargo run -p live`: one file of the core as WebAssembly and the page around it, `docs/live.html`, or where the only argument says.
+//!
+//! The same sources give the same bytes on every machine: the toolchain is pinned (`rust-toolchain.toml`), and no path of this one
+//! gets into the module.
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Stdio},
+};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// In the order in which they are put together.
+const STYLES: [&str; 2] = ["host-sim/src/page/page.css", "live/page/live.css"];
+const SCRIPTS: [&str; 6] = ["scenes.js", "engine.js", "draw.js", "plots.js", "controls.js", "main.js"];
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let out = env::args_os().nth(1).map_or_else(|| root.join("docs/live.html"), PathBuf::from);
+    match page(root).and_then(|page| Ok((page.len(), fs::write(&out, page)?))) {
+        Ok((bytes, ())) => {
+            println!("{}: {} KB", out.display(), bytes.div_ceil(1000));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("live: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn page(root: &Path) -> Result<String, Box<dyn Error>> {
+    let module = fs::read(module(root)?)?;
+    let packed = miniz_oxide::deflate::compress_to_vec(&module, 10);
+    // What the page holds its own flight against.
+    let native = live::check::digest()?;
+    let mut script = format!("const CORE = \"{}\";\nconst NATIVE = \"{native}\";\n", base64(&packed));
+    for name in SCRIPTS {
+        script += &read(&root.join("live/page").join(name))?;
+    }
+    let styles: Result<String, _> = STYLES.iter().map(|name| read(&root.join(name))).collect();
+    let page = read(&root.join("live/page/live.html"))?;
+    Ok(page.replace("/*{{style}}*/", &styles?).replace("/*{{script}}*/", &script))
+}
+
+fn read(path: &Path) -> Result<String, Box<dyn Error>> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
+/// Builds the module and says where it is.
+fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let version = said("rustc", &["-vV"])?;
+    let commit = version.lines().find_map(|line| line.strip_prefix("commit-hash: ")).unwrap_or("unknown");
+    let sysroot = said("rustc", &["--print", "sysroot"])?;
+    let home = env::var("CARGO_HOME")
+        .or_else(|_| env::var("HOME").map(|home| format!("{home}/.cargo")))
+        .unwrap_or_default();
+    // Where sources lie on this machine, and what panics call it: the standard library's own name where its sources are installed, and
+    // one name for all crates, whichever registry or mirror they came from.
+    let mut names = vec![
+        (root.display().to_string(), ".".to_owned()),
+        (format!("{}/lib/rustlib/src/rust", sysroot.trim()), format!("/rustc/{commit}")),
+    ];
+    for registry in fs::read_dir(format!("{home}/registry/src")).into_iter().flatten().flatten() {
+        names.push((registry.path().display().to_string(), "crates".to_owned()));
+    }
+    let mut flags = vec!["-Ctarget-feature=+simd128".to_owned()];
+    flags.extend(names.iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")));
+    let status = Command::new(env::var("CARGO").unwrap_or("cargo".into()))
+        .current_dir(root)
+        .args(["build", "--package", "live", "--lib", "--profile", "page", "--target", TARGET])
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+        // A build by pieces is another build.
+        .env("CARGO_INCREMENTAL", "0")
+        .status()?;
+    if !status.success() {
+        return Err(format!(
+            "the module was not built; if its target is missing: rustup target add {TARGET}"
+        )
+        .into());
+    }
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join(TARGET).join("page/live.wasm"))
+}
+
+fn said(program: &str, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
+    let output = Command::new(program).args(arguments).stderr(Stdio::inherit()).output()?;
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Base64 (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits =
+            (0..3).fold(0, |bits, at| bits << 8 | u32::from(three.get(at).copied().unwrap_or_default()));
+        for letter in 0..4 {
+            let six = (bits >> (18 - 6 * letter) & 63) as usize;
+            text.push(if letter > three.len() { '=' } else { LETTERS[six].into() });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+}

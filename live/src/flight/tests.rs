@@ -1,0 +1,112 @@
+//! That flights here are the simulator's, and that what is done to a swarm is done.
+
+use wdgnn_sim::{
+    flight::Start,
+    lineup::Lineup,
+    recipe::RecipeName,
+    seeds::{Purpose, generator},
+    world::flock::{Flock, bodies::Quirks},
+};
+
+use super::*;
+use crate::models;
+
+const CONDITION: Condition = Condition { robots: 20, radius: 2.0, speed: 3.0, ticks: 60 };
+
+fn flight(controller: Controller) -> Flight<Flock> {
+    Flight::new(models::flocking().unwrap(), CONDITION, 1, controller).unwrap()
+}
+
+/// The scores of a flight of the simulator in which motors are late, by the name of a controller.
+fn simulated(name: &str, delay: u32) -> Vec<f64> {
+    let lineup = Lineup::shipped(RecipeName::Through).unwrap();
+    let world = Flock::with(Quirks { delay, ..Quirks::default() });
+    let start = Start::draw(&world, &CONDITION, &mut generator(1, Purpose::Testing, 0)).unwrap();
+    let controller = wdgnn_sim::lineup::Controller::named(name).unwrap();
+    let mut swarm = lineup.swarm(&controller, &start, 0).unwrap();
+    start.fly_alone(&lineup.task().unwrap(), swarm.as_mut()).unwrap().score
+}
+
+#[test]
+fn a_flight_is_the_simulators_to_the_last_bit_also_where_motors_are_late() {
+    for (controller, name) in [
+        (Controller::Offline, "wd-gnn"),
+        (Controller::Online, "wd-gnn-online"),
+        (Controller::Expert, "expert"),
+        (Controller::Averaging, "averaging-1-hop"),
+    ] {
+        for delay in [0, 4] {
+            let mut flight = flight(controller);
+            let knobs = Knobs { delay, ..Knobs::default() };
+            let mut scores = Vec::new();
+            for _tick in 0..CONDITION.ticks {
+                scores.push(flight.figures().score);
+                flight.step(&knobs, 1).unwrap();
+            }
+            assert_eq!(scores, simulated(name, delay), "{name}, delay {delay}");
+        }
+    }
+}
+
+#[test]
+fn late_motors_keep_a_swarm_swinging_until_it_learns() {
+    let late = |controller| {
+        let mut flight = flight(controller);
+        flight.step(&Knobs { delay: 4, ..Knobs::default() }, 400).unwrap();
+        flight.figures()
+    };
+    let (offline, online) = (late(Controller::Offline), late(Controller::Online));
+    assert!(online.score < 0.1 * offline.score, "{offline:?} {online:?}");
+    assert!(offline.gain == 1.0 && online.gain < 0.9, "{online:?}");
+}
+
+#[test]
+fn who_is_taken_out_is_gone_and_the_others_fly_on() {
+    for controller in [Controller::Offline, Controller::Expert, Controller::Averaging] {
+        let mut flight = flight(controller);
+        let knobs = Knobs { delay: 3, spread: 0.3, noise: 0.1, loss: 0.2, ..Knobs::default() };
+        flight.step(&knobs, 5).unwrap();
+        flight.kill(3);
+        flight.kill(3);
+        flight.step(&knobs, 5).unwrap();
+        let mut numbers = Vec::new();
+        flight.show(&mut numbers);
+        let ids: Vec<f32> = numbers.iter().skip(SHOWN - 1).step_by(SHOWN).copied().collect();
+        assert_eq!(ids.len(), 19);
+        assert!(!ids.contains(&3.0) && numbers.iter().all(|x| x.is_finite()));
+    }
+}
+
+#[test]
+fn a_cut_makes_two_groups_and_ends() {
+    let mut flight = flight(Controller::Offline);
+    assert_eq!(flight.figures().groups, 1.0);
+    let east = flight.eastern();
+    assert_eq!(east.len(), 10);
+    flight.cut(&east);
+    assert!(flight.figures().groups >= 2.0);
+    flight.cut(&[]);
+    assert_eq!(flight.figures().groups, 1.0);
+}
+
+#[test]
+fn liars_are_heard_by_who_believes_everybody_and_found_out_by_who_is_wary() {
+    let score = |controller| {
+        let mut flight = flight(controller);
+        (0..4).for_each(|id| flight.set_liar(5 * id, true));
+        flight.step(&Knobs::default(), 200).unwrap();
+        flight.figures().score
+    };
+    let (trusting, wary) = (score(Controller::Online), score(Controller::Wary));
+    assert!(wary < 0.5 * trusting, "{trusting} {wary}");
+}
+
+#[test]
+fn a_landed_swarm_keeps_what_it_has_learned() {
+    let mut flight = flight(Controller::Online);
+    flight.step(&Knobs { delay: 4, ..Knobs::default() }, 300).unwrap();
+    let gain = flight.figures().gain;
+    flight.land(CONDITION, 2).unwrap();
+    assert_eq!(flight.figures().gain, gain);
+    assert_eq!(flight.figures().seconds, 0.0);
+}

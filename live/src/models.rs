@@ -1,0 +1,35 @@
+//! The networks that fly here: those that come with the simulator for each task, and the one that robots carry.
+
+use std::{path::Path, sync::OnceLock};
+
+use wdgnn_sim::{error::Result, model::ModelFile};
+
+macro_rules! models {
+    ($($(#[$comment:meta])* $name:ident: $path:literal),+ $(,)?) => {
+        $($(#[$comment])*
+        ///
+        /// # Errors
+        /// When the page was built with a damaged one.
+        pub fn $name() -> Result<&'static ModelFile> {
+            static MODEL: OnceLock<ModelFile> = OnceLock::new();
+            if let Some(model) = MODEL.get() {
+                return Ok(model);
+            }
+            let model = ModelFile::from_bytes(Path::new($path), include_bytes!(concat!("../../", $path)))?;
+            Ok(MODEL.get_or_init(|| model))
+        })+
+    };
+}
+
+models! {
+    /// Flocking in the plane: `host-sim flock`.
+    flocking: "models/through-wd-gnn.wdgnn",
+    /// Flocking in the plane, as robots carry it: `host-sim swarm`.
+    carried: "models/flocking-wd-gnn.wdgnn",
+    /// Flocking in space.
+    flocking_in_space: "models/flocking-3d.wdgnn",
+    /// Coverage.
+    coverage: "models/coverage.wdgnn",
+    /// Rendezvous.
+    rendezvous: "examples/rendezvous/model.wdgnn",
+}

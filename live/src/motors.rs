@@ -1,0 +1,59 @@
+//! What motors make of commands: late, and each a little differently.
+
+use std::collections::VecDeque;
+
+use wdgnn_core::task::NodeId;
+use wdgnn_sim::scene::Flown;
+
+use crate::{
+    chance::{About, Chance},
+    knobs::{Knobs, LONGEST_DELAY},
+};
+
+/// The motors of a swarm.
+#[derive(Debug)]
+pub struct Motors<T: Flown> {
+    /// What was told, the newest first, for as long as a delay can be.
+    told: VecDeque<Vec<T::Output>>,
+}
+
+impl<T: Flown> Default for Motors<T> {
+    fn default() -> Self {
+        Self { told: VecDeque::new() }
+    }
+}
+
+impl<T: Flown> Motors<T> {
+    /// Turns commands into what comes of them.
+    pub fn act(
+        &mut self,
+        knobs: &Knobs,
+        chance: Chance,
+        ids: impl Iterator<Item = NodeId>,
+        commands: &mut [T::Output],
+    ) {
+        let mut latest = if self.told.len() > LONGEST_DELAY as usize { self.told.pop_back() } else { None }
+            .unwrap_or_default();
+        latest.clear();
+        latest.extend_from_slice(commands);
+        self.told.push_front(latest);
+        match self.told.get(knobs.delay as usize) {
+            Some(told) => commands.copy_from_slice(told),
+            None => commands.fill(T::nothing()),
+        }
+        if knobs.spread > 0.0 || knobs.strength != 1.0 {
+            for (command, id) in commands.iter_mut().zip(ids) {
+                let own = 2.0 * chance.uniform(About::Motors, 0, id.into(), 0) - 1.0;
+                let gain = knobs.strength * (1.0 + knobs.spread * own);
+                command.as_mut().iter_mut().for_each(|x| *x *= gain);
+            }
+        }
+    }
+
+    /// Takes a robot out.
+    pub fn remove(&mut self, robot: usize) {
+        for told in &mut self.told {
+            told.remove(robot);
+        }
+    }
+}

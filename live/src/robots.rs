@@ -1,0 +1,183 @@
+//! Robots that run the core and hand each other their beacons, with somebody to lie for those who do.
+//!
+//! The simulator's fast path ([`wdgnn_sim::swarm::typed`]) without threads, which a page has none of, and with what a page does to robots
+//! between two ticks: some are taken out, some lie, learning is switched on and off.
+
+use wdgnn_core::{
+    codec::Exact,
+    node::{BeaconOf, Node},
+    online::Learning,
+    ports::{Actuator, Sensed},
+    robot::{ModelOf, NEIGHBOURS, Onboard},
+    shape::Shape as _,
+    task::NodeId,
+    tensor::Tensor as _,
+    tick::{self, Hearing, PortErrors},
+    wide::Model,
+};
+use wdgnn_sim::{
+    air::blueprint::Blueprint,
+    error::Result,
+    links::Links,
+    model::ModelFile,
+    scene::{Flown, Swarm, View},
+    swarm::networks,
+};
+
+use crate::knobs::Controller;
+
+type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBOURS, Exact>;
+type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
+
+/// The robots of one swarm.
+#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+pub struct Robots<T: Flown> {
+    nodes: Vec<Robot<T>>,
+    /// What each of them says in a tick; nothing of one whose turn it is not.
+    said: Vec<Option<BeaconOf<ModelOf<'static, T>, T>>>,
+    rule: Learning,
+}
+
+/// What a robot keeps when it lands.
+#[allow(missing_debug_implementations, reason = "parameters say little")]
+pub struct Kept<T: Flown> {
+    id: NodeId,
+    wide: Wide<T>,
+    bias: T::Output,
+    gain: f32,
+}
+
+impl<T: Flown> Robots<T> {
+    /// Robots of one model, each in a state.
+    ///
+    /// # Errors
+    /// When the model is for other robots.
+    pub fn new(
+        model: &'static ModelFile,
+        controller: Controller,
+        start: &[(NodeId, T::State)],
+    ) -> Result<Self> {
+        let weights = model.weights();
+        let network =
+            <T as Onboard>::Shape::from_weights(&weights).map_err(|source| model.unusable(source))?;
+        let rule = weights.header.learning;
+        let rule = match controller {
+            Controller::Online | Controller::Wary => rule,
+            Controller::Paper => Learning { personal_step: 0.0, heeds: false, ..rule },
+            _ => Learning { through_clamp: rule.through_clamp, ..Learning::OFF },
+        };
+        let behaviour = wdgnn_core::Behaviour::new(rule).every(weights.header.interval.into());
+        let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
+        let blueprint = Blueprint {
+            model: network,
+            task: networks::task::<T>(model)?,
+            checksum: weights.checksum,
+            behaviour,
+        };
+        let nodes = start.iter().map(|(id, state)| blueprint.node(*id, *state, Exact)).collect();
+        Ok(Self { nodes, said: Vec::with_capacity(start.len()), rule })
+    }
+
+    /// One tick of everybody: `lie` changes what a robot, by its place in the swarm, tells of its state.
+    pub fn fly(
+        &mut self,
+        tick: u32,
+        states: &[T::State],
+        links: &Links,
+        mut lie: impl FnMut(usize, &mut T::State),
+        commands: &mut Vec<T::Output>,
+    ) {
+        self.said.clear();
+        for (robot, (node, state)) in self.nodes.iter_mut().zip(states).enumerate() {
+            node.sense(tick, Some(Sensed::now(*state)));
+            let beacon = node.speaks().then(|| {
+                let mut beacon = node.beacon();
+                lie(robot, &mut beacon.state);
+                beacon
+            });
+            self.said.push(beacon);
+        }
+        commands.clear();
+        commands.resize(self.nodes.len(), T::nothing());
+        for (robot, (node, command)) in self.nodes.iter_mut().zip(commands).enumerate() {
+            let mut hearing = Hearing::default();
+            for beacon in links.of(robot).iter().filter_map(|&other| self.said.get(other as usize)?.as_ref())
+            {
+                hearing.heard += 1;
+                if let Err(refusal) = node.accept_parts(beacon, wdgnn_core::codec::Parts::ALL) {
+                    hearing.refused.count(refusal);
+                }
+            }
+            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        }
+    }
+
+    /// Takes a robot out.
+    pub fn remove(&mut self, robot: usize) {
+        self.nodes.remove(robot);
+    }
+
+    /// The gain of a robot's own network, 1 unless it has learned better.
+    #[must_use]
+    pub fn gain(&self, robot: usize) -> f32 {
+        self.nodes.get(robot).map_or(1.0, |node| node.personal().gain)
+    }
+
+    /// What robots have learned.
+    #[must_use]
+    pub fn kept(&self) -> Vec<Kept<T>> {
+        let kept = |node: &Robot<T>| {
+            let personal = node.personal();
+            Kept { id: node.id(), wide: *node.wide(), bias: personal.bias, gain: personal.gain }
+        };
+        self.nodes.iter().map(kept).collect()
+    }
+
+    /// Takes up what robots had learned before they landed.
+    pub fn resume(&mut self, kept: &[Kept<T>]) {
+        for Kept { id, wide, bias, gain } in kept {
+            if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == *id) {
+                node.set_wide(wide);
+                node.set_personal(*bias, *gain);
+            }
+        }
+    }
+}
+
+/// For those who look at swarms: the digest, and who measures how far parameters are apart.
+impl<T: Flown> Swarm<T> for Robots<T> {
+    fn fly(
+        &mut self,
+        scene: &wdgnn_sim::scene::Scene<'_, T::State>,
+        commands: &mut Vec<T::Output>,
+    ) -> Result {
+        self.fly(scene.tick, scene.states, scene.links, |_, _| {}, commands);
+        Ok(())
+    }
+
+    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+        let node = self.nodes.get(robot)?;
+        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers(), inside: None })
+    }
+
+    fn learns(&self) -> bool {
+        self.rule.step > 0.0
+    }
+}
+
+/// Motors write down what they are told.
+struct Motors<'a, O>(&'a mut O);
+
+impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
+    type Error = std::convert::Infallible;
+
+    fn act(&mut self, command: &O) -> std::result::Result<(), Self::Error> {
+        *self.0 = *command;
+        Ok(())
+    }
+
+    fn stop(&mut self) -> std::result::Result<(), Self::Error> {
+        self.0.as_mut().fill(0.0);
+        Ok(())
+    }
+}

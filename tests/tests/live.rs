@@ -1,0 +1,169 @@
+//! The live page, in a browser: it is what the sources give, opens without a complaint, asks for nothing, and does what it is told.
+
+#![cfg(feature = "browser")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+use system_tests::browser::{Browser, View};
+
+const WIDE: View = View { width: 1366, dark: false, still: false };
+/// Nothing moves unless somebody says so: for tests that look at ticks.
+const STILL: View = View { still: true, ..WIDE };
+const PHONE: View = View { width: 360, dark: true, still: false };
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn page() -> PathBuf {
+    root().join("docs/live.html")
+}
+
+/// Runs a program of this workspace and returns what it printed.
+fn run(arguments: &[&str]) -> String {
+    let run =
+        Command::new(env!("CARGO")).args(["run", "--quiet", "--package"]).args(arguments).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
+/// The page, at rest, as a link opens it.
+fn open(browser: &mut Browser, view: View, link: &str) {
+    browser.open(&page(), view);
+    browser.until("globalThis.live !== undefined");
+    browser.evaluate(&format!("location.hash = '{link}'"));
+    browser.until(&format!("live.state.scene === new URLSearchParams('{link}'.slice(1)).get('scene')"));
+}
+
+/// What is measured of one swarm after so many ticks more.
+fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
+    browser.evaluate(&format!("live.engine.core.step({ticks}), live.engine.figures({side})"))
+}
+
+#[test]
+fn the_file_is_what_the_sources_give() {
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
+    run(&["live", "--", made.to_str().unwrap()]);
+    let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
+    assert!(same, "docs/live.html is not what the sources give: make it anew with `cargo run -p live`");
+    let size = fs::metadata(&made).unwrap().len();
+    assert!(size < 300_000, "{size} bytes are more than anybody wants to wait for");
+}
+
+#[test]
+fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
+    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "swarm", "--json"])).unwrap();
+    let mut browser = Browser::start();
+    browser.open(&page(), WIDE);
+    browser.until("Number(document.documentElement.dataset.frame) > 20");
+    browser.until("document.getElementById('digest').textContent.length === 16");
+    assert_eq!(browser.evaluate("document.getElementById('digest').textContent"), swarm["digest"]);
+    let verdict = browser.evaluate("document.getElementById('verdict').textContent");
+    assert_eq!(verdict, "the same to the last bit as natively");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+    let asked = browser.requests();
+    assert!(asked.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{asked:?}");
+}
+
+#[test]
+fn every_scene_flies_and_the_first_shows_what_learning_is_good_for() {
+    let mut browser = Browser::start();
+    browser.open(&page(), STILL);
+    browser.until("globalThis.live !== undefined");
+    let scenes = browser
+        .evaluate("[...document.querySelectorAll('#scenes button')].map((button) => button.dataset.scene)");
+    for scene in scenes.as_array().unwrap() {
+        let scene = scene.as_str().unwrap();
+        browser.evaluate(&format!("document.querySelector('[data-scene={scene}]').click()"));
+        let [left, right] = [0, 1].map(|side| figures(&mut browser, side, if side == 0 { 500 } else { 0 }));
+        let score = |figures: &Value| figures["score"].as_f64().unwrap();
+        assert!(score(&left).is_finite() && score(&right).is_finite(), "{scene}: {left} {right}");
+        match scene {
+            // As told beside them: it is seen without reading.
+            "late" | "payload" | "space" => {
+                assert!(score(&right) < 0.01 * score(&left), "{scene}: {left} {right}");
+            }
+            "noise" | "liars" => assert!(score(&right) < 0.5 * score(&left), "{scene}: {left} {right}"),
+            "trained" => assert!(score(&left).max(score(&right)) < 1.0e-3, "{scene}: {left} {right}"),
+            _ => {}
+        }
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn sliders_buttons_and_pointers_act_on_both_swarms() {
+    let mut browser = Browser::start();
+    open(&mut browser, STILL, "#scene=trained");
+    let slide = |name: &str, value: &str| {
+        format!(
+            "(() => {{ const slider = document.getElementById('slider-{name}'); slider.value = {value}; \
+             slider.dispatchEvent(new Event('input')); }})()"
+        )
+    };
+    browser.evaluate(&slide("robots", "Math.sqrt(30)"));
+    assert_eq!(figures(&mut browser, 1, 1)["robots"], 30.0);
+    browser.evaluate(&slide("delay", "8"));
+    assert!(figures(&mut browser, 0, 300)["score"].as_f64().unwrap() > 0.1, "late motors swing");
+    browser.evaluate("document.getElementById('cut').click()");
+    assert!(figures(&mut browser, 1, 0)["groups"].as_f64().unwrap() >= 2.0);
+    // A click on a robot of the left swarm takes it out of both.
+    browser.evaluate("live.redraw(), document.querySelector('[value=kill]').click()");
+    browser.until("!live.stale");
+    browser.evaluate(
+        "(() => { const { canvas, xs, ys } = live.pictures[0]; const box = canvas.getBoundingClientRect(); \
+         canvas.dispatchEvent(new PointerEvent('pointerdown', { \
+         clientX: box.left + canvas.clientLeft + xs[7], clientY: box.top + canvas.clientTop + ys[7] })); })()",
+    );
+    for side in [0, 1] {
+        assert_eq!(figures(&mut browser, side, 0)["robots"], 29.0);
+    }
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_link_carries_the_whole_scene() {
+    let link =
+        "#scene=noise&left=averaging&robots=23&range=1.5&loss=0.2&seed=7&rate=0.5&cut=1&liars=1.2&dead=4";
+    let mut browser = Browser::start();
+    open(&mut browser, STILL, link);
+    assert_eq!(browser.evaluate("live.link()"), link);
+    assert_eq!(figures(&mut browser, 0, 1)["robots"], 22.0);
+    // What cannot be is left out.
+    browser.evaluate("location.hash = '#scene=trained&robots=9999&delay=x&left=nobody&nonsense=1'");
+    browser.until("live.state.scene === 'trained'");
+    assert_eq!(browser.evaluate("live.link()"), "#scene=trained&robots=1000");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn less_motion_is_no_motion_until_somebody_steps() {
+    let mut browser = Browser::start();
+    browser.open(&page(), STILL);
+    browser.until("globalThis.live !== undefined && live.stale === false");
+    assert_eq!(browser.evaluate("live.playing"), false);
+    browser.press(".", ".");
+    assert_eq!(figures(&mut browser, 0, 0)["seconds"], 0.01_f32 as f64);
+    let told = browser.evaluate("document.getElementById('words').textContent");
+    assert!(told.as_str().unwrap().contains("velocity variation: left, WD-GNN, as trained"), "{told}");
+}
+
+#[test]
+fn the_page_fits_a_phone() {
+    let mut browser = Browser::start();
+    browser.open(&page(), PHONE);
+    browser.until("Number(document.documentElement.dataset.frame) > 5");
+    assert_eq!(browser.evaluate("document.documentElement.scrollWidth > innerWidth"), false);
+    // Side by side, and both in sight at once.
+    let boxes = browser.evaluate(
+        "[0, 1].map((side) => document.getElementById(`swarm-${side}`).getBoundingClientRect()).map(({ top, bottom, right }) => [top, bottom, right])",
+    );
+    assert_eq!(boxes[0][0], boxes[1][0]);
+    assert!(boxes[1][1].as_f64().unwrap() < 800.0 && boxes[1][2].as_f64().unwrap() <= 360.0, "{boxes}");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
