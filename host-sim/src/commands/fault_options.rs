@@ -10,11 +10,8 @@ use crate::{
         options::{Delay, Faults, Liars, Partition, Trust},
         senses::Noise,
     },
-    error::{Error, Result},
+    error::Result,
 };
-
-/// The most noise that a sensor is given, in metres and m/s.
-const MOST_NOISE: f32 = 100.0;
 
 /// What goes wrong on a robot's radio: for any radio, simulated or emulated robots.
 #[derive(Args, Clone, Debug)]
@@ -54,24 +51,16 @@ impl RadioArguments {
     /// # Errors
     /// [`Error::Usage`] naming the option that cannot be.
     pub fn faults(&self) -> Result<RadioFaults> {
-        let share = |option: &str, share: f64| {
-            if (0.0..=1.0).contains(&share) {
-                Ok(share)
-            } else {
-                Err(Error::usage(format!("--{option} {share} cannot be: give a share between 0 and 1")))
-            }
-        };
-        if !(self.burst.is_finite() && self.burst >= 1.0) {
-            return Err(Error::usage(format!("--burst {} cannot be: give 1 frame or more", self.burst)));
-        }
         let Delay { share: delay, ticks: latest } = self.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
-        Ok(RadioFaults {
-            loss: Loss { chance: share("drop-chance", self.drop_chance)?, burst: self.burst },
-            corrupt: share("corrupt-chance", self.corrupt_chance)?,
-            duplicate: share("duplicate-chance", self.duplicate_chance)?,
+        let faults = RadioFaults {
+            loss: Loss { chance: self.drop_chance, burst: self.burst },
+            corrupt: self.corrupt_chance,
+            duplicate: self.duplicate_chance,
             delay,
             latest,
-        })
+        };
+        faults.check()?;
+        Ok(faults)
     }
 }
 
@@ -119,13 +108,6 @@ impl FlightArguments {
     /// [`Error::Usage`] naming the option that cannot be.
     pub fn faults(&self, robots: usize, seed: u64) -> Result<Faults> {
         let noise = Noise { position: self.position_noise, velocity: self.velocity_noise };
-        for (option, noise) in [("position-noise", noise.position), ("velocity-noise", noise.velocity)] {
-            if !(0.0..=MOST_NOISE).contains(&noise) {
-                return Err(Error::usage(format!(
-                    "--{option} {noise} cannot be: give between 0 and {MOST_NOISE}"
-                )));
-            }
-        }
         let (kills, reboots, drops) = (self.kill.clone(), self.reboot.clone(), self.drop.clone());
         let faults = Faults {
             radio: self.radio.faults()?,
@@ -139,12 +121,7 @@ impl FlightArguments {
             seed,
             ..Faults::default()
         };
-        if let Some(robot) = faults.events.largest().filter(|robot| *robot >= robots) {
-            return Err(Error::usage(format!(
-                "there is no robot {robot}: {robots} robots count from 0 to {}",
-                robots - 1
-            )));
-        }
+        faults.check(robots)?;
         Ok(faults)
     }
 

@@ -3,6 +3,10 @@
 use std::{ops::Range, str::FromStr};
 
 use super::{events::Events, faulty::RadioFaults, senses::Noise};
+use crate::error::{Error, Result};
+
+/// The most noise that a sensor is given, in metres and m/s.
+const MOST_NOISE: f32 = 100.0;
 
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,31 @@ impl Default for Faults {
     }
 }
 
+impl Faults {
+    /// Checks that they can be in a swarm of so many robots.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the option that cannot be.
+    pub fn check(&self, robots: usize) -> Result {
+        self.radio.check()?;
+        let Noise { position, velocity } = self.noise;
+        for (option, noise) in [("position-noise", position), ("velocity-noise", velocity)] {
+            if !(0.0..=MOST_NOISE).contains(&noise) {
+                return Err(Error::usage(format!(
+                    "--{option} {noise} cannot be: give between 0 and {MOST_NOISE}"
+                )));
+            }
+        }
+        match self.events.largest().filter(|robot| *robot >= robots) {
+            Some(robot) => Err(Error::usage(format!(
+                "there is no robot {robot}: {robots} robots count from 0 to {}",
+                robots.saturating_sub(1)
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A share of frames, and ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
@@ -70,7 +99,7 @@ pub struct Delay {
 impl FromStr for Delay {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text
             .split_once(':')
             .and_then(|(share, ticks)| Some(Self { share: share.parse().ok()?, ticks: ticks.parse().ok()? }));
@@ -87,7 +116,7 @@ pub struct Partition(pub Range<u32>);
 impl FromStr for Partition {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text.split_once('-').and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
         let ticks = parsed.filter(|ticks: &Range<u32>| !ticks.is_empty());
         ticks.map(Self).ok_or_else(|| format!("`{text}` is not FROM-TO in ticks, such as 50-150"))
@@ -142,7 +171,7 @@ impl Liars {
 impl FromStr for Liars {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let parsed = text.split_once(':').and_then(|(about, share)| {
             if about.eq_ignore_ascii_case("VELOCITY") {
                 let (share, speed) = share.split_once('@')?;
@@ -167,6 +196,19 @@ mod tests {
         assert_eq!("50-150".parse(), Ok(Partition(50..150)));
         assert_eq!("state:0.1".parse(), Ok(Liars { about: About::State, share: 0.1 }));
         assert_eq!("PARAMETERS:0.2".parse(), Ok(Liars { about: About::Parameters, share: 0.2 }));
+    }
+
+    #[test]
+    fn faults_that_cannot_be_are_told() {
+        let refused = |faults: Faults| faults.check(5).unwrap_err().to_string();
+        for noise in [-0.1, f32::NAN, f32::INFINITY] {
+            let noise = Noise { position: noise, ..Noise::NONE };
+            assert!(refused(Faults { noise, ..Faults::default() }).contains("--position-noise"));
+        }
+        let kills = vec![super::super::events::Moment { robot: 5, tick: 1 }];
+        let events = Events { kills, ..Events::default() };
+        assert!(refused(Faults { events, ..Faults::default() }).contains("there is no robot 5"));
+        Faults::default().check(5).unwrap();
     }
 
     #[test]
