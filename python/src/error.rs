@@ -29,9 +29,8 @@ pub fn raise(error: error::Error) -> PyErr {
 /// Options are written `robots` here and not `--robots`; commands between backticks stay as they are typed.
 fn in_python(sentence: &str) -> String {
     let pieces = sentence.split('`').enumerate();
-    let pieces = pieces.map(|(index, piece)| {
-        if index % 2 == 1 { format!("`{piece}`") } else { options(piece) }
-    });
+    let pieces =
+        pieces.map(|(index, piece)| if index % 2 == 1 { format!("`{piece}`") } else { options(piece) });
     pieces.collect()
 }
 

@@ -72,6 +72,10 @@ pub trait Fleet: Send {
     fn look(&self, sight: Sight<'_>);
 
     fn links(&self) -> &Links;
+
+    /// Whom every robot counted when it last thought.
+    fn counted(&self) -> Vec<Vec<u16>>;
+
     fn score(&self) -> f64;
     fn scores(&self) -> &[f64];
     fn min_distance(&self) -> f32;
@@ -119,7 +123,9 @@ impl<W: World> Sortie<W> {
     fn take(&mut self, commands: &[f32], guarded: bool) {
         let count = self.sizes.outputs;
         let swarm = self.held.swarm();
-        for (robot, (own, given)) in self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate() {
+        for (robot, (own, given)) in
+            self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
+        {
             let mut output = <W::Task as Flown>::nothing();
             output.as_mut().copy_from_slice(given);
             if !guarded {
@@ -227,6 +233,12 @@ impl<W: World> Fleet for Sortie<W> {
         &self.aloft.links
     }
 
+    fn counted(&self) -> Vec<Vec<u16>> {
+        let inside = |robot| Some(self.held.swarm().robot(robot)?.inside?.counted);
+        let of = |robot| inside(robot).unwrap_or_default().iter().map(|(sender, _, _)| *sender).collect();
+        (0..self.sizes.robots).map(of).collect()
+    }
+
     fn score(&self) -> f64 {
         self.aloft.world.score(self.aloft.tick, &self.aloft.states)
     }
@@ -246,10 +258,12 @@ impl<W: World> Fleet for Sortie<W> {
     fn expert(&mut self) -> Result<Option<Vec<f32>>> {
         let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
         let mut commands = Vec::new();
-        let links = self.aloft.world.clone().links(self.aloft.tick, &self.aloft.states, &self.aloft.condition);
+        let links =
+            self.aloft.world.clone().links(self.aloft.tick, &self.aloft.states, &self.aloft.condition);
         let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
-        expert.fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;
+        expert
+            .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;
         Ok(Some(commands.iter().flat_map(|command| command.as_ref().to_vec()).collect()))
     }
 

@@ -2,6 +2,8 @@
 //!
 //! [`swarm`] is a swarm as Python sees it, [`fleet`] the same whatever its task, [`model`] weight files, [`wire`] frames.
 
+#![allow(clippy::needless_pass_by_value, reason = "Python hands over values")]
+
 mod error;
 mod faults;
 mod fleet;
@@ -12,9 +14,10 @@ mod swarm;
 mod wire;
 
 // What a task of one's own names its simulator by.
+#[cfg(feature = "rendezvous")]
 extern crate wdgnn_sim as host_sim;
 
-// Written outside, as a task of one's own is.
+#[cfg(feature = "rendezvous")]
 #[path = "../../examples/rendezvous/src/lib.rs"]
 mod rendezvous;
 

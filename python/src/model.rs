@@ -29,7 +29,7 @@ use crate::{
 /// >>> from wdgnn import Model
 /// >>> model = Model.named("through-wd-gnn")
 /// >>> model
-/// <wdgnn.Model models/through-wd-gnn.wdgnn: flocking, 1 layer of 4 taps, 6 features to 32, 2 outputs, 1733 numbers>
+/// <wdgnn.Model models/through-wd-gnn.wdgnn: flocking, 1 layer of 4 taps, 6 features to 32, 2 outputs, 1669 numbers>
 /// >>> Model(model.header, model.numbers) == model
 /// True
 #[pyclass(module = "wdgnn", frozen, eq)]
@@ -163,7 +163,7 @@ impl WorldVisitor for Number {
 }
 
 fn task_name(number: u16) -> Option<&'static str> {
-    TASKS.into_iter().find(|name| visit(name, Number).is_ok_and(|found| found == number))
+    TASKS.iter().copied().find(|name| visit(name, Number).is_ok_and(|found| found == number))
 }
 
 const ACTIVATIONS: [(&str, Activation); 3] =
@@ -234,7 +234,10 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
     let mut layers = [LayerDimensions::default(); MOST_LAYERS];
     let found: Vec<(u16, u16)> = field("layers")?.extract()?;
     if found.len() > layers.len() {
-        return Err(PyValueError::new_err(format!("{} layers are too many: there is room for {MOST_LAYERS}", found.len())));
+        return Err(PyValueError::new_err(format!(
+            "{} layers are too many: there is room for {MOST_LAYERS}",
+            found.len()
+        )));
     }
     for (layer, (taps, features)) in layers.iter_mut().zip(found) {
         *layer = LayerDimensions { taps, features };

@@ -18,11 +18,7 @@ use wdgnn_sim::{
 use crate::{
     fleet::{Fleet, Sortie},
     held::Held,
-    rendezvous::world::Plane,
 };
-
-/// The tasks there are.
-pub const TASKS: [&str; 4] = [Flock::<2>::NAME, Flock::<3>::NAME, Area::NAME, Plane::NAME];
 
 /// Something to do with a world that is known only now.
 pub trait WorldVisitor {
@@ -33,18 +29,28 @@ pub trait WorldVisitor {
     fn visit<W: World>(self) -> Self::Output;
 }
 
-/// Calls `visitor` with the world of this name.
-pub fn visit<V: WorldVisitor>(task: &str, visitor: V) -> PyResult<V::Output> {
-    match task {
-        <Flock<2> as World>::NAME => Ok(visitor.visit::<Flock<2>>()),
-        <Flock<3> as World>::NAME => Ok(visitor.visit::<Flock<3>>()),
-        Area::NAME => Ok(visitor.visit::<Area>()),
-        Plane::NAME => Ok(visitor.visit::<Plane>()),
-        _ => {
+macro_rules! worlds {
+    ($($(#[$only:meta])* $world:ty),+ $(,)?) => {
+        /// The tasks there are.
+        pub const TASKS: &[&str] = &[$($(#[$only])* <$world as World>::NAME),+];
+
+        /// Calls `visitor` with the world of this name.
+        pub fn visit<V: WorldVisitor>(task: &str, visitor: V) -> PyResult<V::Output> {
+            $($(#[$only])* if task == <$world as World>::NAME {
+                return Ok(visitor.visit::<$world>());
+            })+
             let there = TASKS.join(", ");
             Err(PyValueError::new_err(format!("there is no task {task}: there are {there}")))
         }
-    }
+    };
+}
+
+// A task of one's own is a line here.
+worlds! {
+    Flock<2>,
+    Flock<3>,
+    Area,
+    #[cfg(feature = "rendezvous")] crate::rendezvous::world::Plane,
 }
 
 /// The names of link profiles.

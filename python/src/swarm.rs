@@ -40,7 +40,7 @@ const LOOK_UP: Duration = Duration::from_millis(50);
 /// >>> swarm.states.shape, swarm.commands.shape, swarm.wide.shape
 /// ((50, 4), (50, 2), (50, 48))
 /// >>> swarm
-/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0005, digest b08c7a7b1fe2bcf3>
+/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0021, digest b0419b0c6a829468>
 ///
 /// `task`: what robots do; `wdgnn.TASKS` lists them.
 /// `robots`, `radius` (radio range in metres), `speed` (largest starting speed per axis in m/s): the task’s own unless given.
@@ -212,18 +212,26 @@ impl Swarm {
         self.locked(|fleet| fleet.offline().into_pyarray(py))
     }
 
-    /// Who heard whom when robots last thought: two rows, speakers and listeners, as graph libraries have them.
+    /// Who was in whose range when robots last thought: two rows, speakers and listeners, as graph libraries have them.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let edges = self.locked(|fleet| {
             let links = fleet.links();
-            let heard = |listener: usize| links.of(listener).iter().map(move |&other| (i64::from(other), listener as i64));
-            let (mut speakers, listeners): (Vec<i64>, Vec<i64>) = (0..links.robots()).flat_map(heard).unzip();
-            speakers.extend(listeners);
-            speakers
+            let of =
+                |listener| links.of(listener).iter().map(move |&other| (i64::from(other), listener as i64));
+            (0..links.robots()).flat_map(of).collect()
         });
-        let count = edges.len() / 2;
-        edges.into_pyarray(py).reshape([2, count])
+        two_rows(py, edges)
+    }
+
+    /// Whom robots counted, likewise: those whom they believe and have room for, and who were heard not long ago.
+    #[getter]
+    fn counted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let counted = self.locked(Fleet::counted).into_iter().enumerate();
+        let edges = counted.flat_map(|(listener, others)| {
+            others.into_iter().map(move |other| (i64::from(other), listener as i64))
+        });
+        two_rows(py, edges.collect())
     }
 
     /// The expert’s command for everybody as they are, one row per robot; `None` where there is no expert.
@@ -280,7 +288,12 @@ impl Swarm {
     fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.locked(|fleet| {
             let robots = fleet.frames().into_iter();
-            PyList::new(py, robots.map(|frames| frames.into_iter().map(|frame| PyBytes::new(py, frame)).collect::<Vec<_>>()))
+            PyList::new(
+                py,
+                robots.map(|frames| {
+                    frames.into_iter().map(|frame| PyBytes::new(py, frame)).collect::<Vec<_>>()
+                }),
+            )
         })
     }
 
@@ -403,13 +416,22 @@ impl Swarm {
             )));
         }
         let numbers = commands.as_slice().map_err(|_| {
-            PyValueError::new_err("commands must lie in memory row by row: give numpy.ascontiguousarray of them")
+            PyValueError::new_err(
+                "commands must lie in memory row by row: give numpy.ascontiguousarray of them",
+            )
         })?;
         if !numbers.iter().all(|number| number.is_finite()) {
             return Err(PyValueError::new_err("commands must be finite"));
         }
         Ok(numbers)
     }
+}
+
+fn two_rows(py: Python<'_>, edges: Vec<(i64, i64)>) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let count = edges.len();
+    let (mut rows, second): (Vec<i64>, Vec<i64>) = edges.into_iter().unzip();
+    rows.extend(second);
+    rows.into_pyarray(py).reshape([2, count])
 }
 
 fn fleet(fleet: &mut Mutex<Box<dyn Fleet>>) -> &mut dyn Fleet {

@@ -59,12 +59,14 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
     }
 
     fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal> {
-        let (beacon, parts) = self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
+        let (beacon, parts) =
+            self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
         let Beacon { sender, boot, sequence, degree, state, chains, wide } = beacon;
         let mut bytes = vec![0; 4 * ChainsOf::<T>::COUNT];
         chains.write_sent(&mut bytes);
         let taps = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        let span = |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
+        let span =
+            |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
         Ok((
             sender,
             boot,
@@ -88,8 +90,15 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
         }
         let mut wide = WideOf::<T>::ZERO;
         wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-        let beacon: Said<T> =
-            Beacon { sender: *sender, boot: *boot, sequence: *sequence, degree: *degree, state, chains, wide };
+        let beacon: Said<T> = Beacon {
+            sender: *sender,
+            boot: *boot,
+            sequence: *sequence,
+            degree: *degree,
+            state,
+            chains,
+            wide,
+        };
         let mut buffer = [0; LONGEST_BUFFER];
         let length = self.codec.encode(&self.link, &beacon, round, index, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
@@ -113,11 +122,14 @@ impl WorldVisitor for ForTask<'_> {
 
     fn visit<W: World>(self) -> Self::Output {
         let Self { checksum, key, .. } = self;
-        let visitor = ForCodec::<W::Task> { checksum, key: key.unwrap_or_default(), task: std::marker::PhantomData };
+        let visitor =
+            ForCodec::<W::Task> { checksum, key: key.unwrap_or_default(), task: std::marker::PhantomData };
         let coder = visit_codec(profile(self.profile)?, key.is_some(), visitor);
         coder.ok_or_else(|| {
             let (task, profile) = (W::NAME, self.profile);
-            PyValueError::new_err(format!("what robots of {task} say does not fit the frames of profile {profile}"))
+            PyValueError::new_err(format!(
+                "what robots of {task} say does not fit the frames of profile {profile}"
+            ))
         })
     }
 }
