@@ -96,6 +96,29 @@ impl<W: World> Start<W> {
         Ok(Self { world, condition: *condition, states })
     }
 
+    /// The flight before its first tick.
+    #[must_use]
+    pub fn begin(&self) -> Aloft<W> {
+        let ticks = self.condition.ticks as usize;
+        Aloft {
+            world: self.world.clone(),
+            condition: self.condition,
+            tick: 0,
+            states: self.states.clone(),
+            places: Vec::new(),
+            links: Links::default(),
+            commands: Vec::with_capacity(self.states.len()),
+            flight: Flight {
+                // Whoever flies on and on has room for more made on the way.
+                score: Vec::with_capacity(ticks.min(1 << 16)),
+                min_distance: f32::INFINITY,
+                close_pairs: [0; 3],
+                disagreement: None,
+                tally: None,
+            },
+        }
+    }
+
     /// Flies a swarm from here to the end.
     ///
     /// # Errors
@@ -107,40 +130,22 @@ impl<W: World> Start<W> {
         observers: &mut [&mut dyn Observer<W>],
         stop: &AtomicBool,
     ) -> Result<Flight> {
-        let mut world = self.world.clone();
-        let mut states = self.states.clone();
-        let ticks = self.condition.ticks;
-        let mut commands = Vec::with_capacity(states.len());
-        let mut flight = Flight {
-            score: Vec::with_capacity(ticks as usize),
-            min_distance: f32::INFINITY,
-            close_pairs: [0; 3],
-            disagreement: None,
-            tally: None,
-        };
-        for tick in 0..ticks {
+        let mut aloft = self.begin();
+        for tick in 0..self.condition.ticks {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let links = world.links(tick, &states, &self.condition);
-            let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
-            flight.score.push(world.score(tick, &states));
-            let sensed = world.sense(tick, &states);
-            swarm.fly(&Scene { tick, states: &sensed, places: &places, links: &links }, &mut commands)?;
-            flight.near(&places, &links, |robot| swarm.in_sky(robot));
+            aloft.think(swarm)?;
             for story in swarm.lost() {
                 for observer in &mut *observers {
                     observer.lost(tick, &story);
                 }
             }
-            let scene = Scene { tick, states: &states, places: &places, links: &links };
-            let moment = Moment { world: &world, scene, commands: &commands, swarm };
+            let moment = aloft.moment(swarm);
             observers.iter_mut().try_for_each(|observer| observer.see(&moment))?;
-            world.step(task, tick, &mut states, &commands);
+            aloft.go(task);
         }
-        flight.disagreement = disagreement(swarm, states.len());
-        flight.tally = swarm.tally();
-        Ok(flight)
+        Ok(aloft.land(swarm))
     }
 
     /// The same with nobody watching.
@@ -149,6 +154,63 @@ impl<W: World> Start<W> {
     /// What ends the flight early.
     pub fn fly_alone(&self, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> Result<Flight> {
         self.fly(task, swarm, &mut [], &AtomicBool::new(false))
+    }
+}
+
+/// A flight under way, for whoever has a word to say between two ticks: [`Aloft::think`], then [`Aloft::go`].
+#[derive(Clone, Debug)]
+pub struct Aloft<W: World> {
+    /// The world.
+    pub world: W,
+    /// The circumstances.
+    pub condition: Condition,
+    /// The tick's number.
+    pub tick: u32,
+    /// Every robot, as it truly is.
+    pub states: Vec<StateOf<W>>,
+    /// Where everybody was when robots last thought, in metres.
+    pub places: Vec<[f32; 3]>,
+    /// Who heard whom then.
+    pub links: Links,
+    /// What robots are about to do, once they have thought.
+    pub commands: Vec<OutputOf<W>>,
+    /// What was measured so far.
+    pub flight: Flight,
+}
+
+impl<W: World> Aloft<W> {
+    /// The first half of a tick: who hears whom, how things are, and what robots decide.
+    ///
+    /// # Errors
+    /// What ends the flight.
+    pub fn think(&mut self, swarm: &mut dyn Swarm<W::Task>) -> Result {
+        let Self { world, tick, states, .. } = self;
+        self.links = world.links(*tick, states, &self.condition);
+        self.places = states.iter().map(W::place).collect();
+        self.flight.score.push(world.score(*tick, states));
+        let sensed = world.sense(*tick, states);
+        let scene = Scene { tick: *tick, states: &sensed, places: &self.places, links: &self.links };
+        swarm.fly(&scene, &mut self.commands)?;
+        self.flight.near(&self.places, &self.links, |robot| swarm.in_sky(robot));
+        Ok(())
+    }
+
+    /// The tick as observers see it.
+    pub fn moment<'a>(&'a self, swarm: &'a dyn Swarm<W::Task>) -> Moment<'a, W> {
+        let Self { world, tick, states, places, links, commands, .. } = self;
+        Moment { world, scene: Scene { tick: *tick, states, places, links }, commands, swarm }
+    }
+
+    /// The second half: everybody moves.
+    pub fn go(&mut self, task: &W::Task) {
+        self.world.step(task, self.tick, &mut self.states, &self.commands);
+        self.tick += 1;
+    }
+
+    /// The end of it: what was measured, and what a swarm has to say about itself.
+    pub fn land(self, swarm: &dyn Swarm<W::Task>) -> Flight {
+        let disagreement = disagreement(swarm, self.states.len());
+        Flight { disagreement, tally: swarm.tally(), ..self.flight }
     }
 }
 

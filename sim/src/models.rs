@@ -37,6 +37,11 @@ const FILES: &[(&str, &[u8])] = files![
     "coverage",
 ];
 
+/// The names of those that come with the program.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|(path, _)| path.strip_prefix("models/")?.strip_suffix(".wdgnn"))
+}
+
 /// The model with this name, if it comes with the program.
 ///
 /// # Errors

@@ -46,8 +46,8 @@ pub enum Verdict {
     Blind,
 }
 
-/// The gate: the network's raw output in, the command for the motors out.
-pub(crate) fn guard<'a, T>(
+/// The gate: the network's raw output in, the command for the motors out. For whoever has an output that is no node's own.
+pub fn guard<'a, T>(
     task: &T,
     own: &T::State,
     neighbours: impl Iterator<Item = &'a T::State> + Clone,

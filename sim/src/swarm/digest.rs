@@ -13,6 +13,7 @@ const CRC: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_XZ);
 static TABLE: Crc<u64, Table<1>> = CRC;
 
 /// A digest in the making.
+#[derive(Clone)]
 pub struct FlightDigest(Digest<'static, u64, Table<1>>);
 
 impl std::fmt::Debug for FlightDigest {

@@ -1,0 +1,76 @@
+//! What goes wrong, from a dictionary with the command line's words: `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+
+use std::str::FromStr;
+
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyDict, PyList, PyTuple},
+};
+use wdgnn_sim::air::options::{Delay, Faults, Liars, Partition};
+
+/// Reads a dictionary of faults. None of it set is no faults: the swarm flies by the fast path.
+pub fn read(words: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
+    let Some(words) = words else { return Ok(None) };
+    let mut faults = Faults::default();
+    for (key, value) in words {
+        let option = key.extract::<String>()?;
+        match option.as_str() {
+            "drop_chance" => faults.radio.loss.chance = one(&option, &value)?,
+            "burst" => faults.radio.loss.burst = one(&option, &value)?,
+            "corrupt_chance" => faults.radio.corrupt = one(&option, &value)?,
+            "duplicate_chance" => faults.radio.duplicate = one(&option, &value)?,
+            "delay" => {
+                let Delay { share, ticks } = one(&option, &value)?;
+                (faults.radio.delay, faults.radio.latest) = (share, ticks);
+            }
+            "replay" => faults.replay = Some(one(&option, &value)?),
+            "forge" => faults.forge = one(&option, &value)?,
+            "kill" => faults.events.kills = many(&option, &value)?,
+            "reboot" => faults.events.reboots = many(&option, &value)?,
+            "drop" => faults.events.drops = many(&option, &value)?,
+            "skew" => faults.skew = one(&option, &value)?,
+            "partition" => faults.partition = Some(one::<Partition>(&option, &value)?.0),
+            "liars" => faults.liars = Some(one::<Liars>(&option, &value)?),
+            "position_noise" => faults.senses.noise.position = one(&option, &value)?,
+            "velocity_noise" => faults.senses.noise.velocity = one(&option, &value)?,
+            "position_bias" => faults.senses.bias.position = one(&option, &value)?,
+            "velocity_bias" => faults.senses.bias.velocity = one(&option, &value)?,
+            "heading_error" => faults.senses.heading = Some(one(&option, &value)?),
+            "sensor" => faults.senses.sensor = Some(one(&option, &value)?),
+            "motor" => faults.drives.motor = Some(one(&option, &value)?),
+            "saturation" => faults.drives.saturation = Some(one(&option, &value)?),
+            "one_way" => faults.one_way = one(&option, &value)?,
+            "collisions" => faults.collisions = value.extract()?,
+            "interference" => faults.interference = Some(one(&option, &value)?),
+            "join" => faults.join = Some(one(&option, &value)?),
+            "brown_out" => faults.events.brown_outs = many(&option, &value)?,
+            "drift" => faults.clocks.drift = one(&option, &value)?,
+            "time_jump" => faults.clocks.jumps = many(&option, &value)?,
+            "skip" => faults.clocks.skip = one(&option, &value)?,
+            "hold_back" => faults.radio.hold_back = one(&option, &value)?,
+            "spoof" => faults.spoof = Some(one(&option, &value)?),
+            "sybil" => faults.sybil = one(&option, &value)?,
+            _ => return Err(PyValueError::new_err(format!("there is no fault {option}: there are {NAMES}"))),
+        }
+    }
+    Ok((faults != Faults::default()).then_some(faults))
+}
+
+const NAMES: &str = "drop_chance, burst, corrupt_chance, duplicate_chance, delay, one_way, collisions, interference, partition, kill, \
+                     reboot, brown_out, drop, join, position_noise, velocity_noise, position_bias, velocity_bias, heading_error, \
+                     sensor, motor, saturation, skew, drift, time_jump, skip, replay, forge, hold_back, liars, spoof and sybil";
+
+fn one<T: FromStr<Err: ToString>>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let text = value.str()?.to_string();
+    text.parse()
+        .map_err(|error: T::Err| PyValueError::new_err(format!("{option} {text}: {}", error.to_string())))
+}
+
+/// One or a list of them.
+fn many<T: FromStr<Err: ToString>>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        return value.try_iter()?.map(|item| one(option, &item?)).collect();
+    }
+    Ok(vec![one(option, value)?])
+}

@@ -1,0 +1,269 @@
+//! Weight files in Python: opened and checked by the core, written by it, whole.
+
+use std::{path::PathBuf, sync::Arc};
+
+use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+use wdgnn_core::{
+    activation::Activation,
+    online::{Learning, Mixing},
+    shape::Dimensions,
+    taps::Scale,
+    task::Task as _,
+    weights::{Header, LayerDimensions, MOST_LAYERS, Schedule, TaskSettings},
+    wide::Metric,
+};
+use wdgnn_sim::{files, model::ModelFile, models, world::World};
+
+use crate::{
+    error::raise,
+    order::{TASKS, WorldVisitor, visit},
+};
+
+/// A trained network: a `.wdgnn` file.
+///
+/// >>> from wdgnn import Model
+/// >>> model = Model.named("through-wd-gnn")
+/// >>> model
+/// <wdgnn.Model models/through-wd-gnn.wdgnn: flocking, 1 layer of 4 taps, 6 features to 32, 2 outputs, 1669 numbers>
+/// >>> Model(model.header, model.numbers) == model
+/// True
+#[pyclass(module = "wdgnn", frozen, eq)]
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub file: Arc<ModelFile>,
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.file.as_bytes() == other.file.as_bytes()
+    }
+}
+
+impl From<ModelFile> for Model {
+    fn from(file: ModelFile) -> Self {
+        Self { file: Arc::new(file) }
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// A network of a header, as `Model.header` gives one, and its numbers, in the file's order: α_D, α_W, β; every layer's filter
+    /// [tap][input][output] and bias; the wide part's filter and bias; readout and its bias.
+    #[new]
+    fn new(header: &Bound<'_, PyDict>, numbers: PyArrayLike1<'_, f32, AllowTypeChange>) -> PyResult<Self> {
+        let header = read_header(header)?;
+        ModelFile::new("made in Python".as_ref(), &header, numbers.as_slice()?).map(Self::from).map_err(raise)
+    }
+
+    /// Reads a file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        ModelFile::load(&path).map(Self::from).map_err(raise)
+    }
+
+    /// A network that comes with the package; `Model.names()` lists them.
+    #[staticmethod]
+    fn named(name: &str) -> PyResult<Self> {
+        models::named(name).map(Self::from).map_err(raise)
+    }
+
+    /// The names of the networks that come with the package.
+    #[staticmethod]
+    fn names() -> Vec<&'static str> {
+        models::names().collect()
+    }
+
+    /// A file's bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        ModelFile::from_bytes("bytes".as_ref(), bytes).map(Self::from).map_err(raise)
+    }
+
+    /// Writes the file, all at once: a half-written one never replaces a good one.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        files::write(&path, self.file.as_bytes()).map_err(raise)
+    }
+
+    /// The same network with other numbers.
+    fn with_numbers(&self, numbers: PyArrayLike1<'_, f32, AllowTypeChange>) -> PyResult<Self> {
+        let header = self.file.weights().header;
+        ModelFile::new(self.file.path(), &header, numbers.as_slice()?).map(Self::from).map_err(raise)
+    }
+
+    /// All of the network's numbers, in the file's order: a copy.
+    #[getter]
+    fn numbers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, self.file.weights().numbers)
+    }
+
+    /// What the file says about its network, for people and for `Model(header, numbers)`.
+    #[getter]
+    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        write_header(py, &self.file.weights().header)
+    }
+
+    /// The task's name.
+    #[getter]
+    fn task(&self) -> String {
+        let number = self.file.weights().header.task.task;
+        task_name(number).map_or_else(|| format!("task {number}"), Into::into)
+    }
+
+    /// The file's checksum: what robots of one swarm recognise each other by.
+    #[getter]
+    fn checksum(&self) -> u32 {
+        self.file.weights().checksum
+    }
+
+    /// Where it is from.
+    #[getter]
+    fn path(&self) -> String {
+        self.file.path().display().to_string()
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.file.as_bytes())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.checksum().into()
+    }
+
+    fn __repr__(&self) -> String {
+        let weights = self.file.weights();
+        let Dimensions { features, layers, taps, hidden, outputs } = Dimensions::of(&weights.header);
+        let layers = if layers == 1 { "1 layer".into() } else { format!("{layers} layers") };
+        format!(
+            "<wdgnn.Model {}: {}, {layers} of {taps} taps, {features} features to {hidden}, {outputs} outputs, {} numbers>",
+            self.path(),
+            self.task(),
+            weights.numbers.len()
+        )
+    }
+
+    /// Models are copied and sent to other processes by their bytes.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
+    }
+}
+
+struct Number;
+
+impl WorldVisitor for Number {
+    type Output = u16;
+
+    fn visit<W: World>(self) -> u16 {
+        W::Task::NUMBER
+    }
+}
+
+fn task_name(number: u16) -> Option<&'static str> {
+    TASKS.iter().copied().find(|name| visit(name, Number).is_ok_and(|found| found == number))
+}
+
+const ACTIVATIONS: [(&str, Activation); 3] =
+    [("tanh", Activation::Tanh), ("tanh-libm", Activation::TanhLibm), ("relu", Activation::Relu)];
+const SCHEDULES: [(&str, Schedule); 2] =
+    [("delayed", Schedule::Delayed), ("synchronous", Schedule::Synchronous)];
+const METRICS: [(&str, Metric); 2] = [("paper", Metric::Paper), ("euclidean", Metric::Euclidean)];
+const MIXINGS: [(&str, Mixing); 3] =
+    [("alone", Mixing::Alone), ("uniform", Mixing::Uniform), ("metropolis", Mixing::Metropolis)];
+const SCALES: [(&str, Scale); 3] = [("sum", Scale::Sum), ("mean", Scale::Mean), ("closed", Scale::Closed)];
+
+fn name<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, other)| other == value).map_or("unknown", |(name, _)| name)
+}
+
+fn named<T: Copy>(names: &[(&str, T)], field: &str, name: &str) -> PyResult<T> {
+    names.iter().find(|(other, _)| *other == name).map(|(_, value)| *value).ok_or_else(|| {
+        let there: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!("there is no {field} {name}: there are {}", there.join(", ")))
+    })
+}
+
+fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("activation", name(&ACTIVATIONS, &header.activation))?;
+    dict.set_item("schedule", name(&SCHEDULES, &header.schedule))?;
+    match header.scale {
+        Scale::Scaled(factor) => dict.set_item("scale", factor)?,
+        other => dict.set_item("scale", name(&SCALES, &other))?,
+    }
+    dict.set_item("features", header.features)?;
+    dict.set_item("hidden", header.hidden)?;
+    dict.set_item("outputs", header.outputs)?;
+    let used = header.layers.iter().filter(|layer| layer.taps > 0);
+    dict.set_item("layers", used.map(|layer| (layer.taps, layer.features)).collect::<Vec<_>>())?;
+    dict.set_item("task", header.task.task)?;
+    dict.set_item("settings", header.task.numbers.to_vec())?;
+    dict.set_item("interval", header.interval)?;
+    let rule = &header.learning;
+    let learning = PyDict::new(py);
+    learning.set_item("step", rule.step)?;
+    learning.set_item("cooling", rule.cooling)?;
+    learning.set_item("ridge", rule.ridge)?;
+    learning.set_item("ball", rule.ball)?;
+    learning.set_item("clip", rule.clip)?;
+    learning.set_item("metric", name(&METRICS, &rule.metric))?;
+    learning.set_item("mixing", name(&MIXINGS, &rule.mixing))?;
+    learning.set_item("through_clamp", rule.through_clamp)?;
+    learning.set_item("personal_step", rule.personal_step)?;
+    learning.set_item("personal_clip", rule.personal_clip)?;
+    learning.set_item("heeds", rule.heeds)?;
+    dict.set_item("learning", learning)?;
+    Ok(dict)
+}
+
+fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
+    let missing = |field: &str| PyValueError::new_err(format!("the header has no {field}"));
+    let field = |field: &str| dict.get_item(field)?.ok_or_else(|| missing(field));
+    let learning = field("learning")?.cast_into::<PyDict>()?;
+    let rule = |field: &str| learning.get_item(field)?.ok_or_else(|| missing(field));
+    let number = |field: &str| rule(field)?.extract::<f32>();
+    let word = |value: Bound<'_, PyAny>| value.extract::<String>();
+    let scale = field("scale")?;
+    let scale = match scale.extract::<f32>() {
+        Ok(factor) => Scale::Scaled(factor),
+        Err(_) => named(&SCALES, "scale", &word(scale)?)?,
+    };
+    let mut layers = [LayerDimensions::default(); MOST_LAYERS];
+    let found: Vec<(u16, u16)> = field("layers")?.extract()?;
+    if found.len() > layers.len() {
+        return Err(PyValueError::new_err(format!(
+            "{} layers are too many: there is room for {MOST_LAYERS}",
+            found.len()
+        )));
+    }
+    for (layer, (taps, features)) in layers.iter_mut().zip(found) {
+        *layer = LayerDimensions { taps, features };
+    }
+    Ok(Header {
+        activation: named(&ACTIVATIONS, "activation", &word(field("activation")?)?)?,
+        schedule: named(&SCHEDULES, "schedule", &word(field("schedule")?)?)?,
+        scale,
+        features: field("features")?.extract()?,
+        hidden: field("hidden")?.extract()?,
+        outputs: field("outputs")?.extract()?,
+        layers,
+        task: TaskSettings { task: field("task")?.extract()?, numbers: field("settings")?.extract()? },
+        learning: Learning {
+            step: number("step")?,
+            cooling: number("cooling")?,
+            ridge: number("ridge")?,
+            ball: number("ball")?,
+            clip: number("clip")?,
+            metric: named(&METRICS, "metric", &word(rule("metric")?)?)?,
+            mixing: named(&MIXINGS, "mixing", &word(rule("mixing")?)?)?,
+            through_clamp: rule("through_clamp")?.extract()?,
+            personal_step: number("personal_step")?,
+            personal_clip: number("personal_clip")?,
+            heeds: rule("heeds")?.extract()?,
+        },
+        interval: field("interval")?.extract()?,
+    })
+}

@@ -1,0 +1,453 @@
+//! A swarm as Python sees it: options in, numpy arrays out.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use numpy::{
+    AllowTypeChange, IntoPyArray as _, PyArray1, PyArray2, PyArray3, PyArrayLike2, PyArrayMethods as _,
+    PyUntypedArrayMethods as _,
+};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyBytes, PyDict, PyList},
+};
+use wdgnn_core::seal;
+use wdgnn_sim::{model::ModelFile, models};
+
+use crate::{
+    error::raise,
+    faults,
+    fleet::{Fleet, Sight, Sizes},
+    model::Model,
+    order::{Circumstances, NETWORK, Order, profile, purpose, visit},
+};
+
+/// How long a flight goes on before it looks whether somebody pressed Ctrl-C.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+/// A swarm of core robots in flight.
+///
+/// Every robot is the code that is flashed to microcontrollers. A tick has two halves: robots *think* (sense, speak, hear, infer,
+/// learn), and then everybody moves. `step` does both, `run` many of them, without holding Python's lock.
+///
+/// >>> from wdgnn import Swarm
+/// >>> swarm = Swarm("flocking", robots=50, seed=1)
+/// >>> swarm.run(200)
+/// >>> swarm.states.shape, swarm.commands.shape, swarm.wide.shape
+/// ((50, 4), (50, 2), (50, 48))
+/// >>> swarm
+/// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0021, digest b0419b0c6a829468>
+///
+/// `task`: what robots do; `wdgnn.TASKS` lists them.
+/// `robots`, `radius` (radio range in metres), `speed` (largest starting speed per axis in m/s): the task’s own unless given.
+/// `model`: a `Model`, the name of one that comes with the package, or a file; the task’s own unless given.
+/// `controller`: `"network"`, or somebody without one, such as `"expert"`.
+/// `profile`: how robots talk; `wdgnn.PROFILES` lists the link profiles.
+/// `online`: whether robots learn in flight.
+/// `faults`: what goes wrong, by the words of `host-sim swarm`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+/// `key`: the swarm’s key, 16 bytes or 32 hexadecimal digits: frames are sealed.
+/// `seed`, `start`, `purpose`: which start; those for `"training"`, `"validation"` and `"testing"` are never the same.
+#[pyclass(module = "wdgnn")]
+#[allow(missing_debug_implementations, reason = "Python has a repr")]
+pub struct Swarm {
+    task: String,
+    order: Order,
+    fleet: Mutex<Box<dyn Fleet>>,
+    /// In numpy's memory from the beginning, filled in after every step: what Python holds is what is written to.
+    states: Py<PyArray2<f32>>,
+    commands: Py<PyArray2<f32>>,
+    outputs: Py<PyArray2<f32>>,
+    taps: Py<PyArray3<f32>>,
+    wide: Py<PyArray2<f32>>,
+}
+
+#[pymethods]
+impl Swarm {
+    #[new]
+    #[pyo3(signature = (task="flocking", *, robots=None, radius=None, speed=None, model=None, controller=NETWORK, profile="exact",
+        online=true, faults=None, key=None, seed=1, start=0, purpose="testing"))]
+    #[allow(clippy::too_many_arguments, reason = "each is an option with a name in Python")]
+    fn new(
+        py: Python<'_>,
+        task: &str,
+        robots: Option<usize>,
+        radius: Option<f32>,
+        speed: Option<f32>,
+        model: Option<&Bound<'_, PyAny>>,
+        controller: &str,
+        profile: &str,
+        online: bool,
+        faults: Option<&Bound<'_, PyDict>>,
+        key: Option<&[u8]>,
+        seed: u64,
+        start: u64,
+        purpose: &str,
+    ) -> PyResult<Self> {
+        let bad_key = || PyValueError::new_err("that is no key: give 16 bytes or 32 hexadecimal digits");
+        let order = Order {
+            circumstances: Circumstances { robots, radius, speed },
+            model: model.map(any_model).transpose()?,
+            controller: controller.to_owned(),
+            profile: self::profile(profile)?,
+            online,
+            faults: faults::read(faults)?,
+            key: key.map(|key| seal::parse_key(key).ok_or_else(bad_key)).transpose()?,
+            seed,
+            start,
+            purpose: self::purpose(purpose)?,
+        };
+        let fleet = visit(task, &order)?.map_err(raise)?;
+        let Sizes { robots, state, outputs, taps, features } = fleet.sizes();
+        let wide = fleet.sizes().wide();
+        let mut swarm = Self {
+            task: task.to_owned(),
+            order,
+            fleet: Mutex::new(fleet),
+            states: PyArray2::zeros(py, [robots, state], false).unbind(),
+            commands: PyArray2::zeros(py, [robots, outputs], false).unbind(),
+            outputs: PyArray2::zeros(py, [robots, outputs], false).unbind(),
+            taps: PyArray3::zeros(py, [robots, taps, features], false).unbind(),
+            wide: PyArray2::zeros(py, [robots, wide], false).unbind(),
+        };
+        swarm.look(py)?;
+        Ok(swarm)
+    }
+
+    /// Begins anew, from another start if there is a seed or a start.
+    #[pyo3(signature = (seed=None, start=None))]
+    fn reset(&mut self, py: Python<'_>, seed: Option<u64>, start: Option<u64>) -> PyResult<()> {
+        self.order.seed = seed.unwrap_or(self.order.seed);
+        self.order.start = start.unwrap_or(self.order.start);
+        let fleet = visit(&self.task, &self.order)?.map_err(raise)?;
+        self.fleet = Mutex::new(fleet);
+        self.look(py)
+    }
+
+    /// The first half of a tick: robots sense, speak, hear, infer and learn. What they would do is in `commands`, what they know in
+    /// `taps`. The next `step` goes on from here.
+    fn think(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.place(py)?;
+        let fleet = fleet(&mut self.fleet);
+        py.detach(|| fleet.think()).map_err(raise)?;
+        self.look(py)
+    }
+
+    /// A tick, by the robots’ own commands or by these: an array of one row per robot. `guard` limits, steers and keeps them apart as
+    /// it does a network’s output.
+    #[pyo3(signature = (commands=None, *, guard=false))]
+    fn step(
+        &mut self,
+        py: Python<'_>,
+        commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
+        guard: bool,
+    ) -> PyResult<()> {
+        let commands = commands.as_ref().map(|commands| self.checked(commands)).transpose()?;
+        self.place(py)?;
+        let fleet = fleet(&mut self.fleet);
+        py.detach(|| {
+            fleet.think()?;
+            fleet.go(commands, guard);
+            Ok(())
+        })
+        .map_err(raise)?;
+        self.look(py)
+    }
+
+    /// Flies so many ticks. Ctrl-C ends it after a whole tick, and the swarm can fly on.
+    fn run(&mut self, py: Python<'_>, ticks: u32) -> PyResult<()> {
+        self.place(py)?;
+        let mut left = ticks;
+        let mut outcome = Ok(());
+        while left > 0 && outcome.is_ok() {
+            let fleet = fleet(&mut self.fleet);
+            match py.detach(|| fleet.run(left, Instant::now() + LOOK_UP)) {
+                Ok(done) => {
+                    left -= done;
+                    outcome = py.check_signals();
+                }
+                Err(error) => outcome = Err(raise(error)),
+            }
+        }
+        self.look(py)?;
+        outcome
+    }
+
+    /// How everybody is, one row per robot. Where a value is changed, the robot is there at the next tick.
+    #[getter]
+    fn states(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.states.clone_ref(py)
+    }
+
+    /// What robots did last, or are about to do after `think`, one row per robot.
+    #[getter]
+    fn commands(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.commands.clone_ref(py)
+    }
+
+    /// What their networks said, before it was limited, steered and kept apart.
+    #[getter]
+    fn outputs(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.outputs.clone_ref(py)
+    }
+
+    /// The taps of the first layer, [robot][tap][feature]; tap 0 is what a robot observed itself.
+    #[getter]
+    fn taps(&self, py: Python<'_>) -> Py<PyArray3<f32>> {
+        self.taps.clone_ref(py)
+    }
+
+    /// The wide parameters, which robots learn in flight, one row per robot.
+    #[getter]
+    fn wide(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
+        self.wide.clone_ref(py)
+    }
+
+    /// The wide parameters as they were trained.
+    #[getter]
+    fn offline<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        self.locked(|fleet| fleet.offline().into_pyarray(py))
+    }
+
+    /// Who was in whose range when robots last thought: two rows, speakers and listeners, as graph libraries have them.
+    #[getter]
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let edges = self.locked(|fleet| {
+            let links = fleet.links();
+            let of =
+                |listener| links.of(listener).iter().map(move |&other| (i64::from(other), listener as i64));
+            (0..links.robots()).flat_map(of).collect()
+        });
+        two_rows(py, edges)
+    }
+
+    /// Whom robots counted, likewise: those whom they believe and have room for, and who were heard not long ago.
+    #[getter]
+    fn counted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let counted = self.locked(Fleet::counted).into_iter().enumerate();
+        let edges = counted.flat_map(|(listener, others)| {
+            others.into_iter().map(move |other| (i64::from(other), listener as i64))
+        });
+        two_rows(py, edges.collect())
+    }
+
+    /// The expert’s command for everybody as they are, one row per robot; `None` where there is no expert.
+    fn expert<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
+        self.place(py)?;
+        let commands = fleet(&mut self.fleet).expert().map_err(raise)?;
+        let shape = self.commands.bind(py).dims();
+        commands.map(|commands| commands.into_pyarray(py).reshape(shape)).transpose()
+    }
+
+    /// The tick’s number.
+    #[getter]
+    fn tick(&self) -> u32 {
+        self.locked(Fleet::tick)
+    }
+
+    /// The time from one tick to the next in seconds.
+    #[getter]
+    fn period(&self) -> f32 {
+        self.locked(Fleet::period)
+    }
+
+    /// The largest command per axis.
+    #[getter]
+    fn limits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        self.locked(|fleet| fleet.limits().into_pyarray(py))
+    }
+
+    /// How bad things are now; less is better. For flocking, the velocity variation in m²/s².
+    #[getter]
+    fn score(&self) -> f64 {
+        self.locked(Fleet::score)
+    }
+
+    /// The score at every tick that robots have thought in.
+    #[getter]
+    fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.locked(|fleet| PyArray1::from_slice(py, fleet.scores()))
+    }
+
+    /// CRC-64/XZ over every command and every wide parameter of every robot so far. `host-sim swarm` prints the same for the same flight.
+    fn digest(&self) -> String {
+        self.locked(Fleet::digest)
+    }
+
+    /// Which robots are still there.
+    #[getter]
+    fn alive(&self) -> Vec<bool> {
+        self.locked(Fleet::alive)
+    }
+
+    /// The frames of the last tick, a list per robot; empty where robots hand each other their beacons, without faults and key.
+    #[getter]
+    fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.locked(|fleet| {
+            let robots = fleet.frames().into_iter();
+            PyList::new(
+                py,
+                robots.map(|frames| {
+                    frames.into_iter().map(|frame| PyBytes::new(py, frame)).collect::<Vec<_>>()
+                }),
+            )
+        })
+    }
+
+    /// What came of the flight so far: a dictionary, one row of a table.
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        row.set_item("task", &self.task)?;
+        row.set_item("controller", &self.order.controller)?;
+        row.set_item("profile", self.order.profile.name())?;
+        row.set_item("seed", self.order.seed)?;
+        row.set_item("start", self.order.start)?;
+        self.locked(|fleet| {
+            row.set_item("robots", fleet.sizes().robots)?;
+            row.set_item("online", fleet.learns())?;
+            row.set_item("ticks", fleet.tick())?;
+            row.set_item("total", fleet.scores().iter().sum::<f64>())?;
+            row.set_item("final", fleet.scores().last().copied().unwrap_or(f64::NAN))?;
+            row.set_item("min_distance", fleet.min_distance())?;
+            row.set_item("disagreement", fleet.disagreement())?;
+            row.set_item("digest", fleet.digest())?;
+            if let Some((heard, violations, refused)) = fleet.counts() {
+                row.set_item("heard", heard)?;
+                row.set_item("violations", violations)?;
+                row.set_item("refused", refused)?;
+            }
+            Ok(row)
+        })
+    }
+
+    /// What robots do.
+    #[getter]
+    fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// How many robots there are.
+    #[getter]
+    fn robots(&self) -> usize {
+        self.locked(Fleet::sizes).robots
+    }
+
+    /// Whether robots learn in flight.
+    #[getter]
+    fn online(&self) -> bool {
+        self.locked(Fleet::learns)
+    }
+
+    /// How robots talk.
+    #[getter]
+    fn profile(&self) -> &'static str {
+        self.order.profile.name()
+    }
+
+    /// The seed of the start.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.order.seed
+    }
+
+    fn __len__(&self) -> usize {
+        self.robots()
+    }
+
+    fn __repr__(&self) -> String {
+        let Order { controller, profile, faults, key, seed, .. } = &self.order;
+        let who = match (controller.as_str(), self.online()) {
+            (NETWORK, true) => "learning",
+            (NETWORK, false) => "not learning",
+            (other, _) => other,
+        };
+        let air = match (faults, key) {
+            (_, Some(_)) => " sealed",
+            (Some(_), None) => " with faults",
+            (None, None) => "",
+        };
+        let (task, robots, profile) = (&self.task, self.robots(), profile.name());
+        let (tick, score, digest) = (self.tick(), self.score(), self.digest());
+        format!(
+            "<wdgnn.Swarm {task}: {robots} robots on {profile}{air}, {who}, seed {seed}, tick {tick}, score {score:.4}, digest {digest}>"
+        )
+    }
+}
+
+impl Swarm {
+    fn locked<R>(&self, see: impl FnOnce(&(dyn Fleet + 'static)) -> R) -> R {
+        // Nobody panics while it is held; if somebody did, numbers are still numbers.
+        see(self.fleet.lock().unwrap_or_else(PoisonError::into_inner).as_ref())
+    }
+
+    /// Takes up where Python has put robots.
+    fn place(&mut self, py: Python<'_>) -> PyResult<()> {
+        let states = self.states.bind(py).readonly();
+        fleet(&mut self.fleet).place(states.as_slice()?);
+        Ok(())
+    }
+
+    /// Fills in what Python sees.
+    fn look(&mut self, py: Python<'_>) -> PyResult<()> {
+        let mut states = self.states.bind(py).readwrite();
+        let mut commands = self.commands.bind(py).readwrite();
+        let mut outputs = self.outputs.bind(py).readwrite();
+        let mut taps = self.taps.bind(py).readwrite();
+        let mut wide = self.wide.bind(py).readwrite();
+        fleet(&mut self.fleet).look(Sight {
+            states: states.as_slice_mut()?,
+            commands: commands.as_slice_mut()?,
+            outputs: outputs.as_slice_mut()?,
+            taps: taps.as_slice_mut()?,
+            wide: wide.as_slice_mut()?,
+        });
+        Ok(())
+    }
+
+    fn checked<'a>(&self, commands: &'a PyArrayLike2<'_, f32, AllowTypeChange>) -> PyResult<&'a [f32]> {
+        let Sizes { robots, outputs, .. } = self.locked(Fleet::sizes);
+        let found = commands.shape();
+        if found != [robots, outputs] {
+            return Err(PyValueError::new_err(format!(
+                "commands of shape {found:?} cannot be: give one row per robot, {robots} by {outputs}"
+            )));
+        }
+        let numbers = commands.as_slice().map_err(|_| {
+            PyValueError::new_err(
+                "commands must lie in memory row by row: give numpy.ascontiguousarray of them",
+            )
+        })?;
+        if !numbers.iter().all(|number| number.is_finite()) {
+            return Err(PyValueError::new_err("commands must be finite"));
+        }
+        Ok(numbers)
+    }
+}
+
+fn two_rows(py: Python<'_>, edges: Vec<(i64, i64)>) -> PyResult<Bound<'_, PyArray2<i64>>> {
+    let count = edges.len();
+    let (mut rows, second): (Vec<i64>, Vec<i64>) = edges.into_iter().unzip();
+    rows.extend(second);
+    rows.into_pyarray(py).reshape([2, count])
+}
+
+fn fleet(fleet: &mut Mutex<Box<dyn Fleet>>) -> &mut dyn Fleet {
+    fleet.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
+}
+
+/// A model, the name of one that comes with the package, or a file.
+fn any_model(given: &Bound<'_, PyAny>) -> PyResult<Arc<ModelFile>> {
+    if let Ok(model) = given.cast::<Model>() {
+        return Ok(model.get().file.clone());
+    }
+    let path: PathBuf = given.extract()?;
+    let name = path.to_str().filter(|name| models::names().any(|other| other == *name));
+    let file = match name {
+        Some(name) => models::named(name),
+        None => ModelFile::load(&path),
+    };
+    file.map(Arc::new).map_err(raise)
+}

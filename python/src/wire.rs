@@ -1,0 +1,198 @@
+//! Frames, read and written by the core itself.
+
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use wdgnn_core::{
+    message::{Beacon, Link},
+    node::BeaconOf,
+    refusal::Refusal,
+    robot::{LONGEST_BUFFER, ModelOf},
+    seal::{self, Key},
+    taps::Chains,
+    task::{Numbers as _, State},
+    tensor::Tensor,
+    wide::Model,
+};
+use wdgnn_sim::{
+    profiles::{CodecVisitor, FlownCodec, visit_codec},
+    scene::Flown,
+    world::World,
+};
+
+use crate::{
+    error::Refused,
+    order::{WorldVisitor, profile, visit},
+};
+
+/// Why a frame is refused, by name.
+pub fn refusals() -> Vec<&'static str> {
+    Refusal::ALL.iter().map(|refusal| refusal.name()).collect()
+}
+
+/// What a beacon tells: sender, boot, sequence, degree, state, taps, wide parameters, and which of the latter two a frame carries.
+type Told = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
+
+trait Coder: Send + Sync {
+    fn counts(&self) -> (usize, usize, usize);
+    fn frames(&self) -> u32;
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal>;
+    fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>>;
+}
+
+struct Of<T: Flown, C> {
+    codec: C,
+    link: Link,
+    task: std::marker::PhantomData<fn() -> T>,
+}
+
+type Said<T> = BeaconOf<ModelOf<'static, T>, T>;
+type ChainsOf<T> = <ModelOf<'static, T> as Model>::Chains;
+type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
+type StateNumbers<T> = <<T as wdgnn_core::Task>::State as State>::Numbers;
+
+impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
+    fn counts(&self) -> (usize, usize, usize) {
+        (StateNumbers::<T>::COUNT, ChainsOf::<T>::COUNT, WideOf::<T>::COUNT)
+    }
+
+    fn frames(&self) -> u32 {
+        C::FRAMES
+    }
+
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal> {
+        let (beacon, parts) =
+            self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
+        let Beacon { sender, boot, sequence, degree, state, chains, wide } = beacon;
+        let mut bytes = vec![0; 4 * ChainsOf::<T>::COUNT];
+        chains.write_sent(&mut bytes);
+        let taps = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let span =
+            |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
+        Ok((
+            sender,
+            boot,
+            sequence,
+            degree,
+            state.numbers().as_ref().to_vec(),
+            taps,
+            wide.numbers().to_vec(),
+            span(parts.taps.from, parts.taps.to, ChainsOf::<T>::COUNT),
+            span(parts.wide.from, parts.wide.to, WideOf::<T>::COUNT),
+        ))
+    }
+
+    fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>> {
+        let (sender, boot, sequence, degree, state, taps, numbers, ..) = told;
+        let state = T::State::from_numbers(wdgnn_core::task::Numbers::gather(state));
+        let mut chains = ChainsOf::<T>::ZERO;
+        let bytes: Vec<u8> = taps.iter().flat_map(|number| number.to_le_bytes()).collect();
+        if !chains.read_sent(&bytes) {
+            return None;
+        }
+        let mut wide = WideOf::<T>::ZERO;
+        wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
+        let beacon: Said<T> = Beacon {
+            sender: *sender,
+            boot: *boot,
+            sequence: *sequence,
+            degree: *degree,
+            state,
+            chains,
+            wide,
+        };
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = self.codec.encode(&self.link, &beacon, round, index, &mut buffer)?;
+        buffer.get(..length).map(<[u8]>::to_vec)
+    }
+}
+
+struct ForTask<'a> {
+    profile: &'a str,
+    checksum: u32,
+    key: Option<Key>,
+}
+
+struct ForCodec<T> {
+    checksum: u32,
+    key: Key,
+    task: std::marker::PhantomData<fn() -> T>,
+}
+
+impl WorldVisitor for ForTask<'_> {
+    type Output = PyResult<Box<dyn Coder>>;
+
+    fn visit<W: World>(self) -> Self::Output {
+        let Self { checksum, key, .. } = self;
+        let visitor =
+            ForCodec::<W::Task> { checksum, key: key.unwrap_or_default(), task: std::marker::PhantomData };
+        let coder = visit_codec(profile(self.profile)?, key.is_some(), visitor);
+        coder.ok_or_else(|| {
+            let (task, profile) = (W::NAME, self.profile);
+            PyValueError::new_err(format!(
+                "what robots of {task} say does not fit the frames of profile {profile}"
+            ))
+        })
+    }
+}
+
+impl<T: Flown> CodecVisitor for ForCodec<T> {
+    type Output = Option<Box<dyn Coder>>;
+
+    fn visit<C: FlownCodec>(self) -> Self::Output {
+        let link = Link { profile: C::profile(true), checksum: self.checksum };
+        let coder = Of::<T, C> { codec: C::with_key(&self.key), link, task: self.task };
+        C::fits::<T::State, ChainsOf<T>, WideOf<T>>().then(|| Box::new(coder) as Box<dyn Coder>)
+    }
+}
+
+/// The frames of one swarm: what `wdgnn.wire` is made of.
+#[pyclass(module = "wdgnn")]
+#[allow(missing_debug_implementations, reason = "Python has a repr")]
+pub struct Codec {
+    coder: Box<dyn Coder>,
+}
+
+#[pymethods]
+impl Codec {
+    #[new]
+    #[pyo3(signature = (task, profile, checksum, key=None))]
+    fn new(task: &str, profile: &str, checksum: u32, key: Option<&[u8]>) -> PyResult<Self> {
+        let bad_key = || PyValueError::new_err("that is no key: give 16 bytes or 32 hexadecimal digits");
+        let key = key.map(|key| seal::parse_key(key).ok_or_else(bad_key)).transpose()?;
+        Ok(Self { coder: visit(task, ForTask { profile, checksum, key })?? })
+    }
+
+    /// How many numbers a state, the taps that travel and the wide parameters are.
+    #[getter]
+    fn counts(&self) -> (usize, usize, usize) {
+        self.coder.counts()
+    }
+
+    /// Frames per exchange.
+    #[getter]
+    fn frames(&self) -> u32 {
+        self.coder.frames()
+    }
+
+    fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<Told> {
+        self.coder.decode(now, frame).map_err(|refusal| Refused::new_err(refusal.name()))
+    }
+
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        told: Told,
+        exchange: u32,
+        index: u32,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (state, taps, wide) = self.coder.counts();
+        let found = (told.4.len(), told.5.len(), told.6.len());
+        if found != (state, taps, wide) {
+            return Err(PyValueError::new_err(format!(
+                "a beacon of {found:?} numbers cannot be: state, taps and wide have {state}, {taps} and {wide}"
+            )));
+        }
+        let frame = self.coder.encode(&told, exchange, index);
+        let frame = frame.ok_or_else(|| PyValueError::new_err("a number of the beacon is not admissible"))?;
+        Ok(PyBytes::new(py, &frame))
+    }
+}

@@ -1,0 +1,60 @@
+"""Weight files go through Python without losing a bit."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import wdgnn
+from wdgnn import Model
+
+
+@pytest.mark.parametrize("name", Model.names())
+def test_header_and_numbers_make_the_same_file_again(name):
+    model = Model.named(name)
+    again = Model(model.header, model.numbers)
+    assert bytes(again) == bytes(model) and again == model
+    assert again.checksum == model.checksum
+
+
+def test_files_are_saved_and_loaded(tmp_path):
+    model = Model.named("coverage")
+    path = tmp_path / "new" / "cover.wdgnn"
+    model.save(path)
+    assert Model.load(path) == model and path.read_bytes() == bytes(model)
+    assert Model.load(str(path)).task == "coverage"
+
+
+def test_models_are_copied_and_sent_to_other_processes():
+    model = Model.named("flocking-3d")
+    assert pickle.loads(pickle.dumps(model)) == model == copy.deepcopy(model)
+
+
+def test_other_numbers_are_another_model():
+    model = Model.named("through-wd-gnn")
+    other = model.with_numbers(model.numbers * np.float32(0.5))
+    assert other != model and other.checksum != model.checksum and other.header == model.header
+
+
+def test_damaged_files_are_told(tmp_path):
+    damaged = bytearray(bytes(Model.named("through-wd-gnn")))
+    damaged[200] ^= 1
+    with pytest.raises(wdgnn.Error, match="is not usable"):
+        Model.from_bytes(bytes(damaged))
+    path = tmp_path / "damaged.wdgnn"
+    path.write_bytes(damaged)
+    with pytest.raises(wdgnn.Error, match="damaged.wdgnn is not usable"):
+        wdgnn.Swarm(model=path)
+
+
+def test_what_is_no_model_is_told():
+    model = Model.named("through-wd-gnn")
+    with pytest.raises(wdgnn.Error):
+        model.with_numbers(np.full(model.numbers.size, np.nan))
+    with pytest.raises(ValueError, match="there is no activation sine"):
+        Model(dict(model.header, activation="sine"), model.numbers)
+    with pytest.raises(ValueError, match="the header has no scale"):
+        Model({key: value for key, value in model.header.items() if key != "scale"}, model.numbers)
+    with pytest.raises(ValueError, match="no models/nothing.wdgnn"):
+        Model.named("nothing")

@@ -1,0 +1,103 @@
+"""The package reads and writes frames as the second implementation does, which was written from the document alone."""
+
+import json
+import pathlib
+import random
+import sys
+
+import pytest
+
+from wdgnn import Model, Swarm, wire
+
+INTEROP = pathlib.Path(__file__).resolve().parents[2] / "tests" / "interop"
+sys.path.insert(0, str(INTEROP))
+
+import wdgnn_wire  # noqa: E402
+
+GOLDEN = json.loads((INTEROP / "vectors.json").read_text())
+MODEL, KEY = GOLDEN["model"], bytes.fromhex(GOLDEN["key"])
+GOOD = [vector for vector in GOLDEN["vectors"] if "refused" not in vector]
+BAD = [vector for vector in GOLDEN["vectors"] if "refused" in vector]
+
+
+def receiver(vector):
+    return wire.Codec("flocking", vector["profile"], MODEL, KEY if vector["sealed"] else None)
+
+
+@pytest.mark.parametrize("vector", GOOD, ids=lambda vector: vector["name"])
+def test_good_frames_tell_what_they_should_and_are_written_to_the_same_bytes(vector):
+    codec = receiver(vector)
+    beacon = codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
+    told = vector["beacon"]
+    assert (beacon.sender, beacon.boot, beacon.sequence) == (told["sender"], told["boot"], told["sequence"])
+    assert beacon.state == told["state"]
+    assert beacon.taps[slice(*beacon.tap_span)] == told["taps"]
+    assert beacon.wide[slice(*beacon.wide_span)] == told["wide"]
+    assert codec.encode(beacon, vector["exchange"], vector["index"]).hex() == vector["frame"]
+
+
+@pytest.mark.parametrize("vector", BAD, ids=lambda vector: vector["name"])
+def test_bad_frames_are_refused_for_their_reason(vector):
+    codec = receiver(vector)
+    for earlier in vector["before"]:
+        try:
+            codec.decode(bytes.fromhex(earlier["frame"]), earlier["now"])
+        except wire.Refused:
+            pass
+    with pytest.raises(wire.Refused) as refusal:
+        codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
+    assert str(refusal.value) == vector["refused"]
+    assert vector["refused"] in wire.REFUSALS
+
+
+@pytest.mark.parametrize("profile", wire.PROFILES)
+@pytest.mark.parametrize("key", [None, KEY], ids=["unsealed", "sealed"])
+def test_both_implementations_write_the_same_frames_and_refuse_the_same_noise(profile, key):
+    generator = random.Random(7)
+    theirs = wdgnn_wire.PROFILES[profile]
+    theirs = wdgnn_wire.Sealed(theirs, key) if key else theirs
+    codec = wire.Codec("flocking", profile, MODEL, key)
+    shape = wdgnn_wire.Shape(*codec.counts)
+
+    def verdict(read, frame):
+        try:
+            read(frame)
+            return "accepted"
+        except (wire.Refused, wdgnn_wire.Refused) as refusal:
+            return str(refusal)
+
+    def they_read(frame):
+        return theirs.decode(shape, MODEL, frame, 0) if key else theirs.decode(shape, MODEL, frame)
+
+    for sequence in range(1, 50):
+        numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in codec.counts]
+        sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(codec.frames)
+        beacon = wire.Beacon(sender, 0, sequence, 0, *numbers)
+        frame = codec.encode(beacon, exchange, index)
+        said = wdgnn_wire.Beacon(sender, 0, sequence, 0, *numbers)
+        assert frame == theirs.encode(shape, MODEL, said, exchange, index)
+        noisy = bytearray(frame)
+        noisy[generator.randrange(len(noisy))] ^= 1 << generator.randrange(8)
+        noisy = bytes(noisy[: generator.choice([len(noisy), generator.randrange(len(noisy))])])
+        assert verdict(codec.decode, noisy) == verdict(they_read, noisy)
+        assert verdict(codec.decode, frame) == verdict(they_read, frame) == "accepted"
+
+
+def test_what_a_swarm_says_is_read():
+    swarm = Swarm(robots=4, faults={"skew": 1})
+    swarm.step()
+    codec = wire.Codec("flocking", "exact", Model.named("flocking-wd-gnn"))
+    senders = [codec.decode(frame).sender for said in swarm.frames for frame in said]
+    assert senders == [0, 1, 2, 3]
+    with pytest.raises(wire.Refused, match="model"):
+        wire.Codec("flocking", "exact", 1).decode(swarm.frames[0][0])
+
+
+def test_what_does_not_fit_is_told():
+    with pytest.raises(ValueError, match="does not fit the frames of profile esb32"):
+        wire.Codec("flocking-3d", "esb32", 1)
+    codec = wire.Codec("coverage", "exact", 1)
+    assert codec.counts == (5, 18, 48)
+    with pytest.raises(ValueError, match="5, 18 and 48"):
+        codec.encode(wire.Beacon(1, 0, 0, 0, [0.0], [], []))
+    assert repr(codec) == "<wdgnn.wire.Codec coverage on exact, model 00000001>"

@@ -1,0 +1,16 @@
+"""The robots' network in torch: `Network` loads and saves `.wdgnn` files, `Flock` is what they fly in, differentiable.
+
+>>> import torch, wdgnn
+>>> from wdgnn.torch import Network
+>>> network = Network.load("through-wd-gnn")
+>>> network.to_model() == wdgnn.Model.named("through-wd-gnn")
+True
+>>> output, chains = network(torch.zeros(10, 6), torch.zeros(10, 10))
+>>> output.shape
+torch.Size([10, 2])
+"""
+
+from .flock import Flock
+from .network import Network
+
+__all__ = ["Flock", "Network"]

@@ -1,0 +1,64 @@
+"""The robots' arithmetic in torch: every sum in the order in which `wdgnn-core` adds, in 32 bits, nothing fused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from .network import Network
+
+# wdgnn-core/src/math.rs: tanh x ≈ x·P(x²)/Q(x²).
+P = (0.13382686, 3.4974567e-3, 2.0635807e-5, 1.338427e-8)
+Q = (0.46716008, 2.5884357e-2, 3.2885158e-4, 7.7902405e-7)
+TANH_ONE = 9.02
+
+
+def tanh(x: Tensor) -> Tensor:
+    """The core's hyperbolic tangent."""
+    y = x * x
+    p, q = torch.full_like(x, P[3]), torch.full_like(x, Q[3])
+    for a, b in zip((P[2], P[1], P[0], 1.0), (Q[2], Q[1], Q[0], 1.0)):
+        p, q = p * y + torch.tensor(a), q * y + torch.tensor(b)
+    return torch.where(x.abs() >= TANH_ONE, x.sign(), (x * p / q).clamp(-1.0, 1.0))
+
+
+def accumulate(start: Tensor, inputs: Tensor, weights: Tensor) -> Tensor:
+    """`start + inputs · weights`, one input after the other."""
+    sums = start.expand(*inputs.shape[:-1], weights.shape[-1])
+    for x, row in zip(inputs.unbind(-1), weights):
+        sums = sums + x.unsqueeze(-1) * row
+    return sums
+
+
+def exchange(chain: Tensor, heard: Tensor, scale: str | float) -> Tensor:
+    """Taps 1…K: oneself first, if at all, then the neighbours in ascending order."""
+    said = chain[..., :-1, :]
+    closed = scale == "closed"
+    sums = said.clone() if closed else torch.zeros_like(said)
+    for other, hears in zip(said.unbind(-3), heard.unbind(-1)):
+        sums = sums + torch.where(hears[..., None, None] > 0.0, other.unsqueeze(-3), torch.tensor(0.0))
+    if scale in ("mean", "closed"):
+        return sums / (heard.sum(-1) + float(closed)).clamp(min=1.0)[..., None, None]
+    return sums if scale == "sum" else sums * torch.tensor(float(scale))
+
+
+def forward(network: Network, features: Tensor, heard: Tensor, chains: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    """One tick of `network`, folded as robots fly it."""
+    if network.header["activation"] == "tanh-libm":
+        raise ValueError("the core's libm is not here: tanh and relu are exact")
+    activate = torch.relu if network.header["activation"] == "relu" else tanh
+    nothing = torch.zeros(network.readout.shape[-1])
+    folded = accumulate(nothing, network.wide.flatten(0, 1), network.readout)
+    bias = network.alpha_wide * network.wide_bias + network.beta
+    constant = accumulate(network.readout_bias, bias, network.readout)
+    signal, filled = features, []
+    for weights, layer_bias, chain in zip(network.filters, network.biases, chains):
+        chain = torch.cat([signal.unsqueeze(-2), exchange(chain, heard, network.header["scale"])], dim=-2)
+        filled.append(chain)
+        signal = activate(accumulate(layer_bias, chain.flatten(-2), weights.flatten(0, 1)))
+    deep = accumulate(nothing, signal, network.readout)
+    wide = accumulate(nothing, filled[0].flatten(-2), folded)
+    return constant + (network.alpha_deep * deep + network.alpha_wide * wide), filled
