@@ -87,7 +87,7 @@ impl Swarm {
         start: u64,
         purpose: &str,
     ) -> PyResult<Self> {
-        let bad_key = || PyValueError::new_err("that is no key: give 16 bytes or 32 hexadecimal digits");
+        let bad_key = |no: seal::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
         let order = Order {
             circumstances: Circumstances { robots, radius, speed },
             model: model.map(any_model).transpose()?,
@@ -95,7 +95,7 @@ impl Swarm {
             profile: self::profile(profile)?,
             online,
             faults: faults::read(faults)?,
-            key: key.map(|key| seal::parse_key(key).ok_or_else(bad_key)).transpose()?,
+            key: key.map(|key| seal::parse_key(key).map_err(bad_key)).transpose()?,
             seed,
             start,
             purpose: self::purpose(purpose)?,

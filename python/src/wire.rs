@@ -156,8 +156,8 @@ impl Codec {
     #[new]
     #[pyo3(signature = (task, profile, checksum, key=None))]
     fn new(task: &str, profile: &str, checksum: u32, key: Option<&[u8]>) -> PyResult<Self> {
-        let bad_key = || PyValueError::new_err("that is no key: give 16 bytes or 32 hexadecimal digits");
-        let key = key.map(|key| seal::parse_key(key).ok_or_else(bad_key)).transpose()?;
+        let bad_key = |no: seal::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
+        let key = key.map(|key| seal::parse_key(key).map_err(bad_key)).transpose()?;
         Ok(Self { coder: visit(task, ForTask { profile, checksum, key })?? })
     }
 
