@@ -396,7 +396,7 @@ impl<W: World> Show for Flight<W> {
 
     fn figures(&self) -> Figures {
         let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
-        let (_, [_, close, _]) = closeness(&places, &self.range);
+        let (_, [_, close, _]) = closeness(&places, &self.range, |_| true);
         let robots = self.states.len();
         let (apart, gain) = match &self.crew {
             Crew::Robots(crew) => {
