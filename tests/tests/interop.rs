@@ -203,7 +203,9 @@ mod emulated {
         };
         // The first and the last have their turn in the same ticks.
         let every = link.profile.exchange();
-        let robots = 1 + every as usize;
+        let listeners = 1 + every as usize;
+        // And two for whom Python speaks: nobody hears a name that the swarm does not have.
+        let (robots, names) = (listeners + 2, [listeners, listeners + 1]);
         // As the simulator builds it, where others' images would come to lie.
         let mut emulated = alone(|| {
             let settings = Settings {
@@ -226,13 +228,13 @@ mod emulated {
                 swarm.hear(&vec![Some(vec![]); robots]);
                 continue;
             }
-            let pair = [0, robots - 1];
+            let pair = [0, listeners - 1];
             let said = pair.map(|robot| (tick, said[robot][0].to_vec()));
             let mut beacons = profile.decode(&said);
-            for (robot, beacon) in pair.into_iter().zip(&mut beacons) {
+            for ((robot, name), beacon) in pair.into_iter().zip(names).zip(&mut beacons) {
                 assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
                 assert_eq!(told(beacon), numbers(motions[robot]));
-                beacon["sender"] = (77 + robot).into();
+                beacon["sender"] = name.into();
                 beacon["exchange"] = (tick / every).into();
             }
             let written = profile.encode(&beacons);
@@ -241,7 +243,7 @@ mod emulated {
             stranger[model_at] ^= 1;
             stranger[sequence_at] += 1;
             let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in swarm.hear(&vec![Some(heard); robots]) {
+            for outcome in swarm.hear(&vec![Some(heard); robots]).into_iter().take(listeners) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
                     (outcome.counts.heard, outcome.counts.neighbours),

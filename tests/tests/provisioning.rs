@@ -123,7 +123,7 @@ fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() 
     let hex = folder.path().join("nrf52840-robot-5.hex");
     let settings: Vec<String> =
         bytes_of(&hex).range(0x000f_7000..).map(|(_, byte)| format!("{byte:02x}")).collect();
-    assert_eq!(settings.len(), 12);
+    assert_eq!(settings.len(), 16);
 
     let (path, calls) = probe_rs(folder.path(), &settings.join(" "));
     let flash = [&arguments[..], &["--flash", "--probe", "1366:1015:0001"]].concat();
@@ -131,7 +131,7 @@ fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() 
     assert!(output.status.success(), "{}", words(&output));
     let where_ = "--chip nRF52840_xxAA --probe 1366:1015:0001";
     let expected = format!(
-        "download {where_} --binary-format hex --verify {}\nread {where_} b8 0xf7000 12\nreset {where_}\n",
+        "download {where_} --binary-format hex --verify {}\nread {where_} b8 0xf7000 16\nreset {where_}\n",
         hex.display()
     );
     assert_eq!(fs::read_to_string(&calls).unwrap(), expected);

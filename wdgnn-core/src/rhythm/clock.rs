@@ -50,9 +50,9 @@ impl<const N: usize> Rhythm<N> {
             self.follows = now.saturating_add(by.max(-FURTHEST_US).unsigned_abs());
             self.move_to(by, now);
         } else if let Some(by) = behind
-            && ((near == 0 && unheard) || (listening && behind_count > near))
+            && ((near == 0 && (listening || unheard)) || (listening && behind_count > near + 1))
         {
-            self.back = true;
+            self.back |= self.slot.is_some();
             self.last = None;
             self.move_to(by, now);
         } else if exchange_begins && near > 0 {

@@ -15,8 +15,8 @@
 //!    the swarm's time go twice as fast at most, always forward, and everybody's with it.
 //! 4. *Behind*: they will come. But who has nobody near for ten exchanges and hears somebody behind is not heard itself: it goes back
 //!    ([`Beat::back`]: its frames' numbers begin anew, so it needs a new boot count).
-//! 5. Who has just started listens for three exchanges before it speaks, and takes the time that most tell, of those the latest. It
-//!    begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
+//! 5. Who has just started listens for three exchanges before it speaks, and takes any time it hears, the latest of those that are
+//!    behind, and one that is told by at least two more. It begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
 //! 6. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
 //!
 //! Time goes forward except in 4 and 5, which is why two swarms never chase each other.
@@ -46,7 +46,7 @@ pub struct Beat {
     pub begins: u64,
     /// When the robot's slot begins, if it has its turn.
     pub speaks: Option<u64>,
-    /// The count of ticks went back: frames need a new boot count before anything is said.
+    /// The count of ticks went back, and the robot has spoken: frames need a new boot count before anything is said.
     pub back: bool,
 }
 

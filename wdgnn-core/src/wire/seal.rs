@@ -42,9 +42,9 @@ const ROOM: usize = 640;
 /// into trust.
 pub const SENDERS: usize = 64;
 
-/// How many ticks ago a frame may have been said. On its way through a radio that hands over what it heard in the next tick, with
-/// clocks that differ, it is three; the rest is for those that were held up. Nobody without the key can make a swarm's words older.
-pub const LATE_TICKS: u32 = 5;
+/// How many ticks ago a frame may have been said: one for a radio that hands over what it heard in the next tick, and one for clocks that
+/// differ. Nobody without the key can make a swarm's words older than that.
+pub const LATE_TICKS: u32 = 2;
 
 /// How many ticks the clocks of one swarm may differ: a frame from further ahead is refused.
 pub const GUARD_TICKS: u32 = 2;
@@ -119,13 +119,13 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
 
     /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender.
     fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
-        if self.robots.is_some_and(|robots| identity.sender >= robots) {
-            return Err(Refusal::Unlisted);
-        }
         // Where time has gone back, it begins to listen anew.
         let since = now.saturating_sub(GUARD_TICKS);
         let since = self.since.map_or(since, |began| began.min(since));
         self.since = Some(since);
+        if self.robots.is_some_and(|robots| identity.sender >= robots) {
+            return Err(Refusal::Unlisted);
+        }
         let said = identity.sequence / C::FRAMES;
         if said < since.max(now.saturating_sub(LATE_TICKS)) || said > now.saturating_add(GUARD_TICKS) {
             return Err(Refusal::Untimely);

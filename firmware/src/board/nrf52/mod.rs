@@ -167,8 +167,10 @@ impl<W: Wiring> Board for Nrf52<W> {
     /// count that is kept first.
     fn prepare<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]) {
         self.turn = self.air.turn();
-        if let Some(turn) = self.turn {
-            robot.set_turn(turn);
+        match self.turn {
+            Some(turn) => robot.set_turn(turn),
+            // While it listens, nothing of what it has to say goes out, and the swarm's time may be an earlier one.
+            None => robot.set_boot(robot.boot()),
         }
         if core::mem::take(&mut self.back) {
             robot.set_boot(robot.boot().saturating_add(1));
