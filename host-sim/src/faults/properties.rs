@@ -158,3 +158,109 @@ pub(super) fn within_budget(of: &Measured<'_>) -> (bool, String) {
     let most = of.tally.most_heard.saturating_sub(1);
     (most <= MOST_FRAMES, format!("at most {most} looked at"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Words;
+
+    /// What a property says of flights that were like this.
+    fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
+        let (mut tally, mut nearness) =
+            (Tally::default(), Nearness { close_pairs: 0.0, most_close_pairs: 1.0, nearest: 0.3 });
+        let (none, near) = (tally.clone(), nearness);
+        let mut of =
+            Measured { tally: &none, ratio: 1.0, nearness: &near, same: true, apart: 0.0, last: 0.0 };
+        change(&mut tally, &mut nearness, &mut of);
+        property(&Measured { tally: &tally, nearness: &nearness, ..of }).0
+    }
+
+    /// Checks that something holds up to a number of the tally and no further.
+    fn holds_up_to(property: Property, most: u32, place: fn(&mut Tally) -> &mut u32) {
+        assert!(holds(property, |tally, _, _| *place(tally) = most));
+        assert!(!holds(property, |tally, _, _| *place(tally) = most + 1));
+    }
+
+    #[test]
+    fn whoever_is_late_to_come_back_to_be_forgotten_or_to_be_heard_is_an_alarm() {
+        holds_up_to(back_soon, 20, |tally| &mut tally.longest_return);
+        holds_up_to(forgotten_soon, 20, |tally| &mut tally.longest_stale);
+        holds_up_to(heard_again, 50, |tally| &mut tally.longest_muted);
+        holds_up_to(not_crowded_out, 50, |tally| &mut tally.longest_crowded);
+        holds_up_to(liars_rejected, 5, |tally| &mut tally.longest_deceived);
+        // The last of them is counted and not looked at.
+        holds_up_to(within_budget, MOST_FRAMES + 1, |tally| &mut tally.most_heard);
+    }
+
+    #[test]
+    fn a_frame_that_should_have_been_refused_is_an_alarm() {
+        let refuse = |tally: &mut Tally, reason| tally.refused.count_many(reason, 9);
+        assert!(holds(replays_refused, |tally, _, _| {
+            refuse(tally, Refusal::Untimely);
+            tally.replayed = 9;
+        }));
+        assert!(!holds(replays_refused, |tally, _, _| tally.replayed = 9));
+        assert!(!holds(replays_refused, |_, _, of| of.same = false));
+        let forged = |tally: &mut Tally| {
+            refuse(tally, Refusal::Forged);
+            tally.forged = 9;
+        };
+        assert!(holds(forgeries_refused, |tally, _, _| forged(tally)));
+        assert!(!holds(forgeries_refused, |tally, _, _| tally.forged = 9));
+        assert!(!holds(forgeries_refused, |tally, _, _| {
+            forged(tally);
+            tally.fooled = 1;
+        }));
+        assert!(!holds(forgeries_refused, |_, _, of| of.same = false));
+        assert!(!holds(within_guard, |tally, _, _| refuse(tally, Refusal::Untimely)));
+        assert!(holds(within_guard, |_, _, _| {}));
+    }
+
+    #[test]
+    fn what_should_have_been_seen_to_happen_and_was_not_is_an_alarm() {
+        assert!(!holds(some_refused, |_, _, _| {}) && !holds(late_ignored, |_, _, _| {}));
+        assert!(!holds(same_bits, |_, _, _| {}), "nothing was doubled");
+        let replayed = |tally: &mut Tally| tally.refused.count(Refusal::Replayed);
+        assert!(
+            holds(same_bits, |tally, _, _| replayed(tally))
+                && holds(late_ignored, |tally, _, _| replayed(tally))
+        );
+        assert!(!holds(same_bits, |tally, _, of| {
+            replayed(tally);
+            of.same = false;
+        }));
+        assert!(holds(comes_to_rest, |tally, _, _| tally.alone = [1, 1, 1]));
+        for alone in [[0, 1, 1], [1, 0, 1], [1, 1, 0]] {
+            assert!(!holds(comes_to_rest, |tally, _, _| tally.alone = alone));
+        }
+        assert!(!holds(comes_to_rest, |tally, _, _| (tally.alone, tally.learned_alone) = ([1; 3], 1)));
+    }
+
+    #[test]
+    fn held_back_frames_are_refused_or_harmless() {
+        assert!(holds(delay_refused, |tally, _, of| (tally.heard, of.ratio) = (100, 1.1)));
+        assert!(!holds(delay_refused, |tally, _, of| (tally.heard, of.ratio) = (100, 1.11)));
+        assert!(holds(delay_refused, |tally, _, of| {
+            (tally.heard, of.ratio) = (100, 9.0);
+            tally.refused.count_many(Refusal::Untimely, 99);
+        }));
+    }
+
+    #[test]
+    fn noise_that_is_disowned_and_robots_that_come_near_are_alarms() {
+        let words = |told, refused| Words { told, refused };
+        assert!(holds(believed, |tally, _, _| tally.truths = words(100, 2)));
+        assert!(!holds(believed, |tally, _, _| tally.truths = words(100, 3)));
+        assert!(!holds(believed, |_, near, _| near.close_pairs = 1.1));
+        assert!(
+            holds(no_close_pair, |_, _, _| {}) && !holds(no_close_pair, |_, near, _| near.close_pairs = 0.1)
+        );
+        assert!(!holds(never_within_5_cm, |_, near, _| near.nearest = 0.049));
+        assert!(holds(agrees_again, |_, _, _| {}));
+        assert!(
+            !holds(agrees_again, |_, _, of| of.apart = 0.06)
+                && !holds(agrees_again, |_, _, of| of.last = 0.06)
+        );
+        assert!(!holds(inside_the_ball, |tally, _, _| tally.violations = 1));
+    }
+}

@@ -102,6 +102,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
         for robot in events.kills_at(tick) {
             self.robots.kill(robot);
             self.on[robot] = false;
+            self.outcomes[robot] = None;
             self.watch.killed.insert(robot, tick);
         }
         for robot in events.reboots_at(tick).filter(|robot| self.on[*robot]) {
