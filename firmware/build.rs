@@ -61,8 +61,8 @@ fn main() {
             && env::var_os("CARGO_FEATURE_NRF52").is_some()
         {
             println!(
-                "cargo::warning=THIS ROBOT IS UNSEALED: it believes everybody who speaks. WDGNN_KEY=swarm.key seals it, \
-                 WDGNN_UNSEALED=1 says that this is meant"
+                "cargo::error=this robot would be unsealed and believe everybody who speaks: WDGNN_KEY=swarm.key seals it \
+                 (`openssl rand -hex 16 > swarm.key`), WDGNN_UNSEALED=1 says that this is meant"
             );
         }
         link(&root);

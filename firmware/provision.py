@@ -70,13 +70,15 @@ def check_key(path: Path) -> None:
     if not path.is_file():
         bad_usage(f"there is no key at {path}: make one with `openssl rand -hex 16 > {path}`")
     content = path.read_bytes()
+    if re.fullmatch(rb"[0-9a-fA-F]{16}", content.strip()):
+        bad_usage(f"{path} has 16 hexadecimal digits, which are half a key: write 32 of them, such as with `openssl rand -hex 16`")
     if len(content) != 16 and not re.fullmatch(rb"[0-9a-fA-F]{32}", content.strip()):
         bad_usage(f"{path} is no key: 16 bytes or 32 hexadecimal digits are")
 
 
-def settings_page(address: int) -> bytes:
-    """What makes a robot of an image."""
-    plain = b"wdgn" + struct.pack("<HH", 1, address)
+def settings_page(address: int, robots: int) -> bytes:
+    """What makes a robot of an image: its address, and how many robots there are (0 if it is not to know)."""
+    plain = b"wdgn" + struct.pack("<HHHH", 2, address, robots, 0)
     return plain + struct.pack("<I", zlib.crc32(plain))
 
 
@@ -171,12 +173,12 @@ def probe_rs(arguments: list[str]) -> str:
     return ran.stdout
 
 
-def flash(board: Board, file: Path, place: int, address: int, probe: str | None, erase: bool) -> None:
+def flash(board: Board, file: Path, place: int, address: int, swarm: int, probe: str | None, erase: bool) -> None:
     """Over a debug probe. The settings are read back before the image runs for the first time: it may close the debug port."""
     where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
     download = ["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else [])]
     probe_rs([*download, str(file)])
-    wanted = settings_page(address)
+    wanted = settings_page(address, swarm)
     printed = probe_rs(["read", *where, "b8", hex(place), str(len(wanted))])
     found = bytes(int(byte, 16) for byte in re.findall(r"(?<![\w:])[0-9a-fA-F]{2}(?![\w:])", printed))
     if found != wanted:
@@ -199,6 +201,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--board", required=True, choices=BOARDS)
     parser.add_argument("--robots", required=True, metavar="ADDRESSES", help="such as 0-9 or 1,4,7-9")
+    parser.add_argument("--swarm", type=int, metavar="N", help="how many robots there are, with addresses from 0 on: no other name is "
+                        "heard; by default up to the largest of --robots, 0 for anybody")
     parser.add_argument("--key", type=Path, metavar="FILE", help="the swarm's key: 16 bytes or 32 hexadecimal digits")
     parser.add_argument("--unsealed", action="store_true", help="robots without a key, which believe everybody")
     parser.add_argument("--model", type=Path, metavar="FILE", help="a weight file in place of the one that comes with the firmware")
@@ -211,6 +215,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--drive", type=Path, metavar="FOLDER", help="copy the file to the drive that the board shows")
     options = parser.parse_args()
     options.robots = addresses(options.robots)
+    largest = max(options.robots)
+    if options.swarm is None:
+        options.swarm = largest + 1 if largest < LARGEST_ADDRESS else 0
+    if options.swarm and not largest < options.swarm <= LARGEST_ADDRESS:
+        bad_usage(f"--swarm {options.swarm} has no robot {largest}: addresses go from 0 to one less than the number of robots")
     board = BOARDS[options.board]
     if options.image:
         if options.key or options.unsealed or options.model:
@@ -250,7 +259,7 @@ def main() -> int:
         print(f"{len(options.robots)} robots: one air has slots for {MOST_ROBOTS} within reach of each other")
     several = len(options.robots) > 1 and len(options.probe) < 2
     for index, address in enumerate(options.robots):
-        pieces = [*image.pieces, (place, settings_page(address))]
+        pieces = [*image.pieces, (place, settings_page(address, options.swarm))]
         file = options.out / f"{options.board}-robot-{address}.hex"
         write_private(file, intel_hex(pieces).encode())
         dropped = file
@@ -266,7 +275,7 @@ def main() -> int:
         if options.flash:
             next_board(address, several)
             probe = options.probe[index if len(options.probe) > 1 else 0] if options.probe else None
-            flash(board, file, place, address, probe, options.erase)
+            flash(board, file, place, address, options.swarm, probe, options.erase)
         elif options.drive:
             next_board(address, several)
             shutil.copyfile(dropped, options.drive / dropped.name)

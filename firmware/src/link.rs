@@ -26,7 +26,7 @@ mod chosen {
 
 #[cfg(sealed)]
 mod chosen {
-    use wdgnn_core::seal::{self, Key};
+    use wdgnn_core::seal::{self, Key, NoKey};
 
     use super::Profile;
     use crate::board::{Board, ThisBoard};
@@ -39,8 +39,11 @@ mod chosen {
 
     /// The swarm's key. Never printed.
     static KEY: Key = match seal::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
-        Some(key) => key,
-        None => panic!(
+        Ok(key) => key,
+        Err(NoKey::Half) => panic!(
+            "WDGNN_KEY names a file of 16 hexadecimal digits, which are half a key: write 32 of them, such as with `openssl rand -hex 16`"
+        ),
+        Err(NoKey::Neither) => panic!(
             "WDGNN_KEY names a file that is no key: write 32 hexadecimal digits or 16 bytes to it, such as with `openssl rand -hex 16`"
         ),
     };

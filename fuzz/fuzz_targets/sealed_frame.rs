@@ -22,7 +22,7 @@ const KEY: Key = *b"a swarm's secret";
 
 fn read<P: Codec>(mut codec: P, frame: &[u8]) {
     let link = Link { profile: P::profile(true), checksum: MODEL };
-    let now = P::identity(frame).map_or(0, |identity| identity.sequence / P::FRAMES);
+    let now = P::identity(frame, 0).map_or(0, |identity| identity.sequence / P::FRAMES);
     if codec.decode::<Motion, Taps, Wide>(&link, now, frame).is_ok() {
         let again = codec.decode::<Motion, Taps, Wide>(&link, now, frame);
         assert_eq!(again.err(), Some(Refusal::Replayed));

@@ -14,11 +14,6 @@ use crate::{
 /// # Errors
 /// [`Error::Read`], or [`Error::Usage`] when the file is no key.
 pub fn read(path: &Path) -> Result<Key> {
-    seal::parse_key(&files::read(path)?).ok_or_else(|| {
-        Error::usage(format!(
-            "{} is no key: write 32 hexadecimal digits or 16 bytes to it, such as with `openssl rand -hex 16 > {}`",
-            path.display(),
-            path.display()
-        ))
-    })
+    seal::parse_key(&files::read(path)?)
+        .map_err(|why| Error::usage(format!("{} {}", path.display(), why.sentence())))
 }

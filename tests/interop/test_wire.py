@@ -18,7 +18,7 @@ def receiver(vector):
 
 
 def read(codec, frame, now):
-    return codec.decode(SHAPE, MODEL, frame, now) if isinstance(codec, Sealed) else codec.decode(SHAPE, MODEL, frame)
+    return codec.decode(SHAPE, MODEL, frame, now)
 
 
 def told(beacon):

@@ -15,9 +15,10 @@ SMALLEST_NORMAL = 2.0**-126
 LARGEST_HALF = 65504.0
 LONGEST_SEALED = 512
 SENDERS = 64
-WINDOW_TICKS = 50
-FORGET_TICKS = 2 * WINDOW_TICKS
+LATE_TICKS = 5
 GUARD_TICKS = 2
+FORGET_TICKS = LATE_TICKS + GUARD_TICKS
+TOLD_BITS = 24
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
 HEADER = struct.Struct("<BBBHHIHIIB")
@@ -104,7 +105,7 @@ class Exact:
     def __init__(self, code):
         self.code = code
 
-    def identity(self, frame):
+    def identity(self, frame, now=0):
         if len(frame) < HEADER.size:
             raise Refused("too-short")
         *_, sender, boot, sequence, _ = HEADER.unpack_from(frame)
@@ -116,7 +117,7 @@ class Exact:
         header = HEADER.pack(VERSION, self.code, *counts, model, *identity)
         return header + _singles(beacon.state + beacon.taps + beacon.wide)
 
-    def decode(self, shape, model, frame):
+    def decode(self, shape, model, frame, now=0):
         self.identity(frame)
         version, code, *counts, found, sender, boot, sequence, degree = HEADER.unpack_from(frame)
         if version != VERSION:
@@ -143,7 +144,7 @@ class Half:
     def __init__(self, code, run):
         self.code, self.run = code, run
 
-    def identity(self, frame):
+    def identity(self, frame, now=0):
         if len(frame) < HALF_HEADER.size:
             raise Refused("too-short")
         *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
@@ -163,7 +164,7 @@ class Half:
         header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
         return header + _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
 
-    def decode(self, shape, model, frame):
+    def decode(self, shape, model, frame, now=0):
         self.identity(frame)
         _check_first(frame, self.code)
         _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)
@@ -180,6 +181,13 @@ class Half:
         return Beacon(sender, boot, sequence, degree, state, taps, wide, (0, shape.taps), (start, end))
 
 
+def _nearest(told, around):
+    """The number nearest to `around` that ends in these bits."""
+    half = 1 << TOLD_BITS - 1
+    found = around - half + (told - around + half) % (2 * half)
+    return found if found >= 0 else found + 2 * half
+
+
 class Esb32:
     """Frames of 28 bytes: the state and six numbers, in half precision."""
 
@@ -187,11 +195,11 @@ class Esb32:
     frames = 4
     header_bytes = SHORT_HEADER_BYTES
 
-    def identity(self, frame):
+    def identity(self, frame, now=0):
         if len(frame) < SHORT_HEADER_BYTES:
             raise Refused("too-short")
         sender, boot = struct.unpack_from("<BH", frame, 1)
-        return sender, boot, int.from_bytes(frame[4:7], "little")
+        return sender, boot, _nearest(int.from_bytes(frame[4:7], "little"), self.frames * now)
 
     def _spans(self, shape, piece):
         """The runs of taps and of wide parameters that a piece carries, or `None` when there is no such piece."""
@@ -207,13 +215,13 @@ class Esb32:
         piece = index if index < tap_pieces else tap_pieces + exchange % wide_pieces
         tap_span, wide_span = self._spans(shape, piece)
         header = struct.pack("<BBH", VERSION | self.code << 4, beacon.sender, beacon.boot)
-        header += beacon.sequence.to_bytes(3, "little") + bytes([piece])
+        header += (beacon.sequence % (1 << TOLD_BITS)).to_bytes(3, "little") + bytes([piece])
         numbers = beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)]
         numbers += [0.0] * (SHORT_PIECE - len(numbers))
         return header + _halves(beacon.state) + _halves(numbers)
 
-    def decode(self, shape, model, frame):
-        sender, boot, sequence = self.identity(frame)
+    def decode(self, shape, model, frame, now=0):
+        sender, boot, sequence = self.identity(frame, now)
         _check_first(frame, self.code)
         spans = self._spans(shape, frame[7])
         if spans is None:
@@ -244,6 +252,7 @@ class Sealed:
 
     profile: object
     key: bytes
+    robots: int = 0
     last: dict = field(default_factory=dict)
     since: int | None = None
 
@@ -251,45 +260,50 @@ class Sealed:
         self.tag_bytes = 4 if isinstance(self.profile, Esb32) else 8
         self.cipher = Ccm(self.key, self.tag_bytes)
 
-    def _around(self, model, frame):
+    def _around(self, model, frame, identity):
         """Nonce, associated data, and what follows the header."""
-        sender, boot, sequence = self.profile.identity(frame)
+        sender, boot, sequence = identity
         header, rest = frame[: self.profile.header_bytes], frame[self.profile.header_bytes :]
         nonce = struct.pack("<HII", sender, boot, sequence) + bytes(3)
         return nonce, struct.pack("<I", model) + header, rest
 
     def encode(self, shape, model, beacon, exchange=0, index=0):
         frame = self.profile.encode(shape, model, beacon, exchange, index)
-        nonce, associated, content = self._around(model, frame)
+        identity = beacon.sender, beacon.boot, beacon.sequence
+        nonce, associated, content = self._around(model, frame, identity)
         return frame[: self.profile.header_bytes] + self.cipher.seal(nonce, associated, content)
 
     def decode(self, shape, model, frame, now):
-        sender, boot, sequence = self.profile.identity(frame)
+        sender, boot, sequence = self.profile.identity(frame, now)
         frames = self.profile.frames
-        if self.since is None:
-            self.since = max(0, now - GUARD_TICKS)
-        if sequence < self.since * frames or abs(sequence - now * frames) > WINDOW_TICKS * frames:
+        if self.robots and sender >= self.robots:
+            raise Refused("unlisted")
+        began = max(0, now - GUARD_TICKS)
+        self.since = began if self.since is None else min(self.since, began)
+        said = sequence // frames
+        if said < max(self.since, now - LATE_TICKS) or said > now + GUARD_TICKS:
             raise Refused("untimely")
         if sender in self.last:
-            if (boot, sequence) <= self.last[sender][:2]:
+            last, _ = self.last[sender]
+            if sequence <= last and last // frames <= now + GUARD_TICKS:
                 raise Refused("replayed")
         elif len(self.last) == SENDERS and self._forgettable(now) is None:
             raise Refused("too-many-senders")
         if len(frame) > LONGEST_SEALED:
             raise Refused("trailing")
-        nonce, associated, rest = self._around(model, frame)
+        nonce, associated, rest = self._around(model, frame, (sender, boot, sequence))
         if len(rest) < self.tag_bytes:
             raise Refused("too-short")
         content = self.cipher.open(nonce, associated, rest)
         if content is None:
             raise Refused("forged")
-        beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content)
+        beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content, now)
         if sender not in self.last and len(self.last) == SENDERS:
             del self.last[self._forgettable(now)]
-        self.last[sender] = (boot, sequence, now)
+        self.last[sender] = (sequence, now)
         return beacon
 
     def _forgettable(self, now):
         """Who was silent for longest, if that is long enough."""
-        sender, (_, _, heard) = min(self.last.items(), key=lambda item: item[1][2])
-        return sender if now - heard > FORGET_TICKS else None
+        sender, (_, heard) = max(self.last.items(), key=lambda item: abs(now - item[1][1]))
+        return sender if abs(now - heard) > FORGET_TICKS else None

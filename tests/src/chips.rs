@@ -110,7 +110,7 @@ pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
     let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
     chip.flash(&pieces);
-    chip.program(SETTINGS_PAGE, &settings_page(address));
+    chip.program(SETTINGS_PAGE, &settings_page(address, 0));
     chip
 }
 

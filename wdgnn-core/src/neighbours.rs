@@ -2,11 +2,16 @@
 //!
 //! What it promises:
 //! * it never grows beyond `N`, whoever talks;
-//! * a neighbour that is in the table and keeps talking is never displaced: a newcomer takes a free slot or is refused, so a
-//!   flood of invented addresses cannot push real neighbours out;
+//! * a neighbour that is in the table and keeps talking is never displaced, unless it contradicts itself: a newcomer takes a free slot,
+//!   or that of somebody who does not count, or is refused, so a flood of invented addresses cannot push real neighbours out, and holds
+//!   its slots only while it is believed;
 //! * a neighbour that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
 //! * what comes late or is held over skipped ticks is carried on by the ticks that have passed, not by the calls that were made;
-//! * of one sender, only ever newer frames count, by (boot, sequence).
+//! * one word that contradicts a neighbour does not make it a liar: if the next one bears out what it said before, the word in between was
+//!   somebody else's;
+//! * of one sender, only ever newer frames count, by their sequence, which tells the time. Whose clock begins anew is heard again when
+//!   it has been forgotten, after `hold` ticks at the latest;
+//! * parameters that come late are not fresh.
 
 use heapless::Vec;
 
@@ -20,6 +25,8 @@ use crate::{
 };
 
 mod entry;
+
+use entry::KEPT_TICKS;
 
 pub(crate) use entry::Heard;
 pub use entry::{Neighbour, Track};
@@ -60,23 +67,30 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         match found {
             Ok(index) => {
                 let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
-                if (beacon.boot, beacon.sequence) <= (entry.beacon.boot, entry.beacon.sequence) {
+                if beacon.sequence <= entry.beacon.sequence {
                     return Err(Refusal::Old);
                 }
                 entry.heard = now.tick;
                 entry.proven = entry.proven.saturating_add(1);
-                entry.fresh = Span::ALL;
+                entry.fresh = now.fresh(Span::ALL);
                 entry.track = Track::new(beacon.state, now.said);
-                entry.earlier = None;
+                (entry.earlier, entry.kept) = (None, None);
                 entry.beacon = *beacon;
                 entry.beacon.state = now.state;
             }
-            Err(index) => self.admit(index, Neighbour::newcomer(now, Span::ALL, *beacon))?,
+            Err(index) => self.admit(index, Neighbour::newcomer(now, now.fresh(Span::ALL), *beacon))?,
         }
         Ok(())
     }
 
-    fn admit(&mut self, index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
+    /// Makes a newcomer a neighbour: in a free slot, or in that of somebody who was found out and does not count.
+    fn admit(&mut self, mut index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
+        if self.entries.is_full() {
+            let found_out = |entry: &&Neighbour<S, C, W, E>| entry.doubted && !entry.counts;
+            let out = self.entries.iter().find(found_out).ok_or(Refusal::TableFull)?.beacon.sender;
+            self.entries.retain(|entry| entry.beacon.sender != out);
+            index = index.saturating_sub((out < newcomer.beacon.sender).into());
+        }
         // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
         if self.entries.is_full() || index > self.entries.len() {
             return Err(Refusal::TableFull);
@@ -96,7 +110,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         now: &Heard<S>,
         beacon: &Beacon<S, C, W>,
         parts: Parts,
-        follow: impl FnOnce(&S, &S, u32, u8, &mut E) -> (S, bool),
+        follow: impl Fn(&S, &S, u32, u8, &mut E) -> (S, bool),
     ) -> Result<(), Refusal>
     where
         S: State,
@@ -112,12 +126,12 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
                 let mut first = Beacon::silent(beacon.state);
                 (first.sender, first.boot) = (beacon.sender, beacon.boot);
                 first.take_over(beacon, parts);
-                return self.admit(index, Neighbour::newcomer(now, parts.wide, first));
+                return self.admit(index, Neighbour::newcomer(now, now.fresh(parts.wide), first));
             }
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
         let known = &mut entry.beacon;
-        if (beacon.boot, beacon.sequence) <= (known.boot, known.sequence) {
+        if beacon.sequence <= known.sequence {
             return Err(Refusal::Old);
         }
         let again = entry.heard == now.tick;
@@ -126,17 +140,28 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
             entry.known = entry.known.saturating_add(1);
         }
         // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
-        let mut believed = true;
-        entry.track = match &entry.earlier {
-            Some(earlier) => {
-                let mut evidence = earlier.evidence;
-                let silent = now.said.saturating_sub(earlier.said);
-                let state;
-                (state, believed) = follow(&earlier.state, &beacon.state, silent, entry.known, &mut evidence);
-                Track { state, said: now.said, evidence }
-            }
-            None => Track::new(beacon.state, now.said),
+        let follow_as = |track: &Track<S, E>, known: u8, mut evidence: E| {
+            let silent = now.said.saturating_sub(track.said);
+            let (state, believed) = follow(&track.state, &beacon.state, silent, known, &mut evidence);
+            (Track { state, said: now.said, evidence }, believed)
         };
+        let follow = |track: &Track<S, E>| follow_as(track, entry.known, track.evidence);
+        let mut believed = true;
+        entry.kept = entry.kept.filter(|kept| now.said.saturating_sub(kept.said) <= KEPT_TICKS);
+        let borne_out = entry.kept.as_ref().map(follow).filter(|(_, believed)| *believed);
+        if let Some((track, _)) = borne_out {
+            // What contradicted it was a word in its name, and not its own.
+            (entry.track, entry.earlier) = (track, entry.kept.take());
+        } else if let Some(earlier) = &entry.earlier {
+            (entry.track, believed) = follow(earlier);
+            // Where not even a newcomer would be believed, it may have been somebody else; a liar goes further little by little.
+            let was_believed = entry.proven > 0 || entry.known <= 1;
+            if !believed && was_believed && entry.kept.is_none() && !follow_as(earlier, 1, E::default()).1 {
+                entry.kept = Some(*earlier);
+            }
+        } else {
+            entry.track = Track::new(beacon.state, now.said);
+        }
         known.boot = beacon.boot;
         known.take_over(beacon, parts);
         known.state = now.state;
@@ -149,14 +174,14 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
             entry.doubted = true;
         }
         if parts.wide != Span::NONE {
-            entry.fresh = parts.wide;
+            entry.fresh = now.fresh(parts.wide);
         }
         entry.heard = now.tick;
         if believed { Ok(()) } else { Err(Refusal::Implausible) }
     }
 
-    /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks and carries on the state of those
-    /// that are held, by as many ticks as have passed. Returns how many were forgotten.
+    /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks, or was heard in a time that is none any
+    /// more, and carries on the state of those that are held, by as many ticks as have passed. Returns how many were forgotten.
     pub fn settle(&mut self, tick: u32, hold: u32, carry_on: impl Fn(&S, u32) -> S) -> usize {
         let before = self.entries.len();
         let settled = core::mem::replace(&mut self.settled, tick);
@@ -166,7 +191,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
                 let passed = tick.saturating_sub(settled.max(entry.heard));
                 entry.beacon.state = carry_on(&entry.beacon.state, passed);
             }
-            silent <= hold
+            silent <= hold && entry.heard <= tick
         });
         before - self.entries.len()
     }
@@ -181,7 +206,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{entry::FRESH_TICKS, *};
     use crate::tasks::task::NodeId;
 
     type Table = Neighbours<f32, (), (), 16>;
@@ -221,9 +246,48 @@ mod tests {
         assert_eq!(hear(&mut table, 1, beacon(5, 9)), Err(Refusal::Old));
         assert_eq!(table.iter().next().unwrap().heard, 0);
         hear(&mut table, 1, beacon(5, 11)).unwrap();
-        let rebooted = Beacon { boot: 1, ..beacon(5, 0) };
-        hear(&mut table, 1, rebooted).unwrap();
-        assert_eq!(hear(&mut table, 1, beacon(5, 12)), Err(Refusal::Old), "a frame from before the reboot");
+        // How often somebody was started orders nothing: a count without end is no way to silence it.
+        let spoofed = Beacon { boot: u32::MAX, ..beacon(5, 12) };
+        hear(&mut table, 1, spoofed).unwrap();
+        hear(&mut table, 2, beacon(5, 13)).unwrap();
+        assert_eq!(hear(&mut table, 2, Beacon { boot: 9, ..beacon(5, 13) }), Err(Refusal::Old));
+    }
+
+    #[test]
+    fn whose_clock_begins_anew_is_heard_again_after_the_hold_at_the_latest() {
+        const HOLD: u32 = 3;
+        let mut table = Table::new();
+        hear(&mut table, 10, beacon(5, u32::MAX)).unwrap();
+        table.settle(10, HOLD, |state, _| *state);
+        let refused = (11..30).take_while(|&tick| {
+            let old = hear(&mut table, tick, beacon(5, tick - 11)) == Err(Refusal::Old);
+            table.settle(tick, HOLD, |state, _| *state);
+            old
+        });
+        assert_eq!(refused.count(), HOLD as usize + 1);
+        assert_eq!(ids(&table), [5]);
+    }
+
+    #[test]
+    fn where_time_goes_back_nobody_stays_from_the_time_that_is_none() {
+        let mut table = Table::new();
+        hear(&mut table, 5000, beacon(5, 5000)).unwrap();
+        table.settle(5000, 3, |state, _| *state);
+        assert_eq!(table.settle(10, 3, |state, _| *state), 1);
+        hear(&mut table, 11, beacon(5, 11)).unwrap();
+    }
+
+    #[test]
+    fn parameters_that_come_late_are_not_fresh() {
+        for (late, fresh) in [(0, Span::ALL), (FRESH_TICKS, Span::ALL), (FRESH_TICKS + 1, Span::NONE)] {
+            let mut table = Table::new();
+            // Of a newcomer, and of somebody known.
+            for tick in [20, 30] {
+                let heard = Heard { tick, said: tick - late, state: 1.0 };
+                table.hear(&heard, &beacon(5, tick - late)).unwrap();
+                assert_eq!(table.iter().next().unwrap().fresh, fresh, "late by {late}");
+            }
+        }
     }
 
     #[test]
@@ -278,6 +342,32 @@ mod tests {
         table.hear(&Heard { tick: 10, said: 7, state: 4.0 }, &late).unwrap();
         let neighbour = *table.iter().next().unwrap();
         assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, Track::new(1.0, 7)));
+    }
+
+    #[test]
+    fn invented_names_hold_their_slots_only_while_they_talk_and_are_believed() {
+        let mut table = Table::new();
+        for id in 10..26 {
+            hear(&mut table, 0, beacon(id, 0)).unwrap();
+        }
+        table.judge(|_| true);
+        assert_eq!(hear(&mut table, 1, beacon(3, 1)), Err(Refusal::TableFull));
+        // Two are found out: their slots go to whoever comes next, and to nobody else.
+        for entry in table.entries.iter_mut().filter(|entry| [10, 17].contains(&entry.beacon.sender)) {
+            entry.doubted = true;
+        }
+        table.judge(|entry| !entry.doubted);
+        assert_eq!(hear(&mut table, 2, beacon(3, 2)), Ok(()));
+        assert_eq!(hear(&mut table, 2, beacon(30, 2)), Ok(()));
+        assert_eq!(hear(&mut table, 2, beacon(4, 2)), Err(Refusal::TableFull));
+        let expected = [3].into_iter().chain((11..17).chain(18..26)).chain([30]);
+        assert!(ids(&table).into_iter().eq(expected), "{:?}", ids(&table));
+        // They fall silent, and all of their slots are free.
+        for tick in 3..=4 {
+            hear(&mut table, tick, beacon(3, tick)).unwrap();
+            table.settle(tick, 1, |state, _| *state);
+        }
+        assert_eq!(ids(&table), [3]);
     }
 
     #[test]

@@ -112,6 +112,10 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     age: u32,
     /// The first tick.
     began: Option<u32>,
+    /// Ticks that it has lived through since it was started.
+    lived: u32,
+    /// What it knows of the swarm's time from before it was started.
+    past: Past,
     state: T::State,
     chains: M::Chains,
     /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
@@ -128,6 +132,16 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
+}
+
+/// What a robot knows of the swarm's time from before it was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Past {
+    /// The swarm was surely in this tick already: whatever was said before is a recording.
+    pub since: u32,
+    /// The robot has said nothing from this tick on.
+    pub until: u32,
 }
 
 /// Something that is no part of what a node knows.
@@ -190,6 +204,8 @@ where
             alone: 0,
             age: u32::MAX,
             began: None,
+            lived: 0,
+            past: Past::default(),
             state,
             chains: Chains::ZERO,
             told: None,
@@ -307,7 +323,26 @@ where
         self.turn = turn;
     }
 
-    /// Marks a restart: receivers take frames of a later boot for newer, whatever their sequence.
+    /// Takes up what is known of the swarm's time from before the start.
+    pub fn set_past(&mut self, past: Past) {
+        self.past = past;
+    }
+
+    /// Where a robot's clock begins that knows no better. Nothing was ever said by it from here on, so that the swarm's time never comes
+    /// twice, and every recording is of an earlier one. Who is there already is behind that, and is followed.
+    pub fn first_tick(&self) -> u32 {
+        self.past.until
+    }
+
+    /// What the next start will know of the swarm's time, if it is to say nothing for `ahead` ticks from now. The swarm's time goes on by
+    /// as much as a robot has lived through, at least: whatever it is told, it takes nothing from before for a recording.
+    pub(crate) fn past_for(&self, ahead: u32) -> Past {
+        let lived = self.past.since.saturating_add(self.lived).min(self.tick.max(self.past.since));
+        let said = self.tick.max(self.past.until);
+        Past { since: lived, until: self.past.until.max(said.saturating_add(ahead)) }
+    }
+
+    /// Marks a restart: frames' numbers begin anew under another boot count.
     pub fn set_boot(&mut self, boot: u32) {
         self.boot = boot;
         self.sequence = 0;

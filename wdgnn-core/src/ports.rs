@@ -118,6 +118,11 @@ pub trait Store {
     /// When it could not be written; what was there is still there.
     fn save(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
+    /// Whether the next save is the last one that there is room for in this flight.
+    fn is_last(&self) -> bool {
+        false
+    }
+
     /// Waits until what was saved last is kept.
     ///
     /// # Errors

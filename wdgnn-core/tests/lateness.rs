@@ -10,10 +10,11 @@ use wdgnn_core::{
     compact::Dot154,
     esb32::Esb32,
     flocking::Motion,
+    message::OTHER_CLOCK_TICKS,
     online::Learning,
     ports::Sensed,
     refusal::Refusal,
-    seal::{Sealed, WINDOW_TICKS},
+    seal::Sealed,
     task::Task as _,
 };
 
@@ -100,7 +101,7 @@ fn a_late_state_is_believed_as_what_it_has_become() {
     let weights = weights(1);
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
-        for late in (0..=30).chain([WINDOW_TICKS, WINDOW_TICKS + 1, 1000]) {
+        for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
             let mut speaker = robot_on(2, &weights, behaviour(probation), Exact);
             let mut listener = robot_on(1, &weights, behaviour(probation), Exact);
             speaker.sense(50, Some(Sensed::now(said)));
@@ -108,7 +109,7 @@ fn a_late_state_is_believed_as_what_it_has_become() {
             listener.hear(&mut frames(&mut speaker)[0]).unwrap();
             conclude(&mut listener);
             // Beyond half a second its clock is another, and its age not to be known.
-            let carried = if late > WINDOW_TICKS { 0 } else { late.min(HOLD) };
+            let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
             let expected = listener.task().carry_on(&said, carried);
             assert_eq!(listener.neighbours().next().unwrap().beacon.state, expected, "late by {late}");
         }

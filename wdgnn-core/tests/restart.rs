@@ -4,13 +4,21 @@ use crate::common;
 
 use common::{
     board::{Board, Flash},
-    flock::{MODEL, Robot, UnfoldedRobot, network, quiet_robot, robot, settings, unfolded_robot, weights},
+    flock::{
+        MODEL, REST, Robot, RobotOn, UnfoldedRobot, frames, network, quiet_robot, robot, robot_on, settings,
+        unfolded_robot, weights,
+    },
 };
 use wdgnn_core::{
     behaviour::Behaviour,
     codec::Exact,
+    compact::Dot154,
     node::Settings,
     online::Learning,
+    ports::Sensed,
+    refusal::Refusal,
+    restart::LAST_RESERVED_TICKS,
+    seal::Sealed,
     tensor::Tensor,
     tick::{self, PortErrors, SAVE_EVERY, StoreFailed},
     wide::{Folded, Metric, Model},
@@ -70,7 +78,7 @@ fn a_restarted_robot_goes_on_from_what_it_had_learned() {
 }
 
 #[test]
-fn neighbours_take_a_restarted_robot_for_newer() {
+fn a_restarted_robot_is_heard_though_it_counts_from_where_nobody_is() {
     let weights = weights(1);
     let mut listener = quiet_robot(2, &weights);
     let (mut node, mut buffer) = (quiet_robot(1, &weights), [0; BYTES]);
@@ -82,8 +90,88 @@ fn neighbours_take_a_restarted_robot_for_newer() {
     }
     let mut restarted = quiet_robot(1, &weights);
     assert_eq!(tick::resume(&mut restarted, &mut flash, &mut buffer), Ok(true));
+    restarted.sense(restarted.first_tick(), None);
     restarted.speak(&mut buffer).unwrap();
     assert_eq!(listener.hear(&mut buffer.to_vec()), Ok(()));
+}
+
+#[test]
+fn the_time_that_a_robot_begins_at_is_behind_everything_that_it_ever_said() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut said = 0;
+    for lives in [0, 30, 250, 7, 1_000] {
+        let mut node = quiet_robot(1, &weights);
+        tick::resume(&mut node, &mut board.flash, &mut [0; BYTES]).unwrap();
+        let first = node.first_tick();
+        assert!(first >= said, "it has spoken in tick {said} and begins at {first}");
+        for tick in first..first + lives {
+            board.run(&mut node, tick);
+            said = tick + 1;
+        }
+    }
+    // Once the store has no room, time is reserved for longer.
+    board.flash.is_last = true;
+    let mut node = quiet_robot(1, &weights);
+    tick::resume(&mut node, &mut board.flash, &mut [0; BYTES]).unwrap();
+    let begins = node.first_tick();
+    let mut after = quiet_robot(1, &weights);
+    tick::resume(&mut after, &mut board.flash, &mut [0; BYTES]).unwrap();
+    assert!(after.first_tick() - begins >= LAST_RESERVED_TICKS);
+}
+
+#[test]
+fn what_a_liar_makes_of_the_time_is_never_taken_for_the_past() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut node = quiet_robot(1, &weights);
+    tick::resume(&mut node, &mut board.flash, &mut [0; BYTES]).unwrap();
+    // It lives for 200 ticks in a time that somebody made up.
+    for tick in 4_000_000..4_000_200 {
+        board.run(&mut node, tick);
+    }
+    let mut after = sealed_robot(1, &weights);
+    tick::resume(&mut after, &mut board.flash, &mut [0; BYTES]).unwrap();
+    after.sense(after.first_tick(), None);
+    // Its swarm is in tick 300, and is still a swarm to it; what is from before its own life is not.
+    assert!(after.vouch(&said_at(2, &weights, 300)).is_some());
+    assert!(after.vouch(&said_at(2, &weights, 150)).is_none());
+}
+
+#[test]
+fn a_robot_that_learns_the_time_from_the_first_frame_does_not_learn_it_from_a_recording() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut node = sealed_robot(1, &weights);
+    tick::resume(&mut node, &mut board.flash, &mut [0; BYTES]).unwrap();
+    let mut recording = Vec::new();
+    for tick in 0..4_700 {
+        if tick % 100 == 0 {
+            recording.push((tick, said_at(2, &weights, tick)));
+        }
+        board.run(&mut node, tick);
+    }
+    let mut restarted = sealed_robot(1, &weights);
+    tick::resume(&mut restarted, &mut board.flash, &mut [0; BYTES]).unwrap();
+    restarted.sense(restarted.first_tick(), None);
+    for (tick, frame) in &recording {
+        assert_eq!(restarted.hear(&mut frame.clone()), Err(Refusal::Untimely));
+        // All but what was said since the last record, which is a second's worth.
+        assert_eq!(restarted.vouch(frame).is_some(), *tick >= 4_700, "tick {tick}");
+    }
+    assert!(restarted.vouch(&said_at(2, &weights, 4_750)).is_some(), "its swarm is there still");
+}
+
+type SealedRobot<'w> = RobotOn<'w, Sealed<Dot154>>;
+
+fn sealed_robot(id: u16, weights: &[f32]) -> SealedRobot<'_> {
+    robot_on(id, weights, Behaviour::new(Learning::OFF), Sealed::new(Dot154::default(), &[7; 16]))
+}
+
+fn said_at(id: u16, weights: &[f32], tick: u32) -> Vec<u8> {
+    let mut robot = sealed_robot(id, weights);
+    robot.sense(tick, Some(Sensed::now(REST)));
+    frames(&mut robot).remove(0)
 }
 
 #[test]
@@ -121,8 +209,9 @@ fn damaged_parameters_are_refused_bit_by_bit() {
         let mut node = quiet_robot(1, &weights);
         assert_eq!(tick::resume(&mut node, &mut flash, &mut [0; BYTES]), Ok(false), "byte {offset}");
         assert_eq!(node.wide(), node.model().offline());
-        // The head is twelve bytes: without it nobody knows how often the robot was started.
-        assert_eq!(node.boot(), if offset < 12 { 0 } else { 4 });
+        // The head is twenty bytes: without it nobody knows how often the robot was started, or when.
+        assert_eq!(node.boot(), if offset < 20 { 0 } else { 4 });
+        assert_eq!(node.first_tick() > 0, offset >= 20);
     }
 }
 

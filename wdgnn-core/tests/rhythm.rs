@@ -26,6 +26,10 @@ struct Robot {
     said: u64,
     /// Its ticks are lies: it says that it is so much further.
     lie: u32,
+    /// Where its clock begins.
+    first: u32,
+    /// How often it needed a new boot count.
+    back: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -63,6 +67,8 @@ impl Swarm {
                 sending: false,
                 said: 0,
                 lie: 0,
+                first: 0,
+                back: 0,
             })
             .collect();
         Self { timing, robots, hears: Box::new(|_, _| true), frames: Vec::new(), now: 0, reached: 0, read: 0 }
@@ -88,11 +94,13 @@ impl Swarm {
             let (timing, now) = (self.timing, self.now);
             let robot = &mut self.robots[index];
             let local = Self::local(robot, now);
-            let id = robot.tick as u16;
-            let rhythm =
-                robot.rhythm.get_or_insert_with(|| Rhythm::new(timing, id, local, u32::from(id) * 7 + 1));
+            let (id, first) = (robot.tick as u16, robot.first);
+            let rhythm = robot.rhythm.get_or_insert_with(|| {
+                Rhythm::new(timing, id, local, u32::from(id) * 7 + 1).from_tick(first)
+            });
             if local >= robot.beat {
                 let beat = rhythm.next(local);
+                robot.back += u32::from(beat.back);
                 (robot.beat, robot.tick) = (beat.begins, beat.tick);
                 if beat.speaks.is_some() {
                     (robot.speaks, robot.retries) = (beat.speaks, 0);
@@ -103,7 +111,7 @@ impl Swarm {
                     robot.speaks = None;
                     robot.said += 1;
                     let note = rhythm.note(local).retried(robot.retries);
-                    let tick = rhythm_tick(robot, timing, at) + robot.lie;
+                    let tick = rhythm_tick(robot, timing, at).saturating_add(robot.lie);
                     let begins = now + 211;
                     robot.sending = true;
                     self.frames.push(Frame { from: index, tick, note, begins, ends: begins + FRAME });
@@ -276,6 +284,104 @@ fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
             assert!((495..=505).contains(&passed), "seed {seed}: robot {index}'s clock went {passed} ticks");
         }
     }
+}
+
+#[test]
+fn a_swarm_begins_where_nobody_has_spoken_yet_and_is_one_though_its_robots_remember_different_times() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
+        let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
+        swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
+        swarm.run(3_000);
+        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
+        swarm.robots[3].on = 5_000_000;
+        swarm.robots[3].first = 6_500;
+        swarm.run(4_900);
+        let before = swarm.robots[0].tick;
+        swarm.run(5_900);
+        assert!(
+            (95..=105).contains(&(swarm.robots[0].tick - before)),
+            "seed {seed}: the swarm's time went on"
+        );
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        assert!(
+            swarm.robots[3].back >= 1,
+            "seed {seed}: it counts a boot before it speaks in an earlier tick"
+        );
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
+    // Three at one time, and one a year ahead that is heard first.
+    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let said = |sender: u32, tick: u32, exchange: u64| {
+        let slot = sender % 2;
+        let into = u64::from(TEN.lead + TEN.delay + TEN.slot * slot);
+        (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
+    };
+    let hear =
+        |rhythm: &mut Rhythm<8>, (sender, tick, note, arrived)| rhythm.heard(sender, tick, note, arrived);
+    hear(&mut rhythm, said(1, 1_000_000_000, 0));
+    rhythm.next(40_000);
+    assert!(rhythm.next(45_000).tick > 999_999_999, "whoever is alone yields");
+    for honest in 2..5 {
+        hear(&mut rhythm, said(honest, 505, 1));
+    }
+    hear(&mut rhythm, said(1, 1_000_000_005, 1));
+    rhythm.next(60_000);
+    assert!((500..520).contains(&rhythm.next(75_000).tick), "{:?}", rhythm.next(85_000));
+}
+
+#[test]
+fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
+    for seed in 0..3 {
+        let mut swarm = Swarm::new(TEN, seed, 6, 300, |index| index as u16);
+        swarm.run(2_000);
+        // One second ahead of everybody, always: they follow it again and again.
+        swarm.robots[2].lie = 100;
+        let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
+        swarm.run(14_000);
+        for (index, robot) in swarm.robots.iter().enumerate() {
+            let passed = robot.tick - before[index];
+            assert!(
+                (1195..=2600).contains(&passed),
+                "seed {seed}: robot {index}'s clock went {passed} ticks in 12 s"
+            );
+        }
+        let said: u64 = swarm.robots.iter().map(|robot| robot.said).sum();
+        assert!(said > 6 * 200, "seed {seed}: and nobody is mute: {said}");
+    }
+}
+
+#[test]
+fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
+    for (sender, tick) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
+        rhythm.heard(sender, tick, Note::new(0, None), 1_111);
+    }
+    assert!(rhythm.next(5_000).tick < 10);
+    // And who gets there in spite of that has ticks of ten milliseconds still.
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
+    let day = 8_640_000 * 10_000;
+    let begins: Vec<u64> = (0..5)
+        .scan(day, |now, _| {
+            *now = rhythm.next(*now).begins;
+            Some(*now)
+        })
+        .collect();
+    assert!(begins.windows(2).all(|pair| pair[1] - pair[0] >= 10_000), "{begins:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use wdgnn_core::{
     online::Learning,
     ports::Sensed,
     refusal::Refusal,
-    seal::{FORGET_TICKS, GUARD_TICKS, Key, SENDERS, Sealed, SealedEsb32, WINDOW_TICKS},
+    seal::{FORGET_TICKS, GUARD_TICKS, Key, LATE_TICKS, SENDERS, Sealed, SealedEsb32},
     taps::{NoChain, Stacked},
     tensor::Filter,
     tick,
@@ -97,14 +97,15 @@ fn every_flipped_bit_is_refused() {
         let now = 400 / P::FRAMES;
         let mut receiver = sealed(&KEY);
         assert_eq!(decode(&mut receiver, 0, &good), Err(Refusal::Untimely), "it listens from tick 0 on");
+        let timely = now - LATE_TICKS..=now + GUARD_TICKS;
         for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
             let mut frame = good.clone();
             frame[offset] ^= 1 << bit;
             // A sequence far away is refused before its tag is looked at.
             let refusal = decode(&mut receiver, now, &frame).unwrap_err();
             assert!(matches!(refusal, Refusal::Forged | Refusal::Untimely), "bit {bit} of byte {offset}");
-            let sequence = P::identity(&frame).unwrap().sequence;
-            assert_eq!(refusal == Refusal::Untimely, sequence.abs_diff(400) > WINDOW_TICKS * P::FRAMES);
+            let sequence = P::identity(&frame, now).unwrap().sequence;
+            assert_eq!(refusal == Refusal::Untimely, !timely.contains(&(sequence / P::FRAMES)));
         }
         assert!(decode(&mut receiver, now, &good).is_ok(), "what was refused left no trace");
     }
@@ -164,7 +165,7 @@ fn a_frame_under_another_name_is_refused() {
 }
 
 #[test]
-fn repetitions_late_frames_and_frames_of_an_earlier_boot_are_refused() {
+fn repetitions_and_late_frames_are_refused_whatever_their_boot() {
     fn replays<P: Codec>(sealed: fn(&Key) -> P) {
         let sender = sealed(&KEY);
         let frame = |boot, sequence| {
@@ -172,15 +173,156 @@ fn repetitions_late_frames_and_frames_of_an_earlier_boot_are_refused() {
             encode(&sender, &Beacon { boot, ..beacon }, 1, 0)
         };
         let mut receiver = sealed(&KEY);
-        assert!(decode(&mut receiver, 0, &frame(1, 10)).is_ok());
-        assert_eq!(decode(&mut receiver, 0, &frame(1, 10)), Err(Refusal::Replayed), "again");
-        assert_eq!(decode(&mut receiver, 0, &frame(1, 9)), Err(Refusal::Replayed), "late");
-        assert_eq!(decode(&mut receiver, 0, &frame(0, 11)), Err(Refusal::Replayed), "before the restart");
-        assert!(decode(&mut receiver, 0, &frame(1, 12)).is_ok(), "a frame was lost");
-        assert!(decode(&mut receiver, 0, &frame(2, 0)).is_ok(), "restarted");
-        assert_eq!(decode(&mut receiver, 0, &frame(1, 13)), Err(Refusal::Replayed));
+        let (first, now) = (100 * P::FRAMES, 100);
+        assert!(decode(&mut receiver, now, &frame(1, first + 1)).is_ok());
+        for boot in [0, 1, 2, 65_535] {
+            assert_eq!(decode(&mut receiver, now, &frame(boot, first + 1)), Err(Refusal::Replayed), "again");
+            assert_eq!(decode(&mut receiver, now, &frame(boot, first)), Err(Refusal::Replayed), "late");
+        }
+        assert!(decode(&mut receiver, now, &frame(1, first + 2)).is_ok());
+        assert!(
+            decode(&mut receiver, now + 1, &frame(0, first + P::FRAMES + 2)).is_ok(),
+            "it lost its count"
+        );
     }
     on_every_profile!(replays);
+}
+
+#[test]
+fn one_frame_of_an_insider_in_another_s_name_silences_it_for_no_longer_than_clocks_differ() {
+    fn spoofed<P: Codec>(sealed: fn(&Key) -> P) {
+        let codec = sealed(&KEY);
+        let said = |boot, tick: u32| {
+            let beacon = random_beacon(&mut seeded(31), 9, tick * P::FRAMES);
+            encode(&codec, &Beacon { boot, ..beacon }, 1, 0)
+        };
+        let mut receiver = sealed(&KEY);
+        assert!(decode(&mut receiver, 99, &said(3, 99)).is_ok());
+        // The largest boot count that there is, and one that is as far ahead as may be.
+        let largest = if P::FRAMES > 1 { 65_535 } else { u32::MAX - 1 };
+        for ahead in [1000, GUARD_TICKS + 1] {
+            assert_eq!(decode(&mut receiver, 100, &said(largest, 100 + ahead)), Err(Refusal::Untimely));
+        }
+        assert!(decode(&mut receiver, 100, &said(largest, 100 + GUARD_TICKS)).is_ok());
+        let mut silenced = (101..).take_while(|tick| decode(&mut receiver, *tick, &said(3, *tick)).is_err());
+        assert_eq!(silenced.by_ref().count(), GUARD_TICKS as usize, "and is then heard again");
+    }
+    on_every_profile!(spoofed);
+}
+
+#[test]
+fn a_swarm_whose_robots_were_all_spoofed_at_once_hears_everybody_again_within_half_a_second() {
+    fn everybody<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P, interval: u32) {
+        const ROBOTS: u16 = 12;
+        let weights = weights(1);
+        let behaviour = Behaviour::new(Learning::OFF).every(interval).robust();
+        let mut robots: Vec<_> =
+            (0..ROBOTS).map(|id| robot_on(id, &weights, behaviour, sealed(&KEY))).collect();
+        let at = |id: u16, tick: u32| Motion {
+            position: [f32::from(id) + 0.01 * tick as f32, 0.0],
+            velocity: [1.0, 0.0],
+        };
+        let (mut last_refused, mut spoofs) = (0, 0);
+        for now in 0..150 {
+            let mut air = Vec::new();
+            for (id, robot) in (0..).zip(&mut robots) {
+                robot.sense(now, Some(Sensed::now(at(id, now))));
+                if robot.speaks() {
+                    air.extend(frames(robot).into_iter().map(|frame| (id, frame)));
+                }
+            }
+            if now == 60 {
+                // As far ahead as may be, from elsewhere, with the largest boot count: before anybody honest speaks.
+                for id in 0..ROBOTS {
+                    let mut liar = robot_on(id, &weights, behaviour, sealed(&KEY));
+                    liar.set_boot(65_534);
+                    liar.sense(
+                        now + GUARD_TICKS,
+                        Some(Sensed::now(Motion { position: [50.0; 2], velocity: [0.0; 2] })),
+                    );
+                    air.splice(0..0, frames(&mut liar).into_iter().map(|frame| (u16::MAX, frame)));
+                    spoofs += 1;
+                }
+            }
+            for (id, robot) in (0..).zip(&mut robots) {
+                for (from, frame) in &air {
+                    let outcome = if *from == id { Ok(()) } else { robot.hear(&mut frame.clone()) };
+                    let honest = *from != u16::MAX;
+                    if now > 40 && honest && outcome.is_err() {
+                        last_refused = now;
+                    }
+                }
+                common::flock::conclude(robot);
+                if now > 40 + interval && !(60..110).contains(&now) {
+                    assert_eq!(robot.trusted().count(), usize::from(ROBOTS) - 1, "robot {id}, tick {now}");
+                }
+            }
+        }
+        assert_eq!(spoofs, ROBOTS);
+        assert!((60..110).contains(&last_refused), "spoofed in tick 60, refused until {last_refused}");
+    }
+    everybody(|key| Sealed::new(Exact, key), 1);
+    everybody(dot154, 5);
+    everybody(|key| Sealed::new(EspNow::default(), key), 2);
+    everybody(esb32, 5);
+}
+
+#[test]
+fn nobody_is_heard_whom_the_swarm_does_not_have() {
+    let sealed = dot154(&KEY);
+    let of = |sender| encode(&sealed, &random_beacon(&mut seeded(32), sender, 0), 0, 0);
+    let mut receiver = dot154(&KEY).among(10);
+    for sender in [10, 11, 500, u16::MAX] {
+        assert_eq!(decode(&mut receiver, 0, &of(sender)), Err(Refusal::Unlisted), "{sender}");
+        assert_eq!(receiver.vouch(&link::<Dot154>(), 1000, 0, &of(sender)), None);
+    }
+    for sender in [0, 9] {
+        assert!(receiver.vouch(&link::<Dot154>(), 1000, 0, &of(sender)).is_some());
+        assert!(decode(&mut receiver, 0, &of(sender)).is_ok());
+    }
+    assert!(decode(&mut dot154(&KEY).among(0), 0, &of(500)).is_ok(), "nobody told it how many there are");
+}
+
+#[test]
+fn where_time_goes_back_everybody_is_heard_in_the_time_that_is() {
+    let sealed = dot154(&KEY);
+    let said = |tick| encode(&sealed, &random_beacon(&mut seeded(33), 9, tick), tick, 0);
+    let mut receiver = dot154(&KEY);
+    // Ahead of its swarm, as somebody is who has just started, with another who is.
+    assert!(decode(&mut receiver, 7000, &said(7000)).is_ok());
+    for now in 1000..1010 {
+        assert!(decode(&mut receiver, now, &said(now)).is_ok(), "tick {now}");
+        assert_eq!(decode(&mut receiver, now, &said(now)), Err(Refusal::Replayed));
+    }
+}
+
+#[test]
+fn esb32_goes_on_when_its_short_numbers_begin_again() {
+    let weights = weights(1);
+    let robot = |id| robot_on(id, &weights, Behaviour::new(Learning::OFF), esb32(&KEY));
+    let (mut one, mut other) = (robot(1), robot(2));
+    // 2²⁴ frames are 4,194,304 ticks, 11.65 hours; the fortieth time; and the last.
+    for around in [(1 << 22) + 20, 40 << 22, 255 << 22] {
+        let mut recorded: Vec<Vec<u8>> = Vec::new();
+        for now in around - 20..around + 10 {
+            one.sense(now, Some(Sensed::now(REST)));
+            other.sense(now, Some(Sensed::now(REST)));
+            for frame in frames(&mut other) {
+                assert_eq!(one.hear(&mut frame.clone()), Ok(()), "tick {now}");
+                recorded.push(frame);
+            }
+            one.settle();
+        }
+        // The same short numbers, a whole turn earlier.
+        let mut another = robot(1);
+        for (frame, number) in recorded.iter().zip(0..) {
+            another.sense(around - 20 + number / 4 - (1 << 22), Some(Sensed::now(REST)));
+            assert_eq!(another.hear(&mut frame.clone()), Err(Refusal::Forged));
+        }
+    }
+    // Ticks that have no number any more are said by nobody, and heard from nobody.
+    other.sense(1 << 30, Some(Sensed::now(REST)));
+    assert_eq!(other.speak(&mut [0; 64]), None);
 }
 
 #[test]
@@ -201,23 +343,25 @@ fn a_recording_is_refused_also_by_a_robot_that_was_restarted() {
 }
 
 #[test]
-fn a_frame_counts_only_within_the_window_of_its_tick() {
+fn a_frame_counts_only_within_the_few_ticks_around_its_own() {
     fn window<P: Codec>(sealed: fn(&Key) -> P) {
         let frames = P::FRAMES;
-        let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(27), 9, 1000 * frames), 0, 0);
-        for (now, fits) in [
-            (1000 - WINDOW_TICKS - 1, false),
-            (1000 - WINDOW_TICKS, true),
-            (1000, true),
-            (1000 + WINDOW_TICKS, true),
-            (1000 + WINDOW_TICKS + 1, false),
-            (u32::MAX, false),
-        ] {
-            let mut receiver = sealed(&KEY);
-            // It has been listening for long.
-            assert!(decode(&mut receiver, 0, &good).is_err());
-            let refusal = decode(&mut receiver, now, &good).err();
-            assert_eq!(refusal, (!fits).then_some(Refusal::Untimely), "tick {now}");
+        for last in [0, frames - 1] {
+            let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(27), 9, 1000 * frames + last), 0, 0);
+            for (now, fits) in [
+                (1000 - GUARD_TICKS - 1, false),
+                (1000 - GUARD_TICKS, true),
+                (1000, true),
+                (1000 + LATE_TICKS, true),
+                (1000 + LATE_TICKS + 1, false),
+                (1 << 20, false),
+            ] {
+                let mut receiver = sealed(&KEY);
+                // It has been listening for long.
+                assert!(decode(&mut receiver, 0, &good).is_err());
+                let refusal = decode(&mut receiver, now, &good).err();
+                assert_eq!(refusal, (!fits).then_some(Refusal::Untimely), "tick {now}");
+            }
         }
     }
     on_every_profile!(window);
@@ -249,7 +393,7 @@ fn a_full_table_never_turns_into_trust() {
 }
 
 #[test]
-fn who_was_silent_for_two_windows_makes_room_and_is_not_replayed() {
+fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
     fn forgets<P: Codec>(sealed: fn(&Key) -> P) {
         let codec = sealed(&KEY);
         let of = |sender: usize, tick: u32| {
@@ -257,25 +401,24 @@ fn who_was_silent_for_two_windows_makes_room_and_is_not_replayed() {
             encode(&codec, &beacon, 0, 0)
         };
         let mut receiver = sealed(&KEY);
-        // Sender 0's clock is as far ahead as may be: the last that can be accepted of it in tick 10.
+        // As many invented names as there is room for, as far ahead as may be; then they fall silent.
         for sender in 0..SENDERS {
-            let ahead = if sender == 0 { WINDOW_TICKS } else { 0 };
-            assert!(decode(&mut receiver, 10, &of(sender, 10 + ahead)).is_ok());
+            assert!(decode(&mut receiver, 10, &of(sender, 10 + GUARD_TICKS)).is_ok());
         }
-        for sender in 1..SENDERS {
-            assert!(decode(&mut receiver, 60, &of(sender, 60)).is_ok());
+        for now in 10..=10 + FORGET_TICKS {
+            assert_eq!(decode(&mut receiver, now, &of(200, now)), Err(Refusal::TooManySenders));
         }
-        let last = 10 + FORGET_TICKS;
-        assert_eq!(decode(&mut receiver, last, &of(200, last)), Err(Refusal::TooManySenders));
-        assert_eq!(decode(&mut receiver, last, &of(0, 10 + WINDOW_TICKS)), Err(Refusal::Replayed));
+        let now = 10 + FORGET_TICKS + 1;
+        assert_eq!(decode(&mut receiver, now, &of(0, 10 + GUARD_TICKS)), Err(Refusal::Untimely));
         // A forged newcomer drives nobody out.
-        let mut forged = of(200, last + 1);
+        let mut forged = of(200, now);
         *forged.last_mut().unwrap() ^= 1;
-        assert_eq!(decode(&mut receiver, last + 1, &forged), Err(Refusal::Forged));
-        assert!(decode(&mut receiver, last + 1, &of(200, last + 1)).is_ok(), "sender 0 makes room");
-        assert_eq!(decode(&mut receiver, last + 1, &of(201, last + 1)), Err(Refusal::TooManySenders));
-        assert_eq!(decode(&mut receiver, last + 1, &of(0, 10 + WINDOW_TICKS)), Err(Refusal::Untimely));
-        assert_eq!(decode(&mut receiver, last + 1, &of(200, last + 1)), Err(Refusal::Replayed));
+        assert_eq!(decode(&mut receiver, now, &forged), Err(Refusal::Forged));
+        for honest in 100..100 + SENDERS {
+            assert!(decode(&mut receiver, now, &of(honest, now)).is_ok());
+            assert_eq!(decode(&mut receiver, now, &of(honest, now)), Err(Refusal::Replayed));
+        }
+        assert_eq!(decode(&mut receiver, now, &of(0, now)), Err(Refusal::TooManySenders), "now they are out");
     }
     forgets(dot154);
     forgets(esb32);
@@ -283,7 +426,8 @@ fn who_was_silent_for_two_windows_makes_room_and_is_not_replayed() {
 
 /// Sender, boot and sequence: what a nonce is made of.
 fn nonces<P: Codec>(sent: &[Vec<u8>]) -> Vec<(u16, u32, u32)> {
-    let nonce = |frame: &Vec<u8>| P::identity(frame).map(|found| (found.sender, found.boot, found.sequence));
+    let nonce =
+        |frame: &Vec<u8>| P::identity(frame, 0).map(|found| (found.sender, found.boot, found.sequence));
     sent.iter().filter_map(nonce).collect()
 }
 
@@ -322,6 +466,23 @@ fn a_count_that_has_come_to_its_end_seals_nothing_more() {
     assert_eq!(robot.speak(&mut buffer), Some(101));
     assert_eq!(robot.speak(&mut buffer), None);
     assert_eq!(robot.speak(&mut buffer), None);
+}
+
+#[test]
+fn a_boot_count_that_has_come_to_its_end_seals_nothing_though_the_robot_is_started_again_and_again() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut last = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&KEY));
+    last.set_boot(u32::MAX - 2);
+    tick::resume(&mut last, &mut board.flash, &mut [0; 512]).unwrap();
+    let said = [true, false, false].map(|speaks| {
+        let mut robot = robot_on(1, &weights, Behaviour::new(Learning::OFF), dot154(&KEY));
+        tick::resume(&mut robot, &mut board.flash, &mut [0; 512]).unwrap();
+        robot.sense(5, Some(Sensed::now(REST)));
+        assert_eq!(robot.speak(&mut [0; 200]).is_some(), speaks);
+        robot.boot()
+    });
+    assert_eq!(said, [u32::MAX - 1, u32::MAX, u32::MAX]);
 }
 
 #[test]

@@ -16,12 +16,12 @@ use wdgnn_core::{
     online::Learning,
     ports::Sensed,
     refusal::Refusal,
-    seal::{Key, Sealed, SealedEsb32, WINDOW_TICKS},
+    seal::{Key, Sealed, SealedEsb32},
     tick::MOST_VOUCHED,
 };
 
 const KEY: Key = [7; 16];
-const FAR: u32 = 10 * WINDOW_TICKS;
+const FAR: u32 = 500;
 
 fn member<P: Codec>(id: u16, weights: &[f32], codec: P) -> RobotOn<'_, P> {
     robot_on(id, weights, Behaviour::new(Learning::OFF), codec)
@@ -43,14 +43,14 @@ fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
         let weights = weights(1);
         let mut listener = member(1, &weights, sealed(&KEY));
         let mut speaker = member(2, &weights, sealed(&KEY));
-        for (now, tick) in [(FAR, 0), (FAR, 9 * FAR)] {
+        for (now, tick) in [(FAR, 5), (FAR, 9 * FAR)] {
             listener.sense(now, Some(Sensed::now(REST)));
             let frame = said(&mut speaker, tick);
             assert_eq!(listener.hear(&mut frame.clone()), Err(Refusal::Untimely));
             let before = format!("{listener:?}");
             for _ in 0..2 {
                 let sender = listener.vouch(&frame).expect("a swarm member");
-                assert_eq!(Some(sender), P::identity(&frame));
+                assert_eq!(Some(sender), P::identity(&frame, now));
                 assert_eq!(sender.sender, 2);
             }
             assert_eq!(format!("{listener:?}"), before);

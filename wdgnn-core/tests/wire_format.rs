@@ -21,6 +21,7 @@ use wdgnn_core::{
     node::{Node, Settings},
     online::{Learning, Mixing},
     refusal::Refusal,
+    restart::RESERVED_TICKS,
     taps::{Chain, NoChain, Scale, Stacked},
     tensor::{Filter, Vector},
     tick,
@@ -145,7 +146,11 @@ fn a_restart_reads_this_record_and_writes_it_with_the_next_boot() {
     let saved = store.kept.unwrap();
     assert_eq!(saved[..4], RECORD[..4]);
     assert_eq!(saved[4..8], 4_u32.to_le_bytes());
-    assert_eq!(saved[12..], RECORD[12..]);
+    // It has not lived for a tick, and may speak for another minute from where it begins.
+    assert_eq!(saved[8..12], RECORD[8..12]);
+    assert_eq!(node.first_tick(), 0x2770);
+    assert_eq!(saved[12..16], (0x2770 + RESERVED_TICKS).to_le_bytes());
+    assert_eq!(saved[20..], RECORD[20..]);
 }
 
 #[test]

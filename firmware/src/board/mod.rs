@@ -36,6 +36,9 @@ pub trait Board: Clock + Sized {
     /// The robot's address.
     fn id(&self) -> NodeId;
 
+    /// How many robots the swarm has, with addresses from 0 on; 0 if nobody told.
+    fn robots(&self) -> NodeId;
+
     /// Where parameters are kept over a restart.
     fn store(&mut self) -> &mut Self::Store;
 

@@ -150,11 +150,12 @@ impl Outcome {
     }
 }
 
-/// The settings page of a robot with this address (`firmware/src/board/nrf52/settings.rs`).
+/// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/settings.rs`).
 #[must_use]
-pub fn settings_page(address: NodeId) -> Vec<u8> {
-    let mut page = b"wdgn\x01\x00".to_vec();
+pub fn settings_page(address: NodeId, robots: usize) -> Vec<u8> {
+    let mut page = b"wdgn\x02\x00".to_vec();
     page.extend(address.to_le_bytes());
+    page.extend((robots as u32).to_le_bytes());
     page.extend(wdgnn_protocol::companion::CHECKSUM.checksum(&page).to_le_bytes());
     page
 }
@@ -201,7 +202,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         for robot in 0..robots {
             let mut chip = Chip::new(settings.kind, random.random());
             chip.flash(&pieces);
-            chip.program(settings.settings_page, &settings_page(robot as NodeId));
+            chip.program(settings.settings_page, &settings_page(robot as NodeId, robots));
             let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
             let ppm = settings.ppm * random.random_range(-1.0..=1.0);
             air.stations.push(Station::new(chip, on, ppm));

@@ -133,7 +133,7 @@ fn switch_on(settings: &Settings) -> Result<Air> {
     for robot in 0..settings.start.len() {
         let mut chip = Chip::new(settings.kind, random.random());
         chip.flash(&pieces);
-        chip.program(settings.settings_page, &settings_page(robot as NodeId));
+        chip.program(settings.settings_page, &settings_page(robot as NodeId, settings.start.len()));
         let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
         air.stations.push(Station::new(chip, on, settings.ppm * random.random_range(-1.0..=1.0)));
     }

@@ -29,6 +29,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
+    count: usize,
     lost_ones: Vec<String>,
     image: PathBuf,
     decoder: Decoder,
@@ -46,6 +47,7 @@ impl Emulated {
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
         let mut all = Self {
             robots: Vec::with_capacity(robots),
+            count: robots,
             lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,
@@ -67,7 +69,7 @@ impl Emulated {
     /// How many there were at the start.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.robots.len()
+        self.count
     }
 
     /// The log of a robot, since its first start.
@@ -98,7 +100,7 @@ impl Emulated {
     }
 
     fn start(&self, robot: usize) -> Result<Emulator> {
-        Emulator::start(&self.image, robot, &self.place(robot), &self.watchdog)
+        Emulator::start(&self.image, robot, self.count, &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 

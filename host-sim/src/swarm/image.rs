@@ -77,9 +77,15 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     // Another package's image is of its own task.
     let chosen = settings.package == "firmware" && settings.task != "flocking";
     let task = chosen.then(|| settings.task.into());
-    for (variable, value) in
-        [("WDGNN_TASK", task), ("WDGNN_PROFILE", profile), ("WDGNN_KEY", key), ("WDGNN_MODEL", model)]
-    {
+    // Whoever asks for no key means it: nothing is flashed here.
+    let unsealed = key.is_none().then(|| "1".into());
+    for (variable, value) in [
+        ("WDGNN_TASK", task),
+        ("WDGNN_PROFILE", profile),
+        ("WDGNN_KEY", key),
+        ("WDGNN_UNSEALED", unsealed),
+        ("WDGNN_MODEL", model),
+    ] {
         match value {
             Some(value) => cargo.env(variable, value),
             None => cargo.env_remove(variable),

@@ -35,16 +35,22 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts robot `id` in `folder`, where it keeps its log and what it stores.
+    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores.
     ///
     /// # Errors
     /// When QEMU cannot be started.
-    pub fn start(image: &Path, id: usize, folder: &Path, watchdog: &Arc<Watchdog>) -> io::Result<Self> {
+    pub fn start(
+        image: &Path,
+        id: usize,
+        robots: usize,
+        folder: &Path,
+        watchdog: &Arc<Watchdog>,
+    ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let complaints = fs::File::options().create(true).append(true).open(folder.join("qemu"))?;
         let mut child = Command::new(QEMU)
             .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])
-            .args(["-semihosting-config", &format!("enable=on,target=native,arg={id}")])
+            .args(["-semihosting-config", &format!("enable=on,target=native,arg={id},arg={robots}")])
             .arg("-kernel")
             .arg(image)
             .current_dir(folder)

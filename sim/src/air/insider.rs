@@ -59,12 +59,12 @@ impl<C: Codec> Codec for Insider<C> {
         C::header_bytes()
     }
 
-    fn identity(frame: &[u8]) -> Option<Identity> {
-        C::identity(frame)
+    fn identity(frame: &[u8], now: u32) -> Option<Identity> {
+        C::identity(frame, now)
     }
 
-    fn vouch(&self, link: &Link, frame: &[u8]) -> Option<Identity> {
-        self.codec.vouch(link, frame)
+    fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
+        self.codec.vouch(link, now, since, frame)
     }
 
     fn encode<S: State, H: Chains, W: Tensor>(

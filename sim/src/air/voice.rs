@@ -80,7 +80,7 @@ where
     C: FlownCodec,
 {
     fn identity(&self) -> fn(&[u8]) -> Option<Identity> {
-        C::identity
+        |frame| C::identity(frame, 0)
     }
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {

@@ -36,7 +36,8 @@ where
     /// As many robots as asked for, all by one blueprint, with the swarm's key.
     #[must_use]
     pub fn new(blueprint: Blueprint<M, T>, key: &Key, robots: usize) -> Self {
-        let start = |id| Some(NativeRobot::start(&blueprint, id, C::with_key(key), Body::default()));
+        let codec = || C::with_key(key).among(roster(robots));
+        let start = |id| Some(NativeRobot::start(&blueprint, id, codec(), Body::default()));
         Self { blueprint, key: *key, robots: (0..).take(robots).map(start).collect() }
     }
 }
@@ -65,7 +66,7 @@ where
 
     fn reboot(&mut self, robot: usize) -> Result {
         if let Some(off) = self.robots[robot].take() {
-            let codec = C::with_key(&self.key);
+            let codec = C::with_key(&self.key).among(roster(self.robots.len()));
             self.robots[robot] = Some(NativeRobot::start(&self.blueprint, off.node.id(), codec, off.body));
         }
         Ok(())
@@ -88,6 +89,12 @@ where
     fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
         Some(inside(&self.robots.get(robot)?.as_ref()?.node))
     }
+}
+
+/// How many robots a swarm has, as its robots are told; 0, which is everybody, where that is more than addresses.
+#[must_use]
+pub fn roster(robots: usize) -> NodeId {
+    NodeId::try_from(robots).unwrap_or(0)
 }
 
 /// One robot in this process.

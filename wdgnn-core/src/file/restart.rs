@@ -1,8 +1,12 @@
-//! What a robot keeps over a restart: how often it was started, and the wide parameters it has learned.
+//! What a robot keeps over a restart: how often it was started, what it knows of the swarm's time, and the wide parameters it has learned.
 //!
-//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the weight file's checksum and the
-//! boot count, the body holds the parameters. The boot count survives a change of model, whose parameters have another length. A robot that
-//! keeps a personal part has it in a third part behind; a record without one is as good as it always was.
+//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the weight file's checksum, the
+//! boot count and the time, the body holds the parameters. Count and time survive a change of model, whose parameters have another length.
+//! A robot that keeps a personal part has it in a third part behind; a record without one is as good as it always was.
+//!
+//! **Time is reserved ahead.** A record says up to which tick the robot may speak before there is another one. The next start begins
+//! there, so no number of a frame comes twice and the time of every recording has passed; and it takes nothing for the swarm's that is from
+//! before what the record knows to have passed.
 
 use crate::{
     file::format::crc_32,
@@ -11,14 +15,20 @@ use crate::{
         tensor::{Numbers, Tensor},
         wide::Model,
     },
-    node::Node,
+    node::{Node, Past},
     ports::Store,
     tasks::task::Task,
     wire::codec::Codec,
 };
 
-/// Length of the head without its CRC-32: the weight file's checksum and the boot count.
-const HEAD_BYTES: usize = 8;
+/// Length of the head without its CRC-32: the weight file's checksum, the boot count, and two times.
+const HEAD_BYTES: usize = 16;
+
+/// So many ticks are reserved ahead: a minute, six times what lies between two records in flight.
+pub const RESERVED_TICKS: u32 = 6_000;
+
+/// The same by a store that has room for no other record in this flight: a day.
+pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 
 /// The store could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +63,7 @@ where
     let record = buffer.get(..length).unwrap_or(buffer);
     let mut resumed = false;
     if let Some((head, body)) = take_part(record, HEAD_BYTES)
-        && let Some((checksum, boot)) = read_head(head)
+        && let Some([checksum, boot, since, until]) = read_head(head)
     {
         let mut wide = M::Wide::ZERO;
         if checksum == node.link().checksum
@@ -62,7 +72,9 @@ where
         {
             resumed = kernels::read(wide.numbers_mut(), numbers) && node.set_wide(&wide);
         }
+        // One that has come to its end seals nothing more.
         node.set_boot(boot.saturating_add(1));
+        node.set_past(Past { since, until });
     }
     // Before the first word: a count that is lost now would come again, and a nonce with it.
     keep(node, store, buffer)?;
@@ -100,7 +112,10 @@ where
     K: Store,
 {
     let whole = buffer.len();
-    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, node.link().checksum, node.boot()))?;
+    let Past { since, until } =
+        node.past_for(if store.is_last() { LAST_RESERVED_TICKS } else { RESERVED_TICKS });
+    let numbers = [node.link().checksum, node.boot(), since, until];
+    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, numbers))?;
     let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
     if node.behaviour().learning.personal() {
         let personal = node.personal();
@@ -128,15 +143,14 @@ where
     true
 }
 
-fn write_head(head: &mut [u8], checksum: u32, boot: u32) {
-    if let ([c, b], _) = head.as_chunks_mut::<4>() {
-        (*c, *b) = (checksum.to_le_bytes(), boot.to_le_bytes());
-    }
+fn write_head(head: &mut [u8], numbers: [u32; HEAD_BYTES / 4]) {
+    let (words, _) = head.as_chunks_mut();
+    words.iter_mut().zip(numbers).for_each(|(word, number)| *word = number.to_le_bytes());
 }
 
-fn read_head(head: &[u8]) -> Option<(u32, u32)> {
-    let (&[checksum, boot], _) = head.as_chunks::<4>() else { return None };
-    Some((u32::from_le_bytes(checksum), u32::from_le_bytes(boot)))
+fn read_head(head: &[u8]) -> Option<[u32; HEAD_BYTES / 4]> {
+    let (words, _) = head.as_chunks();
+    words.as_array().map(|words| words.map(u32::from_le_bytes))
 }
 
 /// Has a part of this length written to the front of `buffer`, and puts its CRC-32 behind it. Returns the room that is left.

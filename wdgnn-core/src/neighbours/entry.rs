@@ -35,13 +35,15 @@ pub struct Neighbour<S, C, W, E = ()> {
     pub doubted: bool,
     /// Its owner takes it into account: see [`Node::trusted`](crate::Node::trusted).
     pub counts: bool,
-    /// Which of its wide parameters it said when it was last heard.
+    /// Which of its wide parameters it said when it was last heard, unless they came late.
     pub fresh: Span,
     /// What its next word is held against.
     pub track: Track<S, E>,
     /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
     /// is new.
     pub earlier: Option<Track<S, E>>,
+    /// Its track before a word that contradicted it, for a few ticks: if it was somebody else's word, the next one bears this out.
+    pub kept: Option<Track<S, E>>,
     /// What it said; the state is carried on to this tick.
     pub beacon: Beacon<S, C, W>,
 }
@@ -59,10 +61,19 @@ impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
             fresh,
             track,
             earlier: None,
+            kept: None,
             beacon,
         }
     }
 }
+
+/// Parameters that were said longer ago are not mixed: a robot's own have gone on since. A radio that hands over what it heard in the
+/// next tick, with clocks that differ by one, is within it.
+pub(super) const FRESH_TICKS: u32 = 2;
+
+/// For so many ticks, a track is kept that was contradicted: two exchanges at 20 a second, and what somebody else's word from ahead
+/// silences. A robot cannot have gone elsewhere in that time unseen: 4 cm at 10 m/s².
+pub(super) const KEPT_TICKS: u32 = 12;
 
 /// When a beacon was heard and said, and what has become of its sender's state by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,4 +84,11 @@ pub(crate) struct Heard<S> {
     pub said: u32,
     /// The sender's state, carried on from the one to the other.
     pub state: S,
+}
+
+impl<S> Heard<S> {
+    /// Which of the wide parameters that it carries are fresh.
+    pub(super) fn fresh(&self, carried: Span) -> Span {
+        if self.tick.saturating_sub(self.said) > FRESH_TICKS { Span::NONE } else { carried }
+    }
 }

@@ -10,9 +10,8 @@ use crate::{
     tasks::task::{State as _, Task},
     wire::{
         codec::Codec,
-        message::{Beacon, Identity, Parts},
+        message::{Beacon, Identity, OTHER_CLOCK_TICKS, Parts},
         refusal::Refusal,
-        seal::WINDOW_TICKS,
     },
 };
 
@@ -28,7 +27,9 @@ where
         self.before = self.state;
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
-        self.began.get_or_insert(tick);
+        self.lived = self.lived.saturating_add(1);
+        // Where time has gone back, it is new here again.
+        self.began = Some(self.began.map_or(tick, |began| began.min(tick)));
         let oldest = self.behaviour.blind;
         let sensed = sensed.filter(|sensed| sensed.state.admissible());
         let (state, behind, age) = if let Some(Sensed { state, age }) = sensed {
@@ -111,10 +112,11 @@ where
     }
 
     /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
-    /// of somebody who was heard since is nobody's. Changes nothing.
+    /// of somebody who was heard since, or from before a time that the swarm has passed ([`Past::since`](super::Past::since)), is
+    /// nobody's. Changes nothing.
     #[inline(never)] // likewise
     pub fn vouch(&mut self, frame: &[u8]) -> Option<Identity> {
-        self.codec.vouch(&self.link, frame)
+        self.codec.vouch(&self.link, self.tick, self.past_for(0).since, frame)
     }
 
     /// Hear: takes in a beacon that was decoded and checked already.
@@ -163,8 +165,8 @@ where
             if probation == 0 {
                 return (*said, true);
             }
-            // To the tick before, from where the task goes on; for two windows at most, so that skipped ticks cost no time.
-            let before = silent.saturating_sub(1).min(2 * WINDOW_TICKS);
+            // To the tick before, from where the task goes on; for a second at most, so that skipped ticks cost no time.
+            let before = silent.saturating_sub(1).min(2 * OTHER_CLOCK_TICKS);
             task.follow(&task.carry_on(track, before), said, silent, known, evidence)
         };
         neighbours.hear_parts(now, beacon, parts, follow)
@@ -174,7 +176,7 @@ where
     /// must have another clock, which a sealed link would have refused.
     fn age_of(&self, sequence: u32) -> u32 {
         let age = self.tick.saturating_sub(sequence / P::FRAMES);
-        if age > WINDOW_TICKS { 0 } else { age }
+        if age > OTHER_CLOCK_TICKS { 0 } else { age }
     }
 
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.

@@ -107,7 +107,8 @@ where
         }
         let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
         let wide = &mut self.wide;
-        let step = rule.step_at(self.tick);
+        // By its own flight: the swarm's time does not begin with it.
+        let step = rule.step_at(self.tick.saturating_sub(self.began.unwrap_or(self.tick)));
         let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
         consensus::mix(rule.mixing, wide, self.degree, &opinions, rule.clip * self.reach);
         if let Some(own) = own {

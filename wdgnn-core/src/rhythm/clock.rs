@@ -31,7 +31,8 @@ impl<const N: usize> Rhythm<N> {
             |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
         let ahead = laters(|later| later < -Self::NEAR);
         let (ahead, ahead_count) = (ahead.clone().max(), ahead.count());
-        let behind = laters(|later| later > Self::NEAR).min();
+        let behind = laters(|later| later > Self::NEAR);
+        let (behind, behind_count) = (behind.clone().min(), behind.count());
         let patience = self.lasting(PATIENCE);
         let passed = |since: &mut Option<u64>, there: bool| {
             let since = if there { *since.get_or_insert(now) } else { *since.insert(now) };
@@ -41,15 +42,17 @@ impl<const N: usize> Rhythm<N> {
         self.unfollowed = passed(&mut self.behind_since, behind.is_some());
         let unheard = passed(&mut self.unheard_since, near == 0 && behind.is_some());
         let listening = self.slot.is_none();
+        let told = |by: i64| insisted && by >= -FURTHEST_US && now >= self.follows;
         if let Some(by) = ahead
-            && (ahead_count > near || (insisted && by >= -FURTHEST_US))
+            && (ahead_count > near || told(by))
         {
+            // Whoever followed, few or many, is not the first one to follow again so soon.
+            self.follows = now.saturating_add(by.max(-FURTHEST_US).unsigned_abs());
             self.move_to(by, now);
         } else if let Some(by) = behind
-            && near == 0
-            && (listening || unheard)
+            && ((near == 0 && unheard) || (listening && behind_count > near))
         {
-            self.back |= self.slot.is_some();
+            self.back = true;
             self.last = None;
             self.move_to(by, now);
         } else if exchange_begins && near > 0 {

@@ -10,12 +10,14 @@
 //!    included, by 0.1 % at most. Crystals differ by 0.01 %; a liar makes the whole swarm's clock go wrong by 0.1 % at most. (The
 //!    median, which a minority of liars cannot move at all, lets two groups drift apart that a single robot joins.)
 //! 2. *Ahead*, told by more senders than are near: that time is taken over at once. A robot alone with its time always yields.
-//! 3. *Ahead*, told by fewer: it is taken over after ten exchanges in which it was always there. So two swarms that meet become one, by
-//!    a single bridge even; and a liar moves the swarm's time by a minute per ten exchanges at most, always forward, and everybody
-//!    with it.
+//! 3. *Ahead*, told by fewer: it is taken over after ten exchanges in which it was always there, by a minute at most, and not before as
+//!    much time has passed as was skipped the last time. So two swarms that meet become one, by a single bridge even; and a liar makes
+//!    the swarm's time go twice as fast at most, always forward, and everybody's with it.
 //! 4. *Behind*: they will come. But who has nobody near for ten exchanges and hears somebody behind is not heard itself: it goes back
 //!    ([`Beat::back`]: its frames' numbers begin anew, so it needs a new boot count).
-//! 5. Who has just started listens for three exchanges before it speaks, and takes any time it hears.
+//! 5. Who has just started listens for three exchanges before it speaks, and takes the time that most tell, of those the latest. It
+//!    begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
+//! 6. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
 //!
 //! Time goes forward except in 4 and 5, which is why two swarms never chase each other.
 //!
@@ -76,6 +78,8 @@ pub struct Rhythm<const N: usize> {
     contested: Option<(u8, u64)>,
     broken: [(u8, u64); MOST_SLOTS as usize],
     ahead_since: Option<u64>,
+    /// When it may follow a few who are ahead again.
+    follows: u64,
     behind_since: Option<u64>,
     /// Somebody is behind and does not follow: it may not hear this robot.
     unfollowed: bool,
@@ -94,6 +98,8 @@ const FRESH: i64 = 4;
 const REMEMBERED: i64 = 100;
 /// The furthest that a robot in company follows somebody ahead: a minute.
 const FURTHEST_US: i64 = 60_000_000;
+/// Nobody is believed to be further: a day before ticks end.
+const LAST_TICK: u32 = u32::MAX - 8_640_000;
 /// The clock moves by at most one part in a thousand.
 const SLEW: i64 = 1_000;
 
@@ -118,6 +124,7 @@ impl<const N: usize> Rhythm<N> {
             contested: None,
             broken: [(0, 0); MOST_SLOTS as usize],
             ahead_since: None,
+            follows: now,
             behind_since: None,
             unfollowed: false,
             unheard_since: None,
@@ -128,6 +135,13 @@ impl<const N: usize> Rhythm<N> {
         let some = u64::from(rhythm.toss(1_000)) * timing.interval_us() as u64 / 1_000;
         rhythm.listens = now + LISTEN as u64 * timing.interval_us() as u64 + some;
         rhythm
+    }
+
+    /// The same with a clock that begins at this tick: none that the robot has ever spoken in.
+    #[must_use]
+    pub fn from_tick(mut self, first: u32) -> Self {
+        self.epoch = self.epoch.wrapping_sub(i64::from(first.min(LAST_TICK)) * i64::from(self.timing.period));
+        self
     }
 
     /// A number below `below`, by chance (xorshift).
@@ -148,6 +162,9 @@ impl<const N: usize> Rhythm<N> {
 
     /// A frame of a swarm member: its tick, its note, and when its first symbol arrived on the robot's own clock.
     pub fn heard(&mut self, sender: NodeId, tick: u32, note: Note, arrived: u64) {
+        if tick > LAST_TICK {
+            return;
+        }
         let Timing { lead, slot, delay, retry, interval, slots, .. } = self.timing;
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
         let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
@@ -189,7 +206,9 @@ impl<const N: usize> Rhythm<N> {
             tick = tick.saturating_add(1);
         }
         self.last = Some(tick);
-        let begins = self.begins(tick).max(0) as u64;
+        // Behind the last tick of all, it comes again and again.
+        let soonest = if tick == u32::MAX { now + u64::from(self.timing.period) } else { 0 };
+        let begins = (self.begins(tick).max(0) as u64).max(soonest);
         self.begun = begins;
         if self.slot.is_none() && begins >= self.listens {
             self.claim(now);

@@ -6,7 +6,7 @@
 
 use crate::{
     net::{taps::Chains, tensor::Tensor},
-    tasks::task::State,
+    tasks::task::{NodeId, State},
     wire::{
         message::{self, Beacon, Link, Profile},
         refusal::Refusal,
@@ -27,6 +27,15 @@ pub trait Codec {
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 
+    /// The same in a swarm of so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
+    #[must_use]
+    fn among(self, _robots: NodeId) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Whether this profile's frames have room for what a node says. Whoever builds robots of one network asserts it at compile time.
     #[must_use]
     fn fits<S: State, C: Chains, W: Tensor>() -> bool {
@@ -39,13 +48,15 @@ pub trait Codec {
     /// How many bytes at the front of a frame tell whose it is. They are never encrypted.
     fn header_bytes() -> usize;
 
-    /// Whose frame this is, if it is long enough to tell.
-    fn identity(frame: &[u8]) -> Option<Identity>;
+    /// Whose frame this is, if it is long enough to tell. Of a sequence that a short header tells in part, the rest is as it is nearest
+    /// to the tick `now`.
+    fn identity(frame: &[u8], now: u32) -> Option<Identity>;
 
-    /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely. Where frames are
-    /// sealed, one that is no newer than the last of its sender tells nothing: it may be a recording.
-    fn vouch(&self, _link: &Link, frame: &[u8]) -> Option<Identity> {
-        Self::identity(frame)
+    /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely at tick `now`. Where
+    /// frames are sealed, one that is no newer than the last of its sender tells nothing, nor does one from before the tick `since`:
+    /// it may be a recording.
+    fn vouch(&self, _link: &Link, now: u32, _since: u32, frame: &[u8]) -> Option<Identity> {
+        Self::identity(frame, now)
     }
 
     /// Writes frame `index` of the exchange with number `round` to the front of `buffer` and returns its length, or `None` when the
@@ -109,7 +120,7 @@ impl Codec for Exact {
         message::HEADER_BYTES
     }
 
-    fn identity(frame: &[u8]) -> Option<Identity> {
+    fn identity(frame: &[u8], _: u32) -> Option<Identity> {
         message::identity(frame)
     }
 

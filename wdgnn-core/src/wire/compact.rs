@@ -170,7 +170,7 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         HEADER_BYTES
     }
 
-    fn identity(frame: &[u8]) -> Option<Identity> {
+    fn identity(frame: &[u8], _: u32) -> Option<Identity> {
         let (ShortFront { sender, boot, sequence, .. }, _) = ShortFront::take(frame)?;
         Some(Identity { sender, boot, sequence })
     }

@@ -28,6 +28,19 @@ const SHORT_HEADER_BYTES: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
 const SHORT_FRAMES: u32 = 4;
 
+/// Bits of a sequence that a frame tells; the rest is the receiver's to know.
+const TOLD_BITS: u32 = 24;
+
+/// The sequence nearest to `around` that ends in what a frame tells of it: so 24 bits, 11.6 hours of frames, never run out.
+fn nearest(told: u32, around: u32) -> u32 {
+    let (all, half) = (1_i64 << TOLD_BITS, 1_i64 << (TOLD_BITS - 1));
+    let from = i64::from(around) - half;
+    let found = from + (i64::from(told) - from).rem_euclid(all);
+    // Nothing is before the beginning, nor behind the end.
+    let found = if found < 0 { found + all } else { found };
+    u32::try_from(found).unwrap_or_else(|_| (found - all) as u32)
+}
+
 impl Esb32 {
     fn length<S: State>() -> usize {
         SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * usize::from(PIECE)
@@ -48,10 +61,11 @@ impl Esb32 {
     }
 
     fn read_into<S: State, C: Chains, W: Tensor>(
+        now: u32,
         frame: &[u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        let identity = Self::identity(frame).ok_or(Refusal::TooShort)?;
+        let identity = Self::identity(frame, now).ok_or(Refusal::TooShort)?;
         let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
         let [first, .., piece] = *header;
         check_first(first, Profile::Esb32)?;
@@ -95,16 +109,17 @@ impl Codec for Esb32 {
         SHORT_HEADER_BYTES
     }
 
-    fn identity(frame: &[u8]) -> Option<Identity> {
+    fn identity(frame: &[u8], now: u32) -> Option<Identity> {
         let &[_, sender, boot_low, boot_high, s0, s1, s2, _] = frame.first_chunk::<SHORT_HEADER_BYTES>()?;
         Some(Identity {
             sender: sender.into(),
             boot: u16::from_le_bytes([boot_low, boot_high]).into(),
-            sequence: u32::from_le_bytes([s0, s1, s2, 0]),
+            sequence: nearest(u32::from_le_bytes([s0, s1, s2, 0]), now.saturating_mul(SHORT_FRAMES)),
         })
     }
 
-    /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535, a sequence beyond 2²⁴.
+    /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535. Of a sequence it tells the
+    /// lower 24 bits.
     fn encode<S: State, C: Chains, W: Tensor>(
         &self,
         _: &Link,
@@ -119,7 +134,7 @@ impl Codec for Esb32 {
         let parts = Self::span::<C, W>(piece)?;
         let sender = u8::try_from(beacon.sender).ok()?;
         let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
-        let [s0, s1, s2, 0] = beacon.sequence.to_le_bytes() else { return None };
+        let [s0, s1, s2, _] = beacon.sequence.to_le_bytes();
         let frame = buffer.get_mut(..Self::length::<S>())?;
         let (header, rest) = frame.split_first_chunk_mut()?;
         *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece];
@@ -134,20 +149,38 @@ impl Codec for Esb32 {
     fn decode<S: State, C: Chains, W: Tensor>(
         &mut self,
         _: &Link,
-        _: u32,
+        now: u32,
         frame: &[u8],
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
         let mut beacon = Beacon::silent(S::zero());
-        Self::read_into(frame, &mut beacon).map(|parts| (beacon, parts))
+        Self::read_into(now, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
     fn read<S: State, C: Chains, W: Tensor>(
         &mut self,
         _: &Link,
-        _: u32,
+        now: u32,
         frame: &mut [u8],
         beacon: &mut Beacon<S, C, W>,
     ) -> Result<Parts, Refusal> {
-        Self::read_into(frame, beacon)
+        Self::read_into(now, frame, beacon)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_is_known_by_its_lower_bits_as_long_as_clocks_differ_by_less_than_five_hours() {
+        const HALF: u32 = 1 << 23;
+        for around in [0, 5, HALF, (1 << 24) - 1, 1 << 24, 77 << 24 | 123, u32::MAX - HALF, u32::MAX] {
+            for off in [0, 1, 1000, HALF - 1] {
+                for sequence in [around.saturating_sub(off), around.saturating_add(off)] {
+                    let told = sequence & 0x00ff_ffff;
+                    assert_eq!(nearest(told, around), sequence, "{sequence:#x} near {around:#x}");
+                }
+            }
+        }
     }
 }

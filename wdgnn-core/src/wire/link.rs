@@ -55,6 +55,10 @@ pub struct Identity {
     pub sequence: u32,
 }
 
+/// Where frames are not sealed: a frame that is older than so many ticks is of somebody with another clock, so how old it is cannot be
+/// known.
+pub const OTHER_CLOCK_TICKS: u32 = 50;
+
 /// Which of a beacon's numbers a frame carries. The state always goes along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

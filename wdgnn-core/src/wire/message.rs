@@ -16,7 +16,7 @@ use crate::{
 /// The protocol's version, the first byte of every frame.
 pub const VERSION: u8 = 1;
 
-pub use super::link::{Identity, Link, Parts, Profile};
+pub use super::link::{Identity, Link, OTHER_CLOCK_TICKS, Parts, Profile};
 
 /// One node's broadcast.
 ///
@@ -50,7 +50,7 @@ pub struct Beacon<S, C, W> {
     pub sender: NodeId,
     /// How often the sender was started.
     pub boot: u32,
-    /// The sender's count of beacons since it was started.
+    /// The sender's count of frames, which tells the time: at least its tick times the frames per exchange.
     pub sequence: u32,
     /// How many neighbours the sender has.
     pub degree: u8,

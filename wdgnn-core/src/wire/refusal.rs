@@ -40,6 +40,8 @@ pub enum Refusal {
     TooManySenders,
     /// The state contradicts what the sender said before, or taps or parameters are beyond what an honest robot can have.
     Implausible,
+    /// Sealed in the name of somebody who does not exist in this swarm.
+    Unlisted,
 }
 
 impl Refusal {
@@ -62,6 +64,7 @@ impl Refusal {
         Self::Untimely,
         Self::TooManySenders,
         Self::Implausible,
+        Self::Unlisted,
     ];
 
     /// A short name for tables and logs.
@@ -85,6 +88,7 @@ impl Refusal {
             Self::Untimely => "untimely",
             Self::TooManySenders => "too-many-senders",
             Self::Implausible => "implausible",
+            Self::Unlisted => "unlisted",
         }
     }
 }
@@ -151,9 +155,9 @@ mod tests {
             assert_eq!(refusals.of(refusal), index as u32 + 1);
             assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
         }
-        assert_eq!(refusals.total(), 153);
+        assert_eq!(refusals.total(), 171);
         let mut twice = refusals;
         twice.add(&refusals);
-        assert_eq!(twice.total(), 306);
+        assert_eq!(twice.total(), 342);
     }
 }

@@ -4,15 +4,15 @@
 //! without the key can make a frame that is accepted, change one, or tell a wrong key from another swarm. A group key does not stop
 //! an insider: plausibility (`Behaviour::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
 //!
-//! The nonce is sender ‖ boot ‖ sequence ‖ 0. A robot counts its boots in flash and its frames from there, so no nonce
-//! is ever used twice. A receiver keeps the last (boot, sequence) of every sender and refuses whatever is not newer, whatever is
-//! not of these ticks, and whatever was sent before it began to listen: a recording is refused even by a robot that has just
-//! been restarted, as long as its clock goes on.
+//! **Freshness is by time.** A frame's sequence tells the swarm's time, which never comes twice under one key
+//! ([`Node::first_tick`](crate::Node::first_tick)). A receiver refuses what is older than [`LATE_TICKS`], what is more than
+//! [`GUARD_TICKS`] from the future, what is no newer than the last frame of that name, and what was sent before it began to listen.
+//! The boot count is there for the nonce (sender ‖ boot ‖ sequence ‖ 0) and for nothing else: who was started how often orders
+//! nothing, so nobody is silenced by a large count in its name, for longer than the guard by any frame in its name, or because it
+//! lost its own count.
 //!
-//! Who was silent for two windows may be forgotten for somebody new: whatever was accepted of it is untimely by then, so
-//! forgetting lets no frame in twice. What its last boot was is forgotten too. Frames of an earlier boot are refused
-//! all the same where clocks go on over a restart, because they are older; where a clock begins anew with every boot, a recording
-//! of the same ticks of an earlier boot would be taken. So nobody is forgotten while there is room.
+//! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
+//! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
 
 use heapless::Vec;
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-pub use super::key::{Key, parse_key};
+pub use super::key::{Key, NoKey, parse_key};
 
 /// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
 /// profile for, twice over.
@@ -38,19 +38,19 @@ const LONGEST: usize = 512;
 /// The longest frame that can be sealed, tag included: the `exact` frame of robots in space has 594 bytes.
 const ROOM: usize = 640;
 
-/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full table never turns
+/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full list never turns
 /// into trust.
 pub const SENDERS: usize = 64;
 
-/// How many ticks a sender's clock may differ from the receiver's: half a second, far beyond the guard time of a slot.
-pub const WINDOW_TICKS: u32 = 50;
+/// How many ticks ago a frame may have been said. On its way through a radio that hands over what it heard in the next tick, with
+/// clocks that differ, it is three; the rest is for those that were held up. Nobody without the key can make a swarm's words older.
+pub const LATE_TICKS: u32 = 5;
 
-/// After more ticks of silence than these, a sender may be forgotten. A frame is at most a window ahead when it is accepted, so
-/// two windows later it is more than a window behind.
-pub const FORGET_TICKS: u32 = 2 * WINDOW_TICKS;
-
-/// How many ticks the clocks of one swarm may differ. Only what is older was surely sent before a receiver began to listen.
+/// How many ticks the clocks of one swarm may differ: a frame from further ahead is refused.
 pub const GUARD_TICKS: u32 = 2;
+
+/// After more ticks of silence than these, a sender may be forgotten: what was accepted of it is too old by then.
+pub const FORGET_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
 
 /// A profile with a tag of 8 bytes, by AES in software.
 pub type Sealed<C> = SealedWith<C, Aes, 8>;
@@ -65,13 +65,14 @@ pub struct SealedWith<C, B, const TAG: usize> {
     last: Vec<Last, SENDERS>,
     /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
+    /// How many robots there are, with addresses from 0 on; nobody knows while it is none.
+    robots: Option<NodeId>,
 }
 
 /// The last good frame of a sender.
 #[derive(Clone, Copy)]
 struct Last {
     sender: NodeId,
-    boot: u32,
     sequence: u32,
     /// The tick in which it was heard.
     heard: u32,
@@ -100,7 +101,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self { inner, cipher, last: Vec::new(), since: None }
+        Self { inner, cipher, last: Vec::new(), since: None, robots: None }
     }
 
     fn nonce(identity: &Identity) -> Nonce {
@@ -116,30 +117,39 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         Some((header, content, tag))
     }
 
-    /// Whether a frame is newer than the last of its sender, and of these ticks.
-    fn fresh(&mut self, identity: &Identity, tick: u32) -> Result<(), Refusal> {
-        let since = self.since.get_or_insert(tick.saturating_sub(GUARD_TICKS)).saturating_mul(C::FRAMES);
-        let now = tick.saturating_mul(C::FRAMES);
-        if identity.sequence < since || identity.sequence.abs_diff(now) > WINDOW_TICKS * C::FRAMES {
+    /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender.
+    fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
+        if self.robots.is_some_and(|robots| identity.sender >= robots) {
+            return Err(Refusal::Unlisted);
+        }
+        // Where time has gone back, it begins to listen anew.
+        let since = now.saturating_sub(GUARD_TICKS);
+        let since = self.since.map_or(since, |began| began.min(since));
+        self.since = Some(since);
+        let said = identity.sequence / C::FRAMES;
+        if said < since.max(now.saturating_sub(LATE_TICKS)) || said > now.saturating_add(GUARD_TICKS) {
             return Err(Refusal::Untimely);
         }
-        match self.newer(identity) {
+        match self.newer(identity, now) {
             Some(false) => Err(Refusal::Replayed),
-            None if self.last.is_full() && self.forgettable(tick).is_none() => Err(Refusal::TooManySenders),
+            None if self.last.is_full() && self.forgettable(now).is_none() => Err(Refusal::TooManySenders),
             _ => Ok(()),
         }
     }
 
-    /// Whether a frame is newer than the last of its sender, if that one is known.
-    fn newer(&self, identity: &Identity) -> Option<bool> {
+    /// Whether a frame is newer than the last of its sender, if that one is known. What was heard further ahead than clocks may differ
+    /// was heard in a time that is none any more.
+    fn newer(&self, identity: &Identity, now: u32) -> Option<bool> {
         let last = self.last.iter().find(|last| last.sender == identity.sender)?;
-        Some((identity.boot, identity.sequence) > (last.boot, last.sequence))
+        let gone = last.sequence / C::FRAMES > now.saturating_add(GUARD_TICKS);
+        Some(gone || identity.sequence > last.sequence)
     }
 
-    /// Who makes room for a new sender: who was silent for longest, if that is long enough.
+    /// Who makes room for a new sender: who was silent for longest, if that is long enough. Who was heard in a time that is none any
+    /// more is gone, too.
     fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
-        let silent = self.last.iter_mut().min_by_key(|last| last.heard)?;
-        (now.saturating_sub(silent.heard) > FORGET_TICKS).then_some(silent)
+        let silent = self.last.iter_mut().max_by_key(|last| now.abs_diff(last.heard))?;
+        (now.abs_diff(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
     /// Opens a fresh frame of somebody with the key, in place: returns the frame inside and whose it is.
@@ -151,7 +161,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         frame: &'f mut [u8],
         longest: usize,
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
-        let identity = C::identity(frame).ok_or(Refusal::TooShort)?;
+        let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
         self.fresh(&identity, now)?;
         if frame.len() > longest {
             return Err(Refusal::Trailing);
@@ -174,8 +184,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
 
     /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
     fn remember(&mut self, identity: &Identity, now: u32) {
-        let Identity { sender, boot, sequence } = *identity;
-        let last = Last { sender, boot, sequence, heard: now };
+        let Identity { sender, sequence, .. } = *identity;
+        let last = Last { sender, sequence, heard: now };
         if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
             *known = last;
         } else if self.last.push(last).is_err()
@@ -189,6 +199,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
 impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
+
+    fn among(mut self, robots: NodeId) -> Self {
+        self.robots = (robots > 0).then_some(robots);
+        self
+    }
 
     fn profile(folded: bool) -> Profile {
         C::profile(folded)
@@ -206,13 +221,15 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::header_bytes()
     }
 
-    fn identity(frame: &[u8]) -> Option<Identity> {
-        C::identity(frame)
+    fn identity(frame: &[u8], now: u32) -> Option<Identity> {
+        C::identity(frame, now)
     }
 
-    fn vouch(&self, link: &Link, frame: &[u8]) -> Option<Identity> {
-        let identity = C::identity(frame)?;
-        if self.newer(&identity) == Some(false) {
+    fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
+        let identity = C::identity(frame, now)?;
+        let unlisted = self.robots.is_some_and(|robots| identity.sender >= robots);
+        let too_old = identity.sequence / C::FRAMES < since;
+        if unlisted || too_old || self.newer(&identity, now) == Some(false) {
             return None;
         }
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
@@ -223,7 +240,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         authentic.then_some(identity)
     }
 
-    /// `None`, too, for a frame longer than can be read again, and for a sequence that has come to its end.
+    /// `None`, too, for a frame longer than can be read again, and for a sequence or a boot count that has come to its end.
     fn encode<S: State, H: Chains, W: Tensor>(
         &self,
         link: &Link,
@@ -233,11 +250,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         buffer: &mut [u8],
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, round, index, buffer)?;
-        // A node's count stops at its last number, so that one may come again; and nobody could read a longer frame.
-        if beacon.sequence == u32::MAX || length + TAG > ROOM {
+        // A node's counts stop at their last numbers, so that those may come again; and nobody could read a longer frame.
+        if beacon.sequence == u32::MAX || beacon.boot == u32::MAX || length + TAG > ROOM {
             return None;
         }
-        let identity = C::identity(buffer.get(..length)?)?;
+        let identity = Identity { sender: beacon.sender, boot: beacon.boot, sequence: beacon.sequence };
         let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
         let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
         ccm::seal(&self.cipher, &Self::nonce(&identity), associated, content, tag)?;

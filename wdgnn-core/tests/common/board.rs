@@ -90,6 +90,8 @@ pub struct Flash {
     pub cannot_load: bool,
     pub cannot_save: bool,
     pub cannot_flush: bool,
+    /// There is room for one more record.
+    pub is_last: bool,
 }
 
 impl Store for Flash {
@@ -112,6 +114,10 @@ impl Store for Flash {
         self.saves += 1;
         self.kept = Some(bytes.to_vec());
         Ok(())
+    }
+
+    fn is_last(&self) -> bool {
+        self.is_last
     }
 
     fn flush(&mut self) -> Result<(), ()> {

@@ -110,8 +110,8 @@ pub enum AirFailed {
 }
 
 impl Air {
-    pub(super) fn new(id: NodeId, interval: u32, chance: u32) -> Self {
-        let rhythm = Rhythm::new(timing(interval), id, time::now(), chance);
+    pub(super) fn new(id: NodeId, interval: u32, chance: u32, first_tick: u32) -> Self {
+        let rhythm = Rhythm::new(timing(interval), id, time::now(), chance).from_tick(first_tick);
         Self { id, rhythm, sequence: 0, speaks: None, note: Note::default() }
     }
 

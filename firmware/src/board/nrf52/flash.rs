@@ -258,6 +258,15 @@ impl Store for Flash {
         self.begin(bytes)
     }
 
+    /// Whether there is no place for a record behind the next one.
+    fn is_last(&self) -> bool {
+        let page = page_of(self.free);
+        let behind = self.free + 4 * AROUND + LARGEST as u32;
+        let here = behind + 4 * AROUND + LARGEST as u32 <= page + PAGE;
+        let others = || store().step_by(PAGE as usize).filter(|other| *other != page);
+        !here && !others().any(|other| is_erased(other..other + PAGE))
+    }
+
     fn flush(&mut self) -> Result<(), FlashFailed> {
         let begins = self.free;
         if self.writing.is_empty() {

@@ -38,6 +38,7 @@ use self::{
     air::Air,
     flash::Flash,
     serial::{Input, Output},
+    settings::Settings,
 };
 pub use self::{light::Light, log::Sink, serial::Pin};
 use super::{Board, PortsOf};
@@ -72,6 +73,7 @@ pub trait Wiring {
 #[derive(Debug)]
 pub struct Nrf52<W> {
     id: NodeId,
+    robots: NodeId,
     air: Air,
     pose: Pose<Input>,
     acceleration: Acceleration<Output>,
@@ -98,15 +100,20 @@ impl<W: Wiring> Board for Nrf52<W> {
         defmt::info!("started: {=str} ({=u32:#x})", start::reasons(reasons), reasons);
         time::start();
         W::LIGHT.start();
-        let (id, given) = settings::address();
-        if !given {
-            defmt::warn!("no address was given to this robot: it takes {=u16} of the chip's own", id);
-        }
+        let Settings { id, robots } = settings::read().unwrap_or_else(|| {
+            let settings = Settings::of_the_chip();
+            defmt::warn!(
+                "no address was given to this robot: it takes {=u16} of the chip's own",
+                settings.id
+            );
+            settings
+        });
         let flash = Flash::open(start::in_flight(reasons));
         let (input, output) = serial::open(W::RECEIVE, W::SEND);
         Self {
             id,
-            air: Air::new(id, 1, 0),
+            robots,
+            air: Air::new(id, 1, 0, 0),
             pose: Pose::new(input),
             acceleration: Acceleration::new(output),
             flash,
@@ -129,12 +136,16 @@ impl<W: Wiring> Board for Nrf52<W> {
         self.id
     }
 
+    fn robots(&self) -> NodeId {
+        self.robots
+    }
+
     fn store(&mut self) -> &mut Flash {
         &mut self.flash
     }
 
-    /// By chance, because ticks begin anew with every boot and no sealed frame may have the number of an earlier one. The lower half,
-    /// so that there is room to count on.
+    /// By chance, because ticks begin anew where the store knows nothing, and no sealed frame may have the number of an earlier one. The
+    /// lower half, so that there is room to count on.
     fn unstored_boot(&mut self) -> u32 {
         start::chance() >> 1
     }
@@ -147,7 +158,7 @@ impl<W: Wiring> Board for Nrf52<W> {
                 "this task's network has more wide parameters than this board keeps"
             );
         };
-        self.air = Air::new(self.id, robot.behaviour().interval, start::chance());
+        self.air = Air::new(self.id, robot.behaviour().interval, start::chance(), robot.first_tick());
         radio::start(Txpower::Pos8dBm);
         start::start_watchdog();
     }
@@ -160,7 +171,7 @@ impl<W: Wiring> Board for Nrf52<W> {
             robot.set_turn(turn);
         }
         if core::mem::take(&mut self.back) {
-            robot.set_boot(robot.boot().wrapping_add(1));
+            robot.set_boot(robot.boot().saturating_add(1));
             self.flash.insist();
             if wdgnn_core::restart::keep(robot, &mut self.flash, buffer).is_err() {
                 robot.set_boot(self.unstored_boot());

@@ -1,13 +1,15 @@
-//! What makes a robot of an image: its address, in a page of flash of its own that is written when the robot is provisioned
+//! What makes a robot of an image: its address and how many robots there are, in a page of flash of its own that is written when the robot is provisioned
 //! (`firmware/provision.py`), by whatever means a board is flashed. It lies behind the image, which does not contain it and never
 //! changes it.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 4 | `"wdgn"` |
-//! | 4 | 2 | version, 1 |
+//! | 4 | 2 | version, 2 |
 //! | 6 | 2 | the robot's address |
-//! | 8 | 4 | CRC-32 (as Ethernet has it) over the eight bytes before |
+//! | 8 | 2 | how many robots the swarm has, with addresses from 0 on; 0 if that is not to be known |
+//! | 10 | 2 | 0 |
+//! | 12 | 4 | CRC-32 (as Ethernet has it) over the twelve bytes before |
 
 use core::ptr;
 
@@ -16,7 +18,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Where the page is: where the board's `map.x` ends the image's flash.
 pub fn place() -> u32 {
@@ -26,17 +28,32 @@ pub fn place() -> u32 {
     (&raw const _flash_ends).expose_provenance() as u32
 }
 
-/// The robot's address, and whether it was given one: without, two bytes of the chip's own.
-pub fn address() -> (NodeId, bool) {
-    let mut page = [0; 12];
+/// What a robot was told when it was provisioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Its address.
+    pub id: NodeId,
+    /// How many robots the swarm has; 0 if that is not to be known.
+    pub robots: NodeId,
+}
+
+impl Settings {
+    /// Those of a robot that was told nothing: its address is two bytes of the chip's own.
+    pub fn of_the_chip() -> Self {
+        Self { id: FICR.deviceaddr(0).read() as NodeId, robots: 0 }
+    }
+}
+
+/// What the robot was told, if it was.
+pub fn read() -> Option<Settings> {
+    let mut page = [0; 16];
     for (slot, address) in page.iter_mut().zip(place()..) {
         // SAFETY: any address of flash may be read.
         *slot = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u8>(address as usize)) };
     }
-    let [m0, m1, m2, m3, v0, v1, a0, a1, seal @ ..] = page;
-    let whole = CHECKSUM.checksum(&page[..8]) == u32::from_le_bytes(seal);
-    if whole && [m0, m1, m2, m3] == MAGIC && u16::from_le_bytes([v0, v1]) == VERSION {
-        return (u16::from_le_bytes([a0, a1]), true);
-    }
-    (FICR.deviceaddr(0).read() as NodeId, false)
+    let [m0, m1, m2, m3, v0, v1, a0, a1, r0, r1, _, _, seal @ ..] = page;
+    let whole = CHECKSUM.checksum(&page[..12]) == u32::from_le_bytes(seal);
+    let ours = [m0, m1, m2, m3] == MAGIC && u16::from_le_bytes([v0, v1]) == VERSION;
+    (whole && ours)
+        .then_some(Settings { id: u16::from_le_bytes([a0, a1]), robots: u16::from_le_bytes([r0, r1]) })
 }

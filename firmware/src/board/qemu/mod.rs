@@ -45,6 +45,7 @@ pub type ThisBoard = Qemu;
 #[derive(Debug)]
 pub struct Qemu {
     id: NodeId,
+    robots: NodeId,
     world: &'static World,
     air: Air,
     sensor: Eyes,
@@ -66,18 +67,21 @@ impl Board for Qemu {
     type Store = Disk;
     type Cipher = Aes;
 
-    /// Opens the pipes. The address is the only word on QEMU's semihosting command line.
+    /// Opens the pipes. The address is the first word on QEMU's semihosting command line, the swarm's number of robots the second.
     ///
     /// Without them there is no robot: QEMU ends with failure.
     fn init() -> Self {
         static WORLD: StaticCell<World> = StaticCell::new();
         let mut line = [MaybeUninit::uninit(); 16];
-        let Some(id) = sys_get_cmdline_uninit(&mut line).ok().and_then(|line| number(line)) else {
+        let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
+        let mut words = words.split(|byte| *byte == b' ');
+        let Some(id) = words.next().and_then(number) else {
             fail("no robot's number: start QEMU with -semihosting-config enable=on,arg=NUMBER")
         };
         let Some(world) = World::open() else { fail("no pipes to and from a world") };
         let world = &*WORLD.init(world);
-        Self { id, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
+        let robots = words.next().and_then(number).unwrap_or(0);
+        Self { id, robots, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
     fn give_up() -> ! {
@@ -90,6 +94,10 @@ impl Board for Qemu {
 
     fn id(&self) -> NodeId {
         self.id
+    }
+
+    fn robots(&self) -> NodeId {
+        self.robots
     }
 
     fn store(&mut self) -> &mut Disk {
