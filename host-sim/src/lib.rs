@@ -7,6 +7,7 @@ pub mod chips;
 pub mod cli;
 pub mod commands;
 pub mod data_error;
+pub mod fault_options;
 pub mod faults;
 pub mod movie;
 pub mod page;

@@ -10,6 +10,7 @@ use host_sim::{
         options::{About, Faults, Liars, Trust},
     },
     error::Result,
+    fault_options::FlightArguments,
     flight::{self, Flight, Observer, Start},
     lineup::{Controller, Lineup, ONLINE},
     profiles::Profile,
@@ -136,4 +137,106 @@ fn a_swarm_that_believes_everybody_is_led_astray_by_liars_and_the_robust_one_is_
 fn clocks_that_differ_by_a_tick_are_within_the_guard() {
     let tally = flown(Profile::Dot154, Some(Faults { skew: 1, ..Faults::default() })).0.tally.unwrap();
     assert_eq!(tally.refused.total(), 0);
+}
+
+/// A flight through faults as they are typed, and where everybody was at its end.
+fn typed(profile: Profile, options: &str) -> (Flight, Vec<Motion>) {
+    flown(profile, Some(FlightArguments::typed(options).unwrap().faults(ROBOTS, 5).unwrap()))
+}
+
+fn speed(motion: &Motion) -> f32 {
+    motion.velocity[0].hypot(motion.velocity[1])
+}
+
+#[test]
+fn links_that_carry_one_way_are_heard_one_way() {
+    let heard = |options| typed(Profile::Dot154, options).0.tally.unwrap().heard as f64;
+    let share = heard("--one-way 0.5") / heard("");
+    assert!((0.35..0.65).contains(&share), "{share}");
+}
+
+#[test]
+fn nobody_hears_anything_through_interference() {
+    let tally = typed(Profile::Exact, "--interference 1:5").0.tally.unwrap();
+    assert_eq!(tally.heard, 0);
+    assert!(tally.alone[0] > 0, "and everybody notices");
+}
+
+#[test]
+fn radios_that_collide_lose_some_frames_and_not_most() {
+    let heard = |options| typed(Profile::Espnow, options).0.tally.unwrap().heard as f64;
+    let share = heard("--collisions") / heard("");
+    assert!((0.5..0.999).contains(&share), "{share}");
+}
+
+#[test]
+fn a_robot_without_its_sensor_comes_to_rest_and_says_nothing() {
+    let (flight, last) = typed(Profile::Exact, "--sensor lost:1@20");
+    // A quarter of a second later everybody is blind, and brakes with a time constant of 0.1 s for one and a half.
+    assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
+    let heard = |ticks| flight.tally.as_ref().unwrap().heard < ticks * (ROBOTS * ROBOTS) as u64;
+    assert!(heard(46), "silent from tick 46 on");
+}
+
+#[test]
+fn who_joins_in_flight_is_heard_from_then_on_and_in_nobodys_way_before() {
+    let (flight, _) = typed(Profile::Exact, "--join 1@100");
+    assert_eq!(
+        flight.tally.as_ref().unwrap().alone,
+        [0; 3],
+        "nobody is on before, and nobody alone from then on"
+    );
+    assert!(flight.tally.as_ref().unwrap().longest_return <= 20);
+    let never = typed(Profile::Exact, "--join 1@500").0;
+    assert_eq!((never.min_distance, never.close_pairs), (f32::INFINITY, [0; 3]));
+    assert_eq!(never.tally.unwrap().heard, 0);
+}
+
+#[test]
+fn who_is_taken_out_of_the_sky_is_in_nobodys_way() {
+    let kills: Vec<String> = (0..ROBOTS).map(|robot| format!("--kill {robot}@0")).collect();
+    assert_eq!(typed(Profile::Exact, &kills.join(" ")).0.min_distance, f32::INFINITY);
+}
+
+#[test]
+fn a_robot_whose_power_goes_in_a_write_comes_back() {
+    // Past the first save of its parameters.
+    let tally = typed(Profile::Dot154, "--brown-out 0@120 --brown-out 7@130").0.tally.unwrap();
+    assert!((1..=20).contains(&tally.longest_return), "{} ticks", tally.longest_return);
+}
+
+#[test]
+fn dead_motors_leave_everybody_as_fast_as_it_was() {
+    let score = typed(Profile::Exact, "--motor dead:1").0.score;
+    assert_eq!(score[0], score[199]);
+    assert!(score[0] > 1.0, "nobody brakes: {}", score[0]);
+}
+
+#[test]
+fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
+    let heard = |options| typed(Profile::Dot154, options).0.tally.unwrap().heard;
+    // Who skips the tick of its turn says nothing in that exchange; nothing else is lost.
+    let share = heard("--skip 0.2") as f64 / heard("") as f64;
+    assert!((0.7..0.9).contains(&share), "{share}");
+}
+
+#[test]
+fn names_that_nobody_has_come_from_one_robot_and_reach_those_around_it() {
+    let tally = typed(Profile::Exact, "--sybil 16").0.tally.unwrap();
+    assert!(tally.lies.told > 0, "they are in tables");
+    assert_eq!(typed(Profile::Exact, "").0.tally.unwrap().lies.told, 0);
+}
+
+#[test]
+fn frames_in_everybodys_name_are_heard_once() {
+    let heard = |options| typed(Profile::Exact, options).0.tally.unwrap().heard;
+    // Four tries for each of the others' names, at everybody.
+    assert_eq!(heard("--spoof 199") - heard(""), (4 * (ROBOTS - 1) * ROBOTS) as u64);
+}
+
+#[test]
+fn clocks_that_drift_and_jump_are_heard_as_long_as_they_are_believed() {
+    let untimely = |options| typed(Profile::Dot154, options).0.tally.unwrap().refused.of(Refusal::Untimely);
+    assert_eq!(untimely("--drift 100"), 0);
+    assert!(untimely("--time-jump 0@50:1000") > 0);
 }

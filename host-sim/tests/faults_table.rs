@@ -4,22 +4,24 @@ use std::{env, fs, path::Path};
 
 use host_sim::{
     air::options::Trust,
-    faults::{self, bench::Bench},
+    faults::{self, Row, bench::Bench},
     lineup::Lineup,
     profiles::Profile,
     recipe::RecipeName,
     table,
-    world::flock::Flock,
+    world::{Condition, flock::Flock},
 };
+
+fn flown(only: &str, profile: Profile) -> Vec<Row> {
+    let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap();
+    let condition = Condition { robots: 20, ..Condition::PAPER };
+    let bench = Bench::new(lineup, condition, 2, 7, Trust::Robust).unwrap();
+    faults::run(&bench, only, &|_, _| {}).unwrap()
+}
 
 #[test]
 fn the_table_of_faults_is_as_it_was() {
-    let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, Profile::Exact).unwrap();
-    let bench = Bench::new(lineup, 20, 2, 7, Trust::Robust).unwrap();
-    let rows = faults::run(&bench, &|_| {}).unwrap();
-    assert_eq!(rows.len() as u64, faults::ROWS);
-    assert!(rows.iter().all(|row| row.holds), "{rows:#?}");
-    let text = table::aligned(&faults::cells(&rows));
+    let text = table::aligned(&faults::cells(&flown("", Profile::Exact)));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/faults.txt");
     if env::var_os("BLESS").is_some() {
         fs::write(&path, &text).unwrap();
@@ -29,4 +31,22 @@ fn the_table_of_faults_is_as_it_was() {
         assert_eq!(line, expected, "right so? BLESS=1 writes {} anew", path.display());
     }
     assert_eq!(text, golden);
+}
+
+#[test]
+fn a_row_that_is_asked_for_is_flown_alone_and_says_how_to_fly_it_by_hand() {
+    let rows = flown("one-WAY links", Profile::Exact);
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].options, "--one-way 0.3");
+    assert_eq!(
+        rows[0].command,
+        "host-sim fly --task flocking --profile exact --robots 20 --ticks 200 --swarms 2 --seed 7 --one-way 0.3"
+    );
+}
+
+#[test]
+fn robots_collide_by_radio_where_there_is_one() {
+    assert!(flown("hidden terminals", Profile::Exact).is_empty());
+    let [row] = &flown("hidden terminals", Profile::Espnow)[..] else { panic!("one row") };
+    assert!(row.ratio.is_some_and(|ratio| ratio > 1.0), "{row:?}");
 }

@@ -4,6 +4,7 @@
 
 mod air;
 mod fast_path;
+mod faults_cli;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;

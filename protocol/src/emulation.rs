@@ -12,13 +12,14 @@ use bytemuck::{Pod, Zeroable};
 use wdgnn_core::{
     refusal::Refusal,
     robot::{NEIGHBOURS, Onboard},
+    safety::Verdict,
     shape::Shape as _,
     task::{Numbers as _, State},
     tick::Report,
 };
 
 /// Of these messages. Both ends come from one source tree; an image from an older one is told apart by this.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A robot introduces itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -139,6 +140,8 @@ pub struct Outcome {
     pub refused: [u32; Refusal::ALL.len()],
     /// Neighbours after hearing.
     pub neighbours: u32,
+    /// 1 when the actuator was to come to rest by its own means.
+    pub stopped: u32,
     /// Errors of sensor, send, receive, actuator and store.
     pub errors: [u32; 5],
 }
@@ -155,6 +158,7 @@ impl Outcome {
                 Refusal::ALL.get(index).map_or(0, |refusal| report.refused.of(*refusal))
             }),
             neighbours: report.neighbours.into(),
+            stopped: matches!(report.verdict, Verdict::Blind).into(),
             errors: [errors.sensor, errors.send, errors.receive, errors.actuator, errors.store],
         }
     }

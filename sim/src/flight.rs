@@ -124,9 +124,10 @@ impl<W: World> Start<W> {
             }
             let links = world.links(tick, &states, &self.condition);
             let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
-            flight.measure(world.score(tick, &states), &places, &links);
+            flight.score.push(world.score(tick, &states));
             let sensed = world.sense(tick, &states);
             swarm.fly(&Scene { tick, states: &sensed, places: &places, links: &links }, &mut commands)?;
+            flight.near(&places, &links, |robot| swarm.in_sky(robot));
             for story in swarm.lost() {
                 for observer in &mut *observers {
                     observer.lost(tick, &story);
@@ -152,9 +153,9 @@ impl<W: World> Start<W> {
 }
 
 impl Flight {
-    fn measure(&mut self, score: f64, places: &[[f32; 3]], links: &Links) {
-        self.score.push(score);
-        let (smallest, close) = closeness(places, links);
+    /// Measures how near robots are to each other.
+    fn near(&mut self, places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) {
+        let (smallest, close) = closeness(places, links, in_sky);
         self.min_distance = self.min_distance.min(smallest);
         for (sum, close) in self.close_pairs.iter_mut().zip(close) {
             *sum += close;
@@ -162,13 +163,13 @@ impl Flight {
     }
 }
 
-/// The smallest distance among linked robots (infinite when there are none), and how many pairs are closer than each of
-/// [`CLOSE_METRES`].
+/// The smallest distance among linked robots that are in the sky (infinite when there are none), and how many pairs are closer than
+/// each of [`CLOSE_METRES`].
 #[must_use]
-pub fn closeness(places: &[[f32; 3]], links: &Links) -> (f32, [u32; 3]) {
+pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
     let mut close = [0; 3];
-    for (a, b) in links.pairs() {
+    for (a, b) in links.pairs().filter(|(a, b)| in_sky(*a) && in_sky(*b)) {
         let distance = distance(&places[a], &places[b]);
         smallest = smallest.min(distance);
         for (close, limit) in close.iter_mut().zip(CLOSE_METRES) {
@@ -208,6 +209,8 @@ mod tests {
     #[test]
     fn close_pairs_are_counted_once() {
         let places = [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]];
-        assert_eq!(closeness(&places, &Links::within(&places, 1.0)), (0.05, [1, 1, 1]));
+        let links = Links::within(&places, 1.0);
+        assert_eq!(closeness(&places, &links, |_| true), (0.05, [1, 1, 1]));
+        assert_eq!(closeness(&places, &links, |robot| robot != 1), (f32::INFINITY, [0; 3]), "one is gone");
     }
 }

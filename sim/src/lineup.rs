@@ -115,6 +115,8 @@ pub struct Lineup<W: World> {
     pub personal: bool,
     /// Fly through the air byte by byte, sealed, with these faults.
     pub faults: Option<Faults>,
+    /// The weight file of those robots that fly another one, by the faults' share.
+    pub other: Option<ModelFile>,
     /// The world.
     pub world: W,
 }
@@ -126,7 +128,30 @@ impl<W: World> Lineup<W> {
         // The centre's gradient is a sum of which every robot's own is only about an eighth: its loss is a mean over itself and its
         // neighbours.
         let centralised = 0.125;
-        Self { profile, models, step: None, centralised, personal: true, faults: None, world: W::default() }
+        Self {
+            profile,
+            models,
+            step: None,
+            centralised,
+            personal: true,
+            faults: None,
+            other: None,
+            world: W::default(),
+        }
+    }
+
+    /// Has so many robots fly with these faults, with another model where they ask for one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no other model, and for what cannot be on the profile.
+    pub fn set_faults(&mut self, faults: Option<Faults>, robots: usize) -> Result {
+        if let Some(faults) = &faults {
+            faults.check(self.profile, robots)?;
+        }
+        let mixed = faults.as_ref().is_some_and(|faults| faults.other_models > 0.0);
+        self.other = mixed.then(|| W::other_model(self.profile)).transpose()?;
+        self.faults = faults;
+        Ok(())
     }
 
     /// The controllers that there are models for. A centre that sees everything has no part in an air with faults.
@@ -184,6 +209,7 @@ impl<W: World> Lineup<W> {
             ))
         })?;
         let mut network = Network::of(model, self.profile)?;
+        network.other = self.other.as_ref();
         let rule = &mut network.rule;
         rule.step = self.step.unwrap_or(rule.step);
         if !self.personal {

@@ -65,6 +65,11 @@ pub trait Swarm<T: Task>: Send {
         true
     }
 
+    /// Whether a robot is in the sky in the last tick: who was taken out of it, or is still to come, is in nobody's way.
+    fn in_sky(&self, _robot: usize) -> bool {
+        true
+    }
+
     /// The frames of the last tick, robot by robot, where there are any.
     fn frames(&self) -> &[Vec<Frame>] {
         &[]

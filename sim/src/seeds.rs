@@ -24,6 +24,28 @@ pub enum Purpose {
     Bodies = 7,
     /// What robots' sensors err by.
     Senses = 8,
+    /// What robots' sensors are off by for good.
+    Biases = 9,
+    /// Whose frame is turned, and which way.
+    Headings = 10,
+    /// Whose sensor stops.
+    Sensors = 11,
+    /// Whose motors fail.
+    Motors = 12,
+    /// Which links carry one way only.
+    OneWay = 13,
+    /// When everybody is deaf.
+    Interference = 14,
+    /// When robots begin to send.
+    Contention = 15,
+    /// What clocks do.
+    Clocks = 16,
+    /// Who joins in flight.
+    Joins = 17,
+    /// Who speaks in others' names.
+    Impostors = 18,
+    /// Who flies another model.
+    Models = 19,
     /// Who is held out of a movie's raters.
     Raters = 20,
 }

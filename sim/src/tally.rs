@@ -54,6 +54,10 @@ pub struct Tally {
     /// How many ticks it took at most until a restarted robot was back: it counts somebody, and half of those in range
     /// count it.
     pub longest_return: u32,
+    /// How many ticks it took at most until somebody in whose name an impostor spoke was heard again by somebody in range.
+    pub longest_muted: u32,
+    /// For how many ticks at most somebody with robots in range had nobody but invented ones in its table.
+    pub longest_crowded: u32,
     /// Ticks of lonely robots that held, slowed down and stopped.
     pub alone: [u64; 3],
     /// How often a lonely robot's parameters changed. Must never be.
@@ -93,6 +97,8 @@ impl Tally {
         self.longest_deceived = self.longest_deceived.max(other.longest_deceived);
         self.longest_stale = self.longest_stale.max(other.longest_stale);
         self.longest_return = self.longest_return.max(other.longest_return);
+        self.longest_muted = self.longest_muted.max(other.longest_muted);
+        self.longest_crowded = self.longest_crowded.max(other.longest_crowded);
         self.alone.iter_mut().zip(other.alone).for_each(|(sum, count)| *sum += count);
         self.learned_alone += other.learned_alone;
     }

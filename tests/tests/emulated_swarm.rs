@@ -13,6 +13,7 @@ use host_sim::{
         options::{About, Faults, Liars},
     },
     error::Result,
+    fault_options::FlightArguments,
     flight::{Moment, Observer, Start},
     key,
     model::ModelFile,
@@ -161,6 +162,7 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
                 duplicate: 0.1,
                 delay: 0.1,
                 latest: 5,
+                hold_back: 0,
             },
             replay: Some(40),
             forge: 5,
@@ -168,6 +170,7 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
                 kills: vec!["3@50".parse().unwrap()],
                 reboots: vec!["7@60".parse().unwrap()],
                 drops: vec!["5@20-40".parse().unwrap()],
+                ..Events::default()
             },
             skew: 1,
             partition: Some(55..65),
@@ -184,12 +187,30 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
     }
 }
 
+/// Whatever goes wrong with robots' bodies, clocks, links and names, as it is typed.
+const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-back 1 --brown-out 7@45 --join 0.2@30 --position-noise 0.05 \
+                      --position-bias 0.05 --heading-error 30:0.2 --sensor lost:0.2@40 --motor stuck:0.2@20 --saturation 6 \
+                      --drift 10000 --time-jump 2@50:5 --skip 0.1 --spoof 60 --sybil 5";
+
+#[test]
+fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
+    let image = image::build_sealed("dot154", &[]).unwrap();
+    let link = Link { profile: Profile::Dot154, sealed: true };
+    let faults = FlightArguments::typed(AILING).unwrap().faults(9, 4).unwrap();
+    let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
+    let ailing = fly_both::<Flock>(&told(faults));
+    let well = fly_native::<Flock>(&told(Faults::default()));
+    assert_ne!(ailing.digest, well.digest);
+    assert!(ailing.heard < well.heard, "much of it does not arrive");
+}
+
 #[test]
 fn kills_reboots_and_drops_do_the_same_to_both() {
     let events = Events {
         kills: vec!["3@50".parse().unwrap()],
         reboots: vec!["7@80".parse().unwrap(), "7@130".parse().unwrap(), "0@101".parse().unwrap()],
         drops: vec!["5@20-60".parse().unwrap()],
+        ..Events::default()
     };
     let image = image::build("robot", &[]).unwrap();
     let told = |events| {

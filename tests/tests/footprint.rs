@@ -10,7 +10,7 @@ use host_sim::{
     recipe::RecipeName,
     scene::Frame,
     swarm::{
-        Outcome, Robots,
+        Outcome, Robots, Waking,
         emulated::{Emulated, Link},
     },
 };
@@ -19,7 +19,7 @@ use system_tests::{
     image::{self, Footprint},
     robot::motion,
 };
-use wdgnn_core::flocking::{Flocking, Motion};
+use wdgnn_core::flocking::Flocking;
 
 const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;
@@ -42,11 +42,11 @@ fn stack(image: &Path, link: Link) -> u64 {
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {
-        let motions: Vec<Motion> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-        let said = swarm.speak(&vec![tick; robots], &motions);
+        let wake = |robot| Some(Waking::new(tick, motion(robot, tick)));
+        let said = swarm.speak(&(0..robots as u16).map(wake).collect::<Vec<_>>());
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
-        let heard: Vec<Vec<Frame>> =
-            (0..robots).map(|robot| heard(robot).flat_map(|(_, frames)| frames.clone()).collect()).collect();
+        let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
+        let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
         let known = |outcome: &Outcome| outcome.counts.neighbours == 8 || tick < profile.exchange();
         assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }

@@ -180,7 +180,7 @@ mod emulated {
         key, profiles,
         scene::Frame,
         swarm::{
-            Robots,
+            Robots, Waking,
             emulated::{Emulated, Link},
             image::{self, Settings},
         },
@@ -218,11 +218,12 @@ mod emulated {
         let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {
             let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-            let said = swarm.speak(&vec![tick; robots], &motions);
+            let waking: Vec<_> = motions.iter().map(|motion| Some(Waking::new(tick, *motion))).collect();
+            let said = swarm.speak(&waking);
             let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
             assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
             if !tick.is_multiple_of(every) {
-                swarm.hear(&vec![vec![]; robots]);
+                swarm.hear(&vec![Some(vec![]); robots]);
                 continue;
             }
             let pair = [0, robots - 1];
@@ -240,7 +241,7 @@ mod emulated {
             stranger[model_at] ^= 1;
             stranger[sequence_at] += 1;
             let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in swarm.hear(&vec![heard; robots]) {
+            for outcome in swarm.hear(&vec![Some(heard); robots]) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
                     (outcome.counts.heard, outcome.counts.neighbours),

@@ -299,7 +299,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
         self.links = Links::within(&places, self.settings.radius);
         self.variation.push(variation(motions.iter().map(|motion| motion.velocity)));
-        self.close += u64::from(closeness(&places, &self.links).1[0]);
+        self.close += u64::from(closeness(&places, &self.links, |_| true).1[0]);
         let robots = motions.len();
         let mut reaches = vec![vec![false; robots]; robots];
         for (a, b) in self.links.pairs() {

@@ -8,12 +8,12 @@ use serde::Serialize;
 use crate::{
     airtime::{Airtime, MOST_USE},
     commands::{
-        fault_options::FaultArguments,
         flock_tables::{self, OverSeeds},
         realisations, stop_on_interrupt,
     },
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
+    fault_options::FaultArguments,
     files,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
@@ -42,7 +42,8 @@ const REPORT: &str = "target/wdgnn/flock.html";
 #[command(
     after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
-                        host-sim flock --model my.wdgnn --csv flock.csv"
+                        host-sim flock --model my.wdgnn --csv flock.csv\n  \
+                        host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1"
 )]
 pub struct FlockArguments {
     /// Which of the trained models to fly.
@@ -152,7 +153,7 @@ impl FlockArguments {
         if let Some(path) = &self.model {
             lineup.models[0] = ModelFile::load(path)?;
         }
-        lineup.faults = self.faults.faults(self.robots, self.seed)?;
+        lineup.set_faults(self.faults.faults(self.robots, self.seed)?, self.robots)?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));

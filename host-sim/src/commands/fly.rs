@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 use clap::Args;
 use serde::Serialize;
 
-use super::{condition::ConditionArguments, fault_options::FaultArguments, flock_tables};
+use super::{condition::ConditionArguments, flock_tables};
 use crate::{
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
+    fault_options::FaultArguments,
     files,
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
@@ -26,7 +27,8 @@ use crate::{
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim fly --task coverage\n  host-sim fly --task flocking-3d --robots 100 --json\n  \
-                        host-sim fly --task coverage --model my.wdgnn --drop-chance 0.3"
+                        host-sim fly --task coverage --model my.wdgnn --drop-chance 0.3\n  \
+                        host-sim fly --task flocking --ticks 1000 --sensor frozen:0.1@50"
 )]
 pub struct FlyArguments {
     /// What robots do; `host-sim tasks` lists what there is.
@@ -98,7 +100,7 @@ impl FlyArguments {
             None => W::model(self.profile).ok(),
         };
         let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
-        lineup.faults = self.faults.faults(condition.robots, self.seed)?;
+        lineup.set_faults(self.faults.faults(condition.robots, self.seed)?, condition.robots)?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));

@@ -2,7 +2,6 @@
 
 pub mod air;
 pub mod condition;
-pub mod fault_options;
 pub mod faults;
 pub mod flock;
 pub mod flock_tables;

@@ -9,7 +9,6 @@ use wdgnn_core::Task as _;
 
 use super::{
     condition::ConditionArguments,
-    fault_options::FlightArguments,
     flock_tables,
     fly::capital,
     stop_on_interrupt,
@@ -18,6 +17,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     evaluate::{Outcome, Summary},
+    fault_options::FlightArguments,
     files,
     flight::{Flight, Moment, Observer, Start},
     key,
@@ -63,6 +63,7 @@ pub enum Nodes {
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --drop-chance 0.3 --forge 5 --replay 50\n  \
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2\n  \
+                        host-sim swarm --nodes emulated --robots 10 --motor dead:0.2@50 --sensor lost:0.2@80 --join 0.3@100\n  \
                         host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5"
 )]
 pub struct SwarmArguments {
@@ -190,7 +191,8 @@ impl SwarmArguments {
         }
         self.chips.refuse()?;
         let sealed = key.is_some();
-        let network = Network::<W::Task>::of(&model, self.profile)?;
+        let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
+        let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
         let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
         // A model for other robots is refused here, before anything is built or started.

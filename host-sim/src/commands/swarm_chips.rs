@@ -188,7 +188,7 @@ impl ChipArguments {
         let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
         let known = Faults {
             radio: plain,
-            events: Events { drops: vec![], ..faults.events.clone() },
+            events: Events { drops: vec![], brown_outs: vec![], ..faults.events.clone() },
             seed: faults.seed,
             ..Faults::default()
         };

@@ -10,8 +10,9 @@ use crate::{
         options::{Faults, Trust},
     },
     error::Result,
+    evaluate::evaluate,
     flight::{Flight, Moment, Observer, Start},
-    lineup::{Controller, Lineup, ONLINE},
+    lineup::{Controller, EXPERT, Lineup, ONLINE},
     seeds::{Purpose, generator},
     tally::Tally,
     world::{Condition, StateOf, World},
@@ -80,6 +81,15 @@ impl<W: World> FaultFlights<W> {
         total(self) / total(without)
     }
 
+    /// Pairs closer than 0.1 m, in pair-ticks per flight, and the smallest distance of any, in metres.
+    #[must_use]
+    pub fn nearness(&self) -> (f64, f64) {
+        let flights = || self.flights.iter().map(|flown| &flown.flight);
+        let close: u32 = flights().map(|flight| flight.close_pairs[0]).sum();
+        let nearest = flights().map(|flight| f64::from(flight.min_distance)).fold(f64::INFINITY, f64::min);
+        (f64::from(close) / self.flights.len() as f64, nearest)
+    }
+
     /// Mean total score.
     #[must_use]
     pub fn total(&self) -> f64 {
@@ -127,8 +137,13 @@ impl<W: World> Bench<W> {
     ///
     /// # Errors
     /// Models that do not fit, conditions that cannot be.
-    pub fn new(lineup: Lineup<W>, robots: usize, swarms: usize, seed: u64, trust: Trust) -> Result<Self> {
-        let condition = Condition { robots, ..W::condition() };
+    pub fn new(
+        lineup: Lineup<W>,
+        condition: Condition,
+        swarms: usize,
+        seed: u64,
+        trust: Trust,
+    ) -> Result<Self> {
         condition.check()?;
         lineup.check()?;
         Ok(Self { lineup, condition, swarms, seed, trust })
@@ -140,7 +155,8 @@ impl<W: World> Bench<W> {
     /// Models that do not fit, conditions that cannot be.
     pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
-        let lineup = Lineup { faults: Some(faults.clone()), ..self.lineup.clone() };
+        let mut lineup = self.lineup.clone();
+        lineup.set_faults(Some(faults.clone()), self.condition.robots)?;
         let (task, online) = (lineup.task()?, Controller::named(ONLINE)?);
         let flights = (0..self.swarms as u64)
             .into_par_iter()
@@ -157,11 +173,37 @@ impl<W: World> Bench<W> {
         Ok(FaultFlights { flights, faults })
     }
 
+    /// Close pairs of the expert in the same swarms, which nothing happens to; none where there is no expert.
+    ///
+    /// # Errors
+    /// As [`Bench::fly`].
+    pub fn expert_pairs(&self) -> Result<Option<f64>> {
+        let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
+        let outcomes = evaluate(&self.lineup, &[expert], &self.condition, self.swarms, self.seed, &|| {})?;
+        Ok(outcomes.first().map(|outcome| outcome.summary.close_pairs))
+    }
+
     /// The same bench with another length of flight and no more than so many swarms.
     #[must_use]
     pub fn longer(&self, ticks: u32, swarms: usize) -> Self {
         let condition = Condition { ticks, ..self.condition };
         Self { condition, swarms: self.swarms.min(swarms), ..self.clone() }
+    }
+
+    /// The command that flies these swarms by hand with faults as they are typed.
+    #[must_use]
+    pub fn command(&self, options: &str) -> String {
+        let Condition { robots, ticks, .. } = self.condition;
+        let step = self.lineup.step.map_or(String::new(), |step| format!(" --step-size {step}"));
+        let plain = if self.trust == Trust::Plain { " --plain" } else { "" };
+        let words = format!(
+            "host-sim fly --task {} --profile {} --robots {robots} --ticks {ticks} --swarms {} --seed {}{step} {options}{plain}",
+            W::NAME,
+            self.lineup.profile.name(),
+            self.swarms,
+            self.seed
+        );
+        words.trim_end().to_owned()
     }
 
     /// Exchanges in a flight.

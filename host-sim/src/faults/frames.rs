@@ -28,9 +28,6 @@ use crate::{
     tally::by_name,
 };
 
-/// How many rows there are.
-pub const ROWS: u64 = 3;
-
 /// Slots of the firmware's table.
 const SLOTS: usize = robot::NEIGHBOURS;
 
@@ -41,12 +38,10 @@ type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 ///
 /// # Errors
 /// [`crate::error::Error::Model`] when the program was built with a damaged model.
-pub fn rows(seed: u64, add: &mut dyn FnMut(Row)) -> Result {
+pub fn rows(seed: u64) -> Result<Vec<Row>> {
     let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
-    add(lengths(&model, seed)?);
-    add(numbers(&model)?);
-    add(crowd(&model)?);
-    Ok(())
+    let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
+    Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }
 
 fn robot(model: &ModelFile) -> Result<Robot<'_>> {
@@ -84,7 +79,20 @@ fn sealed(link: &Link, beacon: &Said<'_>) -> Vec<u8> {
 
 fn row(fault: &'static str, level: &str, refused: &Refusals, holds: bool, property: String) -> Row {
     let (level, refused) = (level.into(), by_name(refused));
-    Row { fault, level, ratio: None, limit: None, holds, refused, property }
+    Row {
+        fault,
+        level,
+        options: String::new(),
+        command: String::new(),
+        seed: 0,
+        ratio: None,
+        limit: None,
+        because: "",
+        nearness: None,
+        holds,
+        refused,
+        property,
+    }
 }
 
 /// Every length from 0 to 300 bytes: noise, a good frame cut short or lengthened, and one of every other version.

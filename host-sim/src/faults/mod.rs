@@ -1,33 +1,44 @@
-//! The table of faults: what goes wrong, what it costs, and what must hold all the same.
+//! The table of faults: what goes wrong, what it costs, how near robots come to each other, and what must hold all the same.
 //!
-//! Cost is the total score (for flocking, the velocity variation) of the robots that are honest and alive to the end, against the fault-free run of the
-//! same robots of the same swarms. Always: no panic, all parameters finite and inside the ball, every command within its
-//! limit, every refusal counted by its reason.
+//! Cost is the total score (for flocking, the velocity variation) of the robots that are honest, whole and alive to the end, against
+//! the fault-free run of the same robots of the same swarms. Close pairs are those of everybody in the sky: a collision is a
+//! collision. Always: no panic, all parameters finite and inside the ball, every command within its limit, every refusal counted by
+//! its reason.
 
 pub mod bench;
+pub mod cases;
 pub mod flown;
 pub mod frames;
+pub mod properties;
 pub mod row;
 
 pub use self::row::{Row, cells};
 
-use self::bench::Bench;
+use self::{bench::Bench, flown::Rows};
 use crate::{error::Result, world::World};
 
-/// The whole table. `done` is told the name of every row once it is through.
+/// The rows of a table whose fault or level has `only` in it. `done` is told how many there are, and each once it is through.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn run<W: World>(bench: &Bench<W>, done: &dyn Fn(&Row)) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    let mut add = |row: Row| {
-        done(&row);
+pub fn run<W: World>(bench: &Bench<W>, only: &str, done: &dyn Fn(usize, &Row)) -> Result<Vec<Row>> {
+    let only = only.to_lowercase();
+    let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
+    let mut flown = Rows::new(bench.clone());
+    let mut cases = flown.cases();
+    cases.retain(|case| asked(case.fault, &case.level));
+    let mut frames = frames::rows(bench.seed)?;
+    frames.retain(|row| asked(row.fault, &row.level));
+    let count = cases.len() + frames.len();
+    let mut rows = Vec::with_capacity(count);
+    for case in &cases {
+        let row = flown.fly(case)?;
+        done(count, &row);
         rows.push(row);
-    };
-    flown::rows(bench, &mut add)?;
-    frames::rows(bench.seed, &mut add)?;
+    }
+    for row in frames {
+        done(count, &row);
+        rows.push(row);
+    }
     Ok(rows)
 }
-
-/// How many rows there are.
-pub const ROWS: u64 = flown::ROWS + frames::ROWS;

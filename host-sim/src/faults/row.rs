@@ -13,34 +13,136 @@ pub struct Row {
     pub fault: &'static str,
     /// How much of it.
     pub level: String,
+    /// The same as it is typed.
+    pub options: String,
+    /// The command that flies it by hand; empty where nothing is flown.
+    pub command: String,
+    /// The seed of the swarms and of the faults.
+    pub seed: u64,
     /// Cost against the fault-free run; null where cost is not the point.
     pub ratio: Option<f64>,
     /// The largest ratio that holds; null where something else must hold.
     pub limit: Option<f64>,
+    /// Why the limit is what it is, where it is not the usual one.
+    pub because: &'static str,
+    /// How near robots came to each other; null where nothing is flown.
+    pub nearness: Option<Nearness>,
     /// Whether everything held.
     pub holds: bool,
     /// Frames refused, by reason.
     pub refused: BTreeMap<&'static str, u64>,
     /// What else must hold, and what was measured.
-    #[serde(skip)]
     pub property: String,
+}
+
+/// How near robots came to each other, whoever was at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Nearness {
+    /// Pairs closer than 0.1 m, in pair-ticks per flight.
+    pub close_pairs: f64,
+    /// The most that hold: as many as the expert has in the same swarms without a fault, and [`MORE_PAIRS`].
+    pub most_close_pairs: f64,
+    /// The smallest distance of any pair, in metres.
+    pub nearest: f64,
+}
+
+/// How many close pairs more than the expert's hold, in pair-ticks per flight.
+pub const MORE_PAIRS: f64 = 1.0;
+
+impl Row {
+    /// Whether cost and nearness are within their limits. A collision is a collision, whatever it cost.
+    #[must_use]
+    pub fn within_limits(ratio: Option<f64>, limit: Option<f64>, nearness: Option<&Nearness>) -> bool {
+        let cheap = ratio.zip(limit).is_none_or(|(ratio, limit)| ratio <= limit);
+        // Nothing is within a limit that is no number.
+        cheap && nearness.is_none_or(|near| near.close_pairs <= near.most_close_pairs)
+    }
+
+    /// How bad it is: by how much the worse of cost and close pairs is of what holds.
+    fn badness(&self) -> f64 {
+        let cost = self.ratio.zip(self.limit).map_or(0.0, |(ratio, limit)| ratio / limit);
+        cost.max(self.nearness.map_or(0.0, |near| near.close_pairs / near.most_close_pairs))
+    }
+
+    /// The worse of two flights of the same row: one that does not hold before one that does.
+    #[must_use]
+    pub fn worse(self, other: Self) -> Self {
+        let key = |row: &Self| (!row.holds, row.badness());
+        if key(&other) > key(&self) { other } else { self }
+    }
 }
 
 /// The table as people read it.
 #[must_use]
 pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
-    let heading = ["fault", "level", "cost", "limit", "verdict", "what else held", "refused"];
-    let number = |x: Option<f64>| x.map_or("–".into(), |x| format!("{x:.3}"));
+    let heading = [
+        "fault",
+        "level",
+        "cost",
+        "limit",
+        "pairs",
+        "limit",
+        "nearest",
+        "verdict",
+        "what else held",
+        "refused",
+    ];
+    let number = |x: Option<f64>, digits: usize| x.map_or("–".into(), |x| format!("{x:.digits$}"));
     let row = |row: &Row| {
+        let near = |of: fn(&Nearness) -> f64| row.nearness.as_ref().map(of);
         vec![
             row.fault.into(),
             row.level.clone(),
-            number(row.ratio),
-            number(row.limit),
+            number(row.ratio, 3),
+            number(row.limit, 2),
+            number(near(|near| near.close_pairs), 1),
+            number(near(|near| near.most_close_pairs), 1),
+            number(near(|near| near.nearest), 3),
             if row.holds { "holds".into() } else { "DOES NOT HOLD".into() },
             row.property.clone(),
             in_words(&row.refused),
         ]
     };
     std::iter::once(heading.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(close_pairs: f64) -> Nearness {
+        Nearness { close_pairs, most_close_pairs: 1.5, nearest: 0.02 }
+    }
+
+    #[test]
+    fn a_row_with_a_close_pair_too_many_does_not_hold_whatever_it_cost() {
+        let within = |ratio, pairs| Row::within_limits(Some(ratio), Some(1.5), Some(&near(pairs)));
+        assert!(within(1.5, 1.5));
+        assert!(!within(1.0, 1.6));
+        assert!(!within(1.51, 0.0));
+        assert!(!within(f64::NAN, 0.0) && !within(1.0, f64::NAN), "what is no number holds nothing");
+        assert!(!Row::within_limits(None, None, Some(&near(2.0))) && Row::within_limits(None, None, None));
+    }
+
+    #[test]
+    fn the_worst_of_several_seeds_is_shown() {
+        let row = |seed, ratio, pairs, holds| Row {
+            fault: "",
+            level: String::new(),
+            options: String::new(),
+            command: String::new(),
+            seed,
+            ratio: Some(ratio),
+            limit: Some(1.5),
+            because: "",
+            nearness: Some(near(pairs)),
+            holds,
+            refused: BTreeMap::new(),
+            property: String::new(),
+        };
+        let worst = |a: Row, b: Row| a.worse(b).seed;
+        assert_eq!(worst(row(1, 1.0, 0.0, true), row(2, 1.1, 0.0, true)), 2);
+        assert_eq!(worst(row(1, 1.0, 1.4, true), row(2, 1.1, 0.0, true)), 1, "nearer to its limit");
+        assert_eq!(worst(row(1, 1.0, 0.0, false), row(2, 1.4, 0.0, true)), 1, "something else did not hold");
+    }
 }

@@ -11,10 +11,11 @@ use wdgnn_core::{robot::Onboard, task::State as _};
 use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION};
 
 use super::{
-    Outcome, Robots,
+    Outcome, Robots, Waking,
     image::BUILD,
     log::Decoder,
     qemu::Emulator,
+    torn,
     watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
@@ -124,11 +125,16 @@ impl Emulated {
         format!("robot {robot} {how}; the last it said: {}", last.trim())
     }
 
-    /// Does something with every robot that is there. Who fails is lost.
-    fn each<T>(&mut self, mut ask: impl FnMut(usize, &mut Emulator) -> io::Result<T>) -> Vec<Option<T>> {
+    /// Does something with every robot that is there and that there is something for. Who fails is lost.
+    fn each<A, T>(
+        &mut self,
+        what: &[Option<A>],
+        mut ask: impl FnMut(&mut Emulator, &A) -> io::Result<T>,
+    ) -> Vec<Option<T>> {
         let mut answers = Vec::with_capacity(self.robots.len());
-        for robot in 0..self.robots.len() {
-            let answer = self.robots[robot].as_mut().map(|emulator| ask(robot, emulator));
+        for (robot, what) in what.iter().enumerate() {
+            let answer =
+                self.robots[robot].as_mut().zip(what.as_ref()).map(|(emulator, what)| ask(emulator, what));
             if matches!(answer, Some(Err(_))) {
                 self.lose(robot, "is lost");
             }
@@ -139,17 +145,18 @@ impl Emulated {
 }
 
 impl<T: Flown> Robots<T> for Emulated {
-    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>> {
-        self.each(|robot, emulator| {
-            let situation = Situation { tick: ticks[robot], sensed: 1 };
-            emulator.sense(&situation, states[robot].numbers().as_ref())
+    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>> {
+        self.each(waking, |emulator, Waking { tick, sensed }| {
+            let situation = Situation { tick: *tick, sensed: sensed.is_some().into() };
+            emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).numbers().as_ref())
         });
-        self.each(|_, emulator| emulator.speak()).into_iter().map(Option::unwrap_or_default).collect()
+        let said = self.each(waking, |emulator, _| emulator.speak());
+        said.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>> {
-        self.each(|robot, emulator| emulator.hear(&heard[robot]));
-        self.each(|_, emulator| emulator.outcome())
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>> {
+        self.each(heard, |emulator, frames| emulator.hear(frames));
+        self.each(heard, |emulator, _| emulator.outcome())
     }
 
     fn kill(&mut self, robot: usize) {
@@ -158,6 +165,18 @@ impl<T: Flown> Robots<T> for Emulated {
 
     fn reboot(&mut self, robot: usize) -> Result {
         if self.robots[robot].take().is_some() {
+            self.robots[robot] = Some(self.start(robot)?);
+            self.greet(robot)?;
+        }
+        Ok(())
+    }
+
+    fn brown_out(&mut self, robot: usize) -> Result {
+        if self.robots[robot].take().is_some() {
+            let store = self.place(robot).join("store");
+            if let Ok(record) = files::read(&store) {
+                files::write(&store, &torn(&record))?;
+            }
             self.robots[robot] = Some(self.start(robot)?);
             self.greet(robot)?;
         }

@@ -10,5 +10,5 @@ pub mod qemu;
 pub mod watchdog;
 
 pub use wdgnn_sim::swarm::{
-    Acquaintance, Outcome, Robots, Thoughts, digest, native, networks, on_air, outcome, typed,
+    Acquaintance, Outcome, Robots, Thoughts, Waking, digest, native, networks, on_air, outcome, torn, typed,
 };

@@ -33,13 +33,18 @@ impl Body {
         let _resumed = restart::resume(node, &mut self.memory, buffer);
     }
 
+    /// The power goes while what the robot stores is written: `tear` says what is left of it.
+    pub fn tear(&mut self, tear: impl FnOnce(&[u8]) -> Vec<u8>) {
+        self.memory.0 = self.memory.0.as_deref().map(tear);
+    }
+
     /// The first half of a tick: what the robot says is in its radio then.
     pub fn open<T, M, C, const N: usize>(
         &mut self,
         node: &mut Node<M, T, N, C>,
         radio: &mut impl Radio,
         tick: u32,
-        state: T::State,
+        sensed: Option<T::State>,
         buffer: &mut [u8],
     ) where
         T: Flown,
@@ -47,7 +52,7 @@ impl Body {
         C: Codec,
     {
         let mut ports =
-            Ports { radio, sensor: &mut Eyes(state), actuator: &mut Motors, store: &mut self.memory };
+            Ports { radio, sensor: &mut Eyes(sensed), actuator: &mut Motors, store: &mut self.memory };
         self.errors = tick::open(node, tick, &mut ports, buffer);
     }
 
@@ -63,19 +68,27 @@ impl Body {
         M: Model<Features = T::Features, Output = T::Output>,
         C: Codec,
     {
-        let mut ports =
-            Ports { radio, sensor: &mut Eyes(*node.state()), actuator: &mut Motors, store: &mut self.memory };
+        let mut ports = Ports {
+            radio,
+            sensor: &mut Eyes(Some(*node.state())),
+            actuator: &mut Motors,
+            store: &mut self.memory,
+        };
         tick::close(node, &mut ports, buffer, self.errors)
     }
 }
 
-struct Eyes<S>(S);
+/// What is there to be seen; nothing where the sensor fails.
+struct Eyes<S>(Option<S>);
+
+/// The sensor fails.
+struct Blind;
 
 impl<S: Copy> Sensor<S> for Eyes<S> {
-    type Error = Infallible;
+    type Error = Blind;
 
-    fn sense(&mut self) -> Result<Sensed<S>, Infallible> {
-        Ok(Sensed::now(self.0))
+    fn sense(&mut self) -> Result<Sensed<S>, Blind> {
+        self.0.map(Sensed::now).ok_or(Blind)
     }
 }
 

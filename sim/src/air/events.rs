@@ -53,6 +53,8 @@ pub struct Events {
     pub kills: Vec<Moment>,
     /// Switched off and on again.
     pub reboots: Vec<Moment>,
+    /// The same while half of what they store is written.
+    pub brown_outs: Vec<Moment>,
     /// Out of radio contact: neither heard nor hearing.
     pub drops: Vec<Stretch>,
 }
@@ -68,6 +70,11 @@ impl Events {
         at(&self.reboots, tick)
     }
 
+    /// The robots that lose power before `tick` while they write what they store.
+    pub fn brown_outs_at(&self, tick: u32) -> impl Iterator<Item = usize> {
+        at(&self.brown_outs, tick)
+    }
+
     /// Whether `robot` is out of radio contact at `tick`.
     #[must_use]
     pub fn silent(&self, robot: usize, tick: u32) -> bool {
@@ -77,7 +84,8 @@ impl Events {
     /// The largest robot that anything is done to.
     #[must_use]
     pub fn largest(&self) -> Option<usize> {
-        let moments = self.kills.iter().chain(&self.reboots).map(|moment| moment.robot);
+        let moments =
+            self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.robot);
         moments.chain(self.drops.iter().map(|span| span.robot)).max()
     }
 }

@@ -27,11 +27,14 @@ pub struct RadioFaults {
     pub delay: f64,
     /// By how many listening windows at most.
     pub latest: u32,
+    /// By how many listening windows somebody holds back every frame.
+    pub hold_back: u32,
 }
 
 impl RadioFaults {
     /// Nothing happens.
-    pub const NONE: Self = Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0 };
+    pub const NONE: Self =
+        Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
 }
 
 /// A radio with faults. A listening window ends when the radio inside has nothing more to say.
@@ -126,8 +129,13 @@ impl<R: Radio> Radio for Faulty<R> {
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
             }
-            if self.happens(self.faults.delay) {
-                let windows = self.random.random_range(1..=self.faults.latest.max(1));
+            let late = if self.happens(self.faults.delay) {
+                self.random.random_range(1..=self.faults.latest.max(1))
+            } else {
+                0
+            };
+            let windows = late + self.faults.hold_back;
+            if windows > 0 {
                 self.late.push((self.window + windows, frame.to_vec()));
                 continue;
             }
@@ -207,6 +215,13 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_are_held_back_all_come_so_much_later_in_order() {
+        let frames = heard(RadioFaults { hold_back: 3, ..RadioFaults::NONE }, 50);
+        assert!(frames[..3].iter().all(Vec::is_empty));
+        assert!((0..).zip(&frames[3..]).all(|(window, frames)| *frames == [[window; 8]]));
+    }
+
+    #[test]
     fn harmed_frames_are_never_what_was_said() {
         let frames = heard(RadioFaults { corrupt: 1.0, ..RadioFaults::NONE }, 250);
         assert!((0..).zip(&frames).all(|(window, frames)| frames[0] != [window; 8]));
@@ -225,6 +240,7 @@ mod tests {
             duplicate: 0.2,
             delay: 0.2,
             latest: 5,
+            hold_back: 1,
         };
         assert_eq!(heard(faults, 200), heard(faults, 200));
     }

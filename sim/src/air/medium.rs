@@ -1,6 +1,6 @@
-//! The air of one swarm: who hears whom, what strangers put into it, who lies, and whose clock is off.
+//! The air of one swarm: what reaches whom, what strangers and impostors put into it, and who lies.
 
-use rand::{RngExt as _, seq::SliceRandom as _};
+use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     behaviour::LARGEST_TAP,
@@ -10,12 +10,17 @@ use wdgnn_core::{
 
 use super::{
     blueprint::Common,
+    clocks::Clocks,
+    contention::Contention,
+    crossing::Crossing,
     faulty::Faulty,
+    impostor::{Impostor, impostor},
     insider::Lie,
     mailbox::Mailbox,
+    motors,
     options::{About, Faults},
     replaying::Replaying,
-    senses::Senses,
+    senses, shares, turns,
     voice::Voice,
 };
 use crate::{
@@ -40,15 +45,6 @@ const LARGEST_ACCELERATION: f32 = 10.0;
 /// A robot's radio: recordings are played beside what arrives of what the mailbox holds.
 pub type RobotRadio = Replaying<Faulty<Mailbox>>;
 
-/// What the air is to one robot.
-#[derive(Debug)]
-pub struct Member {
-    /// Its radio.
-    pub radio: RobotRadio,
-    /// By how much its clock is ahead of the world's.
-    pub ahead: u32,
-}
-
 /// The air of a swarm.
 #[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
 pub struct Medium<'a, T> {
@@ -58,11 +54,22 @@ pub struct Medium<'a, T> {
     pub faults: Faults,
     /// Who lies.
     pub liars: Vec<bool>,
-    senses: Senses,
     voice: Box<dyn Voice + 'a>,
     random: ChaCha8Rng,
-    /// In a partition, the side that each robot is on.
-    sides: Vec<bool>,
+    crossing: Crossing,
+    /// Where frames that overlap are lost.
+    contention: Option<Contention>,
+    /// Who speaks in others' names.
+    pub impostor: Option<Impostor>,
+}
+
+/// What an air is to its robots, each for itself.
+#[derive(Debug)]
+pub struct Members {
+    /// Their radios.
+    pub radios: Vec<RobotRadio>,
+    /// Their clocks.
+    pub clocks: Clocks,
 }
 
 impl<'a, T: Flown> Medium<'a, T> {
@@ -74,12 +81,12 @@ impl<'a, T: Flown> Medium<'a, T> {
         faults: &Faults,
         swarm: u64,
         robots: usize,
-    ) -> (Self, Vec<Member>) {
+    ) -> (Self, Members) {
         let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY);
         let liars = liars(faults, robots, &mut random);
         let identity = voice.identity();
         let mut lies = 0;
-        let mut members = Vec::with_capacity(robots);
+        let (mut radios, mut ahead) = (Vec::with_capacity(robots), Vec::with_capacity(robots));
         for (robot, lies_too) in liars.iter().enumerate() {
             if *lies_too {
                 voice.teach(robot, lie(&common, layout, faults, lies));
@@ -87,12 +94,25 @@ impl<'a, T: Flown> Medium<'a, T> {
             }
             let own = generator(faults.seed, Purpose::Air, swarm << 32 | robot as u64);
             let air = Faulty::new(Mailbox::default(), faults.radio, identity, own);
-            let radio = Replaying::new(air, faults.replay);
-            members.push(Member { radio, ahead: random.random_range(0..=2 * faults.skew) });
+            radios.push(Replaying::new(air, faults.replay));
+            ahead.push(random.random_range(0..=2 * faults.skew));
         }
-        let senses = Senses::new(faults.noise, layout.clone(), faults.seed, swarm, robots);
-        let faults = faults.clone();
-        (Self { common, faults, liars, senses, voice, random, sides: Vec::new() }, members)
+        let clocks = Clocks::new(faults, swarm, ahead);
+        let contention = voice
+            .radio()
+            .filter(|_| faults.collisions)
+            .map(|radio| Contention::new(radio, common.task.period(), faults.seed, swarm));
+        let medium = Self {
+            common,
+            liars,
+            voice,
+            random,
+            crossing: Crossing::new(faults, swarm),
+            contention,
+            impostor: Impostor::new(faults, layout, swarm, robots),
+            faults: faults.clone(),
+        };
+        (medium, Members { radios, clocks })
     }
 
     /// Changes what a liar said at its tick `now`.
@@ -103,51 +123,53 @@ impl<'a, T: Flown> Medium<'a, T> {
         self.voice.lie(robot, now, frames)
     }
 
-    /// What the robots sense of where they are and how they move.
-    pub fn sense(&mut self, states: &[T::State]) -> Vec<T::State> {
-        self.senses.sense(states)
-    }
-
-    /// Lets everybody hear what reaches it: what strangers say, and what others `said`. Returns how many frames were forged.
+    /// Lets everybody hear what reaches it: what strangers and impostors say, and what others `said`. Returns how many frames were
+    /// forged.
     pub fn carry(
         &mut self,
         scene: &Scene<'_, T::State>,
         said: &[Vec<Frame>],
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
-        self.part(scene);
+        self.crossing.begin(&self.faults, scene);
         let exchanges = scene.tick.is_multiple_of(self.common.behaviour.interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
+        let Self { voice, impostor, .. } = self;
+        let spoofed = impostor.as_ref().map_or(Vec::new(), |one| one.spoof(scene, voice.as_mut()));
+        let invented = match impostor {
+            Some(one) if exchanges => one.invent(scene, voice.as_mut()),
+            _ => Vec::new(),
+        };
+        if let Some(contention) = &mut self.contention {
+            contention.send(scene.links, said);
+        }
+        if self.crossing.deaf() {
+            return 0;
+        }
         for robot in 0..said.len() {
             // Lies come first: were they believed, they would displace what is true.
-            for frame in &forged {
+            for frame in forged.iter().chain(&spoofed) {
                 put(robot, frame);
             }
             for &other in scene.links.of(robot) {
-                if self.carries(scene.tick, other as usize, robot) {
-                    said[other as usize].iter().for_each(|frame| put(robot, frame));
+                let other = other as usize;
+                if !self.crossing.carries(&self.faults, scene.tick, other, robot) {
+                    continue;
+                }
+                if self.impostor.as_ref().is_some_and(|one| one.robot() == other) {
+                    for frame in &invented {
+                        put(robot, frame);
+                    }
+                }
+                for (index, frame) in said[other].iter().enumerate() {
+                    let collides = |air: &Contention| air.collides(scene.links, robot, other, index);
+                    if !self.contention.as_ref().is_some_and(collides) {
+                        put(robot, frame);
+                    }
                 }
             }
         }
         forged.len() * said.len()
-    }
-
-    /// Cuts the swarm in two when it is time: west and east of the middle robot.
-    fn part(&mut self, scene: &Scene<'_, T::State>) {
-        if self.faults.partition.as_ref().is_some_and(|ticks| ticks.start == scene.tick) {
-            let mut easting: Vec<f32> = scene.places.iter().map(|place| place[0]).collect();
-            easting.sort_unstable_by(f32::total_cmp);
-            let middle = easting[easting.len() / 2];
-            self.sides = scene.places.iter().map(|place| place[0] < middle).collect();
-        }
-    }
-
-    /// Whether the air carries from one robot to another at this tick.
-    fn carries(&self, tick: u32, from: usize, to: usize) -> bool {
-        let events = &self.faults.events;
-        let apart = self.faults.partition.as_ref().is_some_and(|ticks| ticks.contains(&tick))
-            && self.sides[from] != self.sides[to];
-        !(apart || events.silent(from, tick) || events.silent(to, tick))
     }
 
     /// Frames of somebody without the swarm's key, in the name of robots that are there.
@@ -161,22 +183,35 @@ impl<'a, T: Flown> Medium<'a, T> {
     }
 }
 
-/// The robots of swarm number `swarm` that lie, are taken out or out of contact: what they do themselves does not count.
+/// The robots of swarm number `swarm` that lie or are at fault, are taken out, out of contact or late: what they do themselves does not
+/// count.
 #[must_use]
 pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     let mut odd = liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY));
+    let lots = [
+        motors::failing(faults, swarm, robots),
+        senses::failing(faults, swarm, robots),
+        turns::turned(faults.heading, faults.seed, swarm, robots),
+        late(faults, swarm, robots),
+    ];
+    for lot in lots {
+        odd.iter_mut().zip(lot).for_each(|(odd, drawn)| *odd |= drawn);
+    }
     let gone = faults.events.kills.iter().map(|kill| kill.robot);
-    gone.chain(faults.events.drops.iter().map(|drop| drop.robot)).for_each(|robot| odd[robot] = true);
+    let silent = faults.events.drops.iter().map(|drop| drop.robot);
+    gone.chain(silent).chain(impostor(faults, swarm, robots)).for_each(|robot| odd[robot] = true);
     odd
+}
+
+/// Who joins in flight.
+#[must_use]
+pub fn late(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
+    shares::of(faults.join.map(|join| join.share), faults.seed, Purpose::Joins, swarm, robots)
 }
 
 /// Who lies: a share of the swarm, drawn by lot.
 fn liars(faults: &Faults, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
-    let share = faults.liars.map_or(0.0, |liars| liars.share);
-    let count = (share * robots as f64).round() as usize;
-    let mut liars: Vec<bool> = (0..robots).map(|robot| robot < count).collect();
-    liars.shuffle(random);
-    liars
+    shares::draw(faults.liars.map_or(0.0, |liars| liars.share), robots, random)
 }
 
 /// The lie of the `number`-th liar: of all kinds, in turn.

@@ -2,7 +2,16 @@
 
 use std::{ops::Range, str::FromStr};
 
-use super::{events::Events, faulty::RadioFaults, senses::Noise};
+use super::{
+    clocks::Jump,
+    events::Events,
+    faulty::RadioFaults,
+    motors::MotorFault,
+    senses::{Noise, SensorFault},
+    shares::{share, share_at},
+    turns::HeadingError,
+};
+use crate::{error::Error, profiles::Profile};
 
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +41,38 @@ pub struct Faults {
     pub partition: Option<Range<u32>>,
     /// Who lies.
     pub liars: Option<Liars>,
-    /// By how much sensors err.
+    /// By how much sensors err, anew at every tick.
     pub noise: Noise,
+    /// By how much they err for good.
+    pub bias: Noise,
+    /// Whose frame is turned.
+    pub heading: Option<HeadingError>,
+    /// Whose sensor stops.
+    pub sensor: Option<SensorFault>,
+    /// Whose motors fail.
+    pub motor: Option<MotorFault>,
+    /// The most that anybody's motors do, per number of a command.
+    pub saturation: Option<f32>,
+    /// The share of directions in which links carry nothing.
+    pub one_way: f64,
+    /// Whether frames that overlap are lost.
+    pub collisions: bool,
+    /// When everybody is deaf.
+    pub interference: Option<Bursts>,
+    /// By how much clocks are fast or slow at most, in parts per million.
+    pub drift: f64,
+    /// Clocks that jump.
+    pub jumps: Vec<Jump>,
+    /// The share of ticks that a robot skips.
+    pub skip: f64,
+    /// From which tick on an insider speaks in everybody's name.
+    pub spoof: Option<u32>,
+    /// In how many invented names an insider speaks.
+    pub sybil: u32,
+    /// Who is switched on in flight.
+    pub join: Option<Join>,
+    /// The share of robots with another model.
+    pub other_models: f64,
     /// Whom robots believe.
     pub trust: Trust,
     /// The seed of all that.
@@ -52,9 +91,46 @@ impl Default for Faults {
             partition: None,
             liars: None,
             noise: Noise::NONE,
+            bias: Noise::NONE,
+            heading: None,
+            sensor: None,
+            motor: None,
+            saturation: None,
+            one_way: 0.0,
+            collisions: false,
+            interference: None,
+            drift: 0.0,
+            jumps: Vec::new(),
+            skip: 0.0,
+            spoof: None,
+            sybil: 0,
+            join: None,
+            other_models: 0.0,
             trust: Trust::Robust,
             seed: 0,
         }
+    }
+}
+
+impl Faults {
+    /// Checks that all of it can be on a profile, with so many robots.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the option that cannot be.
+    pub fn check(&self, profile: Profile, robots: usize) -> Result<(), Error> {
+        if self.collisions && profile.radio().is_none() {
+            return Err(Error::usage(
+                "--collisions is for a --profile that a radio carries: dot154, esb32 or espnow",
+            ));
+        }
+        if self.sybil > 0 && profile.check_robots(robots + self.sybil as usize).is_err() {
+            return Err(Error::usage(format!(
+                "--sybil {} cannot be on {}: it has no addresses for so many",
+                self.sybil,
+                profile.name()
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -73,10 +149,48 @@ impl FromStr for Delay {
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = text
             .split_once(':')
-            .and_then(|(share, ticks)| Some(Self { share: share.parse().ok()?, ticks: ticks.parse().ok()? }));
-        let delay = parsed.filter(|delay| (0.0..=1.0).contains(&delay.share) && delay.ticks > 0);
+            .and_then(|(part, ticks)| Some(Self { share: share(part)?, ticks: ticks.parse().ok()? }));
+        let delay = parsed.filter(|delay| delay.ticks > 0);
         delay
             .ok_or_else(|| format!("`{text}` is not SHARE:TICKS with a share between 0 and 1, such as 0.2:5"))
+    }
+}
+
+/// A share of the time, in bursts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bursts {
+    /// The share.
+    pub share: f64,
+    /// The mean length of a burst in ticks.
+    pub ticks: u32,
+}
+
+impl FromStr for Bursts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Delay { share, ticks } = text.parse()?;
+        Ok(Self { share, ticks })
+    }
+}
+
+/// Robots that are switched on in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Join {
+    /// Which share of the swarm.
+    pub share: f64,
+    /// Before which tick.
+    pub tick: u32,
+}
+
+impl FromStr for Join {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let join = share_at(text).map(|(share, tick)| Self { share, tick });
+        join.ok_or_else(|| {
+            format!("`{text}` is not SHARE@TICK with a share between 0 and 1, such as 0.2@100")
+        })
     }
 }
 
@@ -166,6 +280,8 @@ mod tests {
         assert_eq!("0.2:5".parse(), Ok(Delay { share: 0.2, ticks: 5 }));
         assert_eq!("50-150".parse(), Ok(Partition(50..150)));
         assert_eq!("state:0.1".parse(), Ok(Liars { about: About::State, share: 0.1 }));
+        assert_eq!("0.1:3".parse(), Ok(Bursts { share: 0.1, ticks: 3 }));
+        assert_eq!("0.2@100".parse(), Ok(Join { share: 0.2, tick: 100 }));
         assert_eq!("PARAMETERS:0.2".parse(), Ok(Liars { about: About::Parameters, share: 0.2 }));
     }
 
@@ -173,6 +289,9 @@ mod tests {
     fn options_that_cannot_be_are_told() {
         for bad in ["", "0.2", "2:5", "0.2:0", "0.2:x"] {
             assert!(bad.parse::<Delay>().unwrap_err().contains("SHARE:TICKS"), "{bad}");
+        }
+        for bad in ["", "0.2", "2@5", "0.2@x"] {
+            assert!(bad.parse::<Join>().unwrap_err().contains("SHARE@TICK"), "{bad}");
         }
         for bad in ["50", "150-50", "50-50", "a-b"] {
             assert!(bad.parse::<Partition>().is_err(), "{bad}");

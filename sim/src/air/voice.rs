@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    profiles::FlownCodec,
+    profiles::{FlownCodec, Profile},
+    radio::Radio,
     scene::{Flown, Frame},
 };
 
@@ -36,9 +37,16 @@ pub trait Voice: Send {
     /// Whose frame this is: see [`wdgnn_core::codec::Codec::identity`].
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
+    /// The radio that it is made for.
+    fn radio(&self) -> Option<Radio>;
+
     /// A frame in a robot's name from somebody without the key, from nowhere, newer than that robot's own: `skew` is by how much
     /// clocks differ.
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame>;
+
+    /// A frame in any name from somebody with the key, as of `ahead` ticks after `tick`, of this boot or the last that the profile's
+    /// frames can tell. Its sender is where the numbers of `state` say, and has learned nothing.
+    fn speak_as(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32]) -> Option<Frame>;
 
     /// Tells robot number `robot` what to lie about.
     fn teach(&mut self, robot: usize, lie: Lie);
@@ -56,6 +64,7 @@ pub struct VoiceOf<T, M, C> {
     blueprint: Blueprint<M, T>,
     link: Link,
     stranger: C,
+    insider: C,
     key: Key,
     insiders: Vec<Option<Insider<C>>>,
 }
@@ -69,7 +78,25 @@ where
     /// The voice of a swarm with this key.
     pub fn new(blueprint: Blueprint<M, T>, key: &Key) -> Self {
         let link = Link { profile: C::profile(M::FOLDED), checksum: blueprint.checksum };
-        Self { blueprint, link, stranger: C::with_key(&WRONG_KEY), key: *key, insiders: Vec::new() }
+        let [stranger, insider] = [&WRONG_KEY, key].map(C::with_key);
+        Self { blueprint, link, stranger, insider, key: *key, insiders: Vec::new() }
+    }
+
+    /// A frame with the offline parameters, sealed by `codec`.
+    fn say(
+        &self,
+        codec: &C,
+        sender: NodeId,
+        boot: u32,
+        sequence: u32,
+        tick: u32,
+        state: T::State,
+    ) -> Option<Frame> {
+        let (chains, wide) = (M::Chains::ZERO, *self.blueprint.model.offline());
+        let beacon = Beacon { sender, boot, sequence, degree: 0, state, chains, wide };
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = codec.encode(&self.link, &beacon, tick, 0, &mut buffer)?;
+        buffer.get(..length).map(Frame::from)
     }
 }
 
@@ -83,14 +110,23 @@ where
         |frame| C::identity(frame, 0)
     }
 
+    fn radio(&self) -> Option<Radio> {
+        Profile::with_code(self.link.profile as u32)?.radio()
+    }
+
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {
         let sequence = (tick + skew) * C::FRAMES + C::FRAMES;
-        let (chains, wide) = (M::Chains::ZERO, *self.blueprint.model.offline());
-        let state = nowhere::<T::State>();
-        let beacon = Beacon { sender, boot: 0, sequence, degree: 0, state, chains, wide };
-        let mut buffer = [0; LONGEST_BUFFER];
-        let length = self.stranger.encode(&self.link, &beacon, tick, 0, &mut buffer)?;
-        buffer.get(..length).map(Frame::from)
+        self.say(&self.stranger, sender, 0, sequence, tick, nowhere::<T::State>())
+    }
+
+    fn speak_as(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32]) -> Option<Frame> {
+        let mut numbers = <T::State as State>::Numbers::ZERO;
+        numbers.as_mut().iter_mut().zip(state).for_each(|(to, from)| *to = *from);
+        let state = T::State::from_numbers(numbers);
+        let sequence = (tick + ahead) * C::FRAMES;
+        let say = |boot| self.say(&self.insider, name, boot, sequence, tick, state);
+        // Short headers tell no more than 16 bits of it.
+        say(boot).or_else(|| say(boot & 0xffff))
     }
 
     fn teach(&mut self, robot: usize, lie: Lie) {

@@ -13,6 +13,7 @@ pub mod networks;
 pub mod on_air;
 pub mod outcome;
 pub mod typed;
+pub mod watch;
 
 use wdgnn_core::{
     safety::Verdict,
@@ -27,12 +28,13 @@ use crate::{
 
 /// Robots that speak in frames. A robot that is gone says nothing and does nothing; the others fly on.
 pub trait Robots<T: Task>: Send {
-    /// Everybody senses and speaks, each at the tick that its clock shows: the frames of every robot, none of those that are gone or
-    /// do not speak in this tick.
-    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>>;
+    /// Everybody for whom a tick begins senses and speaks: the frames of every robot, none of those that are gone or do not speak in
+    /// this tick.
+    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>>;
 
-    /// Everybody hears, acts and learns: `heard` holds the frames that reach each robot, in order.
-    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>>;
+    /// Everybody for whom a tick began hears, acts and learns: `heard` holds the frames that reach each robot, in order, and nothing
+    /// for the others.
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>>;
 
     /// Takes a robot out of the sky.
     fn kill(&mut self, robot: usize);
@@ -42,6 +44,12 @@ pub trait Robots<T: Task>: Send {
     /// # Errors
     /// When it does not come back.
     fn reboot(&mut self, robot: usize) -> Result;
+
+    /// Takes a robot's power while half of what it stores is written, and gives it back.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    fn brown_out(&mut self, robot: usize) -> Result;
 
     /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
     fn lost(&mut self) -> Vec<String> {
@@ -62,6 +70,29 @@ pub trait Robots<T: Task>: Send {
     fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
         None
     }
+}
+
+/// How a robot's tick begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waking<S> {
+    /// What its clock shows.
+    pub tick: u32,
+    /// What it senses; nothing where its sensor fails.
+    pub sensed: Option<S>,
+}
+
+impl<S> Waking<S> {
+    /// At a tick, with a sensor that works.
+    pub const fn new(tick: u32, state: S) -> Self {
+        Self { tick, sensed: Some(state) }
+    }
+}
+
+/// What is left of a record of which half was written when the power went: the rest is erased.
+#[must_use]
+pub fn torn(record: &[u8]) -> Vec<u8> {
+    let written = record.len() / 2;
+    record.iter().enumerate().map(|(place, byte)| if place < written { *byte } else { 0xff }).collect()
 }
 
 /// What a robot thinks of others.

@@ -11,7 +11,7 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use super::{Acquaintance, Outcome, Robots, Thoughts, typed::inside};
+use super::{Acquaintance, Outcome, Robots, Thoughts, Waking, torn, typed::inside};
 use crate::{
     air::{blueprint::Blueprint, body::Body, mailbox::Mailbox, voice::is_nowhere},
     error::Result,
@@ -22,7 +22,7 @@ use crate::{
 /// Robots in this process that speak by the codec `C`.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct Native<T: Flown, M: Model, C> {
-    blueprint: Blueprint<M, T>,
+    blueprints: Vec<Blueprint<M, T>>,
     key: Key,
     robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
@@ -33,12 +33,21 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: FlownCodec,
 {
-    /// As many robots as asked for, all by one blueprint, with the swarm's key.
+    /// Robots by one blueprint each, with the swarm's key.
     #[must_use]
-    pub fn new(blueprint: Blueprint<M, T>, key: &Key, robots: usize) -> Self {
-        let codec = || C::with_key(key).among(roster(robots));
-        let start = |id| Some(NativeRobot::start(&blueprint, id, codec(), Body::default()));
-        Self { blueprint, key: *key, robots: (0..).take(robots).map(start).collect() }
+    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key) -> Self {
+        let codec = || C::with_key(key).among(roster(blueprints.len()));
+        let start =
+            |(id, blueprint)| Some(NativeRobot::start(blueprint, id, codec(), Body::default()));
+        let robots = (0..).zip(&blueprints).map(start).collect();
+        Self { blueprints, key: *key, robots }
+    }
+
+    /// Starts a robot that was switched off.
+    fn restart(&mut self, robot: usize, off: NativeRobot<T, M, C>) {
+        let codec = C::with_key(&self.key).among(roster(self.robots.len()));
+        let on = NativeRobot::start(&self.blueprints[robot], off.node.id(), codec, off.body);
+        self.robots[robot] = Some(on);
     }
 }
 
@@ -48,16 +57,15 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
     C: FlownCodec,
 {
-    fn speak(&mut self, ticks: &[u32], states: &[T::State]) -> Vec<Vec<Frame>> {
-        let senses = ticks.iter().zip(states);
-        let robots = self.robots.iter_mut().zip(senses);
-        let said = robots.map(|(robot, (tick, state))| Some(robot.as_mut()?.speak(*tick, *state)));
+    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>> {
+        let robots = self.robots.iter_mut().zip(waking);
+        let said = robots.map(|(robot, waking)| Some(robot.as_mut()?.wake((*waking)?)));
         said.map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Vec<Frame>]) -> Vec<Option<Outcome>> {
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>> {
         let robots = self.robots.iter_mut().zip(heard);
-        robots.map(|(robot, frames)| robot.as_mut().map(|robot| robot.hear(frames))).collect()
+        robots.map(|(robot, frames)| Some(robot.as_mut()?.hear(frames.as_ref()?))).collect()
     }
 
     fn kill(&mut self, robot: usize) {
@@ -66,8 +74,15 @@ where
 
     fn reboot(&mut self, robot: usize) -> Result {
         if let Some(off) = self.robots[robot].take() {
-            let codec = C::with_key(&self.key).among(roster(self.robots.len()));
-            self.robots[robot] = Some(NativeRobot::start(&self.blueprint, off.node.id(), codec, off.body));
+            self.restart(robot, off);
+        }
+        Ok(())
+    }
+
+    fn brown_out(&mut self, robot: usize) -> Result {
+        if let Some(mut off) = self.robots[robot].take() {
+            off.body.tear(torn);
+            self.restart(robot, off);
         }
         Ok(())
     }
@@ -125,8 +140,13 @@ where
 
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
+        self.wake(Waking::new(tick, state))
+    }
+
+    /// The same, whether the sensor works or not.
+    pub fn wake(&mut self, waking: Waking<T::State>) -> Vec<Frame> {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        self.body.open(&mut self.node, &mut self.air, tick, state, buffer);
+        self.body.open(&mut self.node, &mut self.air, waking.tick, waking.sensed, buffer);
         self.air.take_said()
     }
 

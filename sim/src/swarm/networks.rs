@@ -15,17 +15,23 @@ use wdgnn_core::{
 use super::{
     Robots,
     native::Native,
-    on_air::{Air, OnAir},
+    on_air::{Air, Mixed, OnAir},
     typed::{Online, Typed},
 };
 use crate::{
-    air::{blueprint::Blueprint, options::Trust, voice::VoiceOf},
+    air::{
+        blueprint::Blueprint,
+        options::{Faults, Trust},
+        shares,
+        voice::VoiceOf,
+    },
     error::{Error, Result},
     model::ModelFile,
     profiles::{
         CodecVisitor, FlownCodec, LinkCodec, LinkVisitor, Profile, visit_codec, visit_link, visit_sealed,
     },
     scene::{Flown, Swarm},
+    seeds::Purpose,
     shapes::{Shapes, Visitor},
 };
 
@@ -46,6 +52,8 @@ pub struct Network<'a, T: Flown> {
     pub online: Online<T>,
     /// The link profile.
     pub profile: Profile,
+    /// The weight file of those robots that fly another one.
+    pub other: Option<&'a ModelFile>,
 }
 
 impl<'a, T: Flown> Network<'a, T> {
@@ -55,7 +63,7 @@ impl<'a, T: Flown> Network<'a, T> {
     /// [`Error::Model`] when it is for another task.
     pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
         let rule = model.weights().header.learning;
-        Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile })
+        Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile, other: None })
     }
 
     /// A swarm by the fast path, from its start. Small radios carry the network that robots carry; others fly on `exact`.
@@ -138,8 +146,21 @@ impl<'a, T: Flown> Network<'a, T> {
         there: Option<Box<dyn Robots<T> + 'a>>,
         robots: usize,
     ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
+        air.faults.check(self.profile, robots)?;
+        let mixed = air.faults.other_models > 0.0;
         let blueprint = self.blueprint::<T::Shape>(trust)?;
-        Ok(PutOnAir { blueprint, there, air, learns: self.learns(), robots })
+        let other = match self.other.filter(|_| mixed) {
+            Some(model) => Some(
+                Self { model, other: None, ..Self::of(model, self.profile)? }.blueprint::<T::Shape>(trust)?,
+            ),
+            None => None,
+        };
+        if mixed && (other.is_none() || there.is_some()) {
+            return Err(Error::usage(
+                "--other-model is for robots in this process that have another model to fly: flocking ones",
+            ));
+        }
+        Ok(PutOnAir { blueprint, other, there, air, learns: self.learns(), robots })
     }
 
     /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
@@ -247,6 +268,8 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
 /// Robots on an air, of which only the codec is still to be chosen.
 struct PutOnAir<'a, 'b, M, T: Flown> {
     blueprint: Blueprint<M, T>,
+    /// What those are made of that fly another model.
+    other: Option<Blueprint<M, T>>,
     /// Those that are there already; none for robots in this process.
     there: Option<Box<dyn Robots<T> + 'a>>,
     air: &'b Air<'b>,
@@ -262,10 +285,15 @@ where
     type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let Self { blueprint, there, air, learns, robots: count } = self;
+        let Self { blueprint, other, there, air, learns, robots: count } = self;
+        let Faults { other_models, seed, .. } = *air.faults;
+        let others = shares::of(Some(other_models), seed, Purpose::Models, air.swarm, count);
+        let blueprints =
+            || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(blueprint)).collect();
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
-        let robots = there.unwrap_or_else(|| Box::new(Native::<T, M, C>::new(blueprint, &air.key, count)));
-        Box::new(OnAir::new(robots, blueprint.common(), voice, air, learns, count))
+        let robots = there.unwrap_or_else(|| Box::new(Native::<T, M, C>::new(blueprints(), &air.key)));
+        let mixed = other.map(|other| Mixed { common: other.common(), drawn: others });
+        Box::new(OnAir::new(robots, blueprint.common(), mixed, voice, air, learns, count))
     }
 }
 

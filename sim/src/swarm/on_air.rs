@@ -2,16 +2,16 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
-use std::collections::BTreeMap;
+use wdgnn_core::{ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
 
-use wdgnn_core::{ports::Radio as _, refusal::Refusal, robot::LONGEST_BUFFER, seal::Key, task::NodeId};
-
-use super::{Acquaintance, Outcome, Robots, Thoughts};
+use super::{Outcome, Robots, Thoughts, Waking, watch::Watch};
 use crate::{
     air::{
         blueprint::Common,
-        medium::{Medium, Member, RobotRadio},
+        medium::{self, Medium, Members, RobotRadio},
+        motors::Motors,
         options::Faults,
+        senses::Senses,
         voice::Voice,
     },
     error::Result,
@@ -27,18 +27,29 @@ pub const KEY: Key = *b"simulated swarm.";
 pub struct OnAir<'a, T: Flown> {
     robots: Box<dyn Robots<T> + 'a>,
     medium: Medium<'a, T>,
-    ears: Vec<Member>,
+    ears: Members,
+    senses: Senses<T::State>,
+    motors: Motors,
+    mixed: Option<Mixed<T>>,
     learns: bool,
     /// What they said in the last tick.
     said: Vec<Vec<Frame>>,
-    /// What they did in the last tick.
+    /// What they did in their last tick.
     outcomes: Vec<Option<Outcome>>,
-    killed: Vec<Option<u32>>,
-    /// Robots that were restarted, each with the tick, until they are back.
-    returning: Vec<(usize, u32)>,
-    /// How often in a row an honest robot has believed a liar.
-    deceived: BTreeMap<(usize, NodeId), u32>,
-    tally: Tally,
+    /// Who is in the sky and switched on.
+    on: Vec<bool>,
+    /// Who is switched on in flight.
+    late: Vec<bool>,
+    watch: Watch,
+}
+
+/// Robots of another model on the same air.
+#[derive(Clone, Debug)]
+pub struct Mixed<T> {
+    /// What they have in common.
+    pub common: Common<T>,
+    /// Who they are.
+    pub drawn: Vec<bool>,
 }
 
 /// What an air is made of, besides robots.
@@ -60,167 +71,134 @@ impl<'a, T: Flown> OnAir<'a, T> {
     pub fn new(
         robots: Box<dyn Robots<T> + 'a>,
         common: Common<T>,
+        mixed: Option<Mixed<T>>,
         voice: Box<dyn Voice + 'a>,
         air: &Air<'_>,
         learns: bool,
         count: usize,
     ) -> Self {
+        let late = medium::late(air.faults, air.swarm, count);
         let (medium, ears) = Medium::new(common, voice, air.layout, air.faults, air.swarm, count);
         Self {
             robots,
             medium,
             ears,
+            senses: Senses::new(air.faults, air.layout.clone(), air.swarm, count),
+            motors: Motors::new(air.faults, air.swarm, count),
+            mixed,
             learns,
             said: Vec::new(),
-            outcomes: Vec::new(),
-            killed: vec![None; count],
-            returning: Vec::new(),
-            deceived: BTreeMap::new(),
-            tally: Tally::default(),
+            outcomes: vec![None; count],
+            on: late.iter().map(|late| !late).collect(),
+            late,
+            watch: Watch::default(),
         }
     }
 
     /// Does to single robots what is to be done before this tick.
-    fn intervene(&mut self, tick: u32) -> Result {
-        for robot in self.medium.faults.events.kills_at(tick) {
+    fn intervene(&mut self, scene: &Scene<'_, T::State>) -> Result {
+        let (Faults { events, join, spoof, .. }, tick) = (&self.medium.faults, scene.tick);
+        for robot in events.kills_at(tick) {
             self.robots.kill(robot);
-            self.killed[robot] = Some(tick);
+            self.on[robot] = false;
+            self.watch.killed.insert(robot, tick);
         }
-        for robot in self.medium.faults.events.reboots_at(tick) {
-            if self.killed[robot].is_none() {
-                self.robots.reboot(robot)?;
-                self.returning.push((robot, tick));
+        for robot in events.reboots_at(tick).filter(|robot| self.on[*robot]) {
+            self.robots.reboot(robot)?;
+            self.watch.returning.push((robot, tick));
+        }
+        for robot in events.brown_outs_at(tick).filter(|robot| self.on[*robot]) {
+            self.robots.brown_out(robot)?;
+            self.watch.returning.push((robot, tick));
+        }
+        if join.is_some_and(|join| join.tick == tick) {
+            for robot in (0..self.on.len()).filter(|robot| self.late[*robot]) {
+                if !self.watch.killed.contains_key(&robot) {
+                    self.on[robot] = true;
+                    self.watch.returning.push((robot, tick));
+                }
             }
+        }
+        if *spoof == Some(tick) {
+            self.watch.mute(scene, &self.medium);
         }
         Ok(())
     }
 
-    /// Counts what a robot did, and checks what must always hold.
-    fn count(&mut self, thoughts: Option<&Thoughts>, before: Option<&Outcome>, now: &Outcome) {
-        let tally = &mut self.tally;
-        let Common { task, behaviour, offline, norm } = &self.medium.common;
-        tally.heard += u64::from(now.counts.heard);
-        tally.most_heard = tally.most_heard.max(now.counts.heard);
-        for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
-            tally.refused.count_many(*refusal, count);
-        }
-        let distance =
-            |a: &[f32], b: &[f32]| a.iter().zip(b).fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)).sqrt();
-        if let Some(thoughts) = thoughts {
-            tally.judge(thoughts.verdict);
-            let alone = !thoughts.known.iter().any(|other| other.counted);
-            // A projection onto the ball rounds anew in every tick.
-            let rounding = 1.0e-6 * norm;
-            let before = before.map_or(&offline[..], |before| &before.wide);
-            tally.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
-        }
-        let ball = behaviour.learning.ball * norm;
-        let command = output::<T>(&now.command);
-        let sound = task.command(&command) == command
-            && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
-            // Rounding on the ball's surface.
-            && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);
-        tally.violations += u64::from(!sound);
+    /// Robots of another model, if this is one.
+    fn other(&self, robot: usize) -> Option<&Common<T>> {
+        self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]).map(|mixed| &mixed.common)
     }
 
-    /// Looks at everybody after a tick.
-    fn inspect(&mut self, scene: &Scene<'_, T::State>, thoughts: &[Option<Thoughts>]) {
-        let mut deceived = BTreeMap::new();
-        for (robot, thoughts) in thoughts.iter().enumerate() {
-            let Some(thoughts) = thoughts else { continue };
-            let lies = self.medium.liars[robot];
-            for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {
-                let other = usize::from(sender);
-                self.tally.fooled += u64::from(nowhere);
-                if let Some(Some(tick)) = self.killed.get(other) {
-                    self.tally.longest_stale = self.tally.longest_stale.max(scene.tick - tick);
-                }
-                if lies {
-                    continue;
-                }
-                let liar = self.medium.liars.get(other).copied().unwrap_or_default();
-                if heard_now && followed {
-                    let words = if liar { &mut self.tally.lies } else { &mut self.tally.truths };
-                    words.told += 1;
-                    words.refused += u64::from(!believed);
-                }
-                if liar && counted {
-                    let pair = (robot, sender);
-                    let before = self.deceived.get(&pair).copied().unwrap_or_default();
-                    let times = before + u32::from(heard_now);
-                    self.tally.longest_deceived = self.tally.longest_deceived.max(times);
-                    deceived.insert(pair, times);
-                }
-            }
-        }
-        self.deceived = deceived;
-        let returning = std::mem::take(&mut self.returning);
-        for (robot, since) in returning {
-            self.tally.longest_return = self.tally.longest_return.max(scene.tick - since);
-            if !is_back(robot, scene, thoughts) {
-                self.returning.push((robot, since));
-            }
-        }
+    /// What every robot that is on knows as its tick begins: its clock's time, and what it senses.
+    fn wake(&mut self, scene: &Scene<'_, T::State>) -> Vec<Option<Waking<T::State>>> {
+        let sensed = self.senses.sense(scene.tick, scene.states);
+        let wake = |(robot, sensed)| {
+            let tick = self.ears.clocks.show(scene.tick, robot)?;
+            self.on[robot].then_some(Waking { tick, sensed })
+        };
+        sensed.into_iter().enumerate().map(wake).collect()
     }
-}
 
-/// Whether a restarted robot counts somebody, and half of those in range count it. Whom nobody can look into is back at once.
-fn is_back<S>(robot: usize, scene: &Scene<'_, S>, thoughts: &[Option<Thoughts>]) -> bool {
-    let Some(own) = &thoughts[robot] else { return true };
-    let counts_somebody = own.known.iter().any(|other| other.counted);
-    let in_range = scene.links.of(robot);
-    let counted = in_range.iter().filter(|&&other| {
-        let mut known = thoughts[other as usize].iter().flat_map(|thoughts| &thoughts.known);
-        known.any(|other| other.counted && usize::from(other.sender) == robot)
-    });
-    // Nobody in range is nobody to be back with.
-    in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
-}
-
-/// A command from its numbers.
-fn output<T: Flown>(numbers: &[f32]) -> T::Output {
-    let mut output = T::nothing();
-    output.as_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-    output
+    /// What a robot's motors do: what it told them last. One that does not know where it is has its drive brake.
+    fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
+        let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
+            return T::nothing();
+        };
+        let mut command = match outcome.counts.stopped {
+            0 => outcome.output::<T>(),
+            _ => self.medium.common.task.fallback(&scene.states[robot], Isolation::Stop),
+        };
+        self.motors.act(scene.tick, robot, command.as_mut());
+        command
+    }
 }
 
 impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.intervene(scene.tick)?;
-        let sensed = self.medium.sense(scene.states);
-        let clocks: Vec<u32> = self.ears.iter().map(|ear| scene.tick + ear.ahead).collect();
-        let mut said = self.robots.speak(&clocks, &sensed);
-        for (robot, (now, frames)) in clocks.iter().zip(&mut said).enumerate() {
-            self.medium.lie(robot, *now, frames)?;
-        }
-        let ears = &mut self.ears;
-        let forged = self.medium.carry(scene, &said, |robot, frame| {
-            ears[robot].radio.inner().inner().put(frame.clone());
-        });
-        self.said = said;
-        self.tally.forged += forged as u64;
-        let heard: Vec<Vec<Frame>> = self.ears.iter_mut().map(|ear| listen(&mut ear.radio)).collect();
-        let outcomes = self.robots.hear(&heard);
-        let before = std::mem::take(&mut self.outcomes);
-        let thoughts: Vec<Option<Thoughts>> =
-            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
-        for (robot, now) in outcomes.iter().enumerate() {
-            if let Some(now) = now {
-                self.count(thoughts[robot].as_ref(), before.get(robot).and_then(Option::as_ref), now);
+        self.intervene(scene)?;
+        let waking = self.wake(scene);
+        let mut said = self.robots.speak(&waking);
+        for (robot, (waking, frames)) in waking.iter().zip(&mut said).enumerate() {
+            if let Some(Waking { tick, .. }) = waking {
+                self.medium.lie(robot, *tick, frames)?;
             }
         }
+        let (radios, on) = (&mut self.ears.radios, &self.on);
+        let forged = self.medium.carry(scene, &said, |robot, frame| {
+            if on[robot] {
+                radios[robot].inner().inner().put(frame.clone());
+            }
+        });
+        self.said = said;
+        self.watch.tally.forged += forged as u64;
+        // Who does not listen in this tick does so in its next.
+        let listens = waking.iter().map(Option::is_some);
+        let heard: Vec<Option<Vec<Frame>>> =
+            listens.zip(radios).map(|(listens, radio)| listens.then(|| listen(radio))).collect();
+        let outcomes = self.robots.hear(&heard);
+        let thoughts: Vec<Option<Thoughts>> =
+            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
+        for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
+            if let Some(now) = &now {
+                let (before, thoughts) = (self.outcomes[robot].as_ref(), thoughts[robot].as_ref());
+                let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
+                let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
+                self.watch.count(common, thoughts, before, now);
+            }
+            self.outcomes[robot] = now;
+        }
         commands.clear();
-        // Who is gone does nothing.
-        commands
-            .extend(outcomes.iter().map(|o| o.as_ref().map_or(T::nothing(), |o| output::<T>(&o.command))));
-        self.outcomes = outcomes;
-        self.inspect(scene, &thoughts);
+        for robot in 0..self.outcomes.len() {
+            commands.push(self.command(robot, scene));
+        }
+        self.watch.inspect(scene, &self.medium, &thoughts);
         Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
         let outcome = self.outcomes.get(robot)?.as_ref()?;
-        let offline = &self.medium.common.offline;
+        let offline = &self.other(robot).unwrap_or(&self.medium.common).offline;
         Some(View { wide: &outcome.wide, offline, inside: self.robots.inside(robot) })
     }
 
@@ -229,7 +207,12 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     }
 
     fn counts(&self, robot: usize) -> bool {
-        !self.medium.liars[robot]
+        // Parameters of two models have nothing to agree about.
+        !self.medium.liars[robot] && self.other(robot).is_none()
+    }
+
+    fn in_sky(&self, robot: usize) -> bool {
+        self.on[robot]
     }
 
     fn frames(&self) -> &[Vec<Frame>] {
@@ -237,8 +220,8 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     }
 
     fn tally(&self) -> Option<Tally> {
-        let replayed = self.ears.iter().map(|ear| ear.radio.played_frames()).sum();
-        Some(Tally { replayed, ..self.tally.clone() })
+        let replayed = self.ears.radios.iter().map(RobotRadio::played_frames).sum();
+        Some(Tally { replayed, ..self.watch.tally.clone() })
     }
 
     fn lost(&mut self) -> Vec<String> {

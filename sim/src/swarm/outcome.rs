@@ -3,6 +3,8 @@
 use wdgnn_core::tick::Report;
 use wdgnn_protocol::emulation;
 
+use crate::scene::Flown;
+
 /// What a robot did in a tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -20,5 +22,13 @@ impl Outcome {
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::Outcome::new(report), command, wide }
+    }
+
+    /// Its command as its task has it.
+    #[must_use]
+    pub fn output<T: Flown>(&self) -> T::Output {
+        let mut output = T::nothing();
+        output.as_mut().iter_mut().zip(&self.command).for_each(|(to, from)| *to = *from);
+        output
     }
 }

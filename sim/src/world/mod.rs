@@ -69,6 +69,17 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         )))
     }
 
+    /// Another network of the same task, that robots of another swarm might fly.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is none.
+    fn other_model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "there is no other model of --task {}: leave --other-model out",
+            Self::NAME
+        )))
+    }
+
     /// The start of a flight: every robot's state.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use super::{
     start,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     links::Links,
     model::ModelFile,
     models,
@@ -75,6 +75,17 @@ where
     /// Where there is none.
     fn model(profile: Profile) -> Result<ModelFile>;
 
+    /// Another one.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn other_model(_: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "there is no other model of --task {}: leave --other-model out",
+            Self::NAME
+        )))
+    }
+
     /// Robots around a centre, each within reach of others.
     fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<D>>;
 }
@@ -101,6 +112,10 @@ impl Space<2> for Flock<2> {
 
     fn model(profile: Profile) -> Result<ModelFile> {
         models::of_profile(RecipeName::Ours, profile)
+    }
+
+    fn other_model(profile: Profile) -> Result<ModelFile> {
+        models::of_profile(RecipeName::Through, profile)
     }
 
     fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
@@ -169,6 +184,10 @@ where
 
     fn model(profile: Profile) -> Result<ModelFile> {
         <Self as Space<D>>::model(profile)
+    }
+
+    fn other_model(profile: Profile) -> Result<ModelFile> {
+        <Self as Space<D>>::other_model(profile)
     }
 
     fn task() -> Flocking<D> {

@@ -1,0 +1,58 @@
+//! What others do to a swarm, with its key and without.
+
+use clap::Args;
+
+use super::words::Words;
+use crate::air::options::{Faults, Liars};
+
+/// The tick in which an impostor speaks unless another is given.
+const SPOOF_TICK: &str = "50";
+
+/// What others do to a swarm.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Attacks")]
+pub struct AttackArguments {
+    /// Record what every robot hears and play it back over and over from this tick on.
+    #[arg(long, value_name = "TICK")]
+    pub replay: Option<u32>,
+    /// Let everybody hear so many frames per exchange of somebody without the swarm's key.
+    #[arg(long, value_name = "FRAMES", default_value_t = 0)]
+    pub forge: u32,
+    /// Somebody without the key holds back every frame for so many ticks.
+    #[arg(long, value_name = "TICKS", default_value_t = 0)]
+    pub hold_back: u32,
+    /// Robots with the swarm's key that lie, about what, and which share of the swarm: STATE:0.1 or PARAMETERS:0.2; or
+    /// SUBTLE:0.1, about their velocity and taps by just as much as is believed; or VELOCITY:0.1@0.5, about their velocity by
+    /// 0.5 m/s per axis.
+    #[arg(long, value_name = "STATE|PARAMETERS|SUBTLE|VELOCITY:SHARE[@M/S]")]
+    pub liars: Option<Liars>,
+    /// A robot with the key speaks once in everybody's name, in frames of the last boot there can be, as new as is believed; at this
+    /// tick.
+    #[arg(long, value_name = "TICK", num_args = 0..=1, default_missing_value = SPOOF_TICK)]
+    pub spoof: Option<u32>,
+    /// A robot with the key speaks in so many names that nobody has, all around the robot that is nearest to it at the start.
+    #[arg(long, value_name = "NAMES", default_value_t = 0)]
+    pub sybil: u32,
+}
+
+impl AttackArguments {
+    /// Adds what was asked for.
+    pub(super) fn add_to(&self, faults: &mut Faults) {
+        faults.replay = self.replay;
+        faults.forge = self.forge;
+        faults.radio.hold_back = self.hold_back;
+        faults.liars = self.liars;
+        faults.spoof = self.spoof;
+        faults.sybil = self.sybil;
+    }
+
+    /// Says the options.
+    pub(super) fn say(&self, words: &mut Words) {
+        words.say("replay", self.replay);
+        words.number("forge", self.forge, 0);
+        words.number("hold-back", self.hold_back, 0);
+        words.say("liars", self.liars.map(|liars| liars.words()));
+        words.say("spoof", self.spoof);
+        words.number("sybil", self.sybil, 0);
+    }
+}

@@ -1,0 +1,129 @@
+//! What goes wrong with what robots sense and do, and with their clocks.
+
+use clap::Args;
+
+use super::words::{Words, number, share};
+use crate::{
+    air::{
+        clocks::Jump,
+        motors::MotorFault,
+        options::Faults,
+        senses::{Noise, SensorFault},
+        turns::HeadingError,
+    },
+    error::{Error, Result},
+};
+
+/// The most that a sensor is off by, in metres and m/s.
+const MOST_NOISE: f32 = 100.0;
+/// The most that a clock drifts: a tenth.
+const MOST_DRIFT: f64 = 100_000.0;
+
+/// What goes wrong with what robots sense and do.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Faults of sensors, motors and clocks")]
+pub struct BodyArguments {
+    /// White noise on the position that a robot senses, as a standard deviation per axis and tick.
+    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    pub position_noise: f32,
+    /// White noise on the velocity that a robot senses, as a standard deviation per axis and tick.
+    #[arg(long, value_name = "M/S", default_value_t = 0.0)]
+    pub velocity_noise: f32,
+    /// What the position that a robot senses is off by for the whole flight, as a standard deviation per axis over robots.
+    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    pub position_bias: f32,
+    /// The same for the velocity.
+    #[arg(long, value_name = "M/S", default_value_t = 0.0)]
+    pub velocity_bias: f32,
+    /// A share of robots take their frame for turned, one way or the other, such as 30:0.2: what they sense of their velocity is off
+    /// by that angle, and so is what their commands come to.
+    #[arg(long, value_name = "DEGREES:SHARE")]
+    pub heading_error: Option<HeadingError>,
+    /// A share of sensors stops, such as frozen:0.1@50, which say the same from tick 50 on, or lost:0.1@50, which say nothing.
+    #[arg(long, value_name = "frozen|lost:SHARE@TICK")]
+    pub sensor: Option<SensorFault>,
+    /// A share of motors fails from the start or from a tick on, such as stuck:0.1@50, which go on with the command of tick 50,
+    /// dead:0.1, which do nothing, or weak:0.1, which do 40 % of what they are told.
+    #[arg(long, value_name = "stuck|dead|weak:SHARE[@TICK]")]
+    pub motor: Option<MotorFault>,
+    /// The most that anybody's motors do, per axis.
+    #[arg(long, value_name = "M/S2")]
+    pub saturation: Option<f32>,
+    /// Robots' clocks differ by up to so many ticks either way.
+    #[arg(long, value_name = "TICKS", default_value_t = 0)]
+    pub skew: u32,
+    /// Robots' clocks are fast or slow by up to so many parts per million, and nobody sets them.
+    #[arg(long, value_name = "PPM", default_value_t = 0.0)]
+    pub drift: f64,
+    /// A robot's clock jumps, such as 3@50:40: robot 3's shows 40 ticks more from tick 50 on, or fewer with 3@50:-40.
+    #[arg(long, value_name = "ROBOT@TICK:TICKS")]
+    pub time_jump: Vec<Jump>,
+    /// Share of ticks that a robot skips because it is busy; its motors go on meanwhile.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub skip: f64,
+}
+
+impl BodyArguments {
+    /// Adds what was asked for.
+    pub(super) fn add_to(&self, faults: &mut Faults) -> Result {
+        faults.noise = Noise {
+            position: number("position-noise", self.position_noise, MOST_NOISE)?,
+            velocity: number("velocity-noise", self.velocity_noise, MOST_NOISE)?,
+        };
+        faults.bias = Noise {
+            position: number("position-bias", self.position_bias, MOST_NOISE)?,
+            velocity: number("velocity-bias", self.velocity_bias, MOST_NOISE)?,
+        };
+        if let Some(most) = self.saturation.filter(|most| !(most.is_finite() && *most > 0.0)) {
+            return Err(Error::usage(format!("--saturation {most} cannot be: give more than 0")));
+        }
+        (faults.heading, faults.sensor) = (self.heading_error, self.sensor);
+        (faults.motor, faults.saturation) = (self.motor, self.saturation);
+        faults.skew = self.skew;
+        faults.drift = number("drift", self.drift, MOST_DRIFT)?;
+        faults.jumps.clone_from(&self.time_jump);
+        faults.skip = share("skip", self.skip)?;
+        Ok(())
+    }
+
+    /// Says the options.
+    pub(super) fn say(&self, words: &mut Words) {
+        words.number("position-noise", self.position_noise, 0.0);
+        words.number("velocity-noise", self.velocity_noise, 0.0);
+        words.number("position-bias", self.position_bias, 0.0);
+        words.number("velocity-bias", self.velocity_bias, 0.0);
+        words.say("heading-error", self.heading_error.map(|error| error.words()));
+        words.say("sensor", self.sensor.map(|fault| fault.words()));
+        words.say("motor", self.motor.map(|fault| fault.words()));
+        words.say("saturation", self.saturation);
+        words.number("skew", self.skew, 0);
+        words.number("drift", self.drift, 0.0);
+        self.time_jump.iter().for_each(|jump| words.say("time-jump", Some(jump.words())));
+        words.number("skip", self.skip, 0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_cannot_be_are_told() {
+        let refusal =
+            |arguments: BodyArguments| arguments.add_to(&mut Faults::default()).unwrap_err().to_string();
+        for noise in [-0.1, f32::NAN, f32::INFINITY] {
+            let noisy = BodyArguments { position_noise: noise, ..BodyArguments::default() };
+            assert!(refusal(noisy).contains("--position-noise"), "{noise}");
+            let off = BodyArguments { velocity_bias: noise, ..BodyArguments::default() };
+            assert!(refusal(off).contains("--velocity-bias"), "{noise}");
+        }
+        for most in [0.0, -1.0, f32::NAN] {
+            let weak = BodyArguments { saturation: Some(most), ..BodyArguments::default() };
+            assert!(refusal(weak).contains("--saturation"), "{most}");
+        }
+        let fast = BodyArguments { drift: 1.0e6, ..BodyArguments::default() };
+        assert!(refusal(fast).contains("--drift 1000000 cannot be: give between 0 and 100000"));
+        let busy = BodyArguments { skip: 1.5, ..BodyArguments::default() };
+        assert!(refusal(busy).contains("--skip 1.5"));
+    }
+}

@@ -1,0 +1,119 @@
+//! What goes wrong between radios.
+
+use clap::Args;
+
+use super::words::{Words, share};
+use crate::{
+    air::{
+        faulty::RadioFaults,
+        loss::Loss,
+        options::{Bursts, Delay, Faults, Partition},
+    },
+    error::{Error, Result},
+};
+
+/// What goes wrong on the air, for any radio.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Faults of the air")]
+pub struct RadioArguments {
+    /// Share of frames that is lost, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub drop_chance: f64,
+    /// Mean length of a burst of lost frames on a link; 1 for losses that know nothing of each other.
+    #[arg(long, value_name = "FRAMES", default_value_t = 1.0)]
+    pub burst: f64,
+    /// Share of frames in which anything from one bit to all of it is changed, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub corrupt_chance: f64,
+    /// Share of frames that arrive twice, 0 to 1.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub duplicate_chance: f64,
+    /// Share of frames that arrive late, and by how many ticks at most, such as 0.2:5.
+    #[arg(long, value_name = "SHARE:TICKS")]
+    pub delay: Option<Delay>,
+    /// Share of directions in which a link carries nothing, for the whole flight.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub one_way: f64,
+    /// Frames that overlap at a receiver are lost, by the time that the profile's radio takes for them: robots listen before they talk,
+    /// but not all of them hear each other.
+    #[arg(long)]
+    pub collisions: bool,
+    /// Share of the time that everybody is deaf, and the mean length of such a burst, such as 0.2:5.
+    #[arg(long, value_name = "SHARE:TICKS")]
+    pub interference: Option<Bursts>,
+    /// Nothing passes between two halves of the swarm, such as 50-150: from tick 50 up to tick 150.
+    #[arg(long, value_name = "FROM-TO")]
+    pub partition: Option<Partition>,
+}
+
+impl Default for RadioArguments {
+    /// Nothing.
+    fn default() -> Self {
+        Self {
+            drop_chance: 0.0,
+            burst: 1.0,
+            corrupt_chance: 0.0,
+            duplicate_chance: 0.0,
+            delay: None,
+            one_way: 0.0,
+            collisions: false,
+            interference: None,
+            partition: None,
+        }
+    }
+}
+
+impl RadioArguments {
+    /// Adds what was asked for.
+    pub(super) fn add_to(&self, faults: &mut Faults) -> Result {
+        if !(self.burst.is_finite() && self.burst >= 1.0) {
+            return Err(Error::usage(format!("--burst {} cannot be: give 1 frame or more", self.burst)));
+        }
+        let Delay { share: delay, ticks: latest } = self.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
+        faults.radio = RadioFaults {
+            loss: Loss { chance: share("drop-chance", self.drop_chance)?, burst: self.burst },
+            corrupt: share("corrupt-chance", self.corrupt_chance)?,
+            duplicate: share("duplicate-chance", self.duplicate_chance)?,
+            delay,
+            latest,
+            ..faults.radio
+        };
+        faults.one_way = share("one-way", self.one_way)?;
+        faults.collisions = self.collisions;
+        faults.interference = self.interference;
+        faults.partition = self.partition.clone().map(|Partition(ticks)| ticks);
+        Ok(())
+    }
+
+    /// Says the options.
+    pub(super) fn say(&self, words: &mut Words) {
+        words.number("drop-chance", self.drop_chance, 0.0);
+        words.number("burst", self.burst, 1.0);
+        words.number("corrupt-chance", self.corrupt_chance, 0.0);
+        words.number("duplicate-chance", self.duplicate_chance, 0.0);
+        let timed = |share: f64, ticks: u32| format!("{share}:{ticks}");
+        words.say("delay", self.delay.map(|delay| timed(delay.share, delay.ticks)));
+        words.number("one-way", self.one_way, 0.0);
+        words.flag("collisions", self.collisions);
+        words.say("interference", self.interference.map(|bursts| timed(bursts.share, bursts.ticks)));
+        let partition = self.partition.as_ref();
+        words.say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_cannot_be_are_told() {
+        let refusal =
+            |arguments: RadioArguments| arguments.add_to(&mut Faults::default()).unwrap_err().to_string();
+        let loud = RadioArguments { drop_chance: 1.5, ..RadioArguments::default() };
+        assert!(refusal(loud).contains("--drop-chance 1.5"));
+        let short = RadioArguments { burst: 0.5, ..RadioArguments::default() };
+        assert!(refusal(short).contains("--burst 0.5"));
+        let blocked = RadioArguments { one_way: f64::NAN, ..RadioArguments::default() };
+        assert!(refusal(blocked).contains("--one-way NaN"));
+    }
+}

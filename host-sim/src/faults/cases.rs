@@ -1,0 +1,331 @@
+//! What is flown: one line per row, as it is typed.
+
+use super::properties::{self as must, Property, SOON};
+
+/// What a row costs at most unless there is a reason for another limit.
+const USUAL: f64 = 1.5;
+/// Frames with a wrong key that are heard.
+const FORGERIES: u64 = 1_000_000;
+/// Forged frames per robot and exchange at most: a tick looks at 256, and honest ones must be among them.
+const MOST_FORGERIES: u64 = 200;
+
+/// A row to be flown.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What goes wrong.
+    pub fault: &'static str,
+    /// How much of it.
+    pub level: String,
+    /// The same as it is typed.
+    pub options: String,
+    /// What the flights go through that it is compared with, as it is typed.
+    pub against: &'static str,
+    /// The largest cost that holds.
+    pub limit: Option<f64>,
+    /// Why, where it is not [`USUAL`].
+    pub because: &'static str,
+    /// What else must hold.
+    pub property: Property,
+    /// The length of its flights in ticks, where it must be another than that of the others.
+    pub ticks: Option<u32>,
+    /// The most swarms that it takes.
+    pub swarms: usize,
+    /// How many times as large the robots' steps of learning are.
+    pub step: f32,
+}
+
+impl Case {
+    fn new(fault: &'static str, level: impl Into<String>, options: impl Into<String>) -> Self {
+        Self {
+            fault,
+            level: level.into(),
+            options: options.into(),
+            against: "",
+            limit: Some(USUAL),
+            because: "",
+            property: must::nothing,
+            ticks: None,
+            swarms: usize::MAX,
+            step: 1.0,
+        }
+    }
+
+    fn costs(self, limit: f64) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+
+    fn because(self, because: &'static str) -> Self {
+        Self { because, ..self }
+    }
+
+    fn must(self, property: Property) -> Self {
+        Self { property, ..self }
+    }
+
+    fn against(self, against: &'static str) -> Self {
+        Self { against, ..self }
+    }
+
+    fn lasts(self, ticks: u32, swarms: usize) -> Self {
+        Self { ticks: Some(ticks), swarms, ..self }
+    }
+}
+
+/// What rows depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances {
+    /// Robots of a swarm.
+    pub robots: usize,
+    /// The length of a flight.
+    pub ticks: u32,
+    /// How many robots hear a frame that everybody hears, over all flights of a row.
+    pub heard_per_frame: u64,
+}
+
+/// All of them.
+#[must_use]
+pub fn all(circumstances: &Circumstances) -> Vec<Case> {
+    let Circumstances { robots, ticks, heard_per_frame } = *circumstances;
+    [
+        radio(),
+        strangers(heard_per_frame),
+        insiders(),
+        sensors(),
+        motors(),
+        clocks(robots),
+        switching(robots, ticks),
+        separation(),
+        combinations(),
+    ]
+    .concat()
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn radio() -> Vec<Case> {
+    let lost = |chance: f64, limit| {
+        Case::new("loss, independent", percent(chance), format!("--drop-chance {chance}")).costs(limit)
+    };
+    let lost_in_bursts = |chance: f64, limit| {
+        Case::new("loss, bursts of 5", percent(chance), format!("--drop-chance {chance} --burst 5"))
+            .costs(limit)
+    };
+    vec![
+        lost(0.1, 1.05),
+        lost(0.3, 1.10),
+        lost(0.6, 1.25),
+        lost(0.9, USUAL),
+        lost_in_bursts(0.1, 1.05),
+        lost_in_bursts(0.3, 1.10),
+        lost_in_bursts(0.6, 1.25),
+        Case::new("one-way links", "30 % of directions", "--one-way 0.3"),
+        Case::new("hidden terminals", "no slots", "--collisions"),
+        Case::new("interference", "20 %, 50 ms", "--interference 0.2:5"),
+        Case::new("duplicates", "20 %", "--duplicate-chance 0.2").costs(1.0).must(must::same_bits),
+        Case::new("reordering", "20 %, 5 ticks", "--delay 0.2:5").costs(1.1).must(must::late_ignored),
+        Case::new("corruption", "10 %, one bit to all", "--corrupt-chance 0.1")
+            .costs(1.05)
+            .must(must::some_refused),
+        Case::new("mixed models", "50 % of robots", "--other-model 0.5"),
+    ]
+}
+
+fn strangers(heard_per_frame: u64) -> Vec<Case> {
+    let forge = FORGERIES.div_ceil(heard_per_frame.max(1)).min(MOST_FORGERIES);
+    let held = |ticks: u32| {
+        let options = format!("--hold-back {ticks}");
+        Case { limit: None, ..Case::new("frames held back by a stranger", format!("{ticks} ticks"), options) }
+            .because("refused frames do no harm; what is not refused may cost 1.10")
+            .must(must::delay_refused)
+    };
+    vec![
+        // A second is recorded and played back for nine more; one robot is restarted meanwhile.
+        Case::new("replay, over a reboot", "10 s", "--reboot 0@300 --replay 100")
+            .against("--reboot 0@300")
+            .costs(1.0)
+            .must(must::replays_refused)
+            .lasts(1000, 1),
+        Case::new("forged, wrong key", "10⁶ frames", format!("--forge {forge}"))
+            .costs(1.0)
+            .must(must::forgeries_refused),
+        held(5),
+        held(20),
+        held(45),
+        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000") }
+            .because("who fills the air keeps honest frames out of it; a tick is to stay within its time")
+            .must(must::within_budget)
+            .lasts(20, 1),
+    ]
+}
+
+fn insiders() -> Vec<Case> {
+    let lying = |fault, about: &str, share: f64, limit| {
+        Case::new(fault, percent(share) + " of robots", format!("--liars {about}:{share}")).costs(limit)
+    };
+    let (parameters, state) = ("insiders lie about parameters", "insiders lie about state, taps");
+    let subtle = "insiders lie as far as believed";
+    vec![
+        lying(parameters, "PARAMETERS", 0.1, 1.15),
+        lying(parameters, "PARAMETERS", 0.2, 1.30),
+        lying(state, "STATE", 0.1, USUAL).must(must::liars_rejected),
+        lying(state, "STATE", 0.2, USUAL).must(must::liars_rejected),
+        lying(subtle, "SUBTLE", 0.1, USUAL).must(must::never_within_5_cm),
+        lying(subtle, "SUBTLE", 0.2, USUAL).must(must::never_within_5_cm),
+        Case::new("an insider spoofs everybody", "one frame each", "--spoof 50").must(must::heard_again),
+        Case::new("an insider invents names", "16, a table", "--sybil 16").must(must::not_crowded_out),
+        Case::new("an insider invents names", "64, all counts", "--sybil 64").must(must::not_crowded_out),
+    ]
+}
+
+fn sensors() -> Vec<Case> {
+    let stops = |fault, options: &str| {
+        Case::new(fault, "10 % at 0.5 s", options)
+            .costs(1.15)
+            .because("the others are to fly on as if nothing had happened")
+            .must(must::no_close_pair)
+    };
+    vec![
+        Case::new("noise of positions", "10 cm", "--position-noise 0.1").costs(1.1).must(must::believed),
+        Case::new("noise of positions", "30 cm", "--position-noise 0.3")
+            .costs(1.25)
+            .must(must::share_believed),
+        Case::new("noise of velocities", "0.1 m/s", "--velocity-noise 0.1").costs(1.1).must(must::believed),
+        Case::new("noise of both", "10 cm, 0.1 m/s", "--position-noise 0.1 --velocity-noise 0.1")
+            .costs(1.1)
+            .must(must::believed),
+        Case::new("positions off for good", "10 cm", "--position-bias 0.1").must(must::share_believed),
+        Case::new("velocities off for good", "0.1 m/s", "--velocity-bias 0.1").must(must::share_believed),
+        Case::new("headings off", "30° on 20 %", "--heading-error 30:0.2"),
+        stops("sensors freeze", "--sensor frozen:0.1@50"),
+        stops("sensors are lost", "--sensor lost:0.1@50"),
+    ]
+}
+
+fn motors() -> Vec<Case> {
+    vec![
+        Case::new("motors stuck", "10 %", "--motor stuck:0.1"),
+        Case::new("motors dead", "20 % at 0.1 s", "--motor dead:0.2@10"),
+        Case::new("motors weak", "40 % thrust on 20 %", "--motor weak:0.2"),
+        Case::new("motors saturate", "3 m/s²", "--saturation 3")
+            .costs(5.0)
+            .because("1.5 times 10/3: with 3 in place of 10 m/s² whoever steers takes that much longer"),
+    ]
+}
+
+fn clocks(robots: usize) -> Vec<Case> {
+    // Every tenth, forth and back in turn.
+    let jump = |(robot, ticks): (usize, i32)| format!("--time-jump {robot}@50:{ticks}");
+    let jumps = (0..robots).step_by(10).zip([40, -40].into_iter().cycle()).map(jump);
+    vec![
+        // What 100 ppm come to in 100 s.
+        Case::new("clock skew", "±1 tick", "--skew 1").must(must::within_guard),
+        Case::new("clock drift", "0.5 %, unset", "--drift 5000"),
+        Case::new("clocks jump", "10 % by ±0.4 s at 0.5 s", jumps.collect::<Vec<_>>().join(" ")),
+        Case::new("ticks skipped", "20 %", "--skip 0.2").must(must::share_believed),
+    ]
+}
+
+fn switching(robots: usize, ticks: u32) -> Vec<Case> {
+    // One robot after the other; the last one has time to come back.
+    let each = |option: &str| {
+        let turns = (1..).map(|n| (n as usize % robots, 10 * n)).take_while(|(_, tick)| tick + SOON < ticks);
+        turns.map(|(robot, tick)| format!("--{option} {robot}@{tick}")).collect::<Vec<_>>().join(" ")
+    };
+    let kills = (0..robots).step_by(5).map(|robot| format!("--kill {robot}@50"));
+    vec![
+        Case::new("reboot in flight", "one robot per 100 ms", each("reboot")).must(must::back_soon),
+        Case::new("brown-out in a write", "one robot per 100 ms", each("brown-out")).must(must::back_soon),
+        Case::new("joining in flight", "20 % at 1 s", "--join 0.2@100").must(must::back_soon),
+        Case::new("death", "20 % at 0.5 s", kills.collect::<Vec<_>>().join(" "))
+            .costs(1.15)
+            .must(must::forgotten_soon),
+    ]
+}
+
+fn separation() -> Vec<Case> {
+    vec![
+        Case::new("partition and re-merge", "1 s", "--partition 50-150")
+            .must(must::agrees_again)
+            .lasts(400, 2),
+        Case::new("isolation", "one robot, 3 s", "--drop 0@20-320").must(must::comes_to_rest).lasts(400, 2),
+        Case {
+            step: 1.0e6, ..Case::new("gradient blow-up", "loss × 10⁶", "").must(must::inside_the_ball)
+        },
+    ]
+}
+
+fn combinations() -> Vec<Case> {
+    let noise = "--position-noise 0.1 --velocity-noise 0.1";
+    vec![
+        Case::new(
+            "state liars among noisy robots",
+            "20 %, 10 cm, 0.1 m/s",
+            format!("{noise} --liars STATE:0.2"),
+        )
+        .against(noise)
+        .costs(1.1)
+        .must(must::believed),
+        Case::new(
+            "loss, noise, subtle liars",
+            "30 %, 10 cm, 10 %",
+            "--drop-chance 0.3 --position-noise 0.1 --liars SUBTLE:0.1",
+        )
+        .must(must::share_believed),
+        Case::new(
+            "one-way, late, joining",
+            "30 %, 50 % by 5, 20 %",
+            "--one-way 0.3 --delay 0.5:5 --join 0.2@100",
+        )
+        .must(must::back_soon),
+        Case::new(
+            "interference, skips, noise, weak",
+            "20 %, 10 %, 0.1 m/s, 20 %",
+            "--interference 0.2:5 --skip 0.1 --velocity-noise 0.1 --motor weak:0.2",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault_options::FlightArguments;
+
+    fn cases() -> Vec<Case> {
+        all(&Circumstances { robots: 50, ticks: 200, heard_per_frame: 100_000 })
+    }
+
+    #[test]
+    fn every_row_can_be_typed_and_is_said_as_it_is_typed() {
+        for Case { fault, options, against, .. } in cases() {
+            for options in [&*options, against] {
+                let typed = FlightArguments::typed(options).unwrap();
+                typed.faults(50, 7).unwrap_or_else(|error| panic!("{fault}: {error}"));
+                let mut said: Vec<String> = typed.words().split_whitespace().map(str::to_owned).collect();
+                let mut asked: Vec<&str> = options.split_whitespace().collect();
+                said.sort();
+                asked.sort_unstable();
+                assert_eq!(said, asked, "{fault}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_rows_are_the_same() {
+        let mut names: Vec<(&str, String)> =
+            cases().into_iter().map(|case| (case.fault, case.level)).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_limit_beyond_the_usual_one_has_a_reason() {
+        for case in cases() {
+            let unusual = case.limit.is_none_or(|limit| limit > USUAL);
+            assert!(!unusual || !case.because.is_empty(), "{}", case.fault);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `host-sim faults` and the options of everything that goes wrong, as they are typed.
+
+use serde_json::Value;
+
+use crate::program::{host_sim, refused};
+
+#[test]
+fn rows_that_do_not_hold_are_named_and_end_with_1() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Everybody's motors are too weak for any limit, whatever robots do.
+    let arguments =
+        ["faults", "--only", "saturate", "--robots", "8", "--swarms", "2", "--seconds", "2", "--plain"];
+    let output = host_sim(folder.path(), &arguments);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("motors saturate") && printed.contains("3 m/s²"), "{printed}");
+    assert!(printed.contains("pairs") && printed.contains("nearest"), "{printed}");
+    assert!(!printed.contains("loss, independent"), "{printed}");
+    let holds = !printed.contains("DOES NOT HOLD");
+    assert_eq!(output.status.code(), Some(i32::from(!holds)));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(complaint.contains("rows do not hold: motors saturate (3 m/s², 2 s)"), !holds, "{complaint}");
+}
+
+#[test]
+fn json_has_every_seed_and_the_worst_of_them_with_both_lengths() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments =
+        ["faults", "--only", "motors weak", "--robots", "6", "--swarms", "1", "--seeds", "2", "--json"];
+    let output = host_sim(folder.path(), &arguments);
+    let tables: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tables = tables.as_array().expect("tables");
+    assert_eq!(
+        tables.iter().map(|table| table["seconds"].as_f64()).collect::<Vec<_>>(),
+        [Some(2.0), Some(10.0)]
+    );
+    for table in tables {
+        let worst = &table["faults"][0];
+        assert_eq!(worst["options"], "--motor weak:0.2");
+        let seeds = table["seeds"].as_array().expect("seeds");
+        assert_eq!(seeds.iter().map(|rows| rows[0]["seed"].as_u64()).collect::<Vec<_>>(), [Some(7), Some(8)]);
+        assert!(seeds.iter().any(|rows| rows[0] == *worst));
+        for field in ["close_pairs", "most_close_pairs", "nearest"] {
+            assert!(worst["nearness"][field].is_number(), "{field}: {worst}");
+        }
+        assert!(
+            worst["command"].as_str().is_some_and(|command| command.ends_with("--motor weak:0.2")),
+            "{worst}"
+        );
+    }
+}
+
+#[test]
+fn options_that_cannot_be_end_with_one_sentence() {
+    for (arguments, complaint) in [
+        (&["faults", "--only", "nothing of the kind"][..], "leaves nothing to fly"),
+        (&["faults", "--seconds", "0"], "--seconds 0 cannot be"),
+        (&["faults", "--seeds", "0"], "at least 1 of --swarms and --seeds"),
+        (&["flock", "--motor", "loose:0.1"], "stuck, dead or weak"),
+        (&["flock", "--sensor", "frozen:0.1"], "frozen:0.1@50"),
+        (&["flock", "--heading-error", "30"], "30:0.2"),
+        (&["flock", "--saturation", "0"], "--saturation 0 cannot be"),
+        (&["flock", "--collisions"], "--collisions is for a --profile that a radio carries"),
+        (&["flock", "--profile", "esb32", "--robots", "50", "--sybil", "250"], "no addresses for so many"),
+        (&["fly", "--task", "coverage", "--other-model", "0.5"], "no other model of --task coverage"),
+        (&["fly", "--task", "coverage", "--one-way", "2"], "--one-way 2 cannot be"),
+        (&["swarm", "--join", "0.2"], "SHARE@TICK"),
+        (&["swarm", "--robots", "5", "--brown-out", "5@10"], "there is no robot 5"),
+    ] {
+        refused(arguments, complaint);
+    }
+}
