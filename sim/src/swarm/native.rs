@@ -37,8 +37,7 @@ where
     #[must_use]
     pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key) -> Self {
         let codec = || C::with_key(key).among(roster(blueprints.len()));
-        let start =
-            |(id, blueprint)| Some(NativeRobot::start(blueprint, id, codec(), Body::default()));
+        let start = |(id, blueprint)| Some(NativeRobot::start(blueprint, id, codec(), Body::default()));
         let robots = (0..).zip(&blueprints).map(start).collect();
         Self { blueprints, key: *key, robots }
     }
