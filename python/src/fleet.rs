@@ -136,7 +136,7 @@ impl<W: World> Sortie<W> {
             // Whoever hears nobody does what it does alone.
             if !inside.counted.is_empty() {
                 let others = inside.counted.iter().map(|(_, _, state)| *state);
-                *own = safety::guard(&self.task, inside.state, others, &output, None).0;
+                *own = safety::guard(&self.task, inside.state, others, &output).0;
             }
         }
     }

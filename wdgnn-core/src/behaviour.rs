@@ -1,6 +1,6 @@
 //! How a node behaves, apart from its network and its task: what it learns, how often it exchanges, and whom it believes.
 
-use crate::{learn::online::Learning, safety::Patience};
+use crate::{failsafe::Failsafe, learn::online::Learning, safety::Patience};
 
 /// For about how many ticks silent neighbours are held where exchanges are rare: 0.15 s at 100 ticks a second.
 const HELD_TICKS: u32 = 15;
@@ -14,6 +14,10 @@ pub const LARGEST_TAP: f32 = 100.0;
 /// For how many ticks a robot flies on by a state that it sensed last: 0.25 s. At its largest acceleration of 10 m/s², it can by then
 /// be 0.3 m from where it believes to be, twice what robots keep apart.
 pub const BLIND_TICKS: u32 = 25;
+
+/// The same of a robot on an air that cannot be trusted: a second, of which it slows down for all but the first quarter. It knows its own
+/// commands, and others know where it is for as long as it says so.
+pub const ROBUST_BLIND_TICKS: u32 = 100;
 
 /// How a node behaves, apart from its network and its task.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +41,11 @@ pub struct Behaviour {
     pub probation: u8,
     /// The largest tap that an honest neighbour can have; 0 believes any.
     pub largest_tap: f32,
+    /// Whether it counts on liars and on senses that fail: it holds what it senses against its own track, brings what neighbours say to
+    /// what most of them say, and keeps apart also from those that it does not believe.
+    pub wary: bool,
+    /// When it slows down or stops, whatever its network says.
+    pub failsafe: Failsafe,
 }
 
 impl Behaviour {
@@ -52,6 +61,8 @@ impl Behaviour {
             interval: 1,
             probation: 0,
             largest_tap: 0.0,
+            wary: false,
+            failsafe: Failsafe::DEFAULT,
         }
     }
 
@@ -80,6 +91,8 @@ impl Behaviour {
     /// * `probation`: who contradicted itself, or is new to a robot that knows somebody, counts from its next frame on, if that
     ///   bears it out;
     /// * `largest_tap`: [`LARGEST_TAP`];
+    /// * `wary`: its own senses and what single neighbours say are doubted, too;
+    /// * `failsafe`: without sensing it slows down after [`BLIND_TICKS`], and is blind after [`ROBUST_BLIND_TICKS`];
     /// * `clip`: no neighbour moves a robot's parameters by more than 2 % of the offline norm per tick between exchanges;
     /// * `ball`: parameters stay within 30 % of the offline ones, or nearer where the learning rule says so.
     ///
@@ -92,13 +105,22 @@ impl Behaviour {
             learning.ball = ball.min(ROBUST_BALL);
             learning.clip = ROBUST_CLIP * self.interval as f32;
         }
-        Self { learning, hold: self.hold.max(ROBUST_HOLD), probation: 1, largest_tap: LARGEST_TAP, ..self }
+        Self {
+            learning,
+            hold: self.hold.max(ROBUST_HOLD),
+            blind: self.blind.max(ROBUST_BLIND_TICKS),
+            probation: 1,
+            largest_tap: LARGEST_TAP,
+            wary: true,
+            failsafe: Failsafe { unsure: BLIND_TICKS, ..self.failsafe },
+            ..self
+        }
     }
 
     /// The same with plain averaging and everybody believed, as in the paper: nothing is clipped, and parameters go anywhere.
     #[must_use]
     pub const fn plain(self) -> Self {
         let learning = Learning { clip: 0.0, ball: 0.0, ..self.learning };
-        Self { learning, probation: 0, largest_tap: 0.0, ..self }
+        Self { learning, probation: 0, largest_tap: 0.0, wary: false, ..self }
     }
 }

@@ -164,9 +164,11 @@
 #![warn(missing_docs)]
 
 pub mod behaviour;
+pub mod failsafe;
 mod file;
 mod learn;
 pub mod math;
+mod middle;
 pub mod neighbours;
 mod net;
 pub mod node;

@@ -17,7 +17,7 @@ use heapless::Vec;
 
 use crate::{
     net::{span::Span, taps::Chains, tensor::Tensor},
-    tasks::task::State,
+    tasks::task::{NodeId, State},
     wire::{
         message::{Beacon, Parts},
         refusal::Refusal,
@@ -50,6 +50,18 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// The neighbours in ascending id.
     pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W, E>> {
         self.entries.iter()
+    }
+
+    /// The same, to change.
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Neighbour<S, C, W, E>> {
+        self.entries.iter_mut()
+    }
+
+    /// A neighbour has said what cannot be: it has to prove itself anew.
+    pub fn doubt(&mut self, sender: NodeId) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.beacon.sender == sender) {
+            (entry.proven, entry.doubted) = (0, true);
+        }
     }
 
     /// Takes in a beacon.
@@ -207,7 +219,6 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
 #[cfg(test)]
 mod tests {
     use super::{entry::FRESH_TICKS, *};
-    use crate::tasks::task::NodeId;
 
     type Table = Neighbours<f32, (), (), 16>;
 

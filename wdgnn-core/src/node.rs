@@ -14,7 +14,9 @@ use crate::{
     },
 };
 
+mod senses;
 mod talk;
+mod temper;
 mod think;
 
 /// The beacon of a node with model `M` and task `T`.
@@ -117,6 +119,12 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     /// What it knows of the swarm's time from before it was started.
     past: Past,
     state: T::State,
+    /// What its senses are held against.
+    own: OwnTrack<T>,
+    /// What its motors do.
+    command: Option<M::Output>,
+    /// What is left of its battery, in percent, where that is known.
+    battery: Option<u8>,
     chains: M::Chains,
     /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
     told: Option<M::Chains>,
@@ -142,6 +150,29 @@ pub struct Past {
     pub since: u32,
     /// The robot has said nothing from this tick on.
     pub until: u32,
+}
+
+/// What a robot's own senses are held against.
+#[derive(Debug)]
+struct OwnTrack<T: Task> {
+    /// Its track, at the tick in which it was sensed last.
+    state: T::State,
+    evidence: T::Evidence,
+    /// What was sensed last, carried on by its age.
+    sensed: T::State,
+    /// When.
+    at: u32,
+    /// In how many ticks its senses were held against its track, up to 255.
+    known: u8,
+    /// Its senses say the same over and over.
+    stuck: bool,
+}
+
+impl<T: Task> OwnTrack<T> {
+    /// Nothing was sensed yet.
+    fn new(state: T::State) -> Self {
+        Self { state, evidence: T::Evidence::default(), sensed: state, at: 0, known: 0, stuck: false }
+    }
 }
 
 /// Something that is no part of what a node knows.
@@ -207,6 +238,9 @@ where
             lived: 0,
             past: Past::default(),
             state,
+            own: OwnTrack::new(state),
+            command: None,
+            battery: None,
             chains: Chains::ZERO,
             told: None,
             wide,
@@ -274,6 +308,11 @@ where
     /// The robot's own state.
     pub fn state(&self) -> &T::State {
         &self.state
+    }
+
+    /// Takes note of what is left of the battery, in percent, where that is known.
+    pub fn set_battery(&mut self, left: Option<u8>) {
+        self.battery = left;
     }
 
     /// The network's raw output at this tick.

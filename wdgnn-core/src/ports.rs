@@ -75,6 +75,11 @@ pub trait Sensor<S> {
     /// # Errors
     /// When there is none to be had; the node then carries on its last one, and stops when that gets too old.
     fn sense(&mut self) -> Result<Sensed<S>, Self::Error>;
+
+    /// How much is left of the battery, in percent, where that is known.
+    fn battery(&mut self) -> Option<u8> {
+        None
+    }
 }
 
 /// Carries out commands.

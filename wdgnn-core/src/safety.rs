@@ -1,7 +1,10 @@
 //! Guard: the last step before the motors. Whatever the network says, what leaves here is finite and bounded, and a
 //! robot that hears nobody comes to rest.
 
-use crate::tasks::task::{Isolation, Task};
+use crate::{
+    failsafe::Level,
+    tasks::task::{Isolation, Task},
+};
 
 /// How long a robot without neighbours goes on, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,31 +45,63 @@ pub enum Verdict {
     NotFinite,
     /// Nobody around: the task's fallback was taken.
     Alone(Isolation),
+    /// Something is wrong with the robot itself: the task's fallback was taken.
+    Failsafe(Level),
     /// The robot does not know where it is: no command, the actuator comes to rest by its own means.
     Blind,
 }
 
-/// The gate: the network's raw output in, the command for the motors out. For whoever has an output that is no node's own.
-pub fn guard<'a, T>(
+/// The gate for whoever has an output that is no node's own: neighbours that are all believed, and nobody to be wary of.
+pub fn guard<'a, T: Task>(
     task: &T,
     own: &T::State,
     neighbours: impl Iterator<Item = &'a T::State> + Clone,
     output: &T::Output,
-    isolation: Option<Isolation>,
-) -> (T::Output, Verdict)
-where
-    T: Task,
-{
-    if let Some(isolation) = isolation {
-        return (task.fallback(own, isolation), Verdict::Alone(isolation));
+) -> (T::Output, Verdict) {
+    let bodies = None::<core::iter::Empty<T::State>>;
+    Surroundings { task, own, bodies, level: None, isolation: None }.guard(neighbours, output)
+}
+
+/// What the gate knows of the robot and those around it.
+pub(crate) struct Surroundings<'a, T: Task, B> {
+    pub(crate) task: &'a T,
+    pub(crate) own: &'a T::State,
+    /// Whom a wary robot keeps apart from, believed or not.
+    pub(crate) bodies: Option<B>,
+    pub(crate) level: Option<Level>,
+    pub(crate) isolation: Option<Isolation>,
+}
+
+impl<T: Task, B: Iterator<Item = T::State>> Surroundings<'_, T, B> {
+    /// The gate: the network's raw output in, the command for the motors out. Neighbours are those that are believed.
+    pub(crate) fn guard<'n>(
+        self,
+        neighbours: impl Iterator<Item = &'n T::State> + Clone,
+        output: &T::Output,
+    ) -> (T::Output, Verdict)
+    where
+        T::State: 'n,
+    {
+        let Self { task, own, bodies, level, isolation } = self;
+        let wanted = match (level, isolation) {
+            (Some(level), _) => Err((level.phase(), Verdict::Failsafe(level))),
+            (None, Some(isolation)) => Err((isolation, Verdict::Alone(isolation))),
+            (None, None) => Ok(task.command(&task.steer(own, neighbours.clone(), output))),
+        };
+        let command = match (wanted, bodies) {
+            (Err((phase, verdict)), bodies) => {
+                let command = task.fallback(own, phase);
+                return (bodies.map_or(command, |bodies| task.keep_apart(own, bodies, command)), verdict);
+            }
+            (Ok(steered), Some(bodies)) => task.keep_apart(own, bodies, steered),
+            (Ok(steered), None) => task.keep_safe(own, neighbours, steered),
+        };
+        if !command.as_ref().iter().all(|u| u.is_finite()) {
+            return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
+        }
+        let verdict = if command == *output { Verdict::Clear } else { Verdict::Limited };
+        (command, verdict)
     }
-    let steered = task.steer(own, neighbours.clone(), output);
-    let command = task.keep_safe(own, neighbours, task.command(&steered));
-    if !command.as_ref().iter().all(|u| u.is_finite()) {
-        return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
-    }
-    let verdict = if command == *output { Verdict::Clear } else { Verdict::Limited };
-    (command, verdict)
 }
 
 #[cfg(test)]
@@ -77,7 +112,39 @@ mod tests {
     const OWN: Motion = Motion { position: [0.0, 0.0], velocity: [1.0, 0.0] };
 
     fn gate(output: [f32; 2], alone: u32) -> ([f32; 2], Verdict) {
-        guard(&Flocking::DEFAULT, &OWN, [].iter(), &output, Patience::DEFAULT.phase(alone))
+        around(None, Patience::DEFAULT.phase(alone)).guard([].iter(), &output)
+    }
+
+    fn around(
+        level: Option<Level>,
+        isolation: Option<Isolation>,
+    ) -> Surroundings<'static, Flocking, core::iter::Empty<Motion>> {
+        Surroundings { task: &Flocking::DEFAULT, own: &OWN, bodies: None, level, isolation }
+    }
+
+    #[test]
+    fn a_failsafe_comes_before_everything_else() {
+        let hold = Some(Isolation::Hold);
+        let slow = around(Some(Level::Slow), hold).guard([].iter(), &[5.0, 5.0]);
+        assert_eq!(slow, ([-1.0, 0.0], Verdict::Failsafe(Level::Slow)));
+        let stop = around(Some(Level::Stop), None).guard([].iter(), &[5.0, 5.0]);
+        assert_eq!(stop, ([-10.0, 0.0], Verdict::Failsafe(Level::Stop)));
+    }
+
+    #[test]
+    fn a_wary_robot_that_slows_down_or_is_alone_still_keeps_apart() {
+        let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
+        for (level, isolation) in [(Some(Level::Slow), None), (None, Some(Isolation::Hold)), (None, None)] {
+            let around = Surroundings {
+                task: &Flocking::DEFAULT,
+                own: &OWN,
+                bodies: Some([beside].into_iter()),
+                level,
+                isolation,
+            };
+            let ([_, away], _) = around.guard([].iter(), &[0.0, 0.0]);
+            assert_eq!(away, -10.0, "{level:?} {isolation:?}");
+        }
     }
 
     #[test]

@@ -89,6 +89,7 @@ where
     if !node.sense(tick, ports.sensor.sense().ok()) {
         errors.sensor += 1;
     }
+    node.set_battery(ports.sensor.battery());
     let frames = if node.speaks() { P::FRAMES } else { 0 };
     for index in 0..frames {
         let frame = node.speak_frame(index, buffer).and_then(|length| buffer.get(..length));
@@ -150,10 +151,12 @@ where
     node.aggregate();
     node.infer(&features);
     let (command, verdict) = node.guard();
-    let acted = if matches!(verdict, Verdict::Blind) { actuator.stop() } else { actuator.act(&command) };
+    let blind = matches!(verdict, Verdict::Blind);
+    let acted = if blind { actuator.stop() } else { actuator.act(&command) };
     if acted.is_err() {
         errors.actuator += 1;
     }
+    node.acted((!blind && acted.is_ok()).then_some(command));
     node.learn();
     let agreement = node.agree();
     let neighbours = node.neighbours().len() as u8;

@@ -24,7 +24,7 @@ impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
     /// How many numbers travel.
     const SENT: usize = (TAPS - 1) * F;
 
-    fn sent(&self) -> &[f32] {
+    fn travelling(&self) -> &[f32] {
         self.numbers().get(..Self::SENT).unwrap_or_default()
     }
 }
@@ -57,6 +57,12 @@ pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
 
     /// The largest magnitude among a run of the numbers that travel: what a plausibility check looks at.
     fn largest(&self, span: Span) -> f32;
+
+    /// One of the numbers that travel, counted over all chains.
+    fn sent(&self, index: usize) -> Option<f32>;
+
+    /// Changes one of them.
+    fn change_sent(&mut self, index: usize, change: impl FnOnce(f32) -> f32);
 
     /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbour: &Self, weight: f32);
@@ -131,6 +137,12 @@ impl Chains for NoChain {
         0.0
     }
 
+    fn sent(&self, _: usize) -> Option<f32> {
+        None
+    }
+
+    fn change_sent(&mut self, _: usize, _: impl FnOnce(f32) -> f32) {}
+
     fn add_shifted(&mut self, _: &Self, _: f32) {}
 
     fn copy_sent(&mut self, _: &Self, _: Span) {}
@@ -162,8 +174,25 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
 
     fn largest(&self, span: Span) -> f32 {
         let above = self.above.largest(span.beyond(Chain::<TAPS, F>::SENT as u16));
-        let own = kernels::largest(span.of(self.chain.sent()));
+        let own = kernels::largest(span.of(self.chain.travelling()));
         if own > above { own } else { above }
+    }
+
+    #[inline]
+    fn sent(&self, index: usize) -> Option<f32> {
+        match index.checked_sub(Chain::<TAPS, F>::SENT) {
+            Some(beyond) => self.above.sent(beyond),
+            None => self.chain.numbers().get(index).copied(),
+        }
+    }
+
+    #[inline]
+    fn change_sent(&mut self, index: usize, change: impl FnOnce(f32) -> f32) {
+        if let Some(beyond) = index.checked_sub(Chain::<TAPS, F>::SENT) {
+            self.above.change_sent(beyond, change);
+        } else if let Some(number) = self.chain.numbers_mut().get_mut(index) {
+            *number = change(*number);
+        }
     }
 
     #[inline]
@@ -177,13 +206,13 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     fn copy_sent(&mut self, from: &Self, span: Span) {
         let sent = Chain::<TAPS, F>::SENT;
         let slots = self.chain.numbers_mut().get_mut(..sent).unwrap_or_default();
-        kernels::copy(span.of_mut(slots), span.of(from.chain.sent()));
+        kernels::copy(span.of_mut(slots), span.of(from.chain.travelling()));
         self.above.copy_sent(&from.above, span.beyond(sent as u16));
     }
 
     fn write_sent(&self, bytes: &mut [u8]) {
         if let Some((own, above)) = bytes.split_at_mut_checked(4 * Chain::<TAPS, F>::SENT) {
-            kernels::write(own, self.chain.sent());
+            kernels::write(own, self.chain.travelling());
             self.above.write_sent(above);
         }
     }
@@ -203,7 +232,7 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     }
 
     fn write_halves(&self, span: Span, bytes: &mut [u8]) -> Option<usize> {
-        let own = span.of(self.chain.sent());
+        let own = span.of(self.chain.travelling());
         let (mine, above) = bytes.split_at_mut_checked(2 * own.len())?;
         halves::write(mine, own);
         let sent = Chain::<TAPS, F>::SENT as u16;
@@ -256,6 +285,18 @@ mod tests {
         let mut heard = Taps::ZERO;
         assert!(heard.read_sent(&sent));
         assert_eq!(heard, taps([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]]));
+    }
+
+    #[test]
+    fn numbers_that_travel_are_read_and_changed_one_by_one_over_all_chains() {
+        let above = Stacked { chain: Chain([[3.0], [-8.0], [11.0]]), above: NoChain };
+        let mut two = Stacked { chain: Chain([[1.0, -7.0], [9.0, 9.0]]), above };
+        assert!((0..5).map(|index| two.sent(index)).eq([Some(1.0), Some(-7.0), Some(3.0), Some(-8.0), None]));
+        two.change_sent(1, |x| 2.0 * x);
+        two.change_sent(3, |_| 5.0);
+        two.change_sent(4, |_| 99.0);
+        let above = Stacked { chain: Chain([[3.0], [5.0], [11.0]]), above: NoChain };
+        assert_eq!(two, Stacked { chain: Chain([[1.0, -14.0], [9.0, 9.0]]), above });
     }
 
     #[test]

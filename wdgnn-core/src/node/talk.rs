@@ -22,9 +22,11 @@ where
     P: Codec,
 {
     /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
-    /// one, the last one is carried on by the ticks that have passed, until it is too old ([`Behaviour::blind`]).
+    /// one, the last one is carried on by the robot's own command over the ticks that have passed, until it is too old
+    /// ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
-        let (was_blind, before) = (self.blind(), self.state);
+        let was_blind = self.blind();
+        self.before = self.state;
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
         self.lived = self.lived.saturating_add(1);
@@ -32,17 +34,20 @@ where
         self.began = Some(self.began.map_or(tick, |began| began.min(tick)));
         let oldest = self.behaviour.blind;
         let sensed = sensed.filter(|sensed| sensed.state.admissible());
-        let (state, behind, age) = if let Some(Sensed { state, age }) = sensed {
-            (state, age.min(oldest), age)
-        } else {
-            let further = self.passed.min(oldest.saturating_sub(self.age));
-            (self.state, further, self.age.saturating_add(self.passed))
+        let Some(Sensed { state, age }) = sensed else {
+            self.reckon(oldest);
+            return false;
         };
-        self.state = self.task.carry_on(&state, behind);
-        // From where it did not know to be, it did not come by its own command.
-        self.before = if was_blind { self.state } else { before };
-        self.age = age;
-        sensed.is_some()
+        self.state = self.task.carry_on(&state, age.min(oldest));
+        if was_blind {
+            // From where it did not know to be, it did not come by its own command.
+            self.before = self.state;
+        }
+        let unseen = core::mem::replace(&mut self.age, age);
+        if self.behaviour.wary {
+            self.steady(oldest, unseen);
+        }
+        true
     }
 
     /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It then says
@@ -109,8 +114,9 @@ where
         let Scratch(beacon) = &mut self.heard;
         let parts = self.codec.read(&self.link, self.tick, frame, beacon)?;
         let Scratch(beacon) = &self.heard;
-        let now = self.judge(beacon, parts)?;
-        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
+        let (now, sound) = self.judge(beacon, parts)?;
+        let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
+        Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
     }
 
     /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
@@ -134,33 +140,35 @@ where
     /// # Errors
     /// As [`Node::hear`].
     pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
-        let now = self.judge(beacon, parts)?;
-        Self::keep(&mut self.neighbours, &self.task, self.behaviour.probation, &now, beacon, parts)
+        let (now, sound) = self.judge(beacon, parts)?;
+        let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
+        Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
     }
 
-    /// Whether a beacon can be an honest neighbour's, and what has become of its state by now.
-    fn judge(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<Heard<T::State>, Refusal> {
+    /// What has become of a beacon's state by now, and whether it can be an honest neighbour's. A wary robot sees a body in whoever lies
+    /// about taps and parameters, too.
+    fn judge(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(Heard<T::State>, bool), Refusal> {
         if beacon.sender == self.id {
             return Err(Refusal::Echo);
         }
-        if !self.believable(beacon, parts) {
+        let sound = self.believable(beacon, parts);
+        if !(sound || self.behaviour.wary) {
             return Err(Refusal::Implausible);
         }
         let age = self.age_of(beacon.sequence);
         let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
-        Ok(Heard { tick: self.tick, said: self.tick.saturating_sub(age), state })
+        Ok((Heard { tick: self.tick, said: self.tick.saturating_sub(age), state }, sound))
     }
 
-    /// Takes a beacon into the table.
+    /// Takes a beacon into the table: those parts of it that can be true, and its state.
     fn keep(
         neighbours: &mut Table<M, T, N>,
-        task: &T,
-        probation: u8,
+        (task, own, probation): (&T, &T::Evidence, u8),
         now: &Heard<T::State>,
         beacon: &BeaconOf<M, T>,
-        parts: Parts,
+        parts: Option<Parts>,
     ) -> Result<(), Refusal> {
-        if parts == Parts::ALL && probation == 0 {
+        if parts == Some(Parts::ALL) && probation == 0 {
             return neighbours.hear(now, beacon);
         }
         let follow = |track: &_, said: &T::State, silent: u32, known: u8, evidence: &mut _| {
@@ -169,9 +177,14 @@ where
             }
             // To the tick before, from where the task goes on; for a second at most, so that skipped ticks cost no time.
             let before = silent.saturating_sub(1).min(2 * OTHER_CLOCK_TICKS);
-            task.follow(&task.carry_on(track, before), said, silent, known, evidence)
+            task.follow(&task.carry_on(track, before), said, silent, known, evidence, own)
         };
-        neighbours.hear_parts(now, beacon, parts, follow)
+        let heard = neighbours.hear_parts(now, beacon, parts.unwrap_or(Parts::STATE), follow);
+        if parts.is_none() {
+            neighbours.doubt(beacon.sender);
+            return heard.and(Err(Refusal::Implausible));
+        }
+        heard
     }
 
     /// How many ticks ago a frame was said, by its sequence. One from the future is of now; so is one from so long ago that its sender
@@ -205,6 +218,9 @@ where
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
         self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
+        if self.behaviour.wary {
+            self.temper();
+        }
         let alone = self.trusted().next().is_none();
         self.alone = if alone { self.alone.saturating_add(self.passed) } else { 0 };
         forgotten

@@ -9,7 +9,7 @@ use crate::{
         online,
     },
     net::{taps, tensor::Tensor as _, wide::Model},
-    safety::{self, Verdict},
+    safety::{Surroundings, Verdict},
     tasks::task::{Numbers, Task},
     wire::{codec::Codec, message::Beacon},
 };
@@ -54,8 +54,27 @@ where
         if self.blind() {
             return (Numbers::ZERO, Verdict::Blind);
         }
-        let isolation = self.behaviour.patience.phase(self.alone);
-        safety::guard(&self.task, &self.state, self.states(), &self.output, isolation)
+        let surroundings = Surroundings {
+            task: &self.task,
+            own: &self.state,
+            bodies: self.behaviour.wary.then(|| self.bodies()),
+            level: self.behaviour.failsafe.level(self.age, self.battery),
+            isolation: self.behaviour.patience.phase(self.alone),
+        };
+        surroundings.guard(self.states(), &self.output)
+    }
+
+    /// Everybody around as a body that must not be hit: on its track, or where it says to be.
+    fn bodies(&self) -> impl Iterator<Item = T::State> {
+        self.neighbours.iter().map(|n| {
+            let track = self.task.carry_on(&n.track.state, self.tick.saturating_sub(n.track.said));
+            if n.counts { track } else { self.task.body(&self.state, &track) }
+        })
+    }
+
+    /// Remembers what the motors do from now on; nothing that is known, where they come to rest by their own means.
+    pub fn acted(&mut self, command: Option<M::Output>) {
+        self.command = command;
     }
 
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
@@ -64,7 +83,7 @@ where
         let rule = self.behaviour.learning;
         let gradient = self.task.gradient(&self.state, self.states(), &self.output, rule.through_clamp);
         self.factor = self.model.gradient(&gradient);
-        if rule.personal() && !self.blind() {
+        if rule.personal() && !self.unsure() {
             self.learn_personally(&gradient);
         }
         gradient

@@ -2,7 +2,7 @@
 //!
 //! [`crate::flocking::Flocking`] is the first implementation. To bring another task, implement [`Task`]; the node does not change.
 
-use core::fmt::Debug;
+use core::{fmt::Debug, ops::Range};
 
 use crate::math;
 
@@ -188,7 +188,8 @@ pub trait Task {
 
     /// Holds what a neighbour says against its track, the state that follows from everything that it said before, carried on to
     /// the tick before; what it said last, it said `silent` ticks before, and this is the `known`-th tick in which its words are held
-    /// against its track. Returns its track from here on and whether it is believed. The default believes everything.
+    /// against its track. `own` is what the robot knows of its own senses: others' are no better. Returns its track from here on and
+    /// whether it is believed. The default believes everything.
     fn follow(
         &self,
         _track: &Self::State,
@@ -196,8 +197,38 @@ pub trait Task {
         _silent: u32,
         _known: u8,
         _evidence: &mut Self::Evidence,
+        _own: &Self::Evidence,
     ) -> (Self::State, bool) {
         (*said, true)
+    }
+
+    /// Holds what a robot senses of itself against its own track in the same way. Returns what it takes its state to be, and whether its
+    /// senses can be right. The default believes them.
+    fn steady(
+        &self,
+        _track: &Self::State,
+        sensed: &Self::State,
+        _silent: u32,
+        _known: u8,
+        _evidence: &mut Self::Evidence,
+    ) -> (Self::State, bool) {
+        (*sensed, true)
+    }
+
+    /// The state that a robot takes to be its own whose senses contradict themselves; what it senses, unless the task knows better.
+    fn reconcile(&self, sensed: &Self::State, _evidence: &Self::Evidence) -> Self::State {
+        *sensed
+    }
+
+    /// The robot's own state so many ticks later, if it does `command` all the time; as anybody's, unless the task knows better.
+    fn moved(&self, state: &Self::State, _command: &Self::Output, ticks: u32) -> Self::State {
+        self.carry_on(state, ticks)
+    }
+
+    /// Which of a state's numbers robots agree on, and how much they always differ in them: those of a neighbour that is far from what
+    /// most say count up to a bound. None, unless the task knows better.
+    fn tempered(&self) -> Option<(Range<usize>, f32)> {
+        None
     }
 
     /// What the task adds to the network's raw output with the neighbours in view, before [`Task::command`] limits it; nothing,
@@ -232,6 +263,21 @@ pub trait Task {
         command: Self::Output,
     ) -> Self::Output {
         command
+    }
+
+    /// The same with everybody that is near, believed or not, for a robot that takes nobody to give way. The default keeps from nobody.
+    fn keep_apart(
+        &self,
+        _own: &Self::State,
+        _bodies: impl Iterator<Item = Self::State>,
+        command: Self::Output,
+    ) -> Self::Output {
+        command
+    }
+
+    /// Where somebody is whose words about itself are not believed: there, for all that is known. Its motion is anybody's guess.
+    fn body(&self, _own: &Self::State, said: &Self::State) -> Self::State {
+        *said
     }
 
     /// What to do without neighbours, or with an output that is no number: nothing, unless the task knows better.

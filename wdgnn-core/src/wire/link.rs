@@ -72,4 +72,7 @@ pub struct Parts {
 impl Parts {
     /// Everything.
     pub const ALL: Self = Self { taps: Span::ALL, wide: Span::ALL };
+
+    /// The state alone, which every frame carries.
+    pub(crate) const STATE: Self = Self { taps: Span::NONE, wide: Span::NONE };
 }

@@ -26,8 +26,16 @@ pub const TRACK_SECONDS: f32 = 0.2;
 /// often it is told; where positions are noisy with a deviation of 10 cm, from 0.24 m/s on (0.42 at 20 Hz).
 pub const EVIDENCE_SECONDS: f32 = 0.5;
 
-/// So many standard deviations are noise: one honest word in 16,000 is refused per axis.
+/// So many standard deviations of a robot's own senses are noise: one word in 16,000 per axis.
 const SIGMAS: f32 = 4.0;
+
+/// The same of what neighbours tell. Less, because what liars gain they gain in the first tenths of a second; who is refused for a word
+/// counts again with the next one. With 10 cm of noise, one honest word in a hundred is.
+const TOLD_SIGMAS: f32 = 2.5;
+
+/// What robots tell has been averaged over [`TRACK_SECONDS`] of what they sense, which leaves so much of white noise at 100 Hz
+/// (√(a/2) with a share of a = 0.05 per word); at first, the mean of their words so far.
+const TOLD_NOISE: f32 = 0.17;
 
 /// The average of misses may have so many times the deviation of one, times the root of a word's share in the average: white noise
 /// of positions comes to 0.38 there, high-passed by the track as it is (√(c/2(a + c)) with rates a = 1/0.2 s and c = 1/0.5 s).
@@ -39,11 +47,14 @@ const MOST_BIASED: f32 = 2.0;
 /// A step from one miss to the next counts as so many of the largest deviations at most.
 const MOST_NOISY: f32 = 6.0;
 
-/// Whose noise is so many times the largest variance that sensors have is not noisy, but jumps about.
-const TOO_NOISY: f32 = 3.0;
-
-/// The variance that a newcomer's first words may have, as a share of the largest: half its deviation.
-const NEWCOMER: f32 = 0.25;
+/// Whose words these are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Noise {
+    /// The robot's own senses', as noisy as they were so far.
+    Sensed,
+    /// A neighbour's, that tells what it made of senses with this standard deviation.
+    Told(f32),
+}
 
 /// What speaks against a neighbour, and how noisy its words are. It outlives a track that is begun anew, and fades.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,9 +80,9 @@ where
 {
     /// A robot can change its velocity by no more than its largest acceleration in the time it was silent, and its position must
     /// follow from its velocities, also over many frames: a track that believes a position only little by little goes another way
-    /// than the positions of somebody whose velocity is a lie. Sensors are noisy, so how noisy a neighbour is is measured, from
-    /// one miss to the next, where a lie that is told again and again leaves no trace; a miss within four deviations is believed.
-    /// Lies below that add up in the average miss, where noise does not.
+    /// than the positions of somebody whose velocity is a lie. Senses are noisy, so a robot measures how noisy its own are, from one
+    /// miss to the next, and tells others its track in place of what it senses; they are held to that. A miss within a few
+    /// deviations is believed; lies below that add up in the average miss, where noise does not.
     #[inline]
     pub(super) fn hold_against(
         &self,
@@ -80,6 +91,7 @@ where
         silent: u32,
         known: u8,
         evidence: &mut Evidence<D>,
+        noise: Noise,
     ) -> (Motion<D>, bool) {
         let expected = track.after(self.period);
         let time = silent.max(1) as f32 * self.period;
@@ -89,25 +101,24 @@ where
         let weight = at_most_one(time / EVIDENCE_SECONDS, 0.0);
         // A steady change of velocity; the fastest change there and back again ends a quarter of limit · time² elsewhere.
         let reach = 0.25 * self.limit * time * time;
-        let largest = self.position_noise * self.position_noise;
-        let before = if known <= 1 { NEWCOMER * largest } else { evidence.noise };
-        let before = if before < largest { before } else { largest };
-        let gate = reach + SLACK_METRES + SIGMAS * math::sqrt(before);
+        let wide = match noise {
+            Noise::Sensed => SIGMAS * math::sqrt(evidence.noise),
+            Noise::Told(sensed) => TOLD_SIGMAS * sensed * at_most_one(TOLD_NOISE, 1.0 / (words + 1.0)),
+        };
         let fastest = self.limit * time + SLACK_METRES_PER_SECOND + SIGMAS * SQRT_2 * self.velocity_noise;
-        let axis = 0.5 / D as f32;
         let possible = Possible {
             time,
             share,
             weight,
             reach,
-            gate,
+            gate: reach + SLACK_METRES + wide,
             fastest,
             step: MOST_NOISY * self.position_noise,
-            axis,
+            axis: 0.5 / D as f32,
         };
         let mut believed = true;
         let mut followed = *said;
-        let mut noise = 0.0;
+        let mut squares = 0.0;
         for axis in 0..D {
             let Evidence { bias, last, .. } = &mut *evidence;
             let change = said.velocity[axis] - track.velocity[axis];
@@ -115,12 +126,10 @@ where
             let memory = (&mut bias[axis], &mut last[axis]);
             let (credible, square) = possible.weigh(position, expected.position[axis], change, memory);
             believed &= credible;
-            noise += square;
+            squares += square;
         }
-        evidence.noise += at_most_one(weight, 1.0 / words) * (noise - evidence.noise);
-        let noise = if evidence.noise < largest { evidence.noise } else { largest };
-        let bound = BIAS_METRES + BIAS_SIGMAS * math::sqrt(weight * noise);
-        believed &= evidence.noise <= TOO_NOISY * largest;
+        evidence.noise += at_most_one(weight, 1.0 / words) * (squares - evidence.noise);
+        let bound = BIAS_METRES + BIAS_SIGMAS / SIGMAS * math::sqrt(weight) * wide;
         for bias in &mut evidence.bias {
             believed &= bias.abs() <= bound;
             // Whoever is honest again is not held to account for long.
@@ -136,6 +145,9 @@ mod tests {
     use crate::tasks::task::Task as _;
 
     const TASK: Flocking = Flocking::DEFAULT;
+
+    /// What a robot knows of its senses that are exact.
+    const EXACT: Evidence = Evidence { bias: [0.0; 2], last: [0.0; 2], noise: 0.0 };
 
     fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
         Motion { position: [x, y], velocity: [vx, vy] }
@@ -163,7 +175,8 @@ mod tests {
             self.known = self.known.saturating_add(1);
             let track = TASK.carry_on(&self.track, silent - 1);
             let believed;
-            (self.track, believed) = TASK.follow(&track, &said, silent, self.known, &mut self.evidence);
+            (self.track, believed) =
+                TASK.follow(&track, &said, silent, self.known, &mut self.evidence, &EXACT);
             believed
         }
     }
@@ -253,7 +266,7 @@ mod tests {
             (1..=100).all(|known| {
                 said.position[2] += climb * task.period;
                 let believed;
-                (track, believed) = task.follow(&track, &said, 1, known, &mut evidence);
+                (track, believed) = task.follow(&track, &said, 1, known, &mut evidence, &Evidence::default());
                 believed
             })
         };

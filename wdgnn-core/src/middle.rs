@@ -1,0 +1,137 @@
+//! What most say: the middle of some numbers, and how far most of them are from it. Fewer than half of them, whatever they are, move
+//! neither by more than the others are apart.
+
+/// The median of some numbers and the median of their distances from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Middle {
+    median: f32,
+    spread: f32,
+}
+
+impl Middle {
+    /// Of these numbers, which are put in order. None is taken to be nearer to the others than `least`. `None` of no numbers.
+    #[inline(never)] // once in flash
+    pub(crate) fn of(numbers: &mut [f32], least: f32) -> Option<Self> {
+        sort(numbers);
+        let (low, high) = numbers.split_at_checked(numbers.len() / 2)?;
+        let (&first, others) = high.split_first()?;
+        let (median, above) = match low.last() {
+            Some(last) if low.len() == high.len() => (0.5 * (last + first), high),
+            _ => (first, others),
+        };
+        // Distances grow to either side, so that half of them are found by going outwards.
+        let (mut below, mut above) = (low.iter().rev().peekable(), above.iter().peekable());
+        let mut spread = 0.0;
+        for _ in 0..low.len() {
+            let down = below.peek().map(|x| median - **x);
+            let up = above.peek().map(|x| **x - median);
+            spread = match (down, up) {
+                (Some(down), Some(up)) if up < down => take(&mut above, up),
+                (Some(down), _) => take(&mut below, down),
+                (None, Some(up)) => take(&mut above, up),
+                (None, None) => spread,
+            };
+        }
+        Some(Self { median, spread: spread + least })
+    }
+
+    /// The middle itself.
+    pub(crate) fn median(&self) -> f32 {
+        self.median
+    }
+
+    /// The number, or the nearest one within so many spreads of the middle.
+    #[inline]
+    pub(crate) fn bound(&self, number: f32, spreads: f32) -> f32 {
+        let reach = spreads * self.spread;
+        let (least, most) = (self.median - reach, self.median + reach);
+        if number > most {
+            most
+        } else if number < least {
+            least
+        } else {
+            number
+        }
+    }
+
+    /// How many spreads a number is from the middle.
+    #[inline]
+    pub(crate) fn oddness(&self, number: f32) -> f32 {
+        (number - self.median).abs() / self.spread
+    }
+}
+
+fn take<I: Iterator>(numbers: &mut I, distance: f32) -> f32 {
+    numbers.next();
+    distance
+}
+
+/// Puts a few numbers in order.
+fn sort(numbers: &mut [f32]) {
+    for sorted in 1..numbers.len() {
+        let Some((&mut last, before)) = numbers.get_mut(..=sorted).and_then(<[f32]>::split_last_mut) else {
+            return;
+        };
+        let place = before.iter().rposition(|x| *x <= last).map_or(0, |place| place + 1);
+        if let Some(moved) = numbers.get_mut(place..=sorted) {
+            moved.rotate_right(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn middle(numbers: &[f32]) -> (f32, f32) {
+        let mut numbers = numbers.to_vec();
+        let middle = Middle::of(&mut numbers, 0.0).unwrap();
+        (middle.median, middle.spread)
+    }
+
+    #[test]
+    fn the_middle_by_hand() {
+        assert_eq!(middle(&[3.0]), (3.0, 0.0));
+        assert_eq!(middle(&[1.0, 5.0]), (3.0, 2.0));
+        // Distances 6, 1, 0, 2, 98.
+        assert_eq!(middle(&[7.0, 5.0, 103.0, -1.0, 4.0]), (5.0, 2.0));
+        assert_eq!(Middle::of(&mut [], 1.0), None);
+    }
+
+    #[test]
+    fn what_is_far_from_the_middle_is_brought_back_and_what_is_near_stays() {
+        let middle = Middle::of(&mut [1.0, 2.0, 3.0, 4.0, 90.0], 0.5).unwrap();
+        assert_eq!(
+            (middle.bound(90.0, 2.0), middle.bound(-90.0, 2.0), middle.bound(4.5, 2.0)),
+            (6.0, 0.0, 4.5)
+        );
+        assert_eq!(middle.oddness(6.0), 2.0);
+        assert!(!middle.bound(f32::NAN, 2.0).is_infinite());
+    }
+
+    proptest! {
+        #[test]
+        fn fewer_than_half_move_the_middle_no_further_than_the_others_are(
+            honest in proptest::collection::vec(-10.0_f32..10.0, 5..9),
+            lies in proptest::collection::vec(-1.0e9_f32..1.0e9, 0..4),
+        ) {
+            let all: std::vec::Vec<f32> = lies.iter().chain(&honest).copied().collect();
+            let (median, spread) = middle(&all);
+            prop_assert!(median.abs() <= 10.0 && spread <= 20.0);
+        }
+
+        #[test]
+        fn the_spread_is_the_distance_within_which_half_of_them_are(
+            numbers in proptest::collection::vec(-10.0_f32..10.0, 1..16),
+        ) {
+            let (median, spread) = middle(&numbers);
+            let mut distances: std::vec::Vec<f32> = numbers.iter().map(|x| (x - median).abs()).collect();
+            distances.sort_unstable_by(f32::total_cmp);
+            prop_assert_eq!(spread, distances[(numbers.len() - 1) / 2]);
+        }
+    }
+}

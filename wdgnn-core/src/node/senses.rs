@@ -1,0 +1,63 @@
+//! What a robot makes of what it senses.
+//!
+//! A wary robot holds it against its own track, as it does with what neighbours say. What is left of noise then is small, so that
+//! others can be strict; and senses that fail are found out:
+//!
+//! * what comes again and again, bit for bit, while the robot moves, is a sensor that is stuck: it counts as nothing sensed;
+//! * positions that velocities do not bear out are believed, and the velocity is put right by them.
+
+use super::{Node, OwnTrack};
+use crate::{net::wide::Model, tasks::task::Task, wire::codec::Codec};
+
+/// After so many words a robot knows how noisy its senses are.
+const KNOWN_WORDS: u8 = 25;
+
+/// A track begins anew where it was not followed for so many ticks.
+const LOST_TICKS: u32 = 50;
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// Nothing was sensed: the state is carried on by the command that is being done.
+    pub(super) fn reckon(&mut self, oldest: u32) {
+        let further = self.passed.min(oldest.saturating_sub(self.age));
+        self.state = match &self.command {
+            Some(command) => self.task.moved(&self.state, command, further),
+            None => self.task.carry_on(&self.state, further),
+        };
+        self.age = self.age.saturating_add(self.passed);
+    }
+
+    /// Holds what was sensed in this tick against the robot's own track. Before it, what it took for its state was `unseen` ticks old.
+    #[inline(never)] // its stack is given back before the next verb
+    pub(super) fn steady(&mut self, oldest: u32, unseen: u32) {
+        let OwnTrack { state: track, evidence, sensed, at, known, stuck } = &mut self.own;
+        let repeated = core::mem::replace(sensed, self.state) == self.state;
+        let silent = self.tick.saturating_sub(*at);
+        if *known == 0 || silent == 0 || (silent > LOST_TICKS && !repeated) {
+            self.own = OwnTrack { at: self.tick, known: 1, ..OwnTrack::new(self.state) };
+            return;
+        }
+        let before = self.task.carry_on(track, silent.min(LOST_TICKS).saturating_sub(1));
+        let mut seen = *evidence;
+        let (followed, believed) = self.task.steady(&before, &self.state, silent, *known, &mut seen);
+        *stuck = repeated && (*stuck || !believed);
+        if *stuck {
+            (self.state, self.age) = (self.before, unseen);
+            self.reckon(oldest);
+            return;
+        }
+        (*evidence, *track, *at, *known) = (seen, followed, self.tick, known.saturating_add(1));
+        // At first, how noisy its senses are is not known yet.
+        let sure = believed || *known < KNOWN_WORDS;
+        self.state = if sure { followed } else { self.task.reconcile(&self.state, evidence) };
+    }
+
+    /// Whether what the robot takes for its state is too old to learn from.
+    pub(super) fn unsure(&self) -> bool {
+        self.blind() || self.age > self.behaviour.failsafe.unsure
+    }
+}
