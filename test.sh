@@ -30,7 +30,7 @@ install() {
 }
 install qemu-system-arm qemu-system-arm "brew install qemu"
 install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
-install python3 python3 "brew install python"
+install python3 "python3 python3-venv" "brew install python"
 qemu-system-arm --version | head -n 1
 python3 --version
 cargo --version
@@ -48,6 +48,7 @@ step "lints: host"
 cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
 cargo clippy -p live --all-targets -- -D warnings
+cargo clippy -p wdgnn-python --all-features -- -D warnings
 
 step "lints: boards"
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
@@ -78,5 +79,8 @@ step "tests: host, robots in the emulator, pages in the browser, frames in Pytho
 cargo test -p firmware --lib
 cargo test -p live
 cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated
+
+step "tests: the Python package, from its wheel"
+python/test.sh
 
 printf '\ntest.sh: all checks passed\n'

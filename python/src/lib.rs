@@ -34,7 +34,7 @@ mod _native {
         wire::Codec,
     };
 
-    use super::*;
+    use super::{Bound, PyModule, PyModuleMethods as _, PyResult, order, wire};
 
     /// The names that options take.
     #[pymodule_init]

@@ -217,9 +217,8 @@ impl Swarm {
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let edges = self.locked(|fleet| {
             let links = fleet.links();
-            let of =
-                |listener| links.of(listener).iter().map(move |&other| (i64::from(other), listener as i64));
-            (0..links.robots()).flat_map(of).collect()
+            let listeners = (0..).zip((0..links.robots()).map(|robot| links.of(robot)));
+            listeners.flat_map(|(to, others)| others.iter().map(move |&from| (from.into(), to))).collect()
         });
         two_rows(py, edges)
     }
@@ -227,10 +226,8 @@ impl Swarm {
     /// Whom robots counted, likewise: those whom they believe and have room for, and who were heard not long ago.
     #[getter]
     fn counted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let counted = self.locked(Fleet::counted).into_iter().enumerate();
-        let edges = counted.flat_map(|(listener, others)| {
-            others.into_iter().map(move |other| (i64::from(other), listener as i64))
-        });
+        let listeners = (0..).zip(self.locked(Fleet::counted));
+        let edges = listeners.flat_map(|(to, others)| others.into_iter().map(move |from| (from.into(), to)));
         two_rows(py, edges.collect())
     }
 
