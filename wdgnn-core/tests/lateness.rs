@@ -11,6 +11,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     seal::{Sealed, WINDOW_TICKS},
@@ -81,6 +82,7 @@ fn honest_frames_are_believed_however_late_they_are() {
             assert_eq!(refused_when_late(|| Exact, every, late_by(late)), 0, "{late} {every}");
             assert_eq!(refused_when_late(Dot154::default, every, late_by(late)), 0, "{late} {every}");
             assert_eq!(refused_when_late(|| Esb32, every, late_by(late)), 0, "{late} {every}");
+            assert_eq!(refused_when_late(|| P2p57, every, late_by(late)), 0, "{late} {every}");
             let sealed = || Sealed::new(Dot154::default(), &[7; 16]);
             assert_eq!(refused_when_late(sealed, every, late_by(late)), 0, "{late} {every}");
         }

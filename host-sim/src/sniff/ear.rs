@@ -10,6 +10,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     message::{Beacon, Link, Profile},
+    p2p57::P2p57,
     refusal::Refusal,
     robot::{FEATURES, HIDDEN, OUTPUTS, TAPS},
     seal::{Key, Sealed, SealedEsb32},
@@ -38,6 +39,8 @@ pub enum ProfileName {
     EspNow,
     /// nRF24.
     Esb32,
+    /// A Crazyflie's peer-to-peer packets.
+    P2p57,
 }
 
 impl ProfileName {
@@ -60,13 +63,14 @@ impl ProfileName {
             Self::Dot154 => Profile::Dot154,
             Self::EspNow => Profile::EspNow,
             Self::Esb32 => Profile::Esb32,
+            Self::P2p57 => Profile::P2p57,
         }
     }
 
     fn identity(self, frame: &[u8]) -> Option<Identity> {
         match self {
             Self::Exact | Self::ExactUnfolded => Exact::identity(frame),
-            Self::Dot154 | Self::EspNow => Dot154::identity(frame),
+            Self::Dot154 | Self::EspNow | Self::P2p57 => Dot154::identity(frame),
             Self::Esb32 => Esb32::identity(frame),
         }
     }
@@ -75,7 +79,7 @@ impl ProfileName {
     fn model(self, frame: &[u8]) -> Option<u32> {
         let place = match self {
             Self::Exact | Self::ExactUnfolded => 7,
-            Self::Dot154 | Self::EspNow => 2,
+            Self::Dot154 | Self::EspNow | Self::P2p57 => 2,
             Self::Esb32 => return None,
         };
         frame.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
@@ -199,6 +203,8 @@ impl Ear {
             }
             (ProfileName::Esb32, None) => open::<_, Folded>(Esb32, link, frame),
             (ProfileName::Esb32, Some(key)) => open::<_, Folded>(SealedEsb32::new(Esb32, key), link, frame),
+            (ProfileName::P2p57, None) => open::<_, Folded>(P2p57, link, frame),
+            (ProfileName::P2p57, Some(key)) => open::<_, Folded>(Sealed::new(P2p57, key), link, frame),
         }
     }
 }
