@@ -90,6 +90,8 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
     for flight in [
         Flight::new("wdgnn_flocking_exact", Profile::Exact, false),
         Flight::new("wdgnn_flocking_dot154_sealed", Profile::Dot154, true),
+        Flight::new("wdgnn_flocking_p2p57", Profile::P2p57, false),
+        Flight::new("wdgnn_flocking_p2p57_sealed", Profile::P2p57, true),
     ] {
         for machine in Machine::ALL {
             let program = flight.build(machine);
@@ -214,4 +216,80 @@ fn c_reads_and_refuses_every_golden_frame() {
             assert_eq!(answer, head + &lists, "{name}");
         }
     }
+}
+
+/// The Crazyflie's app with a world around it.
+fn crazyflie(folder: &Path, sealed: bool) -> String {
+    let app = Path::new(FOLDER).join("crazyflie");
+    let program = folder.join(if sealed { "sealed" } else { "open" });
+    let model = Flock::<2>::model(Profile::P2p57).unwrap();
+    let (weights, key) = (folder.join("model.wdgnn"), folder.join("key.bin"));
+    fs::write(&weights, model.as_bytes()).unwrap();
+    fs::write(&key, key::read(Path::new(image::KEY)).unwrap()).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.current_dir(&app).args([
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Wdouble-promotion",
+        "-Werror",
+    ]);
+    compiler.args(["-Istubs", "-I../include", "-Wl,--gc-sections", "-Wl,-z,noexecstack"]);
+    compiler.arg(format!("-DWEIGHTS=\"{}\"", weights.display()));
+    if sealed {
+        compiler.arg("-DSEALED").arg(format!("-DKEY=\"{}\"", key.display()));
+    }
+    compiler.args(["src/wdgnn_app.c", "stubs/world.c", "data.S"]);
+    said(compiler.arg(Machine::Host.library()).arg("-lm").arg("-o").arg(&program));
+    said(&mut Command::new(program))
+}
+
+#[test]
+fn the_crazyflie_s_app_takes_off_flies_along_stops_at_its_fence_and_lands() {
+    let folder = tempfile::tempdir().unwrap();
+    for (sealed, bytes) in [(false, 49), (true, 57)] {
+        let story = crazyflie(folder.path(), sealed);
+        assert!(story.ends_with(&format!("packets of at most {bytes} bytes\n")), "{story}");
+    }
+}
+
+#[test]
+fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_key() {
+    let app = Path::new(FOLDER).join("crazyflie");
+    let target = Machine::F405.library();
+    // The folder that cargo was told, of which the library is three below.
+    let target = target.ancestors().nth(3).unwrap();
+    let mut make = Command::new("make");
+    make.current_dir(&app).env("CARGO_TARGET_DIR", target);
+    said(make.args(["src/wdgnn.o_shipped", "CRAZYFLIE_BASE=nowhere"]).arg(format!("KEY={}", image::KEY)));
+    let object = app.join("src/wdgnn.o_shipped");
+    let names = said(Command::new("arm-none-eabi-nm").args(["--format=posix", "--extern-only"]).arg(&object));
+    fs::remove_file(&object).unwrap();
+    let (needed, defined): (Vec<&str>, Vec<&str>) = names.lines().partition(|line| line.contains(" U"));
+    let own = |line: &&str| ["wdgnn_", "weights", "swarm_key"].iter().any(|name| line.starts_with(name));
+    assert!(defined.len() > 25 && defined.iter().all(|line| own(line)), "{defined:?}");
+    assert!(needed.is_empty(), "what it needs it has: {needed:?}");
+    // And the app compiles for the Crazyflie's processor, by the firmware's own options.
+    let mut compiler = Command::new("arm-none-eabi-gcc");
+    compiler.current_dir(&app).args([
+        "-std=gnu11",
+        "-Os",
+        "-Wall",
+        "-Wextra",
+        "-Wdouble-promotion",
+        "-Werror",
+    ]);
+    compiler.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-ffreestanding"]);
+    // Without a C library for Arm, which only declares what the firmware's own would.
+    compiler.args([
+        "-Istubs",
+        "-Istubs/freestanding",
+        "-I../include",
+        "-c",
+        "src/wdgnn_app.c",
+        "-o",
+        "/dev/null",
+    ]);
+    said(&mut compiler);
 }

@@ -7,7 +7,7 @@ machine=$1 flight=$2 weights=$3 kind=$4 key=${5:-}
 out=${OUT:-swarm.elf}
 target=${CARGO_TARGET_DIR:-$here/../../target}
 sealed=
-if [ -n "$key" ]; then sealed="-DSEALED -DKEY=\"$key\""; fi
+if [ -n "$key" ]; then sealed="-DKEY=\"$key\""; fi
 
 case $machine in
 host)

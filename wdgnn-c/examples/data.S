@@ -10,9 +10,11 @@ weights:
     .incbin WEIGHTS
     .global weights_end
 weights_end:
-#ifdef KEY
     .global swarm_key
 swarm_key:
+#ifdef KEY
     .incbin KEY
 #endif
+    .global swarm_key_end
+swarm_key_end:
     .section .note.GNU-stack, "", %progbits

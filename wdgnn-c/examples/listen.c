@@ -19,6 +19,7 @@ static const struct {
     {"dot154", &wdgnn_flocking_dot154, &wdgnn_flocking_dot154_sealed},
     {"espnow", &wdgnn_flocking_espnow, &wdgnn_flocking_espnow_sealed},
     {"esb32", &wdgnn_flocking_esb32, &wdgnn_flocking_esb32_sealed},
+    {"p2p57", &wdgnn_flocking_p2p57, &wdgnn_flocking_p2p57_sealed},
 };
 
 static size_t bytes_of(const char *hex, uint8_t *bytes, size_t most) {
@@ -42,14 +43,13 @@ static void print_list(size_t from, const float *numbers, size_t count) {
 int main(int count, char **words) {
     static char line[4096];
     static uint8_t frame[2048];
-    uint8_t key[16];
     const wdgnn_kind *kind = NULL;
     for (size_t index = 0; count > 2 && index < sizeof profiles / sizeof *profiles; index++) {
         if (strcmp(words[1], profiles[index].name) == 0) {
             kind = count > 3 ? profiles[index].sealed : profiles[index].open;
         }
     }
-    if (kind == NULL || (count > 3 && bytes_of(words[3], key, sizeof key) != sizeof key)) {
+    if (kind == NULL) {
         fputs("listen PROFILE MODEL [KEY]\n", stderr);
         return 2;
     }
@@ -57,7 +57,9 @@ int main(int count, char **words) {
     void *memory = malloc(bytes); /* aligned for anything */
     wdgnn_listener *listener;
     uint32_t model = (uint32_t)strtoul(words[2], NULL, 16);
-    wdgnn_error error = wdgnn_listener_create(kind, memory, bytes, model, count > 3 ? key : NULL, &listener);
+    const uint8_t *key = count > 3 ? (const uint8_t *)words[3] : NULL;
+    size_t key_bytes = count > 3 ? strlen(words[3]) : 0;
+    wdgnn_error error = wdgnn_listener_create(kind, memory, bytes, model, key, key_bytes, &listener);
     if (error != WDGNN_ERROR_NONE) {
         fprintf(stderr, "listen: %s\n", wdgnn_error_text(error));
         return 1;

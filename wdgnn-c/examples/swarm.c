@@ -12,8 +12,8 @@
 #define KIND wdgnn_flocking_exact
 #endif
 
-/* From data.S: the weight file, and the flight as the simulator begins it. */
-extern const uint8_t weights[], weights_end[];
+/* From data.S: the weight file, a sealed swarm's key, and the flight as the simulator begins it. */
+extern const uint8_t weights[], weights_end[], swarm_key[], swarm_key_end[];
 extern const struct {
     uint32_t robots, ticks;
     float radius, period;
@@ -21,12 +21,6 @@ extern const struct {
         float position[2], velocity[2];
     } start[];
 } flight;
-
-#ifdef SEALED
-extern const uint8_t swarm_key[];
-#else
-#define swarm_key NULL
-#endif
 
 /* All the memory that there is: robots, then what they say. */
 static _Alignas(WDGNN_ALIGNMENT) uint8_t memory[MEMORY_BYTES];
@@ -149,6 +143,7 @@ int main(void) {
             .weights = weights,
             .weights_bytes = (size_t)(weights_end - weights),
             .key = swarm_key,
+            .key_bytes = (size_t)(swarm_key_end - swarm_key),
         };
         check(wdgnn_create(&KIND, take(robot_bytes), robot_bytes, &settings, &robots[robot]));
         said[robot] = take(wdgnn_frames(&KIND) * frame_bytes);

@@ -66,6 +66,8 @@ enum wdgnn_error
   WDGNN_ERROR_RECORD_REFUSED = 11,
   // The network was trained for more exchanges than this link profile has.
   WDGNN_ERROR_EXCHANGE_RATE = 12,
+  // The key is neither 16 bytes nor 32 hexadecimal digits.
+  WDGNN_ERROR_KEY_MALFORMED = 13,
   // Not a weight file.
   WDGNN_ERROR_NOT_WEIGHTS = 20,
   // A weight file of an unknown version.
@@ -185,8 +187,10 @@ typedef struct wdgnn_settings {
   const uint8_t *weights;
   // How many.
   size_t weights_bytes;
-  // The swarm's key, 16 bytes, for a sealed kind; null for others. It is copied.
+  // The swarm's key, for a sealed kind: 16 bytes as they are or 32 hexadecimal digits. It is copied. Null, or no bytes, for others.
   const uint8_t *key;
+  // How many bytes that is.
+  size_t key_bytes;
   // How often the robot was started. On a sealed link no count may come twice: restore a record, or draw this by chance.
   uint32_t boot;
 } wdgnn_settings;
@@ -301,6 +305,12 @@ extern const struct wdgnn_kind wdgnn_flocking_esb32;
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_esb32_sealed;
 
+// Flocking in the plane on a Crazyflie's peer-to-peer packets.
+extern const struct wdgnn_kind wdgnn_flocking_p2p57;
+
+// The same, sealed.
+extern const struct wdgnn_kind wdgnn_flocking_p2p57_sealed;
+
 // Flocking in space; as wdgnn_flocking_exact. State: x, y, z, vx, vy, vz. Command: ax, ay, az.
 extern const struct wdgnn_kind wdgnn_flocking_3d_exact;
 
@@ -391,12 +401,13 @@ wdgnn_error wdgnn_restore(struct wdgnn_robot *robot,
                           size_t bytes);
 
 // Makes a listener in `memory`: it reads frames without being a robot. `model` is the checksum of the swarm's weight file, its last
-// four bytes; `key` as in the settings of a robot.
+// four bytes; the key as in the settings of a robot.
 wdgnn_error wdgnn_listener_create(const struct wdgnn_kind *kind,
                                   uint8_t *memory,
                                   size_t bytes,
                                   uint32_t model,
-                                  const uint8_t *key_bytes,
+                                  const uint8_t *key,
+                                  size_t key_bytes,
                                   struct wdgnn_listener **listener);
 
 // Reads a frame at tick `now`, which matters for sealed ones only. A sealed one is opened where it lies.

@@ -9,7 +9,7 @@ use core::{
     ptr, slice,
 };
 
-use wdgnn_core::seal::Key;
+use wdgnn_core::seal::{Key, parse_key};
 
 use crate::{
     body::{Parts, Verbs},
@@ -76,11 +76,17 @@ unsafe fn found<'a>(robot: *const Robot) -> Result<(&'static Kind, &'a mut dyn V
     }
 }
 
+/// The key in these bytes; none in no bytes.
+///
 /// # Safety
-/// Null, or 16 bytes.
-unsafe fn key<'a>(key: *const u8) -> Option<&'a Key> {
-    // SAFETY: bytes are always aligned.
-    unsafe { key.cast::<Key>().as_ref() }
+/// Null, or so many bytes.
+unsafe fn key(first: *const u8, count: usize) -> Result<Option<Key>, Error> {
+    if first.is_null() || count == 0 {
+        return Ok(None);
+    }
+    // SAFETY: as the caller promises.
+    let content = unsafe { list(first, count)? };
+    parse_key(content).map(Some).ok_or(Error::KeyMalformed)
 }
 
 fn count(kind: Option<&Kind>, of: impl FnOnce(&Counts) -> usize) -> usize {
@@ -158,7 +164,8 @@ pub unsafe extern "C" fn wdgnn_create(
             let kind = kind.ok_or(Error::Null)?;
             let weights = list(settings.weights, settings.weights_bytes)?;
             let Settings { address, boot, .. } = *settings;
-            let parts = Parts { address, weights, key: key(settings.key), boot };
+            let key = key(settings.key, settings.key_bytes)?;
+            let parts = Parts { address, weights, key: key.as_ref(), boot };
             kind.any().make_robot(kind, memory, bytes, &parts)?;
             put(robot, memory.cast())
         }
@@ -299,14 +306,15 @@ pub unsafe extern "C" fn wdgnn_restore(robot: *mut Robot, record: *const u8, byt
 }
 
 /// Makes a listener in `memory`: it reads frames without being a robot. `model` is the checksum of the swarm's weight file, its last
-/// four bytes; `key` as in the settings of a robot.
+/// four bytes; the key as in the settings of a robot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_listener_create(
     kind: Option<&'static Kind>,
     memory: *mut u8,
     bytes: usize,
     model: u32,
-    key_bytes: *const u8,
+    key: *const u8,
+    key_bytes: usize,
     listener: *mut *mut Listener,
 ) -> Error {
     code((|| {
@@ -314,7 +322,8 @@ pub unsafe extern "C" fn wdgnn_listener_create(
         unsafe {
             put(listener, ptr::null_mut())?;
             let kind = kind.ok_or(Error::Null)?;
-            kind.any().make_listener(kind, memory, bytes, model, key(key_bytes))?;
+            let key = self::key(key, key_bytes)?;
+            kind.any().make_listener(kind, memory, bytes, model, key.as_ref())?;
             put(listener, memory.cast())
         }
     })())

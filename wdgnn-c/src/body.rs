@@ -6,11 +6,12 @@ use wdgnn_core::{
     codec::{Codec, Exact},
     compact::{Dot154, EspNow},
     esb32::Esb32,
+    p2p57::P2p57,
     ports::{Actuator, Sensed, Store},
     restart,
     robot::{self, LONGEST_BUFFER, Onboard, Robot},
     seal::{Key, SealedWith},
-    task::{Numbers, State as _},
+    task::{Numbers, State},
     tensor::Tensor as _,
     tick::{self, Hearing, MOST_FRAMES, MOST_VOUCHED, PortErrors},
     weights::Weights,
@@ -58,7 +59,7 @@ macro_rules! open {
     };
 }
 
-open!(Exact, Dot154, EspNow, Esb32);
+open!(Exact, Dot154, EspNow, Esb32, P2p57);
 
 impl<P: Codec + Default + Sync, const TAG: usize> Keyed for SealedWith<P, Aes, TAG> {
     fn with_key(key: Option<&Key>) -> Result<Self, Error> {
@@ -118,8 +119,12 @@ impl<T: Onboard, P: Keyed> Verbs for Body<T, P> {
     fn sense(&mut self, tick: u32, state: Option<&[f32]>, age: u32) -> Result<(), Error> {
         (self.spoken, self.vouched) = (0, 0);
         (self.hearing, self.errors) = (Hearing::default(), PortErrors::default());
-        let sensed =
-            state.map(|numbers| Sensed { state: T::State::from_numbers(Numbers::gather(numbers)), age });
+        let sensed = state.map(|list| {
+            let mut numbers = <T::State as State>::Numbers::gather(list);
+            // A filter that comes to rest goes through numbers that are all but zero, which the core refuses as it does noise.
+            numbers.as_mut().iter_mut().filter(|x| x.is_subnormal()).for_each(|x| *x = 0.0);
+            Sensed { state: T::State::from_numbers(numbers), age }
+        });
         let used = self.node.sense(tick, sensed);
         self.errors.sensor = u32::from(!used);
         if used || state.is_none() { Ok(()) } else { Err(Error::StateRefused) }

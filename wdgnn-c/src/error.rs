@@ -52,6 +52,8 @@ pub enum Error {
     RecordRefused = 11,
     /// The network was trained for more exchanges than this link profile has.
     ExchangeRate = 12,
+    /// The key is neither 16 bytes nor 32 hexadecimal digits.
+    KeyMalformed = 13,
 
     /// Not a weight file.
     NotWeights = 20,
@@ -134,6 +136,7 @@ errors! {
     Unspeakable: c"the link profile's short header cannot tell this address, boot count or sequence";
     RecordRefused: c"the record is damaged or of another model: no parameters were taken up";
     ExchangeRate: c"the network was trained for more exchanges a second than this link profile has";
+    KeyMalformed: c"the key is neither 16 bytes nor 32 hexadecimal digits";
     NotWeights: c"this is not a weight file";
     WeightsVersion: c"the weight file has a version that this library does not read";
     WeightsTruncated: c"the weight file is shorter or longer than it says";

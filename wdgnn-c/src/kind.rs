@@ -11,6 +11,7 @@ use wdgnn_core::{
     coverage::Coverage,
     esb32::Esb32,
     flocking::Flocking,
+    p2p57::P2p57,
     robot::{ModelOf, Onboard, Robot},
     seal::{Key, Sealed, SealedEsb32},
     task::{Numbers, State, Task},
@@ -176,6 +177,12 @@ pub static wdgnn_flocking_esb32: Kind = Of::<Flocking, Esb32>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_esb32_sealed: Kind = Of::<Flocking, SealedEsb32>::KIND;
+/// Flocking in the plane on a Crazyflie's peer-to-peer packets.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_p2p57: Kind = Of::<Flocking, P2p57>::KIND;
+/// The same, sealed.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_p2p57_sealed: Kind = Of::<Flocking, Sealed<P2p57>>::KIND;
 /// Flocking in space; as wdgnn_flocking_exact. State: x, y, z, vx, vy, vz. Command: ax, ay, az.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_3d_exact: Kind = Of::<Flocking<3>, Exact>::KIND;

@@ -27,8 +27,10 @@ pub struct Settings {
     pub weights: *const u8,
     /// How many.
     pub weights_bytes: usize,
-    /// The swarm's key, 16 bytes, for a sealed kind; null for others. It is copied.
+    /// The swarm's key, for a sealed kind: 16 bytes as they are or 32 hexadecimal digits. It is copied. Null, or no bytes, for others.
     pub key: *const u8,
+    /// How many bytes that is.
+    pub key_bytes: usize,
     /// How often the robot was started. On a sealed link no count may come twice: restore a record, or draw this by chance.
     pub boot: u32,
 }

@@ -22,7 +22,14 @@ fn memory() -> Vec<u128> {
 
 fn settings(address: u16) -> Settings {
     let weights = &WEIGHTS.0;
-    Settings { address, weights: weights.as_ptr(), weights_bytes: weights.len(), key: ptr::null(), boot: 0 }
+    Settings {
+        address,
+        weights: weights.as_ptr(),
+        weights_bytes: weights.len(),
+        key: ptr::null(),
+        key_bytes: 0,
+        boot: 0,
+    }
 }
 
 fn create(kind: &'static Kind, memory: &mut [u128], settings: &Settings) -> Result<*mut Robot, Error> {
@@ -69,7 +76,11 @@ fn a_robot_is_not_made_of_what_does_not_fit_it() {
     assert_eq!(refused(&crate::kind::wdgnn_coverage_exact, &settings(1)), Error::WeightsTask);
     assert_eq!(refused(&dot154, &settings(1)), Error::ExchangeRate);
     assert_eq!(refused(&sealed, &settings(1)), Error::KeyMissing);
-    assert_eq!(refused(&exact, &Settings { key: [7; 16].as_ptr(), ..settings(1) }), Error::KeyUnused);
+    let with_key = |key: &'static [u8]| Settings { key: key.as_ptr(), key_bytes: key.len(), ..settings(1) };
+    assert_eq!(refused(&exact, &with_key(&[7; 16])), Error::KeyUnused);
+    assert_eq!(refused(&sealed, &with_key(&[7; 15])), Error::KeyMalformed);
+    let mut memory = self::memory();
+    assert!(create(&sealed, &mut memory, &with_key(b"000102030405060708090a0b0c0d0e0f\n")).is_ok());
 }
 
 #[test]
@@ -166,6 +177,13 @@ fn two_robots_meet_and_everything_is_counted() {
     let refused = |error: Error| counters.refused[error as usize - Error::RefusedTooShort as usize];
     assert_eq!((counters.heard, refused(Error::RefusedOld), refused(Error::RefusedTooShort)), (3, 1, 1));
     assert_eq!((counters.unsensed, counters.blind), (1, 1));
+}
+
+#[test]
+fn a_velocity_that_fades_away_is_one_of_zero() {
+    let one = Flying::new(1);
+    assert_eq!(one.sense(0, [1.0, 2.0, 1.0e-40, -1.0e-44]), Error::None);
+    assert_eq!(one.sense(1, [1.0, f32::INFINITY, 0.0, 0.0]), Error::StateRefused);
 }
 
 #[test]
