@@ -6,13 +6,14 @@ cd "$(dirname "$0")"
 readonly robot=thumbv7em-none-eabihf # the boards' processor
 readonly browser=wasm32-unknown-unknown # the live page
 readonly smallest=thumbv6m-none-eabi # no floating-point unit, no atomic swaps: what the core must still build for
+readonly risc=riscv32imac-unknown-none-elf # an ESP32-C3's or C6's: the C library flies there, too
 
 step() { printf '\n== %s\n' "$*"; }
 
 step "tools"
 if command -v rustup >/dev/null; then
   rustup component add rustfmt clippy >/dev/null
-  rustup target add "$robot" "$smallest" "$browser"
+  rustup target add "$robot" "$smallest" "$browser" "$risc"
 fi
 # install PROGRAM PACKAGES HINT: Debian's packages, where the program is not there yet.
 install() {
@@ -31,6 +32,9 @@ install() {
 install qemu-system-arm qemu-system-arm "brew install qemu"
 install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
 install python3 "python3 python3-venv" "brew install python"
+install qemu-system-riscv32 qemu-system-misc "brew install qemu"
+install arm-none-eabi-gcc gcc-arm-none-eabi "brew install arm-none-eabi-gcc"
+install riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "brew install riscv64-elf-gcc"
 qemu-system-arm --version | head -n 1
 python3 --version
 cargo --version
@@ -45,12 +49,15 @@ for target in "$robot" "$smallest"; do
 done
 
 step "lints: host"
-cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated -- -D warnings
+cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated -- -D warnings
 cargo clippy -p firmware --lib --tests -- -D warnings
 cargo clippy -p live --all-targets -- -D warnings
 cargo clippy -p wdgnn-python --all-features -- -D warnings
 
 step "lints: boards"
+for target in "$robot" "$risc"; do
+  cargo clippy -p wdgnn-c --release --target "$target" -- -D warnings
+done
 cargo clippy -p firmware --release --target "$robot" -- -D warnings
 WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key cargo clippy -p firmware --release --target "$robot" -- -D warnings
 boards=() # those that are flashed: each is a folder
@@ -75,10 +82,10 @@ done
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
-step "tests: host, robots in the emulator, pages in the browser, frames in Python"
+step "tests: host, robots in the emulator, pages in the browser, frames in Python, swarms in C"
 cargo test -p firmware --lib
 cargo test -p live
-cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated
+cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated
 
 step "tests: the Python package, from its wheel"
 python/test.sh

@@ -8,18 +8,18 @@ use std::{
 };
 
 /// Link profiles.
-const PROFILES: [&str; 4] = ["exact", "dot154", "esb32", "espnow"];
+const PROFILES: [&str; 5] = ["exact", "dot154", "esb32", "espnow", "p2p57"];
 
 /// Tasks that come with the core: the type, and the weight file that was trained for each profile's exchange rate. Where there is none,
 /// `WDGNN_MODEL` has to name one.
-const TASKS: [(&str, &str, [&str; 4]); 3] = [
+const TASKS: [(&str, &str, [&str; 5]); 3] = [
     (
         "flocking",
         "wdgnn_core::Flocking<2>",
-        ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow"],
+        ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow", "flocking-dot154"],
     ),
-    ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", ""]),
-    ("coverage", "wdgnn_core::coverage::Coverage", ["coverage", "", "", ""]),
+    ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", "", ""]),
+    ("coverage", "wdgnn_core::coverage::Coverage", ["coverage", "", "", "", ""]),
 ];
 
 fn main() {

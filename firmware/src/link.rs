@@ -7,6 +7,8 @@ type Profile = wdgnn_core::codec::Exact;
 type Profile = wdgnn_core::compact::Dot154;
 #[cfg(profile = "esb32")]
 type Profile = wdgnn_core::esb32::Esb32;
+#[cfg(profile = "p2p57")]
+type Profile = wdgnn_core::p2p57::P2p57;
 #[cfg(profile = "espnow")]
 type Profile = wdgnn_core::compact::EspNow;
 

@@ -7,7 +7,8 @@ use wdgnn_core::{
     codec::{Codec, Exact, Span},
     compact::{Dot154, EspNow},
     esb32::Esb32,
-    message::Link,
+    message::{Link, Profile},
+    p2p57::P2p57,
     taps::{NoChain, Stacked},
     tensor::Filter,
 };
@@ -22,6 +23,10 @@ fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
     let link = Link { profile: P::profile(true), checksum: MODEL };
     let Ok((beacon, parts)) = codec.decode::<Motion, Taps, Wide>(&link, 0, frame) else { return };
     let (exchange, index) = match parts.wide {
+        // Two parts to an exchange.
+        wide if link.profile == Profile::P2p57 => {
+            (u32::from(wide.from / run / 2), u32::from(wide.from / run % 2))
+        }
         Span::NONE => (0, u32::from(parts.taps.from / run)),
         wide => (u32::from(wide.from / run), P::FRAMES - 1),
     };
@@ -38,4 +43,5 @@ fuzz_target!(|frame: &[u8]| {
     read(Dot154::default(), frame, 12);
     read(EspNow::default(), frame, 48);
     read(Esb32, frame, 6);
+    read(P2p57, frame, 3);
 });

@@ -8,6 +8,7 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     message::Link,
+    p2p57::P2p57,
     seal::{Key, Sealed, SealedEsb32},
     taps::{NoChain, Stacked},
     tensor::Filter,
@@ -34,4 +35,5 @@ fuzz_target!(|frame: &[u8]| {
     read(Sealed::new(Dot154::default(), &KEY), frame);
     read(Sealed::new(EspNow::default(), &KEY), frame);
     read(SealedEsb32::new(Esb32, &KEY), frame);
+    read(Sealed::new(P2p57, &KEY), frame);
 });

@@ -157,7 +157,7 @@ fn theorem_1_holds_on_the_taps_of_a_flight() {
 #[test]
 fn small_radios_are_flown_offline_and_online_within_their_limits() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (profile, robots) in [("dot154", "10"), ("espnow", "50"), ("esb32", "10")] {
+    for (profile, robots) in [("dot154", "10"), ("espnow", "50"), ("esb32", "10"), ("p2p57", "10")] {
         let arguments =
             ["flock", "--profile", profile, "--robots", robots, "--swarms", "10", "--seed", "3", "--json"];
         let output = host_sim(folder.path(), &arguments);

@@ -8,6 +8,7 @@ use wdgnn_core::{
     codec::Codec,
     compact::{Dot154, EspNow},
     flocking::Motion,
+    p2p57::P2p57,
     robot::{RobotModel, RobotWide},
     seal::{Sealed, SealedEsb32},
     wide::Model,
@@ -34,6 +35,7 @@ impl Profile {
             Self::Dot154 => of::<Sealed<Dot154>>(),
             Self::Esb32 => of::<SealedEsb32>(),
             Self::Espnow => of::<Sealed<EspNow>>(),
+            Self::P2p57 => of::<Sealed<P2p57>>(),
         }
     }
 
@@ -105,6 +107,12 @@ mod tests {
     }
 
     #[test]
+    fn two_packets_of_a_crazyflie_by_hand() {
+        // 2 · ((57 + 11) · 4 + 1.5 + 280) = 1,107 µs.
+        assert_eq!(Airtime::new(Profile::P2p57, Radio::Crazyflie).unwrap().microseconds, 1107.0);
+    }
+
+    #[test]
     fn an_esp_now_frame_by_hand() {
         // 22 + 8 · (173 + 43) = 1,750 bits: 19 symbols. 20 + 76 + 6 + 28 + 67.5 = 197.5 µs.
         assert_eq!(Airtime::new(Profile::Espnow, Radio::EspNow).unwrap().microseconds, 197.5);
@@ -112,7 +120,9 @@ mod tests {
 
     #[test]
     fn what_is_flown_fits_the_radio_that_it_is_made_for_and_exact_fits_none() {
-        for (profile, robots) in [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::Espnow, 50)] {
+        for (profile, robots) in
+            [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::P2p57, 10), (Profile::Espnow, 50)]
+        {
             let airtime = Airtime::new(profile, profile.radio().unwrap()).unwrap();
             assert!(airtime.usage(robots, profile.rate()) <= MOST_USE, "{}", profile.name());
         }

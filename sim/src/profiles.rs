@@ -10,6 +10,7 @@ use wdgnn_core::{
     codec::{Codec, Exact},
     compact, esb32, message,
     online::Learning,
+    p2p57,
     seal::{Key, Sealed, SealedEsb32},
 };
 
@@ -159,6 +160,15 @@ profiles! {
         radio: Some(Radio::EspNow),
         addresses: 65_536,
         network: "espnow",
+    };
+    /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
+    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
+        name: "p2p57",
+        code: message::Profile::P2p57,
+        radio: Some(Radio::Crazyflie),
+        addresses: 65_536,
+        // As esb32.
+        network: "dot154",
     };
 }
 

@@ -10,6 +10,8 @@ pub enum Radio {
     Nrf24,
     /// nRF52's own mode at 2 Mbit/s.
     Nrf52,
+    /// A Crazyflie's own radio (nRF51) at 2 Mbit/s, peer to peer.
+    Crazyflie,
     /// ESP-NOW at 24 Mbit/s.
     EspNow,
     /// ESP-NOW at 1 Mbit/s, its rate unless another is set.
@@ -19,7 +21,7 @@ pub enum Radio {
 impl Radio {
     /// All of them.
     pub const ALL: &'static [Self] =
-        &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::EspNow, Self::EspNowSlow];
+        &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::Crazyflie, Self::EspNow, Self::EspNowSlow];
 
     /// The name in tables.
     #[must_use]
@@ -28,6 +30,7 @@ impl Radio {
             Self::Dot154 => "802.15.4 250k",
             Self::Nrf24 => "nRF24 2M",
             Self::Nrf52 => "nRF52 2M",
+            Self::Crazyflie => "Crazyflie 2M",
             Self::EspNow => "ESP-NOW 24M",
             Self::EspNowSlow => "ESP-NOW 1M",
         }
@@ -41,6 +44,8 @@ impl Radio {
             Self::Dot154 => 116,
             Self::Nrf24 => 32,
             Self::Nrf52 => 254,
+            // Its firmware takes 60; see the profile.
+            Self::Crazyflie => 57,
             Self::EspNow | Self::EspNowSlow => 250,
         }
     }
@@ -55,6 +60,8 @@ impl Radio {
             Self::Nrf24 => 8,
             // Preamble 1, address 5, length 1, checksum 2.
             Self::Nrf52 => 9,
+            // Preamble 1, address 5, length 1, null port and peer-to-peer port 2, checksum 2.
+            Self::Crazyflie => 11,
             // MAC header 24, category 1, organisation 3, random 4, vendor element 7, checksum 4; its preamble is in the gap.
             Self::EspNow | Self::EspNowSlow => 43,
         }
@@ -69,6 +76,8 @@ impl Radio {
             Self::Dot154 => 32.0 * bytes + 192.0,
             // 4 µs a byte; 9 bits; 130 µs for the oscillator to settle.
             Self::Nrf24 => 4.0 * bytes + 4.5 + 130.0,
+            // 4 µs a byte; 3 bits more; 140 µs to ramp up, once to send and once to listen again.
+            Self::Crazyflie => 4.0 * bytes + 1.5 + 280.0,
             // 4 µs a byte; fast ramp-up 40 µs.
             Self::Nrf52 => 4.0 * bytes + 40.0,
             // Preamble and signal 20 µs, symbols of 96 bits and 4 µs with 22 bits of their own, extension 6 µs; DIFS 28 µs, and

@@ -26,6 +26,7 @@ HEADER = struct.Struct("<BBBHHIHIIB")
 HALF_HEADER = struct.Struct("<BBIHIIB")
 SHORT_HEADER_BYTES = 8
 SHORT_PIECE = 6
+PACKET_BYTES = 57
 
 
 class Refused(Exception):
@@ -237,12 +238,65 @@ class Esb32:
         return Beacon(sender, boot, sequence, 0, state, taps, wide, tap_span, wide_span)
 
 
+class P2p57:
+    """Two frames of at most 57 bytes with their tag: the state, half of the taps and a few wide parameters, in half precision."""
+
+    code = 5
+    frames = 2
+    header_bytes = HALF_HEADER.size
+
+    def identity(self, frame):
+        if len(frame) < HALF_HEADER.size:
+            raise Refused("too-short")
+        *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
+        return sender, boot, sequence
+
+    def _runs(self, shape):
+        """How many taps and how many wide parameters a frame has room for."""
+        taps = -(-shape.taps // 2)
+        return taps, (PACKET_BYTES - 8 - HALF_HEADER.size - 2 * shape.state) // 2 - taps
+
+    def _parts(self, shape):
+        parts = -(-shape.wide // self._runs(shape)[1])
+        return parts + parts % 2
+
+    def _spans(self, shape, part):
+        taps, wide = self._runs(shape)
+        first, start = min(part % 2 * taps, shape.taps), min(part * wide, shape.wide)
+        return (first, min(first + taps, shape.taps)), (start, min(start + wide, shape.wide))
+
+    def encode(self, shape, model, beacon, exchange=0, index=0):
+        part = (2 * exchange + index) % self._parts(shape)
+        tap_span, wide_span = self._spans(shape, part)
+        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
+        header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
+        return header + _halves(beacon.state + beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)])
+
+    def decode(self, shape, model, frame):
+        self.identity(frame)
+        _check_first(frame, self.code)
+        _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)
+        if part >= self._parts(shape):
+            raise Refused("dimensions")
+        tap_span, wide_span = self._spans(shape, part)
+        (first, last), (start, end) = tap_span, wide_span
+        _check_length(frame, HALF_HEADER.size + 2 * (shape.state + last - first + end - start))
+        if found != model:
+            raise Refused("model")
+        state, at = _read(frame, HALF_HEADER.size, shape.state, "e")
+        taps, at = _read(frame, at, last - first, "e")
+        wide, at = _read(frame, at, end - start, "e")
+        taps, wide = _placed(taps, tap_span, shape.taps), _placed(wide, wide_span, shape.wide)
+        return Beacon(sender, boot, sequence, degree, state, taps, wide, tap_span, wide_span)
+
+
 PROFILES = {
     "exact": Exact(0),
     "exact-unfolded": Exact(1),
     "dot154": Half(2, 12),
     "espnow": Half(3, 0xFFFF),
     "esb32": Esb32(),
+    "p2p57": P2p57(),
 }
 
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "browser")]
 pub mod browser;
+#[cfg(feature = "c")]
+pub mod c;
 pub mod chips;
 pub mod cycles;
 pub mod golden;

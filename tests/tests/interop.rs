@@ -18,6 +18,7 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::{Flocking, Motion},
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     robot::{self, BUFFER_BYTES, Robot},
@@ -162,6 +163,7 @@ fn robots_and_python_understand_each_other_on_every_profile() {
     speaks_and_hears(&Profile::new("dot154", false), Dot154::default);
     speaks_and_hears(&Profile::new("espnow", false), EspNow::default);
     speaks_and_hears(&Profile::new("esb32", false), || Esb32);
+    speaks_and_hears(&Profile::new("p2p57", false), || P2p57);
 }
 
 #[test]
@@ -170,6 +172,7 @@ fn robots_and_python_understand_each_other_sealed() {
     speaks_and_hears(&Profile::new("dot154", true), || Sealed::new(Dot154::default(), &KEY));
     speaks_and_hears(&Profile::new("espnow", true), || Sealed::new(EspNow::default(), &KEY));
     speaks_and_hears(&Profile::new("esb32", true), || SealedEsb32::new(Esb32, &KEY));
+    speaks_and_hears(&Profile::new("p2p57", true), || Sealed::new(P2p57, &KEY));
 }
 
 #[cfg(feature = "emulated")]

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod boards;
+mod c_library;
 mod chips;
 mod companion;
 mod emulated_robot;

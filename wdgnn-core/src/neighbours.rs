@@ -186,7 +186,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
             entry.doubted = true;
         }
         if parts.wide != Span::NONE {
-            entry.fresh = now.fresh(parts.wide);
+            entry.fresh = entry.fresh.joined(now.fresh(parts.wide));
         }
         entry.heard = now.tick;
         if believed { Ok(()) } else { Err(Refusal::Implausible) }

@@ -16,6 +16,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     safety::Verdict,
 };
@@ -72,6 +73,7 @@ fn a_robot_is_blind_after_exactly_the_limit_and_sees_again_at_once() {
     limit(Exact);
     limit(Dot154::default());
     limit(Esb32);
+    limit(P2p57);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::{Learning, Mixing},
+    p2p57::P2p57,
     ports::{Ports, Sensed},
     tensor::{Filter, Tensor as _},
     tick,
@@ -142,6 +143,7 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
     assert_eq!(sent(Dot154::default()), pattern(&[93]));
     assert_eq!(sent(EspNow::default()), pattern(&[165]));
     assert_eq!(sent(Esb32), pattern(&[28; 4]));
+    assert_eq!(sent(P2p57), pattern(&[49; 2]));
 }
 
 #[test]
@@ -191,6 +193,26 @@ fn each_of_several_frames_is_useful_alone() {
         assert!((a - b).abs() <= (a.abs() / 2048.0).max(3.0e-8), "{a} {b}");
     }
     assert_eq!(heard.fresh, Span { from: 6, to: 12 });
+}
+
+#[test]
+fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
+    let weights = weights(1);
+    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), P2p57);
+    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
+    let sent = frames(&mut speaker);
+    let fresh = |heard: &[usize]| {
+        let mut listener = robot_on(TURN, &weights, behaviour(), P2p57);
+        listener.sense(DIVISOR, Some(Sensed::now(REST)));
+        for index in heard {
+            listener.hear(&mut sent[*index].clone()).unwrap();
+        }
+        listener.neighbours().next().unwrap().fresh
+    };
+    // Exchange 1 carries parts 2 and 3, of three parameters each.
+    assert_eq!(fresh(&[0]), Span { from: 6, to: 9 });
+    assert_eq!(fresh(&[1]), Span { from: 9, to: 12 });
+    assert_eq!(fresh(&[0, 1]), Span { from: 6, to: 12 });
 }
 
 #[test]

@@ -12,6 +12,7 @@ use wdgnn_core::{
     flocking::Motion,
     message::OTHER_CLOCK_TICKS,
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     seal::{LATE_TICKS, Sealed},
@@ -82,6 +83,7 @@ fn honest_frames_are_believed_however_late_they_are() {
             assert_eq!(refused_when_late(|| Exact, every, late_by(late)), 0, "{late} {every}");
             assert_eq!(refused_when_late(Dot154::default, every, late_by(late)), 0, "{late} {every}");
             assert_eq!(refused_when_late(|| Esb32, every, late_by(late)), 0, "{late} {every}");
+            assert_eq!(refused_when_late(|| P2p57, every, late_by(late)), 0, "{late} {every}");
             let sealed = || Sealed::new(Dot154::default(), &[7; 16]);
             if late <= LATE_TICKS {
                 assert_eq!(refused_when_late(sealed, every, late_by(late)), 0, "{late} {every}");

@@ -10,6 +10,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     tensor::Tensor as _,
@@ -96,6 +97,7 @@ fn a_liar_stops_counting_and_is_admitted_again_once_it_was_honest_for_a_while() 
 #[test]
 fn so_it_is_with_several_frames_per_exchange() {
     liar(Esb32);
+    liar(P2p57);
 }
 
 #[test]
@@ -150,6 +152,7 @@ fn without_probation_everybody_is_believed_on_every_profile() {
     believed(Exact);
     believed(Dot154::default());
     believed(Esb32);
+    believed(P2p57);
 }
 
 #[test]

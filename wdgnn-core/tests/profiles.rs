@@ -13,6 +13,8 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::Motion,
+    message::Profile,
+    p2p57::P2p57,
     refusal::Refusal,
     seal::{Sealed, SealedEsb32},
     taps::Chains as _,
@@ -26,6 +28,10 @@ fn half_step(x: f32) -> f32 {
 
 /// The exchange and the index of the frame that carries these parts.
 fn place<P: Codec>(parts: Parts) -> (u32, u32) {
+    if P::profile(true) == Profile::P2p57 {
+        let part = u32::from(parts.wide.from / 3);
+        return (part / 2, part % 2);
+    }
     let run = if P::FRAMES > 1 { 6 } else { 12 };
     if parts.wide == Span::NONE {
         (0, u32::from(parts.taps.from / run))
@@ -44,7 +50,9 @@ fn frames_fit_their_radios() {
     let esb32 = bytes(Esb32::bytes::<Motion, Taps, Wide>(), SealedEsb32::bytes::<Motion, Taps, Wide>());
     assert_eq!(dot154, (93, 101), "at most 116: 127 less a MAC header of 9 and a checksum of 2");
     assert_eq!(espnow, (165, 173), "at most 250");
+    let p2p57 = bytes(P2p57::bytes::<Motion, Taps, Wide>(), Sealed::<P2p57>::bytes::<Motion, Taps, Wide>());
     assert_eq!(esb32, (28, 32), "exactly 32");
+    assert_eq!(p2p57, (49, 57), "exactly 57");
 }
 
 #[test]
@@ -74,9 +82,30 @@ fn every_profile_writes_and_reads_the_document_s_bytes() {
     let long = example_beacon(0x0102, 0x0102_0304);
     both_ways("beacon-dot154", Dot154::default(), &long, 0, Parts { taps: Span::ALL, wide: wide(12, 24) });
     both_ways("beacon-espnow", EspNow::default(), &long, 0, Parts { taps: Span::ALL, wide: wide(0, 24) });
+    both_ways("beacon-p2p57", P2p57, &long, 0, Parts { taps: wide(0, 3), wide: wide(18, 24) });
+    both_ways("beacon-p2p57-second", P2p57, &long, 1, Parts { taps: wide(3, 6), wide: Span::NONE });
     let short = example_beacon(2, 0x02_0304);
     both_ways("beacon-esb32-taps", Esb32, &short, 0, Parts { taps: wide(0, 6), wide: Span::NONE });
     both_ways("beacon-esb32-wide", Esb32, &short, 3, Parts { taps: Span::NONE, wide: wide(6, 12) });
+}
+
+#[test]
+fn what_has_no_room_in_a_packet_does_not_fit() {
+    use wdgnn_core::{
+        flocking::Flocking,
+        robot::{ModelOf, Onboard},
+        task::Task,
+        wide::Model,
+    };
+    fn fits<T: Onboard>() -> bool {
+        P2p57::fits::<
+            <T as Task>::State,
+            <ModelOf<'static, T> as Model>::Chains,
+            <ModelOf<'static, T> as Model>::Wide,
+        >()
+    }
+    assert!(fits::<Flocking<2>>());
+    assert!(!fits::<Flocking<3>>(), "six numbers of state and 14 taps are more than 20 in half precision");
 }
 
 #[test]
@@ -115,6 +144,7 @@ fn a_beacon_comes_back_within_half_precision() {
     round_trip(Dot154::default(), true);
     round_trip(EspNow::default(), true);
     round_trip(Esb32, false);
+    round_trip(P2p57, false);
 }
 
 #[test]
@@ -140,6 +170,7 @@ fn rotation_carries_every_tap_in_every_exchange_and_every_parameter_once_per_tur
     turn(Dot154::default(), 4);
     turn(EspNow::default(), 1);
     turn(Esb32, 8);
+    turn(P2p57, 8);
 }
 
 #[test]
@@ -162,6 +193,7 @@ fn every_length_but_the_right_one_is_refused() {
     lengths(Dot154::default());
     lengths(EspNow::default());
     lengths(Esb32);
+    lengths(P2p57);
 }
 
 /// Without a tag a changed frame can be another good frame. Then it is read as what it is: written again, it is the same bytes.
@@ -194,6 +226,7 @@ fn every_flipped_bit_is_refused_or_another_good_frame() {
     };
     flips(Dot154::default(), half);
     flips(EspNow::default(), half);
+    flips(P2p57, half);
     flips(Esb32, |offset, bit| (offset == 0).then_some(first(bit)));
 }
 
@@ -211,6 +244,7 @@ fn parts_and_pieces_that_do_not_exist_are_refused() {
     parts(Dot154::default(), 1, 4);
     parts(EspNow::default(), 1, 1);
     parts(Esb32, 7, 3 + 8);
+    parts(P2p57, 1, 16);
 }
 
 #[test]
@@ -255,6 +289,7 @@ fn a_half_that_is_no_number_is_refused_wherever_it_is() {
     halves(Dot154::default(), 17 + 16);
     halves(EspNow::default(), 17 + 16);
     halves(Esb32, 8);
+    halves(P2p57, 17);
 }
 
 #[test]
@@ -300,5 +335,6 @@ proptest! {
         read(Dot154::default(), &noise, kept);
         read(EspNow::default(), &noise, kept);
         read(Esb32, &noise, kept);
+        read(P2p57, &noise, kept);
     }
 }

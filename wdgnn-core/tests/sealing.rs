@@ -18,6 +18,7 @@ use wdgnn_core::{
     flocking::Motion,
     message::{Beacon, Link, Profile},
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     seal::{FORGET_TICKS, GUARD_TICKS, Key, LATE_TICKS, SENDERS, Sealed, SealedEsb32},
@@ -57,6 +58,7 @@ macro_rules! on_every_profile {
         $check(dot154);
         $check(|key| Sealed::new(EspNow::default(), key));
         $check(esb32);
+        $check(|key| Sealed::new(P2p57, key));
     };
 }
 
@@ -78,6 +80,7 @@ fn sealed_frames_are_the_document_s_bytes_and_these_bytes_are_the_beacon() {
     let long = example_beacon(0x0102, 0x0102_0304);
     both_ways("beacon-dot154-sealed", dot154(&KEY), &long);
     both_ways("beacon-espnow-sealed", Sealed::new(EspNow::default(), &KEY), &long);
+    both_ways("beacon-p2p57-sealed", Sealed::new(P2p57, &KEY), &long);
     both_ways("beacon-esb32-taps-sealed", esb32(&KEY), &example_beacon(2, 0x02_0304));
     // `exact` has the document's smaller example: sealed, its plain bytes are those of the golden sealed ones.
     let link = link::<Exact>();
@@ -116,7 +119,7 @@ fn every_flipped_bit_is_refused() {
 fn every_length_but_the_right_one_is_refused() {
     fn lengths<P: Codec>(sealed: fn(&Key) -> P) {
         let good = encode(&sealed(&KEY), &random_beacon(&mut seeded(22), 9, 0), 1, 0);
-        let tag = if P::FRAMES > 1 { 4 } else { 8 };
+        let tag = if P::profile(true) == Profile::Esb32 { 4 } else { 8 };
         let mut receiver = sealed(&KEY);
         for length in (0..600).filter(|length| *length != good.len()) {
             let mut frame = good.clone();

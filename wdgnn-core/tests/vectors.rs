@@ -15,6 +15,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     message::Link,
+    p2p57::P2p57,
     refusal::Refusal,
     seal::{GUARD_TICKS, Key, LATE_TICKS, SENDERS, Sealed, SealedEsb32},
     tensor::Tensor as _,
@@ -129,7 +130,15 @@ impl<P: Codec> Vectors<P> {
         self.bad("another version", &none, &changed(0, &[frame[0] ^ 3]), Refusal::Version);
         let last = frame.len() - 2;
         if self.profile != "exact" {
-            self.bad("another profile", &none, &changed(0, &[0x51]), Refusal::Profile);
+            let other = if self.profile == "p2p57" { 0x41 } else { 0x51 };
+            self.bad("another profile", &none, &changed(0, &[other]), Refusal::Profile);
+        }
+        if self.profile == "p2p57" {
+            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
+            self.bad("no such part", &none, &changed(1, &[16]), Refusal::Dimensions);
+            self.bad("an infinite state", &none, &changed(header, &[0x00, 0x7c]), Refusal::NotAdmissible);
+            self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
+            return self.list;
         }
         if P::FRAMES > 1 {
             self.bad("no such piece", &none, &changed(7, &[11]), Refusal::Dimensions);
@@ -175,7 +184,7 @@ impl<P: Codec> Vectors<P> {
         let other = Link { checksum: 1, ..link::<P>() };
         let mut foreign = vec![0; frame.len()];
         assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
-        if P::FRAMES == 1 {
+        if self.profile != "esb32" {
             // Its header tells the model; the tag is what refuses it.
             let model = if self.profile == "exact" { 7..11 } else { 2..6 };
             foreign[model.clone()].copy_from_slice(&frame[model]);
@@ -192,7 +201,7 @@ impl<P: Codec> Vectors<P> {
         self.bad("too early", &began, &early, Refusal::Untimely);
         let before = self.encode(&of(NOW - GUARD_TICKS - 1), 0, 0);
         self.bad("sent before anybody listened", &none, &before, Refusal::Untimely);
-        if P::FRAMES > 1 {
+        if self.profile == "esb32" {
             let of = |sender: u16| self.encode(&Full { sender, ..Self::beacon(0) }, 0, 0);
             let full = (100..).take(SENDERS).map(|sender| (NOW, of(sender))).collect();
             self.bad("one sender too many", &full, &frame, Refusal::TooManySenders);
@@ -243,6 +252,8 @@ fn all() -> Vec<Value> {
         vectors("espnow", true, || Sealed::new(EspNow::default(), &KEY)).sealed(),
         vectors("esb32", false, || Esb32).plain(),
         vectors("esb32", true, || SealedEsb32::new(Esb32, &KEY)).sealed(),
+        vectors("p2p57", false, || P2p57).plain(),
+        vectors("p2p57", true, || Sealed::new(P2p57, &KEY)).sealed(),
     ]
     .concat()
 }

@@ -14,6 +14,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     online::Learning,
+    p2p57::P2p57,
     ports::Sensed,
     refusal::Refusal,
     seal::{Key, Sealed, SealedEsb32},
@@ -59,6 +60,7 @@ fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
     vouched(dot154);
     vouched(|key| Sealed::new(Exact, key));
     vouched(|key| SealedEsb32::new(Esb32, key));
+    vouched(|key| Sealed::new(P2p57, key));
 }
 
 #[test]

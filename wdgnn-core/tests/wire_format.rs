@@ -20,6 +20,7 @@ use wdgnn_core::{
     message::{Beacon, HEADER_BYTES, Link, Profile},
     node::{Node, Settings},
     online::{Learning, Mixing},
+    p2p57::P2p57,
     refusal::Refusal,
     restart::RESERVED_TICKS,
     taps::{Chain, NoChain, Scale, Stacked},
@@ -218,6 +219,7 @@ fn the_document_names_every_refusal_in_order_and_every_length() {
         Dot154::bytes::<Motion, PaperTaps, PaperWide>(),
         EspNow::bytes::<Motion, PaperTaps, PaperWide>(),
         Esb32::bytes::<Motion, PaperTaps, PaperWide>(),
+        P2p57::bytes::<Motion, PaperTaps, PaperWide>(),
     ];
     // Long lines are broken at spaces.
     let text = document.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -17,6 +17,7 @@ use wdgnn_core::{
     compact::{Dot154, EspNow},
     esb32::Esb32,
     flocking::Flocking,
+    p2p57::P2p57,
     ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     restart,
     robot::{self, LONGEST_BUFFER, Onboard},
@@ -117,10 +118,12 @@ fn main() -> ! {
     fly::<Flocking<2>, _>(Dot154::default());
     fly::<Flocking<2>, _>(EspNow::default());
     fly::<Flocking<2>, _>(Esb32);
+    fly::<Flocking<2>, _>(P2p57);
     fly::<Flocking<2>, _>(sealed::<_, 8>(Exact));
     fly::<Flocking<2>, _>(sealed::<_, 8>(Dot154::default()));
     fly::<Flocking<2>, _>(sealed::<_, 8>(EspNow::default()));
     fly::<Flocking<2>, _>(sealed::<_, 4>(Esb32));
+    fly::<Flocking<2>, _>(sealed::<_, 8>(P2p57));
     fly::<Flocking<2>, _>(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
     fly::<Flocking<2>, _>(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
     fly::<Flocking<3>, _>(Exact);

@@ -10,6 +10,7 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Motion,
     message::{Beacon, Link, Profile},
+    p2p57::P2p57,
     refusal::Refusal,
     robot::{FEATURES, HIDDEN, OUTPUTS, TAPS},
     seal::{Key, Sealed, SealedEsb32},
@@ -38,6 +39,8 @@ pub enum ProfileName {
     EspNow,
     /// nRF24.
     Esb32,
+    /// A Crazyflie's peer-to-peer packets.
+    P2p57,
 }
 
 impl ProfileName {
@@ -60,6 +63,7 @@ impl ProfileName {
             Self::Dot154 => Profile::Dot154,
             Self::EspNow => Profile::EspNow,
             Self::Esb32 => Profile::Esb32,
+            Self::P2p57 => Profile::P2p57,
         }
     }
 
@@ -67,7 +71,7 @@ impl ProfileName {
     fn identity(self, frame: &[u8], turn: u32) -> Option<Identity> {
         match self {
             Self::Exact | Self::ExactUnfolded => Exact::identity(frame, 0),
-            Self::Dot154 | Self::EspNow => Dot154::identity(frame, 0),
+            Self::Dot154 | Self::EspNow | Self::P2p57 => Dot154::identity(frame, 0),
             Self::Esb32 => Esb32::identity(frame, tick_of::<Esb32>(frame, turn)),
         }
     }
@@ -76,7 +80,7 @@ impl ProfileName {
     fn model(self, frame: &[u8]) -> Option<u32> {
         let place = match self {
             Self::Exact | Self::ExactUnfolded => 7,
-            Self::Dot154 | Self::EspNow => 2,
+            Self::Dot154 | Self::EspNow | Self::P2p57 => 2,
             Self::Esb32 => return None,
         };
         frame.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
@@ -214,6 +218,8 @@ impl Ear {
                 self.turn = turn;
                 content
             }
+            (ProfileName::P2p57, None) => open::<_, Folded>(P2p57, link, frame),
+            (ProfileName::P2p57, Some(key)) => open::<_, Folded>(Sealed::new(P2p57, key), link, frame),
         }
     }
 }

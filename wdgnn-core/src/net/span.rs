@@ -22,6 +22,20 @@ impl Span {
     /// None.
     pub const NONE: Self = Self { from: 0, to: 0 };
 
+    /// This run and another one that begins where it ends, or ends where it begins; where they do not meet, the other one.
+    #[must_use]
+    pub const fn joined(self, other: Self) -> Self {
+        if self.from >= self.to {
+            other
+        } else if self.to == other.from {
+            Self { from: self.from, to: other.to }
+        } else if other.to == self.from {
+            Self { from: other.from, to: self.to }
+        } else {
+            other
+        }
+    }
+
     /// The numbers of a list that lie in this run.
     #[must_use]
     pub fn of<'a, T>(&self, list: &'a [T]) -> &'a [T] {
@@ -40,5 +54,20 @@ impl Span {
     pub fn of_mut<'a, T>(&self, list: &'a mut [T]) -> &'a mut [T] {
         let to = list.len().min(self.to.into());
         list.get_mut(self.from.into()..to).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_meet_are_one() {
+        let run = |from, to| Span { from, to };
+        assert_eq!(run(3, 6).joined(run(6, 9)), run(3, 9));
+        assert_eq!(run(6, 9).joined(run(3, 6)), run(3, 9));
+        assert_eq!(run(3, 6).joined(run(9, 12)), run(9, 12));
+        assert_eq!(Span::NONE.joined(run(3, 6)), run(3, 6));
+        assert_eq!(run(0, 12).joined(run(0, 12)), run(0, 12));
     }
 }

@@ -5,6 +5,7 @@
 //! * [`EspNow`]: the same with all wide parameters, or as many as fit. At most 250 bytes.
 //! * [`Esb32`](crate::esb32::Esb32), nRF24 and Enhanced `ShockBurst`: frames of 32 bytes with a tag of 4, each with the state in half precision and
 //!   six numbers: of the taps in all frames of an exchange but the last, of the wide parameters in the last.
+//! * [`P2p57`](crate::p2p57::P2p57), a Crazyflie's peer-to-peer packets: two frames of at most 57 bytes with a tag of 8.
 //!
 //! Half precision is IEEE binary16, two bytes, to nearest even; what is too large for it is sent as its largest.
 
@@ -29,25 +30,25 @@ pub(crate) const MOST_NUMBERS: usize = 128;
 /// Bytes that a tag may add: frames leave room for it, sealed or not.
 pub const TAG_BYTES: usize = 8;
 
-/// What is in front of [`Dot154`] and [`EspNow`]. Dimensions are left out: the model tells them.
-struct ShortFront {
+/// What is in front of [`Dot154`], [`EspNow`] and [`P2p57`](crate::p2p57::P2p57). Dimensions are left out: the model tells them.
+pub(crate) struct ShortFront {
     /// Version, and the profile above it.
-    first: u8,
+    pub first: u8,
     /// Which run of the wide parameters.
-    part: u8,
-    checksum: u32,
-    sender: NodeId,
-    boot: u32,
-    sequence: u32,
-    degree: u8,
+    pub part: u8,
+    pub checksum: u32,
+    pub sender: NodeId,
+    pub boot: u32,
+    pub sequence: u32,
+    pub degree: u8,
 }
 
 /// Length of that in bytes.
-const HEADER_BYTES: usize = 17;
+pub(crate) const HEADER_BYTES: usize = 17;
 
 impl ShortFront {
     /// The header at the front of a frame, and what is behind it.
-    fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
+    pub fn take(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (header, content) = frame.split_first_chunk::<HEADER_BYTES>()?;
         let &[first, part, c0, c1, c2, c3, i0, i1, b0, b1, b2, b3, s0, s1, s2, s3, degree] = header;
         let header = Self {
@@ -62,7 +63,7 @@ impl ShortFront {
         Some((header, content))
     }
 
-    fn bytes(&self) -> [u8; HEADER_BYTES] {
+    pub fn bytes(&self) -> [u8; HEADER_BYTES] {
         let [c0, c1, c2, c3] = self.checksum.to_le_bytes();
         let [i0, i1] = self.sender.to_le_bytes();
         let [b0, b1, b2, b3] = self.boot.to_le_bytes();

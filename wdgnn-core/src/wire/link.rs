@@ -18,17 +18,19 @@ pub enum Profile {
     EspNow = 3,
     /// [`crate::esb32::Esb32`].
     Esb32 = 4,
+    /// [`crate::p2p57::P2p57`].
+    P2p57 = 5,
 }
 
 impl Profile {
-    /// Control ticks from one exchange to the next, at 100 ticks a second: what the air carries for 10 robots on 802.15.4 and nRF24, and for 50 on
-    /// ESP-NOW.
+    /// Control ticks from one exchange to the next, at 100 ticks a second: what the air carries for 10 robots on 802.15.4, nRF24 and a
+    /// Crazyflie, and for 50 on ESP-NOW.
     #[must_use]
     pub const fn interval(self) -> u16 {
         match self {
             Self::Exact | Self::ExactUnfolded => 1,
             Self::EspNow => 2,
-            Self::Dot154 | Self::Esb32 => 5,
+            Self::Dot154 | Self::Esb32 | Self::P2p57 => 5,
         }
     }
 }

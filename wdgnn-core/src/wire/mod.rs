@@ -8,5 +8,6 @@ pub mod esb32;
 pub(crate) mod key;
 pub(crate) mod link;
 pub mod message;
+pub mod p2p57;
 pub mod refusal;
 pub mod seal;

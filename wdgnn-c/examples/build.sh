@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the swarm for a machine: build.sh MACHINE FLIGHT WEIGHTS KIND [KEY] > nothing, the program is OUT (swarm.elf).
+# MACHINE is host, f405 or rv32. The library must be there: cargo build -p wdgnn-c --release [--target …], see LIBRARY.
+set -eu
+here=$(dirname "$0")
+machine=$1 flight=$2 weights=$3 kind=$4 key=${5:-}
+out=${OUT:-swarm.elf}
+target=${CARGO_TARGET_DIR:-$here/../../target}
+sealed=
+if [ -n "$key" ]; then sealed="-DKEY=\"$key\""; fi
+
+case $machine in
+host)
+  compiler=${CC:-cc} library=${LIBRARY:-$target/release/libwdgnn_c.a}
+  options="-DMEMORY_BYTES=1048576 -Wl,--gc-sections" ;;
+f405)
+  compiler=arm-none-eabi-gcc library=${LIBRARY:-$target/thumbv7em-none-eabihf/release/libwdgnn_c.a}
+  options="-DMEMORY_BYTES=112640 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -ffreestanding -nostdlib -T$here/boards/f405.ld" ;;
+rv32)
+  compiler=riscv64-unknown-elf-gcc library=${LIBRARY:-$target/riscv32imac-unknown-none-elf/release/libwdgnn_c.a}
+  options="-DMEMORY_BYTES=112640 -march=rv32imac_zicsr -mabi=ilp32 -ffreestanding -nostdlib -T$here/boards/rv32.ld" ;;
+*) echo "build.sh: MACHINE is host, f405 or rv32" >&2; exit 2 ;;
+esac
+# Options are words.
+# shellcheck disable=SC2086
+"$compiler" -std=c11 -Os -g -Wall -Wextra -Werror -ffp-contract=off -ffunction-sections -fdata-sections -Wl,--gc-sections \
+  -I"$here" -I"$here/boards" -I"$here/../include" "-DKIND=$kind" "-DFLIGHT=\"$flight\"" "-DWEIGHTS=\"$weights\"" $sealed \
+  "$here/swarm.c" "$here/boards/$machine.c" "$here/data.S" "$library" $options -o "$out"

@@ -1,0 +1,20 @@
+/* What the swarm flies with, as it is on disk: -DWEIGHTS="\"model.wdgnn\"" -DFLIGHT="\"flight.bin\"". */
+    .section .rodata.data, "a"
+    .balign 8
+    .global flight
+flight:
+    .incbin FLIGHT
+    .balign 8
+    .global weights
+weights:
+    .incbin WEIGHTS
+    .global weights_end
+weights_end:
+    .global swarm_key
+swarm_key:
+#ifdef KEY
+    .incbin KEY
+#endif
+    .global swarm_key_end
+swarm_key_end:
+    .section .note.GNU-stack, "", %progbits
