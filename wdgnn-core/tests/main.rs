@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod blindness;
 mod ccm;
 mod common;
@@ -10,6 +11,7 @@ mod dense_reference;
 mod exchange;
 mod folding;
 mod frames;
+mod gate;
 mod gradients;
 mod keeping_safe;
 mod lateness;
@@ -19,6 +21,7 @@ mod profiles;
 mod restart;
 mod rhythm;
 mod sealing;
+mod separation;
 mod space;
 mod tanh_every_float;
 mod theorem_1;
