@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn who_is_too_close_is_pushed_apart_also_when_nobody_approaches(
-        angle in 0.0_f32..6.28, apart in 0.005_f32..0.145, parting in 0.0_f32..3.0, aside in -3.0_f32..3.0,
+        angle in 0.0..core::f32::consts::TAU, apart in 0.005_f32..0.145, parting in 0.0_f32..3.0, aside in -3.0_f32..3.0,
     ) {
         let (sine, cosine) = angle.sin_cos();
         let own = Motion {
@@ -113,7 +113,7 @@ proptest! {
 
     #[test]
     fn head_on_at_any_speed_both_turn_the_same_way_round_and_no_harder_than_it_takes(
-        angle in 0.0_f32..6.28, exponent in -5.0_f32..1.0, ahead in 0.0_f32..0.09,
+        angle in 0.0..core::f32::consts::TAU, exponent in -5.0_f32..1.0, ahead in 0.0_f32..0.09,
     ) {
         let speed = 10.0_f32.powf(exponent);
         let (sine, cosine) = angle.sin_cos();
