@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod air;
+mod faults_alarms;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;

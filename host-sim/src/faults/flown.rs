@@ -15,7 +15,7 @@ use crate::{
         senses::Noise,
     },
     error::Result,
-    tally::{Tally, by_name},
+    tally::Tally,
     world::World,
 };
 
@@ -44,14 +44,7 @@ fn row<W: World>(
     what_else: impl FnOnce(&Tally) -> (bool, String),
 ) -> Row {
     let tally = flown.tally();
-    let ratio = flown.ratio(without);
-    let (held, mut property) = what_else(&tally);
-    if tally.violations > 0 {
-        property = format!("{property}; BEYOND LIMITS {} times", tally.violations);
-    }
-    let holds = held && tally.violations == 0 && limit.is_none_or(|limit| ratio <= limit);
-    let (level, refused) = (level.into(), by_name(&tally.refused));
-    Row { fault, level, ratio: Some(ratio), limit, holds, refused, property }
+    Row::judged(fault, level, &tally, (flown.ratio(without), limit), what_else(&tally))
 }
 
 fn nothing_else(_: &Tally) -> (bool, String) {
