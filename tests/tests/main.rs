@@ -11,6 +11,7 @@ mod emulated_swarm;
 mod footprint;
 mod instructions;
 mod interop;
+mod licences;
 mod log;
 mod module_graph;
 mod page;
