@@ -291,6 +291,26 @@ fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
 }
 
 #[test]
+fn a_robot_whose_flash_keeps_nothing_counts_by_chance_and_never_the_same_twice() {
+    let mut chip = chips::chip(3);
+    let kept = *boots(&mut chip, 1).last().expect("it starts");
+    // From now on words are written and nothing stays: the flash is worn out.
+    chip.parts().nvmc.power_fails_after = Some(0);
+    let mut counts: Vec<u32> =
+        (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts all the same")).collect();
+    counts.push(kept);
+    let told = counts.clone();
+    counts.sort_unstable();
+    counts.dedup();
+    assert_eq!(
+        counts.len(),
+        told.len(),
+        "a count came twice, and with it every number of a sealed frame: {told:?}"
+    );
+    assert_eq!(unwanted(&chip), Vec::<String>::new());
+}
+
+#[test]
 fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
     let mut flight = flight(settings(2, 8, 25.0));
     while flight.air.now() < RELEASE {

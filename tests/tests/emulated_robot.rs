@@ -2,7 +2,7 @@
 
 #![cfg(feature = "emulated")]
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use host_sim::{
     model::ModelFile,
@@ -135,6 +135,33 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     fs::write(folder.path().join("store"), b"not what it wrote").unwrap();
     let third = emulator(folder.path()).hello().unwrap();
     assert_eq!((third.boot, third.resumed), (0, 0), "a damaged store is no store");
+}
+
+#[test]
+fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, first, new] = ["store", "first", "store.new"].map(|name| folder.path().join(name));
+    let mut robot = emulator(folder.path());
+    robot.hello().unwrap();
+    // Whoever has a hold of the first record, such as a reader when power fails, keeps it as it is.
+    fs::hard_link(&store, &first).unwrap();
+    let record = fs::read(&first).unwrap();
+    for now in 0..100 {
+        assert_eq!(tick(&mut robot, now, Some(motion(ID, now)), &[]).1.counts.errors, [0; 5]);
+    }
+    let second = fs::metadata(&store).unwrap();
+    assert!(second.ino() != fs::metadata(&first).unwrap().ino(), "another file has taken its place");
+    assert_eq!(fs::read(&first).unwrap(), record, "the one before was never written to");
+    assert_eq!(second.len() as usize, record.len(), "the new one is whole");
+    // There is no room for another: what is there stays, and the failure is counted.
+    fs::create_dir(&new).unwrap();
+    let kept = fs::read(&store).unwrap();
+    for now in 100..200 {
+        let errors = tick(&mut robot, now, Some(motion(ID, now)), &[]).1.counts.errors;
+        assert_eq!(errors, [0, 0, 0, 0, u32::from(now == 199)], "tick {now}");
+    }
+    assert_eq!(fs::metadata(&store).unwrap().ino(), second.ino());
+    assert_eq!(fs::read(&store).unwrap(), kept);
 }
 
 #[test]

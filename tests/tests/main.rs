@@ -12,6 +12,7 @@ mod emulated_swarm;
 mod footprint;
 mod instructions;
 mod interop;
+mod licences;
 mod live;
 mod log;
 mod module_graph;

@@ -6,12 +6,12 @@ use ccm::{
     Ccm,
     aead::{
         AeadInOut as _, KeyInit as _,
-        consts::{U4, U8, U13},
+        consts::{U4, U6, U8, U10, U12, U13, U14, U16},
     },
 };
 use proptest::prelude::*;
 use wdgnn_core::{
-    ccm::{Nonce, open, seal, verify},
+    ccm::{Block, BlockCipher, Nonce, open, seal, verify},
     cipher::Aes,
 };
 
@@ -76,8 +76,83 @@ fn what_the_format_cannot_tell_is_not_sealed_and_not_opened() {
     }
 }
 
+/// A tag as the crate makes it.
+fn tag_of_the_crate(
+    key: [u8; 16],
+    nonce: [u8; 13],
+    associated: &[u8],
+    content: &[u8],
+    bytes: usize,
+) -> Vec<u8> {
+    macro_rules! made {
+        ($length:ty) => {
+            Ccm::<aes::Aes128, $length, U13>::new(&key.into())
+                .encrypt_inout_detached(&nonce.into(), associated, content.to_vec().as_mut_slice().into())
+                .unwrap()
+                .to_vec()
+        };
+    }
+    match bytes {
+        4 => made!(U4),
+        6 => made!(U6),
+        8 => made!(U8),
+        10 => made!(U10),
+        12 => made!(U12),
+        14 => made!(U14),
+        _ => made!(U16),
+    }
+}
+
+/// A cipher that encrypts one block at a time, as a chip's engine does.
+struct OneByOne(Aes);
+
+impl BlockCipher for OneByOne {
+    fn encrypt(&self, block: &mut Block) {
+        self.0.encrypt(block);
+    }
+}
+
 proptest! {
     #![proptest_config(common::seeded_cases())]
+
+    #[test]
+    fn a_tag_of_any_length_is_the_crate_s_and_no_two_changed_bits_of_it_go_unseen(
+        key: [u8; 16],
+        nonce: [u8; 13],
+        associated in prop::collection::vec(any::<u8>(), 1..40),
+        content in prop::collection::vec(any::<u8>(), 0..40),
+        bytes in (2_usize..=8).prop_map(|half| 2 * half),
+    ) {
+        let aes = Aes::new(&key);
+        let (mut sealed, mut tag) = (content.clone(), vec![0; bytes]);
+        seal(&aes, &nonce, [&associated, &[]], &mut sealed, &mut tag).unwrap();
+        prop_assert_eq!(&tag, &tag_of_the_crate(key, nonce, &associated, &content, bytes));
+        prop_assert!(verify(&aes, &nonce, [&associated, &[]], &sealed, &tag));
+        prop_assert!(open(&aes, &nonce, [&associated, &[]], &mut sealed.clone(), &tag));
+        // Also the same bit of two bytes or words, whose differences are alike.
+        for first in 0..bytes {
+            for second in first..bytes {
+                let mut changed = tag.clone();
+                changed[first] ^= 0x10;
+                if second > first {
+                    changed[second] ^= 0x10;
+                }
+                prop_assert!(!verify(&aes, &nonce, [&associated, &[]], &sealed, &changed), "{} {}", first, second);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cipher_that_does_one_block_at_a_time_does_the_same(
+        key: [u8; 16],
+        content in prop::collection::vec(any::<u8>(), 0..100),
+    ) {
+        let (mut pairs, mut single, mut tags) = (content.clone(), content, [[0; 8]; 2]);
+        let [first, second] = &mut tags;
+        seal(&Aes::new(&key), &[3; 13], [&[1], &[2]], &mut pairs, first).unwrap();
+        seal(&OneByOne(Aes::new(&key)), &[3; 13], [&[1], &[2]], &mut single, second).unwrap();
+        prop_assert_eq!((pairs, tags[0]), (single, tags[1]));
+    }
 
     #[test]
     fn it_does_what_the_crate_does(

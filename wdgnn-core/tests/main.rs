@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod blindness;
 mod ccm;
 mod common;
@@ -10,15 +11,19 @@ mod dense_reference;
 mod exchange;
 mod folding;
 mod frames;
+mod gate;
 mod gradients;
 mod keeping_safe;
 mod lateness;
 mod permutation;
 mod probation;
 mod profiles;
+mod resealed;
 mod restart;
 mod rhythm;
+mod sealed_link;
 mod sealing;
+mod separation;
 mod space;
 mod tanh_every_float;
 mod theorem_1;

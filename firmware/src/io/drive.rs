@@ -77,6 +77,10 @@ impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, 
 
     fn act(&mut self, command: &[f32; 2]) -> Result<(), WheelFailed> {
         let Geometry { track, full_speed, turning, period } = self.geometry;
+        // What is no number would stay in the velocity for ever.
+        if !command.iter().all(|u| u.is_finite()) {
+            return self.stop();
+        }
         let [vx, vy] = &mut self.velocity;
         *vx += period * command[0];
         *vy += period * command[1];
@@ -179,6 +183,82 @@ mod tests {
     fn never_faster_than_the_wheels_are_and_at_rest_where_the_command_is_no_number() {
         drive(&[[1.0e9, 0.0]], &[(State::High, 1000)], &[(State::High, 1000)]);
         drive(&[[f32::NAN, 0.0]], &[(State::High, 0)], &[(State::High, 0)]);
+    }
+
+    /// A wheel that remembers its speed, as a share of full speed.
+    #[derive(Clone, Default)]
+    struct Watched(std::rc::Rc<std::cell::Cell<(bool, u16)>>);
+
+    impl Watched {
+        fn speed(&self) -> f32 {
+            let (ahead, duty) = self.0.get();
+            if ahead { f32::from(duty) / 1000.0 } else { f32::from(duty) / -1000.0 }
+        }
+    }
+
+    impl embedded_hal::pwm::ErrorType for Watched {
+        type Error = core::convert::Infallible;
+    }
+
+    impl SetDutyCycle for Watched {
+        fn max_duty_cycle(&self) -> u16 {
+            1000
+        }
+
+        fn set_duty_cycle(&mut self, duty: u16) -> Result<(), Self::Error> {
+            self.0.set((self.0.get().0, duty));
+            Ok(())
+        }
+    }
+
+    impl embedded_hal::digital::ErrorType for Watched {
+        type Error = core::convert::Infallible;
+    }
+
+    impl OutputPin for Watched {
+        fn set_low(&mut self) -> Result<(), Self::Error> {
+            self.0.set((false, self.0.get().1));
+            Ok(())
+        }
+
+        fn set_high(&mut self) -> Result<(), Self::Error> {
+            self.0.set((true, self.0.get().1));
+            Ok(())
+        }
+    }
+
+    fn watched() -> (DifferentialDrive<Watched, Watched>, Watched) {
+        let [left, right] = [(); 2].map(|()| Watched::default());
+        let wheel = |watched: &Watched| Wheel { duty: watched.clone(), ahead: watched.clone() };
+        (DifferentialDrive::new(GEOMETRY, wheel(&left), wheel(&right)), left)
+    }
+
+    #[test]
+    fn however_long_it_was_pushed_on_it_brakes_from_full_speed_and_no_more() {
+        // 2 m/s at 5 m/s² and 0.1 s: four periods up, and four down, whatever came in between.
+        for pushed in [4, 5, 40, 4000] {
+            let (mut drive, wheel) = watched();
+            for _ in 0..pushed {
+                drive.act(&[5.0, 0.0]).unwrap();
+            }
+            assert_eq!(wheel.speed(), 1.0);
+            for expected in [0.75, 0.5, 0.25, 0.0] {
+                drive.act(&[-5.0, 0.0]).unwrap();
+                assert!((wheel.speed() - expected).abs() < 1.0e-3, "{} after {pushed}", wheel.speed());
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_no_number_stops_it_and_the_next_one_counts() {
+        for bad in [[f32::NAN, 0.0], [0.0, f32::NAN], [f32::INFINITY, 0.0], [0.0, f32::NEG_INFINITY]] {
+            let (mut drive, wheel) = watched();
+            drive.act(&[5.0, 0.0]).unwrap();
+            drive.act(&bad).unwrap();
+            assert_eq!(wheel.speed(), 0.0, "{bad:?}");
+            drive.act(&[5.0, 0.0]).unwrap();
+            assert!((wheel.speed() - 0.25).abs() < 1.0e-3, "{} after {bad:?}", wheel.speed());
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod dense;
 pub mod document;
 pub mod flock;
 pub mod golden;
+pub mod insider;
 pub mod signal;
 pub mod swarm;
 

@@ -1,0 +1,56 @@
+//! A robot for fuzz targets, and what must hold after each of its ticks.
+
+use wdgnn_core::{
+    Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Model as _, Motion, Network, Node, Scale, Top,
+    codec::Codec, node::Settings, ports::Sensed, tensor::Tensor as _,
+};
+
+type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
+/// A small robot that flocks in the plane, with room for four neighbours.
+pub type Robot<'w, P> = Node<Folded<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>, Flocking, 4, P>;
+
+/// The model of the golden frames.
+pub const MODEL: u32 = 0xdead_beef;
+
+/// The weights of a network.
+pub fn numbers() -> [f32; Net::NUMBERS] {
+    core::array::from_fn(|index| 0.1 + 0.01 * (index % 7) as f32)
+}
+
+/// A robot in the origin with the settings of a sealed one: probation, largest tap, clip and ball.
+pub fn robot<P: Codec>(numbers: &[f32], codec: P) -> Robot<'_, P> {
+    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("as many as it has");
+    let model = Folded::new(network, Metric::Paper);
+    let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
+    let behaviour = Behaviour::new(learning).every(2).robust();
+    let task = Flocking::NORMALISED;
+    Node::new(Settings { id: 1, model, task, checksum: MODEL, behaviour, state: Motion::REST, codec })
+}
+
+/// A tick begins, on a circle.
+pub fn begin<P: Codec>(robot: &mut Robot<'_, P>, tick: u32) {
+    let angle = tick as f32 * 0.05;
+    let state = Motion { position: [angle.cos(), angle.sin()], velocity: [-5.0 * angle.sin(), 5.0 * angle.cos()] };
+    assert!(robot.sense(tick, Some(Sensed::now(state))));
+    if robot.speaks() {
+        for index in 0..P::FRAMES {
+            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "it can always say what it has become");
+        }
+    }
+}
+
+/// The rest of a tick, and what must hold.
+pub fn conclude<P: Codec>(robot: &mut Robot<'_, P>) {
+    robot.settle();
+    let features = robot.observe();
+    robot.aggregate();
+    robot.infer(&features);
+    let (command, _) = robot.guard();
+    assert!(command.iter().all(|u| u.abs() <= robot.task().limit), "{command:?}");
+    robot.learn();
+    robot.agree();
+    assert!(robot.wide().admissible());
+    let (offline, learning) = (robot.model().offline(), robot.behaviour().learning);
+    assert!(robot.wide().distance(offline) <= learning.ball * 1.001 * offline.norm(), "outside the ball");
+    assert!(robot.neighbours().len() <= 4 && robot.trusted().count() <= robot.neighbours().len());
+}

@@ -1,0 +1,13 @@
+//! A key file: never a panic, and what is read as a key is that key when it is written out in digits.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::seal::parse_key;
+
+fuzz_target!(|file: &[u8]| {
+    let Ok(key) = parse_key(file) else { return };
+    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    for written in [digits.clone(), format!(" {digits}\r\n"), digits.to_uppercase()] {
+        assert_eq!(parse_key(written.as_bytes()), Ok(key));
+    }
+});

@@ -1,0 +1,12 @@
+//! A frame of IEEE 802.15.4 as the radio hands it over: never a panic, and what is taken for a robot's is one, byte by byte.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_protocol::mac::{HEADER_BYTES, content, header};
+
+fuzz_target!(|frame: &[u8]| {
+    let Some((note, inside)) = content(frame) else { return };
+    let sender = u16::from_le_bytes([frame[7], frame[8]]);
+    assert_eq!(frame, [&header(frame[2], sender, note)[..], inside].concat());
+    assert_eq!(inside.len() + HEADER_BYTES, frame.len());
+});

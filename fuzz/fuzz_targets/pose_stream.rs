@@ -1,0 +1,60 @@
+//! The companion's serial line as the firmware reads it, in pieces of any size: never a panic, never more than a tick's worth of bytes at
+//! once, and whatever came before, a pose behind a zero is taken.
+#![no_main]
+
+use core::convert::Infallible;
+
+use embedded_io::{ErrorType, Read, ReadReady};
+use firmware::io::companion::Pose;
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::{
+    Motion,
+    ports::{Sensed, Sensor},
+};
+use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
+
+/// A line with bytes on it, which come in pieces.
+struct Line {
+    bytes: Vec<u8>,
+    read: usize,
+    piece: usize,
+}
+
+impl ErrorType for Line {
+    type Error = Infallible;
+}
+
+impl ReadReady for Line {
+    fn read_ready(&mut self) -> Result<bool, Infallible> {
+        Ok(self.read < self.bytes.len())
+    }
+}
+
+impl Read for Line {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
+        let rest = &self.bytes[self.read..];
+        let count = rest.len().min(buffer.len()).min(self.piece);
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.read += count;
+        Ok(count)
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((piece, stream)) = input.split_first() else { return };
+    let message = PoseMessage { motion: Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }, number: 7, age_ms: 20 };
+    let mut good = [0; LARGEST];
+    let length = encode(&message, &mut good).expect("there is room");
+    let bytes = [stream, &[0], &good[..length]].concat();
+    let mut pose = Pose::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
+    let (mut newest, mut before) = (None, 0);
+    while pose.line().read < pose.line().bytes.len() {
+        let sensed: Result<Sensed<Motion>, _> = pose.sense();
+        newest = sensed.ok().or(newest);
+        let read = pose.line().read;
+        assert!(read > before && read - before <= 1_000, "{} bytes in a tick", read - before);
+        before = read;
+    }
+    assert_eq!(newest, Some(Sensed { state: message.motion, age: 2 }), "the last word is the newest");
+    assert_eq!(pose.number(), 7);
+});

@@ -1,0 +1,66 @@
+//! What lies in a robot's store when it starts, as it is and with the checksums of its parts put right: never a panic, parameters that may
+//! enter the arithmetic, and a boot count that is kept before the first word and goes up.
+#![no_main]
+
+#[path = "../flight.rs"]
+mod flight;
+
+use core::convert::Infallible;
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::{codec::Exact, ports::Store, restart, tensor::Tensor as _};
+
+const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+
+/// A store in memory.
+struct Kept(Vec<u8>);
+
+impl Store for Kept {
+    type Error = Infallible;
+
+    fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
+        buffer.iter_mut().zip(&self.0).for_each(|(to, from)| *to = *from);
+        Ok(Some(self.0.len()))
+    }
+
+    fn save(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0 = bytes.to_vec();
+        Ok(())
+    }
+}
+
+fn start(store: &mut Kept) -> u32 {
+    let numbers = flight::numbers();
+    let mut robot = flight::robot(&numbers, Exact);
+    robot.behaviour_mut().learning.personal_step = 0.1;
+    robot.behaviour_mut().learning.personal_clip = 1.0;
+    restart::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    assert!(robot.wide().admissible());
+    flight::begin(&mut robot, 0);
+    flight::conclude(&mut robot);
+    robot.boot()
+}
+
+fn starts(record: &[u8]) {
+    let mut store = Kept(record.to_vec());
+    let first = start(&mut store);
+    let second = start(&mut store);
+    assert!(second > first || first == u32::MAX, "boot {first}, and then {second}");
+}
+
+fuzz_target!(|record: &[u8]| {
+    starts(record);
+    // Head, body and personal part, each with its checksum behind it: a fuzzer would not find them by itself.
+    let mut right = record.to_vec();
+    let mut rest = right.as_mut_slice();
+    for length in [8, 4 * 48, 4 + 4 * 2] {
+        if rest.len() < length + 4 {
+            break;
+        }
+        let (part, behind) = rest.split_at_mut(length);
+        let (checksum, behind) = behind.split_at_mut(4);
+        checksum.copy_from_slice(&CHECKSUM.checksum(part).to_le_bytes());
+        rest = behind;
+    }
+    starts(&right);
+});
