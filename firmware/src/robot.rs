@@ -80,7 +80,8 @@ where
     T: Onboard<Output: defmt::Format>,
 {
     let board = wake(&memory.board);
-    let robot = load::<B, T>(board.id(), board.robots(), model, &memory.robot);
+    let robot = load::<B, T>(board.id(), model, &memory.robot);
+    robot.set_robots(board.robots());
     fly::<B, T, BUFFER>(board, robot)
 }
 
@@ -95,7 +96,6 @@ fn wake<B: Board>(place: &'static StaticCell<B>) -> &'static mut B {
 #[inline(never)]
 fn load<B: Board, T: Onboard>(
     id: NodeId,
-    robots: NodeId,
     model: &'static [u8],
     place: &'static StaticCell<Robot<'static, Link, T>>,
 ) -> &'static mut Robot<'static, Link, T> {
@@ -120,7 +120,7 @@ fn load<B: Board, T: Onboard>(
         defmt::error!("what a robot of this task says does not fit into the frames of this image's link");
         B::give_up()
     }
-    let made = place.try_init_with(|| match robot::robot(id, &weights, link::link().among(robots)) {
+    let made = place.try_init_with(|| match robot::robot(id, &weights, link::link()) {
         Ok(robot) => robot,
         Err(error) => {
             defmt::error!("the model in this image is for another robot: {}", error);

@@ -142,6 +142,9 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     heard: Scratch<BeaconOf<M, T>>,
 }
 
+/// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
+const AGREED_TICKS: u32 = 6_000;
+
 /// What a robot knows of the swarm's time from before it was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -362,6 +365,11 @@ where
         self.turn = turn;
     }
 
+    /// The swarm has so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
+    pub fn set_robots(&mut self, robots: NodeId) {
+        self.codec.set_robots(robots);
+    }
+
     /// Takes up what is known of the swarm's time from before the start.
     pub fn set_past(&mut self, past: Past) {
         self.past = past;
@@ -371,6 +379,12 @@ where
     /// twice, and every recording is of an earlier one. Who is there already is behind that, and is followed.
     pub fn first_tick(&self) -> u32 {
         self.past.until
+    }
+
+    /// Whatever was said before this tick is a recording. For a minute, robots that were switched on one after the other may still be
+    /// about to agree.
+    pub(crate) fn passed_for_sure(&self) -> u32 {
+        self.past.since.saturating_add(self.lived.saturating_sub(AGREED_TICKS))
     }
 
     /// What the next start will know of the swarm's time, if it is to say nothing for `ahead` ticks from now. The swarm's time goes on by

@@ -124,7 +124,7 @@ where
     /// nobody's. Changes nothing.
     #[inline(never)] // likewise
     pub fn vouch(&mut self, frame: &[u8]) -> Option<Identity> {
-        self.codec.vouch(&self.link, self.tick, self.past_for(0).since, frame)
+        self.codec.vouch(&self.link, self.tick, self.passed_for_sure(), frame)
     }
 
     /// Hear: takes in a beacon that was decoded and checked already.

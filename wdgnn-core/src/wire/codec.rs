@@ -27,12 +27,16 @@ pub trait Codec {
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 
-    /// The same in a swarm of so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
+    /// The swarm has so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
+    fn set_robots(&mut self, _robots: NodeId) {}
+
+    /// The same in a swarm of so many robots.
     #[must_use]
-    fn among(self, _robots: NodeId) -> Self
+    fn among(mut self, robots: NodeId) -> Self
     where
         Self: Sized,
     {
+        self.set_robots(robots);
         self
     }
 

@@ -200,9 +200,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
 
-    fn among(mut self, robots: NodeId) -> Self {
+    fn set_robots(&mut self, robots: NodeId) {
         self.robots = (robots > 0).then_some(robots);
-        self
     }
 
     fn profile(folded: bool) -> Profile {
