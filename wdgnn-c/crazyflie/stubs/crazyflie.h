@@ -1,5 +1,5 @@
 /* As much of the Crazyflie's headers as the app needs, for a compiler and a world on the host. The names and signatures are its
- * firmware's (release 2024.10); the words are ours. All headers of this folder lead here. */
+ * firmware's (master of August 2026, 2a18fc2); the words are ours. All headers of this folder lead here. */
 #ifndef CRAZYFLIE_H
 #define CRAZYFLIE_H
 
