@@ -42,7 +42,7 @@ def peer(robots: int):
             positions, velocities = memory["state"]
             heard = flock.heard(positions)
             features = flock.observe(positions, velocities, heard)
-            chain = torch.cat([features.unsqueeze(-2), network._exchange(memory["chain"], heard)], dim=-2)
+            chain = torch.cat([features.unsqueeze(-2), network.exchange(memory["chain"], heard)], dim=-2)
             taps = chain.flatten(-2)
             deep = torch.tanh(taps @ network.filters[0].flatten(0, 1) + network.biases[0]) @ network.readout
             wide = torch.einsum("ni,nio->no", taps, memory["wide"])

@@ -4,6 +4,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "Python hands over values")]
 
+mod arrays;
 mod error;
 mod faults;
 mod fleet;

@@ -152,6 +152,20 @@ impl Model {
     }
 }
 
+/// A model, the name of one that comes with the package, or a file.
+pub fn any(given: &Bound<'_, PyAny>) -> PyResult<Arc<ModelFile>> {
+    if let Ok(model) = given.cast::<Model>() {
+        return Ok(model.get().file.clone());
+    }
+    let path: PathBuf = given.extract()?;
+    let name = path.to_str().filter(|name| models::names().any(|other| other == *name));
+    let file = match name {
+        Some(name) => models::named(name),
+        None => ModelFile::load(&path),
+    };
+    file.map(Arc::new).map_err(raise)
+}
+
 struct Number;
 
 impl WorldVisitor for Number {

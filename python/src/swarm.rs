@@ -1,14 +1,13 @@
 //! A swarm as Python sees it: options in, numpy arrays out.
 
 use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use numpy::{
     AllowTypeChange, IntoPyArray as _, PyArray1, PyArray2, PyArray3, PyArrayLike2, PyArrayMethods as _,
-    PyUntypedArrayMethods as _,
 };
 use pyo3::{
     exceptions::PyValueError,
@@ -16,13 +15,13 @@ use pyo3::{
     types::{PyBytes, PyDict, PyList},
 };
 use wdgnn_core::seal;
-use wdgnn_sim::{model::ModelFile, models};
 
 use crate::{
+    arrays::{Arrays, checked, two_rows},
     error::raise,
     faults,
-    fleet::{Fleet, Sight, Sizes},
-    model::Model,
+    fleet::Fleet,
+    model,
     order::{Circumstances, NETWORK, Order, profile, purpose, visit},
 };
 
@@ -57,12 +56,7 @@ pub struct Swarm {
     task: String,
     order: Order,
     fleet: Mutex<Box<dyn Fleet>>,
-    /// In numpy's memory from the beginning, filled in after every step: what Python holds is what is written to.
-    states: Py<PyArray2<f32>>,
-    commands: Py<PyArray2<f32>>,
-    outputs: Py<PyArray2<f32>>,
-    taps: Py<PyArray3<f32>>,
-    wide: Py<PyArray2<f32>>,
+    arrays: Arrays,
 }
 
 #[pymethods]
@@ -90,7 +84,7 @@ impl Swarm {
         let bad_key = |no: seal::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
         let order = Order {
             circumstances: Circumstances { robots, radius, speed },
-            model: model.map(any_model).transpose()?,
+            model: model.map(model::any).transpose()?,
             controller: controller.to_owned(),
             profile: self::profile(profile)?,
             online,
@@ -101,18 +95,8 @@ impl Swarm {
             purpose: self::purpose(purpose)?,
         };
         let fleet = visit(task, &order)?.map_err(raise)?;
-        let Sizes { robots, state, outputs, taps, features } = fleet.sizes();
-        let wide = fleet.sizes().wide();
-        let mut swarm = Self {
-            task: task.to_owned(),
-            order,
-            fleet: Mutex::new(fleet),
-            states: PyArray2::zeros(py, [robots, state], false).unbind(),
-            commands: PyArray2::zeros(py, [robots, outputs], false).unbind(),
-            outputs: PyArray2::zeros(py, [robots, outputs], false).unbind(),
-            taps: PyArray3::zeros(py, [robots, taps, features], false).unbind(),
-            wide: PyArray2::zeros(py, [robots, wide], false).unbind(),
-        };
+        let arrays = Arrays::new(py, fleet.sizes());
+        let mut swarm = Self { task: task.to_owned(), order, fleet: Mutex::new(fleet), arrays };
         swarm.look(py)?;
         Ok(swarm)
     }
@@ -145,7 +129,8 @@ impl Swarm {
         commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
         guard: bool,
     ) -> PyResult<()> {
-        let commands = commands.as_ref().map(|commands| self.checked(commands)).transpose()?;
+        let commands =
+            commands.as_ref().map(|commands| checked(commands, self.locked(Fleet::sizes))).transpose()?;
         self.place(py)?;
         let fleet = fleet(&mut self.fleet);
         py.detach(|| {
@@ -179,31 +164,31 @@ impl Swarm {
     /// How everybody is, one row per robot. Where a value is changed, the robot is there at the next tick.
     #[getter]
     fn states(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.states.clone_ref(py)
+        self.arrays.states.clone_ref(py)
     }
 
     /// What robots did last, or are about to do after `think`, one row per robot.
     #[getter]
     fn commands(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.commands.clone_ref(py)
+        self.arrays.commands.clone_ref(py)
     }
 
     /// What their networks said, before it was limited, steered and kept apart.
     #[getter]
     fn outputs(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.outputs.clone_ref(py)
+        self.arrays.outputs.clone_ref(py)
     }
 
     /// The taps of the first layer, [robot][tap][feature]; tap 0 is what a robot observed itself.
     #[getter]
     fn taps(&self, py: Python<'_>) -> Py<PyArray3<f32>> {
-        self.taps.clone_ref(py)
+        self.arrays.taps.clone_ref(py)
     }
 
     /// The wide parameters, which robots learn in flight, one row per robot.
     #[getter]
     fn wide(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
-        self.wide.clone_ref(py)
+        self.arrays.wide.clone_ref(py)
     }
 
     /// The wide parameters as they were trained.
@@ -235,7 +220,7 @@ impl Swarm {
     fn expert<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
         self.place(py)?;
         let commands = fleet(&mut self.fleet).expert().map_err(raise)?;
-        let shape = self.commands.bind(py).dims();
+        let shape = self.arrays.commands.bind(py).dims();
         commands.map(|commands| commands.into_pyarray(py).reshape(shape)).transpose()
     }
 
@@ -294,6 +279,12 @@ impl Swarm {
         })
     }
 
+    /// How many frames were refused so far, by reason; none where robots hand each other their beacons.
+    #[getter]
+    fn refusals(&self) -> BTreeMap<&'static str, u64> {
+        self.locked(Fleet::counts).map_or_else(BTreeMap::new, |(_, _, refused)| refused)
+    }
+
     /// What came of the flight so far: a dictionary, one row of a table.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let row = PyDict::new(py);
@@ -313,8 +304,8 @@ impl Swarm {
             row.set_item("digest", fleet.digest())?;
             if let Some((heard, violations, refused)) = fleet.counts() {
                 row.set_item("heard", heard)?;
+                row.set_item("refused", refused.values().sum::<u64>())?;
                 row.set_item("violations", violations)?;
-                row.set_item("refused", refused)?;
             }
             Ok(row)
         })
@@ -382,69 +373,15 @@ impl Swarm {
 
     /// Takes up where Python has put robots.
     fn place(&mut self, py: Python<'_>) -> PyResult<()> {
-        let states = self.states.bind(py).readonly();
-        fleet(&mut self.fleet).place(states.as_slice()?);
-        Ok(())
+        self.arrays.place(py, fleet(&mut self.fleet))
     }
 
     /// Fills in what Python sees.
     fn look(&mut self, py: Python<'_>) -> PyResult<()> {
-        let mut states = self.states.bind(py).readwrite();
-        let mut commands = self.commands.bind(py).readwrite();
-        let mut outputs = self.outputs.bind(py).readwrite();
-        let mut taps = self.taps.bind(py).readwrite();
-        let mut wide = self.wide.bind(py).readwrite();
-        fleet(&mut self.fleet).look(Sight {
-            states: states.as_slice_mut()?,
-            commands: commands.as_slice_mut()?,
-            outputs: outputs.as_slice_mut()?,
-            taps: taps.as_slice_mut()?,
-            wide: wide.as_slice_mut()?,
-        });
-        Ok(())
+        self.arrays.look(py, fleet(&mut self.fleet))
     }
-
-    fn checked<'a>(&self, commands: &'a PyArrayLike2<'_, f32, AllowTypeChange>) -> PyResult<&'a [f32]> {
-        let Sizes { robots, outputs, .. } = self.locked(Fleet::sizes);
-        let found = commands.shape();
-        if found != [robots, outputs] {
-            return Err(PyValueError::new_err(format!(
-                "commands of shape {found:?} cannot be: give one row per robot, {robots} by {outputs}"
-            )));
-        }
-        let numbers = commands.as_slice().map_err(|_| {
-            PyValueError::new_err(
-                "commands must lie in memory row by row: give numpy.ascontiguousarray of them",
-            )
-        })?;
-        if !numbers.iter().all(|number| number.is_finite()) {
-            return Err(PyValueError::new_err("commands must be finite"));
-        }
-        Ok(numbers)
-    }
-}
-
-fn two_rows(py: Python<'_>, edges: Vec<(i64, i64)>) -> PyResult<Bound<'_, PyArray2<i64>>> {
-    let count = edges.len();
-    let (mut rows, second): (Vec<i64>, Vec<i64>) = edges.into_iter().unzip();
-    rows.extend(second);
-    rows.into_pyarray(py).reshape([2, count])
 }
 
 fn fleet(fleet: &mut Mutex<Box<dyn Fleet>>) -> &mut dyn Fleet {
     fleet.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
-}
-
-/// A model, the name of one that comes with the package, or a file.
-fn any_model(given: &Bound<'_, PyAny>) -> PyResult<Arc<ModelFile>> {
-    if let Ok(model) = given.cast::<Model>() {
-        return Ok(model.get().file.clone());
-    }
-    let path: PathBuf = given.extract()?;
-    let name = path.to_str().filter(|name| models::names().any(|other| other == *name));
-    let file = match name {
-        Some(name) => models::named(name),
-        None => ModelFile::load(&path),
-    };
-    file.map(Arc::new).map_err(raise)
 }

@@ -1,5 +1,6 @@
 """Swarms fly as the simulator flies them, over arrays that are there all the time."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import wdgnn
-from wdgnn import Swarm
+from wdgnn import Model, Swarm, wire
 
 
 def flown(ticks=60, **options):
@@ -170,6 +171,23 @@ def test_results_are_rows_for_a_table():
     assert rows[0]["digest"] == flown(ticks=20, robots=6).digest()
     assert len({row["digest"] for row in rows}) == 6
     assert isinstance(rows[0]["total"], float)
+
+
+def test_refused_frames_are_counted_by_reason():
+    swarm = flown(robots=6, key=bytes(16), faults={"forge": 2, "corrupt_chance": 0.2})
+    assert set(swarm.refusals) <= set(wire.REFUSALS) and swarm.refusals["forged"] > 0
+    assert swarm.results()["refused"] == sum(swarm.refusals.values()) < swarm.results()["heard"]
+    assert Swarm(robots=6).refusals == {}
+
+
+def test_a_swarm_holds_the_weights_that_it_flies():
+    expected = flown(robots=6).digest()
+    model = Model.from_bytes(bytes(Model.named("flocking-wd-gnn")))
+    swarm = Swarm(robots=6, model=model)
+    del model
+    gc.collect()
+    swarm.run(60)
+    assert swarm.digest() == expected
 
 
 def test_repr_says_what_flies():

@@ -103,7 +103,7 @@ def test_what_learning_in_flight_moves_is_measured_by_the_command():
 
     def moves(model):
         alpha, rule = Network.load(model).alpha_wide.item(), model.header["learning"]
-        return rule["step"] * alpha**2, rule["ball"] * alpha * Network.load(model)._folded_norm()
+        return rule["step"] * alpha**2, rule["ball"] * alpha * Network.load(model).folded_norm()
 
     assert moves(network.to_model()) == pytest.approx(moves(other.to_model()), rel=1e-4)
 

@@ -70,7 +70,7 @@ class Network(nn.Module):
         other = cls.load(like)
         network = cls({**other.header, **header})
         rule, alpha = other.header["learning"], float(other.alpha_wide.detach())
-        network.measure = (rule["step"] * alpha**2, rule["ball"] * abs(alpha) * other._folded_norm())
+        network.measure = (rule["step"] * alpha**2, rule["ball"] * abs(alpha) * other.folded_norm())
         return network
 
     def _in_order(self) -> list[nn.Parameter]:
@@ -93,14 +93,14 @@ class Network(nn.Module):
             rest = rest[part.numel() :]
 
     @torch.no_grad()
-    def _folded_norm(self) -> float:
+    def folded_norm(self) -> float:
         """‖C‖ with C = BR, what robots keep of the wide part."""
         return float((self.wide @ self.readout).norm())
 
     def to_model(self) -> Model:
         """The weight file in memory, for `Swarm(model=...)`."""
         header = self.header
-        reach = abs(float(self.alpha_wide.detach())) * self._folded_norm()
+        reach = abs(float(self.alpha_wide.detach())) * self.folded_norm()
         if self.measure and reach > 0.0:
             step, ball = self.measure
             rule = dict(header["learning"], step=step / float(self.alpha_wide.detach()) ** 2, ball=ball / reach)
@@ -118,7 +118,7 @@ class Network(nn.Module):
         inputs = [self.header["features"], *(features for _, features in self.header["layers"])]
         return [torch.zeros(*shape, taps, size) for (taps, _), size in zip(self.header["layers"], inputs)]
 
-    def _exchange(self, chain: Tensor, heard: Tensor) -> Tensor:
+    def exchange(self, chain: Tensor, heard: Tensor) -> Tensor:
         """Taps 1…K from everybody's taps of the exchange before."""
         said = chain[..., :-1, :]
         scale = self.header["scale"]
@@ -153,7 +153,7 @@ class Network(nn.Module):
         chains = self.start(*features.shape[:-1]) if chains is None else chains
         signal, filled = features, []
         for weights, bias, chain in zip(self.filters, self.biases, chains):
-            chain = torch.cat([signal.unsqueeze(-2), self._exchange(chain, heard)], dim=-2)
+            chain = torch.cat([signal.unsqueeze(-2), self.exchange(chain, heard)], dim=-2)
             filled.append(chain)
             signal = self._activate(chain.flatten(-2) @ weights.flatten(0, 1) + bias)
         return self._combine(signal, filled[0].flatten(-2)) @ self.readout + self.readout_bias, filled
