@@ -11,6 +11,7 @@ pub mod faults;
 pub mod movie;
 pub mod page;
 pub mod pcap;
+pub mod picture;
 pub mod progress;
 pub mod shift;
 pub mod sniff;
