@@ -12,6 +12,7 @@ pub mod faults;
 pub mod movie;
 pub mod page;
 pub mod pcap;
+pub mod picture;
 pub mod progress;
 pub mod records;
 pub mod shift;

@@ -26,7 +26,11 @@ class Show {
       this.ink = inks();
       this.redraw();
     }).observe(document.body);
-    addEventListener("hashchange", () => location.hash !== this.link() && this.open(fromLink(location.hash)));
+    // The address may be another one by now: it follows what is shown.
+    addEventListener("hashchange", ({ newURL }) => {
+      const { hash } = new URL(newURL);
+      if (hash !== this.link()) this.open(fromLink(hash));
+    });
     document.addEventListener("visibilitychange", () => (this.last = null));
     this.open(fromLink(location.hash));
     requestAnimationFrame((now) => this.frame(now));

@@ -47,7 +47,7 @@ const SCENES = [
   {
     name: "late", title: "Late motors", state: { delay: 8 },
     lead: "Every motor answers 80 ms late. <b>Left</b>, the network as it was trained swings for ever. <b>Right</b>, the same robots from the same start learn in flight: each notices that it overshoots and turns its own gain down, and the swing is gone.",
-    note: "Learning wins here because robots are not what training assumed. Where they are, it changes next to nothing (scene “As trained”), and with frozen sensors or half the range lost it costs a little: docs/experiments.md has all eighteen conditions.",
+    note: "Learning wins here because robots are not what training assumed: the expert, who sees everything, swings too, and so does the paper’s own learning rule, which leaves the gain alone (choose them above). Where robots are as assumed, it changes next to nothing (scene “As trained”), and with frozen sensors or half the range lost it costs a little: docs/experiments.md has all eighteen conditions.",
   },
   {
     name: "payload", title: "Payload dropped", state: { delay: 2, strength: 2 },

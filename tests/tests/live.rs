@@ -148,7 +148,7 @@ fn less_motion_is_no_motion_until_somebody_steps() {
     browser.until("globalThis.live !== undefined && live.stale === false");
     assert_eq!(browser.evaluate("live.playing"), false);
     browser.press(".", ".");
-    assert_eq!(figures(&mut browser, 0, 0)["seconds"], 0.01_f32 as f64);
+    assert_eq!(figures(&mut browser, 0, 0)["seconds"], f64::from(0.01_f32));
     let told = browser.evaluate("document.getElementById('words').textContent");
     assert!(told.as_str().unwrap().contains("velocity variation: left, WD-GNN, as trained"), "{told}");
 }

@@ -15,16 +15,21 @@ use crate::{
     error::{Error, Result},
     evaluate::{self, Outcome, Summary, evaluate},
     fault_options::FaultArguments,
+    files,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
     page::{self, flights::counted},
+    picture::animation,
     profiles::Profile,
     progress,
     recipe::{Architecture, RecipeName},
     table,
     tally::in_words,
     train::recipe::Recipe,
-    world::{Condition, World as _, flock::Flock},
+    world::{
+        Condition, World as _,
+        flock::{Flock, bodies::Quirks},
+    },
 };
 
 /// The held-out swarms that docs and README speak of.
@@ -40,7 +45,8 @@ const SEED_COMPARED: &str =
     after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
-                        host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1"
+                        host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
+                        host-sim flock --late-motors 8 --swarms 1 --seed 1 --gif flock.gif"
 )]
 pub struct FlockArguments {
     /// Which of the trained models to fly.
@@ -70,6 +76,10 @@ pub struct FlockArguments {
     /// Fly so many seeds, one after the other, and give mean and spread over them. The page shows the first.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations")]
     pub seeds: usize,
+    /// Motors that answer so many ticks of 10 ms late, which training did not see: learning in flight calms what swings.
+    #[arg(long, value_name = "TICKS", default_value_t = 0, conflicts_with = "realisations",
+        value_parser = clap::value_parser!(u32).range(..=100))]
+    pub late_motors: u32,
     /// Online step size γ in place of the model's own.
     #[arg(long, value_name = "GAMMA")]
     pub step_size: Option<f32>,
@@ -85,6 +95,9 @@ pub struct FlockArguments {
     /// Write the page with the replay here [default: target/wdgnn/flock.html, and a name of its own for any other condition].
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Write six seconds of the first swarm as an animated GIF: left as trained, right learning in flight.
+    #[arg(long, value_name = "FILE", conflicts_with = "realisations")]
+    pub gif: Option<PathBuf>,
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
@@ -121,11 +134,13 @@ impl Default for FlockArguments {
             swarms: 40,
             seed: SEED,
             seeds: 1,
+            late_motors: 0,
             step_size: None,
             model: None,
             realisations: None,
             csv: None,
             report: None,
+            gif: None,
             json: false,
             faults: FaultArguments::default(),
         }
@@ -154,6 +169,7 @@ impl FlockArguments {
         if let Some(path) = &self.model {
             lineup.put(ModelFile::load(path)?);
         }
+        lineup.world = Flock::with(Quirks { delay: self.late_motors, ..Quirks::default() });
         lineup.set_faults(self.faults.faults(self.robots, self.seed)?, self.robots)?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
@@ -189,6 +205,7 @@ impl FlockArguments {
             .unwrap_or_else(|| outputs::page("flock", &self.command(), &Self::default().command()));
         let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
         outputs.check()?;
+        self.gif.as_deref().map(files::probe).transpose()?;
         let mut over = Vec::new();
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
@@ -212,7 +229,11 @@ impl FlockArguments {
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
             page: &|| self.page(&lineup, &outcomes),
-        })
+        })?;
+        match &self.gif {
+            Some(path) => files::write(path, &animation::flock(&lineup, &condition, self.seed)?),
+            None => Ok(()),
+        }
     }
 
     fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
@@ -287,7 +308,7 @@ impl FlockArguments {
     /// Whether this is the paper's experiment.
     fn is_paper(&self) -> bool {
         let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
-        papers && self.faults.words().is_empty()
+        papers && self.late_motors == 0 && self.faults.words().is_empty()
     }
 
     /// The table; with the paper's figures where it is the paper's experiment.
@@ -311,7 +332,11 @@ impl FlockArguments {
             words if words.is_empty() => words,
             words => format!(" Frames are sealed, with{words}."),
         };
-        profile + &faults
+        let motors = match self.late_motors {
+            0 => String::new(),
+            ticks => format!(" Motors answer {} ms late.", 10 * ticks),
+        };
+        profile + &faults + &motors
     }
 
     /// The command that does this again, whatever the defaults will be.
@@ -323,6 +348,9 @@ impl FlockArguments {
         );
         if self.profile != Profile::Exact {
             command.extend([" --profile ", self.profile.name()]);
+        }
+        if self.late_motors > 0 {
+            command.extend([" --late-motors ", &self.late_motors.to_string()]);
         }
         if let Some(step) = self.step_size {
             command.extend([" --step-size ", &step.to_string()]);
@@ -377,6 +405,9 @@ impl FlockArguments {
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),
+            } + &match self.late_motors {
+                0 => String::new(),
+                ticks => format!("\nmotors answer {} ms late", 10 * ticks),
             },
         );
         table::print(&self.rows(outcomes));
