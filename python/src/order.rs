@@ -150,7 +150,8 @@ impl Order {
         self.profile.check(&model)?;
         let robots = start.states.len();
         let faults = Faults { seed: self.seed, ..self.faults.clone().unwrap_or_default() };
-        faults.check(self.profile, robots)?;
+        faults.check(robots, u32::MAX)?;
+        faults.check_profile(self.profile, robots)?;
         let task = Network::<W::Task>::of(&model, self.profile)?.task;
         let held = Held::over(model.clone(), |model| {
             let mut network = Network::<W::Task>::of(model, self.profile)?;

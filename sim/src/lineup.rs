@@ -146,7 +146,7 @@ impl<W: World> Lineup<W> {
     /// [`Error::Usage`] where there is no other model, and for what cannot be on the profile.
     pub fn set_faults(&mut self, faults: Option<Faults>, robots: usize) -> Result {
         if let Some(faults) = &faults {
-            faults.check(self.profile, robots)?;
+            faults.check_profile(self.profile, robots)?;
         }
         let mixed = faults.as_ref().is_some_and(|faults| faults.other_models > 0.0);
         self.other = mixed.then(|| W::other_model(self.profile)).transpose()?;

@@ -196,7 +196,7 @@ const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-bac
 fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
     let image = image::build_sealed("dot154", &[]).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    let faults = FlightArguments::typed(AILING).unwrap().faults(9, 4).unwrap();
+    let faults = FlightArguments::typed(AILING).unwrap().faults(9, u32::MAX, 4).unwrap();
     let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
     let ailing = fly_both::<Flock>(&told(faults));
     let well = fly_native::<Flock>(&told(Faults::default()));

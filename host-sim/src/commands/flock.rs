@@ -170,7 +170,7 @@ impl FlockArguments {
             lineup.put(ModelFile::load(path)?);
         }
         lineup.world = Flock::with(Quirks { delay: self.late_motors, ..Quirks::default() });
-        lineup.set_faults(self.faults.faults(self.robots, self.seed)?, self.robots)?;
+        lineup.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));

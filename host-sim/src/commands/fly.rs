@@ -104,7 +104,10 @@ impl FlyArguments {
             None => W::model(self.profile).ok(),
         };
         let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
-        lineup.set_faults(self.faults.faults(condition.robots, self.seed)?, condition.robots)?;
+        lineup.set_faults(
+            self.faults.faults(condition.robots, condition.ticks, self.seed)?,
+            condition.robots,
+        )?;
         lineup.check()?;
         if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
             return Err(Error::usage("--step-size must be 0 or more"));

@@ -152,7 +152,8 @@ impl ShiftArguments {
     }
 
     fn command(&self) -> String {
-        let conditions: String = self.conditions.iter().map(|name| format!(" {name}")).collect();
+        let mut conditions = String::new();
+        self.conditions.iter().for_each(|name| conditions.extend([" ", name]));
         let Self { swarms, seeds, seed, retrain, model, .. } = self;
         let model = model.as_ref().map_or(String::new(), |path| format!(" --model {}", path.display()));
         format!(

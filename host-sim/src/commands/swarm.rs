@@ -170,7 +170,7 @@ impl SwarmArguments {
     /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition::<W>()?;
-        let faults = self.faults.faults(condition.robots, self.seed)?;
+        let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;
         let key = self.key.as_deref().map(key::read).transpose()?;
         let kind = match self.nodes {

@@ -7,12 +7,7 @@ mod words;
 
 use clap::{Args, FromArgMatches as _};
 
-use self::{
-    attacks::AttackArguments,
-    bodies::BodyArguments,
-    radio::RadioArguments,
-    words::{Words, share},
-};
+use self::{attacks::AttackArguments, bodies::BodyArguments, radio::RadioArguments, words::Words};
 use crate::{
     air::{
         events::{Events, Moment, Stretch},
@@ -67,7 +62,7 @@ impl FlightArguments {
     ///
     /// # Errors
     /// [`Error::Usage`] naming the option that cannot be.
-    pub fn faults(&self, robots: usize, seed: u64) -> Result<Faults> {
+    pub fn faults(&self, robots: usize, ticks: u32, seed: u64) -> Result<Faults> {
         let events = Events {
             kills: self.kill.clone(),
             reboots: self.reboot.clone(),
@@ -75,17 +70,11 @@ impl FlightArguments {
             drops: self.drop.clone(),
         };
         let mut faults = Faults { events, join: self.join, seed, ..Faults::default() };
-        faults.other_models = share("other-model", self.other_model)?;
-        self.radio.add_to(&mut faults)?;
-        self.bodies.add_to(&mut faults)?;
+        faults.other_models = self.other_model;
+        self.radio.add_to(&mut faults);
+        self.bodies.add_to(&mut faults);
         self.attacks.add_to(&mut faults);
-        let jumping = faults.clocks.jumps.iter().map(|jump| jump.moment.robot).max();
-        if let Some(robot) = faults.events.largest().max(jumping).filter(|robot| *robot >= robots) {
-            return Err(Error::usage(format!(
-                "there is no robot {robot}: {robots} robots count from 0 to {}",
-                robots - 1
-            )));
-        }
+        faults.check(robots, ticks)?;
         Ok(faults)
     }
 
@@ -123,9 +112,9 @@ impl FaultArguments {
     ///
     /// # Errors
     /// [`Error::Usage`] naming the option that cannot be.
-    pub fn faults(&self, robots: usize, seed: u64) -> Result<Option<Faults>> {
+    pub fn faults(&self, robots: usize, ticks: u32, seed: u64) -> Result<Option<Faults>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        let faults = Faults { trust, ..self.flight.faults(robots, seed)? };
+        let faults = Faults { trust, ..self.flight.faults(robots, ticks, seed)? };
         Ok((faults != Faults { seed, ..Faults::default() }).then_some(faults))
     }
 
@@ -164,7 +153,10 @@ mod tests {
             let value =
                 words.get(place + 1).filter(|word| !word.starts_with("--")).copied().unwrap_or_default();
             let flight = FlightArguments::typed(&format!("{option} {value}")).unwrap();
-            assert!(FaultArguments { flight, plain: false }.faults(10, 7).unwrap().is_some(), "{option}");
+            assert!(
+                FaultArguments { flight, plain: false }.faults(10, 200, 7).unwrap().is_some(),
+                "{option}"
+            );
         }
     }
 
@@ -175,14 +167,35 @@ mod tests {
 
     #[test]
     fn nothing_asked_for_is_no_fault() {
-        assert_eq!(FaultArguments::default().faults(5, 7).unwrap(), None);
+        assert_eq!(FaultArguments::default().faults(5, 200, 7).unwrap(), None);
     }
 
     #[test]
     fn robots_that_are_not_there_are_told() {
         for options in ["--kill 5@1", "--time-jump 5@1:3", "--brown-out 5@1"] {
-            let refusal = FlightArguments::typed(options).unwrap().faults(5, 7).unwrap_err().to_string();
-            assert!(refusal.contains("there is no robot 5"), "{refusal}");
+            assert!(refusal(options).contains("there is no robot 5"), "{options}");
         }
+        assert!(refusal("--kill 3@5000").contains("nothing happens at tick 5000"));
+    }
+
+    fn refusal(options: &str) -> String {
+        FlightArguments::typed(options).unwrap().faults(5, 200, 7).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_told() {
+        for options in ["--drop-chance 1.5", "--burst 0.5", "--one-way NaN", "--skip 1.5", "--forge 99999999"]
+        {
+            assert!(refusal(options).starts_with(options), "{options}: {}", refusal(options));
+        }
+        for noise in ["-0.1", "NaN", "inf"] {
+            for option in ["--position-noise", "--velocity-bias"] {
+                assert!(refusal(&format!("{option}={noise}")).starts_with(option), "{option} {noise}");
+            }
+        }
+        for most in ["0", "-1", "NaN"] {
+            assert!(refusal(&format!("--saturation={most}")).contains("--saturation"), "{most}");
+        }
+        assert!(refusal("--drift 1000000").contains("--drift 1000000 cannot be: give between 0 and 100000"));
     }
 }

@@ -2,14 +2,11 @@
 
 use clap::Args;
 
-use super::words::{Words, share};
-use crate::{
-    air::{
-        faulty::RadioFaults,
-        loss::Loss,
-        options::{Bursts, Delay, Faults, Partition},
-    },
-    error::{Error, Result},
+use super::words::Words;
+use crate::air::{
+    faulty::RadioFaults,
+    loss::Loss,
+    options::{Bursts, Delay, Faults, Partition},
 };
 
 /// What goes wrong on the air, for any radio.
@@ -65,24 +62,20 @@ impl Default for RadioArguments {
 
 impl RadioArguments {
     /// Adds what was asked for.
-    pub(super) fn add_to(&self, faults: &mut Faults) -> Result {
-        if !(self.burst.is_finite() && self.burst >= 1.0) {
-            return Err(Error::usage(format!("--burst {} cannot be: give 1 frame or more", self.burst)));
-        }
+    pub(super) fn add_to(&self, faults: &mut Faults) {
         let Delay { share: delay, ticks: latest } = self.delay.unwrap_or(Delay { share: 0.0, ticks: 0 });
         faults.radio = RadioFaults {
-            loss: Loss { chance: share("drop-chance", self.drop_chance)?, burst: self.burst },
-            corrupt: share("corrupt-chance", self.corrupt_chance)?,
-            duplicate: share("duplicate-chance", self.duplicate_chance)?,
+            loss: Loss { chance: self.drop_chance, burst: self.burst },
+            corrupt: self.corrupt_chance,
+            duplicate: self.duplicate_chance,
             delay,
             latest,
             ..faults.radio
         };
-        faults.one_way = share("one-way", self.one_way)?;
+        faults.one_way = self.one_way;
         faults.collisions = self.collisions;
         faults.interference = self.interference;
         faults.partition = self.partition.clone().map(|Partition(ticks)| ticks);
-        Ok(())
     }
 
     /// Says the options.
@@ -98,22 +91,5 @@ impl RadioArguments {
         words.say("interference", self.interference.map(|bursts| timed(bursts.share, bursts.ticks)));
         let partition = self.partition.as_ref();
         words.say("partition", partition.map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_that_cannot_be_are_told() {
-        let refusal =
-            |arguments: RadioArguments| arguments.add_to(&mut Faults::default()).unwrap_err().to_string();
-        let loud = RadioArguments { drop_chance: 1.5, ..RadioArguments::default() };
-        assert!(refusal(loud).contains("--drop-chance 1.5"));
-        let short = RadioArguments { burst: 0.5, ..RadioArguments::default() };
-        assert!(refusal(short).contains("--burst 0.5"));
-        let blocked = RadioArguments { one_way: f64::NAN, ..RadioArguments::default() };
-        assert!(refusal(blocked).contains("--one-way NaN"));
     }
 }

@@ -1,8 +1,6 @@
-//! Options that were typed: said again as they were, and refused where they cannot be.
+//! Options that were typed, said again as they were.
 
 use std::fmt::Display;
-
-use crate::error::{Error, Result};
 
 /// Options as they are typed, each with a space in front.
 #[derive(Debug, Default)]
@@ -27,30 +25,4 @@ impl Words {
             self.0.extend([" --", option]);
         }
     }
-}
-
-/// A share that was typed.
-///
-/// # Errors
-/// [`Error::Usage`] when it is none.
-pub(super) fn share(option: &str, share: f64) -> Result<f64> {
-    if (0.0..=1.0).contains(&share) {
-        return Ok(share);
-    }
-    Err(Error::usage(format!("--{option} {share} cannot be: give a share between 0 and 1")))
-}
-
-/// A number that was typed.
-///
-/// # Errors
-/// [`Error::Usage`] when it is none, or below 0, or too large.
-pub(super) fn number<N: Display + PartialOrd + From<u8> + Copy>(
-    option: &str,
-    number: N,
-    most: N,
-) -> Result<N> {
-    if number >= N::from(0) && number <= most {
-        return Ok(number);
-    }
-    Err(Error::usage(format!("--{option} {number} cannot be: give between 0 and {most}")))
 }

@@ -301,7 +301,7 @@ mod tests {
         for Case { fault, options, against, .. } in cases() {
             for options in [&*options, against] {
                 let typed = FlightArguments::typed(options).unwrap();
-                typed.faults(50, 7).unwrap_or_else(|error| panic!("{fault}: {error}"));
+                typed.faults(50, u32::MAX, 7).unwrap_or_else(|error| panic!("{fault}: {error}"));
                 let mut said: Vec<String> = typed.words().split_whitespace().map(str::to_owned).collect();
                 let mut asked: Vec<&str> = options.split_whitespace().collect();
                 said.sort();

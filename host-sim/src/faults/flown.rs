@@ -50,7 +50,7 @@ impl<W: World> Rows<W> {
         cases.retain(|case| has_other || !case.options.contains("--other-model"));
         // Some are about a radio, and some need more addresses than others have.
         let can_be = |case: &Case| {
-            Some(faults(&self.bench, &case.options).ok()?.check(lineup.profile, *robots).is_ok())
+            Some(faults(&self.bench, &case.options).ok()?.check_profile(lineup.profile, *robots).is_ok())
         };
         cases.retain(|case| can_be(case) == Some(true));
         cases
@@ -116,5 +116,5 @@ impl<W: World> Rows<W> {
 
 /// Faults as they are typed.
 fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
-    FlightArguments::typed(options)?.faults(bench.condition.robots, bench.seed)
+    FlightArguments::typed(options)?.faults(bench.condition.robots, u32::MAX, bench.seed)
 }

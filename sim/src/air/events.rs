@@ -88,6 +88,14 @@ impl Events {
             self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.robot);
         moments.chain(self.drops.iter().map(|span| span.robot)).max()
     }
+
+    /// The last tick at which anything begins.
+    #[must_use]
+    pub fn latest(&self) -> Option<u32> {
+        let moments =
+            self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.tick);
+        moments.chain(self.drops.iter().map(|span| span.from)).max()
+    }
 }
 
 fn at(moments: &[Moment], tick: u32) -> impl Iterator<Item = usize> {

@@ -13,7 +13,6 @@ use super::{
     loss::{Channels, Loss},
     mailbox::deliver,
 };
-use crate::error::Error;
 
 /// What happens to frames. All chances are per frame and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,24 +35,6 @@ impl RadioFaults {
     /// Nothing happens.
     pub const NONE: Self =
         Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
-
-    /// Checks that they can be.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
-    pub fn check(&self) -> crate::error::Result {
-        let Self { loss: Loss { chance, burst }, corrupt, duplicate, .. } = *self;
-        if !(burst.is_finite() && burst >= 1.0) {
-            return Err(Error::usage(format!("--burst {burst} cannot be: give 1 frame or more")));
-        }
-        let shares = [("drop-chance", chance), ("corrupt-chance", corrupt), ("duplicate-chance", duplicate)];
-        match shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-            Some((option, share)) => {
-                Err(Error::usage(format!("--{option} {share} cannot be: give a share between 0 and 1")))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 /// A radio with faults. A listening window ends when the radio inside has nothing more to say.

@@ -16,6 +16,7 @@ pub mod events;
 pub mod faulty;
 pub mod impostor;
 pub mod insider;
+pub mod limits;
 pub mod loss;
 pub mod mailbox;
 pub mod medium;

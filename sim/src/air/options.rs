@@ -10,14 +10,6 @@ use super::{
     senses::SenseFaults,
     shares::{share, share_at},
 };
-use crate::{error::Error, profiles::Profile};
-
-/// The most that a sensor is off by, in metres and m/s.
-const MOST_NOISE: f32 = 100.0;
-/// The most that a clock drifts, in parts per million: a tenth.
-const MOST_DRIFT: f64 = 100_000.0;
-/// The most frames of strangers per exchange: a tick looks at 256.
-const MOST_FORGED: u32 = 10_000;
 
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,63 +89,6 @@ impl Default for Faults {
             trust: Trust::Robust,
             seed: 0,
         }
-    }
-}
-
-impl Faults {
-    /// Checks that all of it can be on a profile, with so many robots.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
-    pub fn check(&self, profile: Profile, robots: usize) -> Result<(), Error> {
-        self.radio.check()?;
-        self.check_numbers()?;
-        let jumping = self.clocks.jumps.iter().map(|jump| jump.moment.robot).max();
-        if let Some(robot) = self.events.largest().max(jumping).filter(|robot| *robot >= robots) {
-            let last = robots.saturating_sub(1);
-            return Err(Error::usage(format!(
-                "there is no robot {robot}: {robots} robots count from 0 to {last}"
-            )));
-        }
-        if self.collisions && profile.radio().is_none() {
-            return Err(Error::usage(
-                "--collisions is for a --profile that a radio carries: dot154, esb32 or espnow",
-            ));
-        }
-        if self.sybil > 0 && profile.check_robots(robots + self.sybil as usize).is_err() {
-            return Err(Error::usage(format!(
-                "--sybil {} cannot be on {}: it has no addresses for so many",
-                self.sybil,
-                profile.name()
-            )));
-        }
-        Ok(())
-    }
-
-    /// Checks numbers that have a range.
-    fn check_numbers(&self) -> Result<(), Error> {
-        let (noise, bias) = (self.senses.noise, self.senses.bias);
-        let most = f64::from(MOST_NOISE);
-        let ranges = [
-            ("position-noise", noise.position.into(), most),
-            ("velocity-noise", noise.velocity.into(), most),
-            ("position-bias", bias.position.into(), most),
-            ("velocity-bias", bias.velocity.into(), most),
-            ("drift", self.clocks.drift, MOST_DRIFT),
-            ("skip", self.clocks.skip, 1.0),
-            ("one-way", self.one_way, 1.0),
-            ("other-model", self.other_models, 1.0),
-            ("forge", self.forge.into(), MOST_FORGED.into()),
-        ];
-        if let Some((option, number, most)) =
-            ranges.iter().find(|(_, number, most)| !(0.0..=*most).contains(number))
-        {
-            return Err(Error::usage(format!("--{option} {number} cannot be: give between 0 and {most}")));
-        }
-        if let Some(most) = self.drives.saturation.filter(|most| !(most.is_finite() && *most > 0.0)) {
-            return Err(Error::usage(format!("--saturation {most} cannot be: give more than 0")));
-        }
-        Ok(())
     }
 }
 
@@ -306,19 +241,6 @@ mod tests {
         assert_eq!("0.1:3".parse(), Ok(Bursts { share: 0.1, ticks: 3 }));
         assert_eq!("0.2@100".parse(), Ok(Join { share: 0.2, tick: 100 }));
         assert_eq!("PARAMETERS:0.2".parse(), Ok(Liars { about: About::Parameters, share: 0.2 }));
-    }
-
-    #[test]
-    fn faults_that_cannot_be_are_told() {
-        let refused = |faults: Faults| faults.check(5).unwrap_err().to_string();
-        for noise in [-0.1, f32::NAN, f32::INFINITY] {
-            let noise = Noise { position: noise, ..Noise::NONE };
-            assert!(refused(Faults { noise, ..Faults::default() }).contains("--position-noise"));
-        }
-        let kills = vec![super::super::events::Moment { robot: 5, tick: 1 }];
-        let events = Events { kills, ..Events::default() };
-        assert!(refused(Faults { events, ..Faults::default() }).contains("there is no robot 5"));
-        Faults::default().check(5).unwrap();
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl<'a, T: Flown> Network<'a, T> {
         there: Option<Box<dyn Robots<T> + 'a>>,
         robots: usize,
     ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
-        air.faults.check(self.profile, robots)?;
+        air.faults.check_profile(self.profile, robots)?;
         let mixed = air.faults.other_models > 0.0;
         let blueprint = self.blueprint::<T::Shape>(trust)?;
         let other = match self.other.filter(|_| mixed) {

@@ -82,6 +82,7 @@ impl Actuator<[f32; 2]> for Motors {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is something that can go wrong")]
 pub struct Flash {
     pub kept: Option<Vec<u8>>,
     pub saves: u32,
