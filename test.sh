@@ -34,6 +34,7 @@ install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask
 install python3 "python3 python3-venv" "brew install python"
 install qemu-system-riscv32 qemu-system-misc "brew install qemu"
 install arm-none-eabi-gcc gcc-arm-none-eabi "brew install arm-none-eabi-gcc"
+install make make "xcode-select --install"
 install riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "brew install riscv64-elf-gcc"
 qemu-system-arm --version | head -n 1
 python3 --version

@@ -13,8 +13,8 @@ use crate::{
 /// The checksum behind an IEEE 802.15.4 frame (§7.2.10).
 pub const CHECKSUM: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_KERMIT);
 
-/// The longest frame of an nRF24.
-const NRF24_BYTES: usize = 32;
+/// The longest frame of a radio that is no 802.15.4: an nRF24's has 32 bytes, a Crazyflie's 57, and `dot154`'s are longer.
+const OTHERS_BYTES: usize = 57;
 
 /// A capture that is being written.
 #[derive(Debug)]
@@ -27,12 +27,12 @@ pub struct Capture {
 
 impl Capture {
     /// Begins a capture of frames that have at most `longest` bytes: as IEEE 802.15.4 broadcasts where they fit, otherwise as they
-    /// are. So are those of 32 bytes and less, which are the nRF24's and no 802.15.4.
+    /// are. So are those of 57 bytes and less, which are an nRF24's or a Crazyflie's and no 802.15.4.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn create(path: &Path, longest: usize) -> Result<Self> {
-        let fits = longest > NRF24_BYTES && longest <= mac::LARGEST_CONTENT;
+        let fits = longest > OTHERS_BYTES && longest <= mac::LARGEST_CONTENT;
         let link = if fits { LinkType::Dot154 } else { LinkType::Plain };
         let failed = |source| Error::Write { path: path.into(), source };
         let file = File::create(path).map_err(failed)?;

@@ -268,7 +268,7 @@ fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_ke
     fs::remove_file(&object).unwrap();
     let (needed, defined): (Vec<&str>, Vec<&str>) = names.lines().partition(|line| line.contains(" U"));
     let own = |line: &&str| ["wdgnn_", "weights", "swarm_key"].iter().any(|name| line.starts_with(name));
-    assert!(defined.len() > 25 && defined.iter().all(|line| own(line)), "{defined:?}");
+    assert!(defined.len() > 25 && defined.iter().all(own), "{defined:?}");
     assert!(needed.is_empty(), "what it needs it has: {needed:?}");
     // And the app compiles for the Crazyflie's processor, by the firmware's own options.
     let mut compiler = Command::new("arm-none-eabi-gcc");
