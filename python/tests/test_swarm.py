@@ -207,10 +207,13 @@ def test_other_threads_run_while_a_swarm_flies():
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_ends_a_long_flight_after_a_whole_tick():
     program = """
+        import signal
         import wdgnn
+        # Whoever runs tests in the background has it ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         swarm = wdgnn.Swarm(robots=50)
-        print("flying", flush=True)
         try:
+            print("flying", flush=True)
             swarm.run(2**31)
         except KeyboardInterrupt:
             ticks = swarm.tick
@@ -220,4 +223,7 @@ def test_ctrl_c_ends_a_long_flight_after_a_whole_tick():
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "flying\n"
     child.send_signal(signal.SIGINT)
-    assert child.communicate(timeout=120)[0] == "1 True\n"
+    try:
+        assert child.communicate(timeout=120)[0] == "1 True\n"
+    finally:
+        child.kill()
