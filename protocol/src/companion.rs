@@ -15,6 +15,7 @@
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wdgnn_core::{
+    failsafe::Level,
     flocking::Motion,
     safety::Verdict,
     task::{Isolation, Numbers, State},
@@ -120,6 +121,8 @@ impl Status {
             Verdict::Alone(Isolation::Slow) => 4,
             Verdict::Alone(Isolation::Stop) => 5,
             Verdict::Blind => 6,
+            Verdict::Failsafe(Level::Slow) => 7,
+            Verdict::Failsafe(Level::Stop) => 8,
             _ => 2,
         };
         let small = |count: u32| count.min(255) as u8;

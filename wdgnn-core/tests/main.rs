@@ -30,5 +30,6 @@ mod theorem_1;
 mod tick_driver;
 mod vectors;
 mod vouching;
+mod wariness;
 mod weight_file;
 mod wire_format;

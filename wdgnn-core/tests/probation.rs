@@ -101,14 +101,14 @@ fn so_it_is_with_several_frames_per_exchange() {
 }
 
 #[test]
-fn a_newcomer_that_lies_from_the_start_counts_until_it_cannot_be_noise() {
+fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
     let weights = weights(1);
     let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
     let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
-        assert_eq!(outcomes[0].is_err(), number >= 3, "exchange {number}");
-        assert_eq!(counts, number < 3, "exchange {number}");
+        assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
+        assert_eq!(counts, number < 1, "exchange {number}");
     }
 }
 
@@ -196,7 +196,7 @@ fn normal(random: &mut u64) -> [f32; 2] {
     [(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]
 }
 
-/// The share of words that is refused of somebody who flies in circles with noisy sensors and a velocity that is off.
+/// The share of words that is refused of somebody who flies in circles and tells a velocity that is off, among robots with noisy sensors.
 fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
     let weights = weights(1);
@@ -204,24 +204,34 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
+        let mut sensed = |mut state: Motion| {
+            let (p, v) = (normal(&mut random), normal(&mut random));
+            for axis in 0..2 {
+                state.position[axis] += noise[0] * p[axis];
+                state.velocity[axis] += noise[1] * v[axis];
+            }
+            Some(Sensed::now(state))
+        };
         let mut listener = robot_on(1, &weights, behaviour, codec);
         let mut speaker = robot_on(2, &weights, behaviour, codec);
         for tick in 0..WORDS * every {
             let angle = tick as f32 * 0.02;
-            let mut said = Motion {
+            let state = Motion {
                 position: [2.0 + angle.cos(), 2.0 + angle.sin()],
-                velocity: [-2.0 * angle.sin() + off, 2.0 * angle.cos() - off],
+                velocity: [-2.0 * angle.sin(), 2.0 * angle.cos()],
             };
-            let (p, v) = (normal(&mut random), normal(&mut random));
-            for axis in 0..2 {
-                said.position[axis] += noise[0] * p[axis];
-                said.velocity[axis] += noise[1] * v[axis];
-            }
-            listener.sense(tick, Some(Sensed::now(REST)));
-            speaker.sense(tick, Some(Sensed::now(said)));
+            listener.sense(tick, sensed(REST));
+            speaker.sense(tick, sensed(state));
             if speaker.has_turn() {
-                let outcomes = frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame));
-                total += u32::from(outcomes.collect::<Vec<_>>().contains(&Err(Refusal::Implausible)));
+                let outcomes: Vec<_> = if off == 0.0 {
+                    frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
+                } else {
+                    let mut beacon = speaker.beacon();
+                    beacon.state.velocity[0] += off;
+                    beacon.state.velocity[1] -= off;
+                    vec![listener.accept(beacon)]
+                };
+                total += u32::from(outcomes.contains(&Err(Refusal::Implausible)));
             }
             conclude(&mut listener);
         }
@@ -231,21 +241,29 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
 
 #[test]
 fn honest_robots_with_noisy_sensors_are_believed() {
-    for noise in [[0.0, 0.0], [0.02, 0.0], [0.1, 0.0], [0.0, 0.1], [0.1, 0.1], [0.3, 0.1]] {
+    // With 30 cm more words are refused in which nothing is wrong; who is refused for one counts again with the next.
+    for (noise, most) in [
+        ([0.0, 0.0], 0.0),
+        ([0.02, 0.0], 0.02),
+        ([0.1, 0.0], 0.02),
+        ([0.0, 0.1], 0.02),
+        ([0.1, 0.1], 0.02),
+        ([0.3, 0.1], 0.1),
+    ] {
         let shares = [
             refused(Exact, 1, noise, 0.0),
             refused(Dot154::default(), 1, noise, 0.0),
             refused(Dot154::default(), 5, noise, 0.0),
             refused(Esb32, 5, noise, 0.0),
         ];
-        assert!(shares.iter().all(|share| *share <= 0.02), "{noise:?}: {shares:?}");
+        assert!(shares.iter().all(|share| *share <= most), "{noise:?}: {shares:?}");
     }
 }
 
 #[test]
 fn liars_are_found_out_among_noise() {
     for (noise, every, off) in
-        [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.4), (0.1, 1, 0.4), (0.1, 5, 0.7)]
+        [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.25), (0.1, 1, 0.25), (0.1, 5, 0.35)]
     {
         let share = refused(Dot154::default(), every, [noise, 0.1], off);
         assert!(share >= 0.9, "{noise} m, every {every}, {off} m/s: {share}");
