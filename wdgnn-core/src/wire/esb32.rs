@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_sequence_is_known_by_its_lower_bits_as_long_as_clocks_differ_by_less_than_five_hours() {
         const HALF: u32 = 1 << 23;
-        for around in [0, 5, HALF, (1 << 24) - 1, 1 << 24, 77 << 24 | 123, u32::MAX - HALF, u32::MAX] {
+        for around in [0, 5, HALF, (1 << 24) - 1, 1 << 24, (77 << 24) + 123, u32::MAX - HALF, u32::MAX] {
             for off in [0, 1, 1000, HALF - 1] {
                 for sequence in [around.saturating_sub(off), around.saturating_add(off)] {
                     let told = sequence & 0x00ff_ffff;

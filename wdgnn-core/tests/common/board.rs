@@ -82,6 +82,7 @@ impl Actuator<[f32; 2]> for Motors {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is something else that can be wrong with it")]
 pub struct Flash {
     pub kept: Option<Vec<u8>>,
     pub saves: u32,
