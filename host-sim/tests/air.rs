@@ -141,7 +141,7 @@ fn clocks_that_differ_by_a_tick_are_within_the_guard() {
 
 /// A flight through faults as they are typed, and where everybody was at its end.
 fn typed(profile: Profile, options: &str) -> (Flight, Vec<Motion>) {
-    flown(profile, Some(FlightArguments::typed(options).unwrap().faults(ROBOTS, 5).unwrap()))
+    flown(profile, Some(FlightArguments::typed(options).unwrap().faults(ROBOTS, u32::MAX, 5).unwrap()))
 }
 
 fn speed(motion: &Motion) -> f32 {

@@ -89,3 +89,10 @@ fn every_board_boots_sealed_and_closes_its_debug_port() {
         assert_eq!(port, 0xffff_ff00, "{feature}: closed");
     }
 }
+
+#[test]
+fn an_image_without_a_key_is_not_built_without_the_word_for_it() {
+    let options = ["--no-default-features", "--features", "board-nrf52840"];
+    let refused = build_with("robot", &options, &[("WDGNN_UNSEALED", "")]).unwrap_err();
+    assert!(refused.contains("this robot would be unsealed"), "{refused}");
+}
