@@ -29,7 +29,8 @@ install() {
 }
 install qemu-system-arm qemu-system-arm "brew install qemu"
 install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
-install python3 "python3 python3-venv" "brew install python"
+install python3 python3 "brew install python"
+if ! python3 -c "import ensurepip" 2>/dev/null; then install ensurepip python3-venv "brew install python"; fi
 qemu-system-arm --version | head -n 1
 python3 --version
 cargo --version
@@ -78,6 +79,6 @@ cargo test -p firmware --lib
 cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,rendezvous/emulated
 
 step "tests: the Python package, from its wheel"
-python/test.sh
+HOST_SIM=$(realpath "${CARGO_TARGET_DIR:-target}/debug/host-sim") python/test.sh
 
 printf '\ntest.sh: all checks passed\n'
