@@ -24,18 +24,20 @@ install() {
   fi
   as_root=()
   if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-  "${as_root[@]}" apt-get update
+  if [ -z "${updated:-}" ]; then "${as_root[@]}" apt-get update; fi
+  updated=yes
   # Packages are words.
   # shellcheck disable=SC2086
   "${as_root[@]}" apt-get install --yes --no-install-recommends $2
 }
 install qemu-system-arm qemu-system-arm "brew install qemu"
 install "${CHROMIUM:-chromium}" "chromium fonts-liberation" "brew install --cask chromium"
-install python3 "python3 python3-venv" "brew install python"
+install python3 python3 "brew install python"
+if ! python3 -c "import ensurepip" 2>/dev/null; then install ensurepip python3-venv "brew install python"; fi
 install qemu-system-riscv32 qemu-system-misc "brew install qemu"
 install arm-none-eabi-gcc gcc-arm-none-eabi "brew install arm-none-eabi-gcc"
-install make make "xcode-select --install"
 install riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf "brew install riscv64-elf-gcc"
+install make make "xcode-select --install"
 qemu-system-arm --version | head -n 1
 python3 --version
 cargo --version
@@ -89,6 +91,6 @@ cargo test -p live
 cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated
 
 step "tests: the Python package, from its wheel"
-python/test.sh
+HOST_SIM=$(realpath "${CARGO_TARGET_DIR:-target}/debug/host-sim") python/test.sh
 
 printf '\ntest.sh: all checks passed\n'
