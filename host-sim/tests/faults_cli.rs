@@ -63,6 +63,7 @@ fn options_that_cannot_be_end_with_one_sentence() {
         (&["flock", "--profile", "esb32", "--robots", "50", "--sybil", "250"], "no addresses for so many"),
         (&["fly", "--task", "coverage", "--other-model", "0.5"], "no other model of --task coverage"),
         (&["fly", "--task", "coverage", "--one-way", "2"], "--one-way 2 cannot be"),
+        (&["swarm", "--nodes", "emulated", "--other-model", "0.5"], "emulated ones run one image"),
         (&["swarm", "--join", "0.2"], "SHARE@TICK"),
         (&["swarm", "--robots", "5", "--brown-out", "5@10"], "there is no robot 5"),
     ] {

@@ -203,6 +203,11 @@ impl SwarmArguments {
             ));
         }
         let sealed = key.is_some();
+        if faults.other_models > 0.0 && self.nodes == Nodes::Emulated {
+            return Err(Error::usage(
+                "--other-model is for robots in this process: emulated ones run one image",
+            ));
+        }
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
