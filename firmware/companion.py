@@ -38,7 +38,7 @@ THROW_TICKS = 70  # a throw takes so long: robots do not believe that another be
 BRAKE = 10.0  # m/s²: how a robot comes to rest by its own means
 MOST_TICKS = 5  # a gap in the ticks that is longer is no flight: the robot was restarted, or has joined the swarm's time
 SILENT = 0.05  # a robot that says nothing for so long (seconds) is told its pose all the same
-VERDICTS = ["clear", "limited", "no number", "alone, holding", "alone, slowing", "alone, stopping", "blind"]
+VERDICTS = ["clear", "limited", "no number", "alone, holding", "alone, slowing", "alone, stopping", "blind", "failsafe, slowing", "failsafe, stopping"]
 
 
 def cobs_encode(plain: bytes) -> bytes:
