@@ -66,15 +66,14 @@ fn take<I: Iterator>(numbers: &mut I, distance: f32) -> f32 {
     distance
 }
 
-/// Puts a few numbers in order.
+/// Puts a few numbers in order, each behind those that are not larger.
 fn sort(numbers: &mut [f32]) {
-    for sorted in 1..numbers.len() {
-        let Some((&mut last, before)) = numbers.get_mut(..=sorted).and_then(<[f32]>::split_last_mut) else {
-            return;
-        };
-        let place = before.iter().rposition(|x| *x <= last).map_or(0, |place| place + 1);
-        if let Some(moved) = numbers.get_mut(place..=sorted) {
-            moved.rotate_right(1);
+    for sorted in 0..numbers.len() {
+        for place in (0..sorted).rev() {
+            match numbers.get_mut(place..) {
+                Some([low, high, ..]) if *low > *high => core::mem::swap(low, high),
+                _ => break,
+            }
         }
     }
 }

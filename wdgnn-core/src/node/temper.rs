@@ -6,7 +6,7 @@
 
 use heapless::Vec;
 
-use super::{NeighbourOf, Node};
+use super::Node;
 use crate::{
     middle::Middle,
     net::{taps::Chains, wide::Model},
@@ -50,8 +50,13 @@ where
     }
 
     fn temper_state(&mut self, index: usize, least: f32) {
-        let number = |n: &NeighbourOf<M, T>| n.beacon.state.numbers().as_ref().get(index).copied();
-        let mut said: Vec<f32, N> = self.trusted().filter_map(number).collect();
+        let mut said: Vec<f32, N> = Vec::new();
+        for n in self.trusted() {
+            if let Some(number) = n.beacon.state.numbers().as_ref().get(index) {
+                // There is room for all.
+                let _ = said.push(*number);
+            }
+        }
         let Some(middle) = Middle::of(&mut said, least) else { return };
         for n in self.neighbours.iter_mut().filter(|n| n.counts) {
             let mut numbers = n.beacon.state.numbers();
@@ -63,7 +68,7 @@ where
     }
 
     fn temper_taps(&mut self) {
-        let mut oddness: Vec<f32, N> = self.neighbours.iter().map(|_| 0.0).collect();
+        let mut oddness = [0.0; N];
         for tap in 0..M::Chains::COUNT {
             let Some(middle) = self.middle_of(tap) else { return };
             for (n, odd) in self.neighbours.iter_mut().zip(&mut oddness).filter(|(n, _)| n.counts) {
