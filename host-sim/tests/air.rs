@@ -220,9 +220,10 @@ fn robots_that_skip_ticks_hear_what_was_said_meanwhile() {
 }
 
 #[test]
-fn names_that_nobody_has_come_from_one_robot_and_reach_those_around_it() {
+fn names_that_nobody_around_has_come_from_one_robot_and_reach_those_around_it() {
     let tally = typed(Profile::Exact, "--sybil 16").0.tally.unwrap();
     assert!(tally.lies.told > 0, "they are in tables");
+    assert!(tally.refused.of(Refusal::Unlisted) > 0, "but for those that no robot of the swarm has");
     assert_eq!(typed(Profile::Exact, "").0.tally.unwrap().lies.told, 0);
 }
 

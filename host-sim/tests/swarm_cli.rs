@@ -42,10 +42,10 @@ fn whatever_goes_wrong_is_told_by_reason_and_goes_wrong_the_same_again() {
     assert_eq!(quiet["refused"], serde_json::json!({}));
     for (faults, reason) in [
         ("--forge 3", "forged"),
-        ("--replay 40", "replayed"),
+        ("--replay 40", "untimely"),
         ("--corrupt-chance 0.5", "forged"),
         ("--duplicate-chance 0.5", "replayed"),
-        ("--delay 0.5:9", "replayed"),
+        ("--delay 0.5:9", "untimely"),
         ("--liars STATE:0.2", "implausible"),
         ("--reboot 3@50 --replay 90", "untimely"),
     ] {

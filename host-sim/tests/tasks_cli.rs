@@ -49,7 +49,8 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     );
     assert!(total(&without, "expert") < total(&without, "still"));
     assert!(total(&without, "lloyd-local") < total(&without, "still"));
-    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/coverage.html")).expect("a page");
+    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/coverage-robots-5-ticks-20.html"))
+        .expect("a page");
     assert!(page.contains("Coverage of an area by its density"));
 
     let train =

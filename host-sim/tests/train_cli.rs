@@ -83,8 +83,8 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
-    let folder = tempfile::tempdir().expect("a folder");
     for way in WAYS {
+        let folder = tempfile::tempdir().expect("a folder");
         let run = |out: &str, more: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_host-sim"));
             command.current_dir(folder.path()).args(["train", "--epochs", "20", "--seed", "5"]).args(way);

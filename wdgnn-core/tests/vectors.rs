@@ -40,9 +40,13 @@ struct Vectors<P> {
 type Before = Vec<(u32, Vec<u8>)>;
 
 impl<P: Codec> Vectors<P> {
-    /// A beacon of the tick [`NOW`] or a little later, as clocks may differ.
+    /// A beacon of the ticks around [`NOW`], each newer than the one before, as far as clocks may differ.
     fn beacon(count: u32) -> Full {
-        random_beacon(&mut seeded(count.into()), 9, NOW * P::FRAMES + count % (GUARD_TICKS * P::FRAMES))
+        random_beacon(
+            &mut seeded(count.into()),
+            9,
+            (NOW - GUARD_TICKS) * P::FRAMES + count % ((2 * GUARD_TICKS + 1) * P::FRAMES),
+        )
     }
 
     fn encode(&self, beacon: &Full, exchange: u32, index: u32) -> Vec<u8> {

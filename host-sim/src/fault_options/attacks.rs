@@ -30,7 +30,8 @@ pub struct AttackArguments {
     /// tick.
     #[arg(long, value_name = "TICK", num_args = 0..=1, default_missing_value = SPOOF_TICK)]
     pub spoof: Option<u32>,
-    /// A robot with the key speaks in so many names that nobody has, all around the robot that is nearest to it at the start.
+    /// A robot with the key speaks in so many names that nobody around has, of robots all around the one that is nearest to it at the
+    /// start.
     #[arg(long, value_name = "NAMES", default_value_t = 0)]
     pub sybil: u32,
 }

@@ -26,6 +26,8 @@ pub struct Impostor {
     sybil: u32,
     layout: Layout,
     victim: Option<usize>,
+    /// The names that it takes: of robots that the victim does not hear, then such as nobody has.
+    names: Vec<NodeId>,
 }
 
 impl Impostor {
@@ -34,7 +36,7 @@ impl Impostor {
     pub fn new(faults: &Faults, layout: &Layout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
         let (spoof, sybil) = (faults.spoof, faults.sybil);
-        Some(Self { robot, robots, spoof, sybil, layout: layout.clone(), victim: None })
+        Some(Self { robot, robots, spoof, sybil, layout: layout.clone(), victim: None, names: Vec::new() })
     }
 
     /// Who it is.
@@ -59,8 +61,8 @@ impl Impostor {
         frames
     }
 
-    /// What it says in names that nobody has, to whom it reaches: robots all around the one that was next to it at the start, which fly
-    /// as that one does.
+    /// What it says in names that nobody around has, to whom it reaches: robots all around the one that was next to it at the start, which
+    /// fly as that one does.
     pub fn invent<S: State>(&mut self, scene: &Scene<'_, S>, voice: &mut dyn Voice) -> Vec<Frame> {
         let nearest = || {
             let distance = |other: &u32| {
@@ -71,14 +73,19 @@ impl Impostor {
         };
         self.victim = self.victim.or_else(nearest);
         let (Some(victim), sybil) = (self.victim, self.sybil) else { return Vec::new() };
+        if self.names.is_empty() {
+            let near = scene.links.of(victim);
+            let far = |name: &usize| ![self.robot, victim].contains(name) && !near.contains(&(*name as u32));
+            let names = (0..self.robots).filter(far).chain(self.robots..);
+            self.names = names.map(|name| name as NodeId).take(sybil as usize).collect();
+        }
         let mut frames = Vec::new();
-        for number in 0..sybil {
+        for (number, &name) in self.names.iter().enumerate() {
             let mut numbers = scene.states[victim].numbers();
             let angle = core::f32::consts::TAU * number as f32 / sybil as f32;
             let place = numbers.as_mut().get_mut(self.layout.position.clone()).unwrap_or_default();
             let beside = [BESIDE_METRES * libm::cosf(angle), BESIDE_METRES * libm::sinf(angle)];
             place.iter_mut().zip(beside).for_each(|(x, beside)| *x += beside);
-            let name = (self.robots + number as usize) as NodeId;
             frames.extend(voice.speak_as(name, 0, scene.tick, 0, numbers.as_ref()));
         }
         frames

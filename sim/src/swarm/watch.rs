@@ -84,7 +84,13 @@ impl Watch {
         for (robot, thoughts) in thoughts.iter().enumerate() {
             let Some(thoughts) = thoughts else { continue };
             let lies = medium.liars[robot];
-            self.crowd(robot, scene, medium.liars.len(), thoughts);
+            let robots = medium.liars.len();
+            // Where names are invented, one that is heard from out of range is: its owner is somewhere else.
+            let invented = |name: NodeId| {
+                let known = scene.links.of(robot).contains(&name.into());
+                usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
+            };
+            self.crowd(robot, scene, &invented, thoughts);
             for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {
                 let other = usize::from(sender);
                 self.tally.fooled += u64::from(nowhere);
@@ -94,8 +100,7 @@ impl Watch {
                 if lies {
                     continue;
                 }
-                // Who has a name that nobody has is one.
-                let liar = medium.liars.get(other).copied().unwrap_or(true);
+                let liar = invented(sender) || medium.liars.get(other).copied().unwrap_or(true);
                 if heard_now && followed {
                     let words = if liar { &mut self.tally.lies } else { &mut self.tally.truths };
                     words.told += 1;
@@ -115,9 +120,14 @@ impl Watch {
     }
 
     /// Whether somebody knows nobody but invented robots, though there are others in range.
-    fn crowd<S>(&mut self, robot: usize, scene: &Scene<'_, S>, robots: usize, thoughts: &Thoughts) {
-        let invented = |other: &Acquaintance| usize::from(other.sender) >= robots;
-        let crowded = !thoughts.known.is_empty() && thoughts.known.iter().all(invented);
+    fn crowd<S>(
+        &mut self,
+        robot: usize,
+        scene: &Scene<'_, S>,
+        invented: &dyn Fn(NodeId) -> bool,
+        thoughts: &Thoughts,
+    ) {
+        let crowded = !thoughts.known.is_empty() && thoughts.known.iter().all(|other| invented(other.sender));
         if crowded && !scene.links.of(robot).is_empty() {
             let ticks = self.crowded.entry(robot).or_default();
             *ticks += 1;
