@@ -108,7 +108,7 @@ impl Pair {
                 "{robots} robots are too many for a page: at most {MOST_ROBOTS}"
             )));
         }
-        let condition = Condition { robots, radius: self.knobs.range, speed, ticks: 0 };
+        let condition = Condition { robots, radius: self.knobs.range, speed, ticks: u32::MAX };
         condition.check()?;
         Ok(condition)
     }

@@ -245,7 +245,7 @@ class P2p57:
     frames = 2
     header_bytes = HALF_HEADER.size
 
-    def identity(self, frame):
+    def identity(self, frame, now=0):
         if len(frame) < HALF_HEADER.size:
             raise Refused("too-short")
         *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
@@ -272,7 +272,7 @@ class P2p57:
         header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
         return header + _halves(beacon.state + beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)])
 
-    def decode(self, shape, model, frame):
+    def decode(self, shape, model, frame, now=0):
         self.identity(frame)
         _check_first(frame, self.code)
         _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)

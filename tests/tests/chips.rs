@@ -123,18 +123,19 @@ fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
 }
 
 #[test]
-fn when_companions_die_robots_stop_within_300_ms_and_fall_silent() {
-    let mut settings = settings(4, 3, 2.0);
+fn when_companions_die_robots_slow_down_then_stop_and_fall_silent() {
+    let mut settings = settings(4, 3, 3.0);
     settings.companions_die = Some(1.0);
     let outcome = flight(settings).fly(|_| Ok(())).unwrap();
     assert_sound(&outcome);
     for (index, robot) in outcome.robots.iter().enumerate() {
-        let late = || robot.commands.iter().filter(|(at, ..)| *at > 1.3);
+        // By its own commands it goes on for a quarter of a second, slows down until a second has passed, and stops.
+        let late = || robot.commands.iter().filter(|(at, ..)| *at > 2.05);
         assert!(late().count() > 60, "robot {index} still says something to whoever listens");
         assert!(late().all(|(_, command, stop)| *command == [0.0; 2] && *stop), "robot {index}");
         assert!(robot.commands.iter().any(|(at, command, _)| *at < 1.0 && *command != [0.0; 2]));
         let last = robot.heard_at.iter().copied().fold(0.0, f64::max);
-        assert!(last < 1.35, "robot {index} was heard at {last} s");
+        assert!(last < 2.1, "robot {index} was heard at {last} s");
     }
 }
 

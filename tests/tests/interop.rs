@@ -114,6 +114,11 @@ fn numbers(motion: Motion) -> [f32; 4] {
     [x, y, v, w]
 }
 
+/// Whether a beacon tells where a robot is: a wary one tells its track, which follows what it senses within millimetres.
+fn near(told: [f32; 4], sensed: [f32; 4]) -> bool {
+    told.iter().zip(sensed).all(|(told, sensed)| (told - sensed).abs() < 2.0e-3)
+}
+
 #[test]
 fn python_reads_writes_and_refuses_every_golden_frame() {
     python(&["test_wire.py"], &[]);
@@ -135,7 +140,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     let mut beacons = profile.decode(&sent);
     for ((tick, _), beacon) in sent.iter().zip(&mut beacons) {
         assert_eq!(beacon["sender"], 7);
-        assert_eq!(told(beacon), numbers(motion(*tick)), "{}", profile.name);
+        assert!(near(told(beacon), numbers(motion(*tick))), "{}: {beacon}", profile.name);
         // Somebody else says the same, in Python.
         beacon["sender"] = 9.into();
         beacon["exchange"] = (*tick).into();
@@ -236,7 +241,7 @@ mod emulated {
             let mut beacons = profile.decode(&said);
             for ((robot, name), beacon) in pair.into_iter().zip(names).zip(&mut beacons) {
                 assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
-                assert_eq!(told(beacon), numbers(motions[robot]));
+                assert!(near(told(beacon), numbers(motions[robot])), "{beacon}");
                 beacon["sender"] = name.into();
                 beacon["exchange"] = (tick / every).into();
             }
