@@ -14,10 +14,6 @@ mod order;
 mod swarm;
 mod wire;
 
-// What a task of one's own names its simulator by.
-#[cfg(feature = "rendezvous")]
-extern crate wdgnn_sim as host_sim;
-
 #[cfg(feature = "rendezvous")]
 #[path = "../../examples/rendezvous/src/lib.rs"]
 mod rendezvous;

@@ -189,16 +189,16 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
         judge.speak(now, motion(ID, now));
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
         if now >= 10 && !frames.is_empty() {
-            assert_eq!(outcome.counts.neighbours as usize, NEIGHBOURS);
+            // Of a crowd that says nothing new some are not believed; friends are, all the time.
+            let neighbours = outcome.counts.neighbours as usize;
+            assert!((friends.len()..=NEIGHBOURS).contains(&neighbours), "{neighbours}");
             let strangers = (200 - (SENDERS - friends.len())) as u32;
             // Friends among the first that were there; whoever else the list has room for finds none in the table.
             let reasons = refused(&outcome);
-            let no_room = (SENDERS - NEIGHBOURS) as u32;
-            assert!(
-                matches!(reasons[..], [(Refusal::TableFull, full), (Refusal::TooManySenders, many)]
-                if full >= no_room && many == strangers),
-                "{reasons:?}"
-            );
+            let count =
+                |reason| reasons.iter().find(|(one, _)| *one == reason).map_or(0, |(_, count)| *count);
+            assert_eq!(count(Refusal::TooManySenders), strangers, "{reasons:?}");
+            assert!(count(Refusal::TableFull) >= (SENDERS - NEIGHBOURS) as u32, "{reasons:?}");
         }
     }
     assert!(robot.leave().unwrap().success());

@@ -22,7 +22,7 @@ pub struct Case {
     pub against: &'static str,
     /// The largest cost that holds.
     pub limit: Option<f64>,
-    /// Why, where it is not [`USUAL`].
+    /// Why, where it is not `USUAL`.
     pub because: &'static str,
     /// What else must hold.
     pub property: Property,

@@ -15,7 +15,7 @@ pub enum Failure {
     Stuck,
     /// They do nothing.
     Dead,
-    /// They do [`WEAK`] of what they are told.
+    /// They do 40 % of what they are told.
     Weak,
 }
 
