@@ -66,9 +66,6 @@ def test_both_implementations_write_the_same_frames_and_refuse_the_same_noise(pr
         except (wire.Refused, wdgnn_wire.Refused) as refusal:
             return str(refusal)
 
-    def they_read(frame):
-        return theirs.decode(shape, MODEL, frame, 0) if key else theirs.decode(shape, MODEL, frame)
-
     for sequence in range(1, 50):
         numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in codec.counts]
         sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(codec.frames)
@@ -79,8 +76,16 @@ def test_both_implementations_write_the_same_frames_and_refuse_the_same_noise(pr
         noisy = bytearray(frame)
         noisy[generator.randrange(len(noisy))] ^= 1 << generator.randrange(8)
         noisy = bytes(noisy[: generator.choice([len(noisy), generator.randrange(len(noisy))])])
-        assert verdict(codec.decode, noisy) == verdict(they_read, noisy)
-        assert verdict(codec.decode, frame) == verdict(they_read, frame) == "accepted"
+        now = sequence // codec.frames
+
+        def we_read(frame):
+            return codec.decode(frame, now)
+
+        def they_read(frame):
+            return theirs.decode(shape, MODEL, frame, now)
+
+        assert verdict(we_read, noisy) == verdict(they_read, noisy)
+        assert verdict(we_read, frame) == verdict(they_read, frame) == "accepted"
 
 
 def test_what_a_swarm_says_is_read():
