@@ -48,7 +48,8 @@ pub(super) fn same_bits(of: &Measured<'_>) -> (bool, String) {
 
 /// Late frames are used as what they are, or ignored.
 pub(super) fn late_ignored(of: &Measured<'_>) -> (bool, String) {
-    let old = of.tally.refused.of(Refusal::Replayed);
+    let refused = |reason| of.tally.refused.of(reason);
+    let old = refused(Refusal::Replayed) + refused(Refusal::Untimely);
     (old > 0, format!("{old} old frames ignored"))
 }
 
