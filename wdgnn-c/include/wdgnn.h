@@ -26,7 +26,7 @@
 #define WDGNN_PLANE_ROBOT_BYTES 10240
 
 // How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
-#define WDGNN_REFUSALS 17
+#define WDGNN_REFUSALS 18
 
 // The most numbers that a command has.
 #define WDGNN_MOST_COMMANDS 3
@@ -130,6 +130,8 @@ enum wdgnn_error
   WDGNN_ERROR_REFUSED_TOO_MANY_SENDERS = 79,
   // Frame refused: it contradicts what its sender said before, or what an honest robot can say.
   WDGNN_ERROR_REFUSED_IMPLAUSIBLE = 80,
+  // Frame refused: sealed in the name of somebody who does not exist in this swarm.
+  WDGNN_ERROR_REFUSED_UNLISTED = 81,
   // Frame refused for a reason that has no number yet.
   WDGNN_ERROR_REFUSED_OTHER = 127,
 };

@@ -118,6 +118,8 @@ pub enum Error {
     RefusedTooManySenders = 79,
     /// Frame refused: it contradicts what its sender said before, or what an honest robot can say.
     RefusedImplausible = 80,
+    /// Frame refused: sealed in the name of somebody who does not exist in this swarm.
+    RefusedUnlisted = 81,
     /// Frame refused for a reason that has no number yet.
     RefusedOther = 127,
 }
@@ -168,6 +170,7 @@ errors! {
     RefusedUntimely: c"frame refused: sealed, but not of these ticks";
     RefusedTooManySenders: c"frame refused: sealed by one more sender than a robot keeps count of";
     RefusedImplausible: c"frame refused: it contradicts its sender, or no honest robot can say it";
+    RefusedUnlisted: c"frame refused: no robot of this swarm has its sender's address";
     RefusedOther: c"frame refused";
 }
 

@@ -12,7 +12,7 @@ pub const ALIGNMENT: usize = 16;
 pub const PLANE_ROBOT_BYTES: usize = 10_240;
 
 /// How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
-pub const REFUSALS: usize = 17;
+pub const REFUSALS: usize = 18;
 
 /// The most numbers that a command has.
 pub const MOST_COMMANDS: usize = 3;
