@@ -82,8 +82,7 @@ impl Outputs<'_> {
         let taken = [self.csv, self.report].into_iter().flatten().any(files::is_standard_output);
         if self.json {
             let Results { command, models, json, .. } = results;
-            let marked = Marked { command, version: env!("CARGO_PKG_VERSION"), models, results: json };
-            println!("{}", serde_json::to_string_pretty(&marked).unwrap_or_default());
+            print_json(command, models, json);
         } else if !taken {
             (results.print)();
         }
@@ -100,6 +99,12 @@ impl Outputs<'_> {
         }
         Ok(())
     }
+}
+
+/// Prints results as JSON, with the command, the version and the models that made them.
+pub fn print_json<J: Serialize>(command: &str, models: &str, results: &J) {
+    let marked = Marked { command, version: env!("CARGO_PKG_VERSION"), models, results };
+    println!("{}", serde_json::to_string_pretty(&marked).unwrap_or_default());
 }
 
 /// Where a page goes when nothing is said: named by the options in which `command` differs from the `usual` one, so that no page

@@ -11,6 +11,7 @@ use super::{
     condition::ConditionArguments,
     flock_tables,
     fly::capital,
+    outputs,
     records::RecordArguments,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
@@ -122,9 +123,6 @@ pub struct SwarmArguments {
 /// The JSON output.
 #[derive(Debug, Serialize)]
 struct Output {
-    command: String,
-    version: &'static str,
-    models: String,
     robots: usize,
     ticks: u32,
     total: f64,
@@ -215,17 +213,16 @@ impl SwarmArguments {
         // A model for other robots is refused here, before anything is built or started.
         let native = network.native(&air, condition.robots, sealed)?;
         let emulated = self.nodes == Nodes::Emulated || self.compare;
-        let mut swarm =
-            if emulated { self.emulated::<W>(&network, &air, sealed, &condition)? } else { native };
+        let (mut swarm, twin) = if emulated {
+            (self.emulated::<W>(&network, &air, sealed, &condition)?, self.compare.then_some(native))
+        } else {
+            (native, None)
+        };
         let stop = stop_on_interrupt()?;
         let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)?;
-        let twin = if self.compare {
-            let mut native = network.native(&air, condition.robots, sealed)?;
-            let alone = Self { records: RecordArguments::default(), report: None, ..self.clone() };
-            Some(alone.fly::<W>(native.as_mut(), &network.task, &condition, &stop)?)
-        } else {
-            None
-        };
+        let alone = Self { records: RecordArguments::default(), report: None, ..self.clone() };
+        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), &network.task, &condition, &stop));
+        let twin = twin.transpose()?;
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
                 for line in lines {
@@ -373,22 +370,8 @@ impl SwarmArguments {
         let (heard, refused) = (tally.heard, tally.refused_by_name());
         if self.json {
             let (digest, wall_seconds) = (digest.clone(), *seconds);
-            let (command, models) = (self.command::<W>(condition), model.words());
-            let version = env!("CARGO_PKG_VERSION");
-            let output = Output {
-                command,
-                version,
-                models,
-                robots,
-                ticks,
-                total,
-                r#final,
-                digest,
-                heard,
-                refused,
-                wall_seconds,
-            };
-            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
+            outputs::print_json(&self.command::<W>(condition), &model.words(), &output);
             return;
         }
         let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
