@@ -1,13 +1,18 @@
 //! The command line. One subcommand, one file in `commands`.
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands,
     error::{Error, Result},
-    files, table,
+    files,
+    jobs::{self, Part, Share},
+    table,
     tasks::{self, Tasks},
 };
 
@@ -20,6 +25,13 @@ pub struct Cli {
     /// Threads to work with; results are the same at any number [default: one per core].
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Do one part of the work of `flock`, `fly`, `sweep`, `shift` or `faults`, such as the second of eight, and keep its results in a
+    /// file.
+    #[arg(long, value_name = "K/N=FILE", global = true, value_parser = part, conflicts_with = "parts")]
+    part: Option<(Part, PathBuf)>,
+    /// Show the results of parts that were done elsewhere: all their files, or a folder with them.
+    #[arg(long, value_name = "FILES", global = true, value_delimiter = ',')]
+    parts: Vec<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -50,6 +62,31 @@ enum Command {
 }
 
 impl Cli {
+    /// Has the work done that was asked for, where that is not all of it.
+    fn share_work(&self) -> Result {
+        let share = match (&self.part, &self.parts[..]) {
+            (None, []) => return Ok(()),
+            (Some((part, file)), _) => Share::One(*part, file.clone()),
+            (None, files) => Share::None(files.to_vec()),
+        };
+        let shares = matches!(
+            self.command,
+            None | Some(
+                Command::Faults(_)
+                    | Command::Flock(_)
+                    | Command::Fly(_)
+                    | Command::Shift(_)
+                    | Command::Sweep(_)
+            )
+        );
+        if !shares {
+            return Err(Error::usage(
+                "--part and --parts are for flock, fly, sweep, shift and faults: leave them out",
+            ));
+        }
+        jobs::share(share)
+    }
+
     /// Runs what was asked for.
     ///
     /// # Errors
@@ -62,6 +99,7 @@ impl Cli {
                 .build_global()
                 .map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))?;
         }
+        self.share_work()?;
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
             Some(Command::Completions { shell }) => {
@@ -87,6 +125,16 @@ impl Cli {
             None => commands::flock::FlockArguments::default().run(),
         }
     }
+}
+
+/// Reads `2/8=FILE`.
+fn part(text: &str) -> std::result::Result<(Part, PathBuf), String> {
+    let parsed = text.split_once('=').and_then(|(part, file)| {
+        let (number, of) = part.split_once('/')?;
+        let part = Part { number: number.parse().ok()?, of: of.parse().ok()? };
+        (1 <= part.number && part.number <= part.of && !file.is_empty()).then(|| (part, file.into()))
+    });
+    parsed.ok_or_else(|| "give a part such as 2/8=FILE, for the second of eight".into())
 }
 
 /// The manual page: the program and every command.

@@ -26,6 +26,6 @@ pub mod train;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{
-    air, airtime, error, evaluate, files, flight, key, lineup, links, model, models, profiles, radio, recipe,
-    scene, seeds, shapes, tally, world,
+    air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, profiles, radio,
+    recipe, scene, seeds, shapes, tally, world,
 };

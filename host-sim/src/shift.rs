@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use wdgnn_core::shape::Dimensions;
 
 use crate::{
@@ -127,9 +128,10 @@ pub const ROWS: [Row; 18] = [
 pub const COLUMNS: [&str; 5] = ["expert", "offline", "online-paper", "ours", "retrained"];
 
 /// What came of a condition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The condition.
+    /// The condition; whoever reads an outcome knows which one it asked for.
+    #[serde(skip, default = "first_row")]
     pub row: Row,
     /// Total velocity variation by column, mean and spread over seeds.
     pub total: [Spread; 5],
@@ -140,6 +142,10 @@ pub struct Outcome {
     pub closed: Option<Spread>,
     /// What learning does to the total, relative to offline: below zero where it helps.
     pub change: Spread,
+}
+
+fn first_row() -> Row {
+    ROWS[0]
 }
 
 /// How to measure.

@@ -9,6 +9,7 @@ mod faults_cli;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;
+mod parts_cli;
 mod program;
 mod sniff_cli;
 mod swarm_cli;

@@ -4,6 +4,8 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use wdgnn_core::weights::WeightsError;
 
+use crate::jobs::Part;
+
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,6 +43,14 @@ pub enum Error {
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
     Interrupted,
+    /// A part of the work is done, and nothing is to be shown of it.
+    #[error("part {part} is in {}", path.display())]
+    Part {
+        /// Which part.
+        part: Part,
+        /// Where its results are.
+        path: PathBuf,
+    },
     /// A run that ended badly, such as an experiment whose check did not hold.
     #[error("{0}")]
     Failed(String),
@@ -56,6 +66,7 @@ impl Error {
             }
             Self::Interrupted => ExitCode::from(130),
             Self::Failed(_) => ExitCode::from(1),
+            Self::Part { .. } => ExitCode::SUCCESS,
         }
     }
 

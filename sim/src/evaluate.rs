@@ -1,13 +1,17 @@
 //! Many swarms under many controllers, in parallel, and what comes out on average.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
     flight::{Flight, Start},
+    jobs,
     lineup::{Controller, Lineup},
     seeds::{Purpose, generator},
     tally::Tally,
@@ -15,7 +19,7 @@ use crate::{
 };
 
 /// Mean and standard deviation over swarms.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// Mean.
     pub mean: f64,
@@ -111,7 +115,90 @@ pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
-/// Flies `swarms` held-out swarms under each controller. `done` is called after every flight, from any thread.
+/// Swarms to be flown under the same circumstances.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a, W: World> {
+    /// The networks.
+    pub lineup: &'a Lineup<W>,
+    /// Who flies.
+    pub controllers: &'a [Controller<W>],
+    /// The circumstances.
+    pub condition: &'a Condition,
+    /// How many held-out swarms.
+    pub swarms: usize,
+    /// Their seed.
+    pub seed: u64,
+}
+
+impl<W: World> Case<'_, W> {
+    fn start(&self, swarm: usize) -> Result<Start<W>> {
+        let mut random = generator(self.seed, Purpose::Testing, swarm as u64);
+        Start::draw(&self.lineup.world, self.condition, &mut random)
+    }
+
+    fn fly(&self, controller: usize, swarm: usize, start: &Start<W>) -> Result<Flight> {
+        let mut flown = self.lineup.swarm(&self.controllers[controller], start, swarm as u64)?;
+        start.fly_alone(&self.lineup.task()?, flown.as_mut())
+    }
+
+    fn outcomes(&self, flights: &[Flight]) -> Vec<Outcome> {
+        let outcome = |(controller, flights): (&Controller<W>, &[Flight])| Outcome {
+            name: controller.name,
+            title: controller.title,
+            shown: controller.shown,
+            flights: flights.to_vec(),
+            summary: Summary::of(flights),
+        };
+        self.controllers.iter().zip(flights.chunks(self.swarms)).map(outcome).collect()
+    }
+}
+
+/// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
+/// from any thread.
+///
+/// # Errors
+/// Models that do not fit, conditions that cannot be; as [`jobs::map`].
+pub fn evaluate_all<W: World>(
+    work: &str,
+    cases: &[Case<'_, W>],
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<Vec<Outcome>>> {
+    // Flattened, so that no thread waits for the last swarm of a controller.
+    let jobs: Vec<[usize; 3]> = cases
+        .iter()
+        .enumerate()
+        .flat_map(|(number, case)| {
+            (0..case.controllers.len() * case.swarms)
+                .map(move |job| [number, job / case.swarms, job % case.swarms])
+        })
+        .collect();
+    let starts: Vec<Vec<Mutex<Option<Arc<Start<W>>>>>> =
+        cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
+    let flights = jobs::map(work, jobs.len(), |job| {
+        let [number, controller, swarm] = jobs[job];
+        let case = &cases[number];
+        // Whoever needs a start first draws it, for all controllers.
+        let start = {
+            let mut held = starts[number][swarm].lock().unwrap_or_else(PoisonError::into_inner);
+            match &*held {
+                Some(start) => Arc::clone(start),
+                None => Arc::clone(held.insert(Arc::new(case.start(swarm)?))),
+            }
+        };
+        let flight = case.fly(controller, swarm, &start)?;
+        done();
+        Ok(flight)
+    })?;
+    let mut rest = &flights[..];
+    let outcomes = cases.iter().map(|case| {
+        let (own, others) = rest.split_at(case.controllers.len() * case.swarms);
+        rest = others;
+        case.outcomes(own)
+    });
+    Ok(outcomes.collect())
+}
+
+/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called after every flight, from any thread.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
@@ -123,33 +210,18 @@ pub fn evaluate<W: World>(
     seed: u64,
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Outcome>> {
-    let task = lineup.task()?;
-    let starts = (0..swarms)
-        .into_par_iter()
-        .map(|swarm| {
-            Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, swarm as u64))
-        })
-        .collect::<Result<Vec<_>>>()?;
-    // Flattened, so that no thread waits for the last swarm of a controller.
+    let case = Case { lineup, controllers, condition, swarms, seed };
+    let starts = (0..swarms).into_par_iter().map(|swarm| case.start(swarm)).collect::<Result<Vec<_>>>()?;
     let flights = (0..controllers.len() * swarms)
         .into_par_iter()
         .map(|job| {
             let swarm = job % swarms;
-            let start = &starts[swarm];
-            let mut flown = lineup.swarm(&controllers[job / swarms], start, swarm as u64)?;
-            let flight = start.fly_alone(&task, flown.as_mut())?;
+            let flight = case.fly(job / swarms, swarm, &starts[swarm])?;
             done();
             Ok(flight)
         })
         .collect::<Result<Vec<_>>>()?;
-    let outcome = |(controller, flights): (&Controller<W>, &[Flight])| Outcome {
-        name: controller.name,
-        title: controller.title,
-        shown: controller.shown,
-        flights: flights.to_vec(),
-        summary: Summary::of(flights),
-    };
-    Ok(controllers.iter().zip(flights.chunks(swarms)).map(outcome).collect())
+    Ok(case.outcomes(&flights))
 }
 
 #[cfg(test)]

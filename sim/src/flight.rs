@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
 use wdgnn_core::task::Task;
 
 use crate::{
@@ -46,7 +47,7 @@ pub trait Observer<W: World> {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flight {
     /// The score at every tick.
     pub score: Vec<f64>,

@@ -12,6 +12,7 @@ pub mod error;
 pub mod evaluate;
 pub mod files;
 pub mod flight;
+pub mod jobs;
 pub mod key;
 pub mod lineup;
 pub mod links;

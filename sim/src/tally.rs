@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
 
 /// What honest robots thought of words that came in time from somebody they knew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
     /// How many there were, at most one per sender and tick.
     pub told: u64,
@@ -27,11 +28,12 @@ impl Words {
 }
 
 /// What was counted, over all robots and ticks.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Frames heard, refused ones included.
     pub heard: u64,
     /// Frames refused, by reason.
+    #[serde(with = "reasons")]
     pub refused: Refusals,
     /// The most frames that one robot looked at in one tick.
     pub most_heard: u32,
@@ -101,6 +103,26 @@ impl Tally {
         self.longest_crowded = self.longest_crowded.max(other.longest_crowded);
         self.alone.iter_mut().zip(other.alone).for_each(|(sum, count)| *sum += count);
         self.learned_alone += other.learned_alone;
+    }
+}
+
+/// Refusals as they are kept in files: how often for each reason, in the order of reasons.
+mod reasons {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+    use wdgnn_core::refusal::{Refusal, Refusals};
+
+    pub fn serialize<S: Serializer>(refusals: &Refusals, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(Refusal::ALL.iter().map(|reason| refusals.of(*reason)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Refusals, D::Error> {
+        let counts = Vec::<u32>::deserialize(from)?;
+        if counts.len() != Refusal::ALL.len() {
+            return Err(D::Error::custom("another number of reasons"));
+        }
+        let mut refusals = Refusals::default();
+        Refusal::ALL.iter().zip(counts).for_each(|(reason, count)| refusals.count_many(*reason, count));
+        Ok(refusals)
     }
 }
 

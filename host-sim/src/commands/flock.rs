@@ -13,9 +13,9 @@ use crate::{
         realisations, stop_on_interrupt,
     },
     error::{Error, Result},
-    evaluate::{self, Outcome, Summary, evaluate},
+    evaluate::{self, Case, Outcome, Summary, evaluate, evaluate_all},
     fault_options::FaultArguments,
-    files,
+    files, jobs,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
     page::{self, flights::counted},
@@ -199,6 +199,9 @@ impl FlockArguments {
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
             ));
         }
+        if self.realisations.is_some() && jobs::shared() {
+            return Err(Error::usage("--realisations are trained here: leave --part and --parts out"));
+        }
         let report = self
             .report
             .clone()
@@ -210,10 +213,7 @@ impl FlockArguments {
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
         } else {
-            let mut seeds = (self.seed..)
-                .take(self.seeds)
-                .map(|seed| self.fly(&lineup, &condition, seed))
-                .collect::<Result<Vec<_>>>()?;
+            let mut seeds = self.fly(&lineup, &condition)?;
             if seeds.len() > 1 {
                 over = flock_tables::over_seeds(&seeds);
             }
@@ -236,10 +236,14 @@ impl FlockArguments {
         }
     }
 
-    fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition, seed: u64) -> Result<Vec<Outcome>> {
+    /// Flies every seed's swarms.
+    fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<Vec<Vec<Outcome>>> {
         let controllers = lineup.controllers();
-        let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
-        let outcomes = evaluate(lineup, &controllers, condition, self.swarms, seed, &|| bar.inc(1))?;
+        let case = |seed| Case { lineup, controllers: &controllers, condition, swarms: self.swarms, seed };
+        let cases: Vec<_> = (self.seed..).take(self.seeds).map(case).collect();
+        let bar = progress::bar((cases.len() * self.swarms * controllers.len()) as u64, "flying");
+        let work = format!("{} --seeds {}, {}", self.command(), self.seeds, lineup.words());
+        let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
     }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    evaluate::{self, Outcome, Summary, evaluate},
+    evaluate::{self, Case, Outcome, Summary, evaluate_all},
     fault_options::FaultArguments,
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
@@ -137,7 +137,15 @@ impl FlyArguments {
         outputs.check()?;
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
-        let outcomes = evaluate(&lineup, &controllers, &condition, self.swarms, self.seed, &|| bar.inc(1))?;
+        let case = Case {
+            lineup: &lineup,
+            controllers: &controllers,
+            condition: &condition,
+            swarms: self.swarms,
+            seed: self.seed,
+        };
+        let work = format!("{}, {}", self.command::<W>(&condition), lineup.words());
+        let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
         let digest = self.watch(&lineup, &condition)?;
         outputs.deliver(&Results {

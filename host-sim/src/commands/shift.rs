@@ -12,6 +12,7 @@ use crate::{
     },
     error::{Error, Result},
     evaluate::Spread,
+    jobs,
     lineup::Lineup,
     model::ModelFile,
     page::{self, ChartPage, flights::counted},
@@ -115,12 +116,14 @@ impl ShiftArguments {
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let mut outcomes = Vec::with_capacity(rows.len());
-        for row in &rows {
-            bar.set_message(row.name);
-            outcomes.push(plan.measure(row)?);
+        let work = format!("{}, {}", self.command(), lineup.words());
+        let mut outcomes = jobs::map(&work, rows.len(), |row| {
+            bar.set_message(rows[row].name);
+            let outcome = plan.measure(&rows[row])?;
             bar.inc(1);
-        }
+            Ok(outcome)
+        })?;
+        outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
         outputs.deliver(&Results {
             command: &self.command(),

@@ -11,7 +11,7 @@ use crate::{
         outputs::{Outputs, Results},
     },
     error::{Error, Result},
-    evaluate::{self, Outcome, Summary, evaluate},
+    evaluate::{self, Case, Outcome, Summary, evaluate_all},
     lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
@@ -181,24 +181,27 @@ impl SweepArguments {
         let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
         outputs.check()?;
         let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
-        let points = values
-            .iter()
-            .zip(&conditions)
-            .map(|(&value, condition)| {
-                bar.set_message(format!("{} {value}", self.parameter.name()));
-                let outcomes =
-                    evaluate(&lineup, &controllers, condition, self.swarms, self.seed, &|| bar.inc(1))?;
-                Ok(Point { value, outcomes })
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let case = |condition| Case {
+            lineup: &lineup,
+            controllers: &controllers,
+            condition,
+            swarms: self.swarms,
+            seed: self.seed,
+        };
+        let cases: Vec<_> = conditions.iter().map(case).collect();
+        let command = self.command::<W>(&values);
+        let work = format!("{command}, {}", lineup.words());
+        let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
+        let points: Vec<Point> =
+            values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
         outputs.deliver(&Results {
-            command: &self.command::<W>(&points),
+            command: &command,
             models: &lineup.words(),
             json: self.output(&points),
             print: &|| self.print(&lineup, &points),
             csv: &|| self.rows(&points, flock_tables::csv_rows),
-            page: &|| Ok(self.page::<W>(&points)),
+            page: &|| Ok(self.page::<W>(&command, &points)),
         })
     }
 
@@ -229,7 +232,7 @@ impl SweepArguments {
     }
 
     /// The paper's figure, and all numbers under it.
-    fn page<W: World>(&self, points: &[Point]) -> String {
+    fn page<W: World>(&self, command: &str, points: &[Point]) -> String {
         let series = |(index, outcome): (usize, &Outcome)| Series {
             name: outcome.title.to_owned(),
             colour: Some(outcome.name),
@@ -254,12 +257,12 @@ impl SweepArguments {
             }],
             table: self.rows(points, flock_tables::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
-            command: self.command::<W>(points),
+            command: command.to_owned(),
         })
     }
 
-    fn command<W: World>(&self, points: &[Point]) -> String {
-        let values: Vec<String> = points.iter().map(|point| point.value.to_string()).collect();
+    fn command<W: World>(&self, values: &[f64]) -> String {
+        let values: Vec<String> = values.iter().map(f64::to_string).collect();
         let chosen = match (&self.model, self.recipe) {
             (Some(path), _) => format!(" --model {}", path.display()),
             (None, Some(recipe)) => format!(" --recipe {}", recipe.name()),

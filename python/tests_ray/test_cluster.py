@@ -1,0 +1,68 @@
+"""Work on a cluster: the bytes of one machine, whatever happens to machines."""
+
+import os
+import subprocess
+import threading
+import time
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+from wdgnn import cluster as wdgnn_cluster
+
+HOST_SIM = os.environ["HOST_SIM"]
+SWEEP = ["sweep", "speed", "--values", "2,3,5", "--swarms", "6", "--json", "--report"]
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """A head that flies nothing, and two machines of one processor each."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    workers = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster, workers
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def alone(arguments):
+    return subprocess.run([HOST_SIM, *arguments], stdout=subprocess.PIPE, check=True).stdout
+
+
+def test_many_machines_print_what_one_prints(machines, tmp_path):
+    for arguments in (
+        [*SWEEP, str(tmp_path / "page.html")],
+        ["flock", "--swarms", "3", "--seeds", "2", "--json", "--report", str(tmp_path / "page.html")],
+        ["shift", "delay", "weak", "--swarms", "1", "--seeds", "2", "--retrain", "2", "--json", "--report", str(tmp_path / "page.html")],
+        ["faults", "--only", "lost", "--swarms", "2", "--seconds", "2", "--json"],
+    ):
+        together = wdgnn_cluster.run(arguments, parts=5, program=HOST_SIM, stdout=subprocess.PIPE)
+        ended = subprocess.run([HOST_SIM, *arguments], stdout=subprocess.PIPE, check=False)
+        assert (together.returncode, together.stdout) == (ended.returncode, ended.stdout), arguments[0]
+
+
+def test_a_part_that_cannot_be_flown_says_why(machines):
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        wdgnn_cluster.run(["sweep", "speed", "--swarms", "0"], parts=2, program=HOST_SIM)
+    assert failed.value.returncode == 2
+    assert b"--swarms 0 leaves nothing to fly" in failed.value.stderr
+
+
+def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_path):
+    cluster, workers = machines
+    arguments = [*SWEEP, str(tmp_path / "page.html")]
+    results = []
+    work = threading.Thread(
+        target=lambda: results.append(
+            wdgnn_cluster.run(arguments, parts=12, program=HOST_SIM, stdout=subprocess.PIPE)
+        )
+    )
+    work.start()
+    # Once both machines are busy, one of them is gone.
+    while ray.available_resources().get("CPU", 0.0) > 0.0:
+        time.sleep(0.05)
+    cluster.remove_node(workers[1], allow_graceful=False)
+    assert work.is_alive()
+    work.join()
+    assert results[0].returncode == 0
+    assert results[0].stdout == alone(arguments)
