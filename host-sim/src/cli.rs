@@ -40,6 +40,7 @@ pub struct Cli {
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
 enum Command {
     Air(commands::air::AirArguments),
+    Bench(commands::bench::BenchArguments),
     /// Print what a shell needs to complete this program's options, such as `host-sim completions bash`.
     Completions {
         /// The shell.
@@ -102,6 +103,7 @@ impl Cli {
         self.share_work()?;
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
+            Some(Command::Bench(arguments)) => arguments.run(),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "host-sim", &mut script);

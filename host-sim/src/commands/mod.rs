@@ -1,6 +1,7 @@
 //! The subcommands, one file each: arguments in, tables and files out.
 
 pub mod air;
+pub mod bench;
 pub mod condition;
 pub mod faults;
 pub mod flock;

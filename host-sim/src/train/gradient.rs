@@ -6,13 +6,15 @@ use rayon::prelude::*;
 use wdgnn_core::{math, taps::Scale};
 
 use super::{
+    block::{Block, Tallies},
     dataset::{Batch, Window},
+    lanes::Width,
     net::{Net, Pass, Sums},
 };
 use crate::links::Links;
 
-/// Samples per part of a batch: their taps, hidden features and gradients stay in the nearest cache.
-const PART: usize = 64;
+/// A part of a batch: its taps, hidden features and gradients stay in the nearest cache.
+type Part = Block<8>;
 /// Parts that one thread takes at a time.
 const PARTS: usize = 8;
 
@@ -56,12 +58,7 @@ impl Loss {
 pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gradient: &mut [f32]) -> f32 {
     let parts: Vec<Sums> = match batch {
         Batch::Samples(samples) => {
-            let some = |samples: &[(&[f32], &[f32])]| {
-                let mut sums = Sums::new(net);
-                samples.chunks(PART).for_each(|part| part_of_samples(net, part, loss, &mut sums));
-                sums
-            };
-            samples.par_chunks(PARTS * PART).map(some).collect()
+            samples.par_chunks(PARTS * Part::SAMPLES).map(|some| self::samples(net, some, loss)).collect()
         }
         Batch::Windows(windows) => {
             windows.par_iter().map(|window| whole_window(net, scale, window, loss)).collect()
@@ -76,16 +73,27 @@ pub fn gradient(net: &Net<'_>, scale: Scale, batch: &Batch<'_>, loss: &Loss, gra
 }
 
 /// Robots at any ticks, for one layer: the taps are data, nothing goes back in time.
-fn part_of_samples(net: &Net<'_>, samples: &[(&[f32], &[f32])], loss: &Loss, sums: &mut Sums) {
-    let (mut taps, mut labels) = (Vec::new(), Vec::new());
-    for (z, label) in samples {
-        taps.extend_from_slice(z);
-        labels.extend_from_slice(label);
+fn samples(net: &Net<'_>, samples: &[(&[f32], &[f32])], loss: &Loss) -> Sums {
+    let mut block = Part::new(net, Width::widest());
+    let mut tallies = Tallies::new(net);
+    let mut sums = Sums::new(net);
+    for part in samples.chunks(Part::SAMPLES) {
+        block.fill(part.iter().map(|(taps, _)| *taps));
+        block.forward(net);
+        for output in 0..net.size.outputs {
+            let (there, missing) = block.output(output).split_at_mut(part.len());
+            for (output_now, (_, label)) in there.iter_mut().zip(part) {
+                let (value, slope) = loss.of(*output_now, label[output]);
+                sums.loss += value;
+                *output_now = slope;
+            }
+            missing.fill(0.0);
+        }
+        block.backward(net, &mut tallies, None);
+        sums.count += part.len();
     }
-    let pass = net.forward(vec![taps]);
-    let error = loss.compare(&pass.output, &labels, sums);
-    sums.count += samples.len();
-    net.backward(&pass, &error, &mut [Vec::new()], sums);
+    tallies.fold(net, &mut sums);
+    sums
 }
 
 /// A whole swarm over some ticks: forwards exchanging taps as in flight, then backwards through the exchanges. `warm_up` ticks before
@@ -335,12 +343,12 @@ mod tests {
         let weights = weights(&size, random);
         let once: Vec<_> = (0..trajectory.len()).map(|index| trajectory.sample(index)).collect();
         // More than one part, more than one thread's share, and a rest.
-        let often = once.iter().copied().cycle().take(35 * 40).collect();
-        const { assert!(35 * 40 > 2 * PARTS * PART) };
+        let often = once.iter().copied().cycle().take(35 * 60).collect();
+        const { assert!(35 * 60 > 2 * PARTS * Part::SAMPLES) };
         let [once, often] =
             [once, often].map(|samples| of(size, &weights, Scale::Mean, &Batch::Samples(samples)).1);
         for (a, b) in once.iter().zip(often) {
-            // Forty times the same sums round differently.
+            // Sixty times the same sums round differently.
             assert!((a - b).abs() < 1.0e-4, "{a} {b}");
         }
     }

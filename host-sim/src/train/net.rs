@@ -77,9 +77,9 @@ pub struct Net<'w> {
     /// Where they lie.
     pub places: Places,
     /// C.
-    folded: Vec<f32>,
+    pub(super) folded: Vec<f32>,
     /// c.
-    constant: Vec<f32>,
+    pub(super) constant: Vec<f32>,
 }
 
 /// What one pass forwards leaves behind, for as many robots as there are rows.
@@ -119,7 +119,8 @@ impl<'w> Net<'w> {
         self.folded.iter().fold(0.0, |sum, x| sum + x * x).sqrt()
     }
 
-    fn readout(&self) -> &[f32] {
+    /// R.
+    pub(super) fn readout(&self) -> &[f32] {
         &self.weights[self.places.readout.clone()]
     }
 
@@ -189,10 +190,10 @@ impl<'w> Net<'w> {
 /// What a part of a batch adds up to.
 #[derive(Clone, Debug)]
 pub struct Sums {
-    deep: Vec<f32>,
-    wide: Vec<f32>,
-    hidden: Vec<f32>,
-    output: Vec<f32>,
+    pub(super) deep: Vec<f32>,
+    pub(super) wide: Vec<f32>,
+    pub(super) hidden: Vec<f32>,
+    pub(super) output: Vec<f32>,
     /// The loss.
     pub loss: f32,
     /// Of so many samples.

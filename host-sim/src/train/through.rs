@@ -18,7 +18,9 @@ use wdgnn_core::{
 };
 
 use super::{
+    block::{Block, Tallies},
     gradient::weight,
+    lanes::Width,
     net::{Net, Sums},
     ways::Through,
 };
@@ -155,16 +157,17 @@ impl<W: World> Flown<W> {
         let mut commands = vec![vec![0.0; robots * outputs]; ticks];
         let mut taps = vec![vec![0.0; robots * inputs]; ticks];
         let mut told = vec![vec![0.0; robots * count]; ticks];
-        let mut sums = Sums::new(net);
+        let mut tallies = Tallies::new(net);
+        // Fifty robots fill most of four vectors.
+        let mut block = Block::<4>::new(net, Width::widest());
         for tick in (0..ticks).rev() {
             derivative.step(&draft.task, tick as u32, &mut after, &mut commands);
             let error = self.passed(tick, derivative, draft, &commands[tick]);
-            let mut owed = [std::mem::take(&mut taps[tick])];
+            let mut owed = std::mem::take(&mut taps[tick]);
             if error.iter().any(|e| *e != 0.0) {
-                let pass = net.forward(vec![self.taps[tick].clone()]);
-                net.backward(&pass, &error, &mut owed, &mut sums);
+                block.there_and_back(net, &self.taps[tick], &error, &mut owed, &mut tallies);
             }
-            for (robot, owed) in owed[0].chunks_exact(inputs).enumerate() {
+            for (robot, owed) in owed.chunks_exact(inputs).enumerate() {
                 self.exchange_back(tick, robot, owed, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
                 derivative.observe(
@@ -185,6 +188,8 @@ impl<W: World> Flown<W> {
             derivative.score(tick as u32, &self.states[tick], 1.0 / begin, &mut after);
             after.iter_mut().zip(&told[tick]).for_each(|(after, told)| *after += told);
         }
+        let mut sums = Sums::new(net);
+        tallies.fold(net, &mut sums);
         sums.count = 1;
         let mut gradient = vec![0.0; net.weights.len()];
         sums.finish(net, &mut gradient);

@@ -1,0 +1,110 @@
+//! Flights.
+
+use std::time::Instant;
+
+use super::clock::{cpu_seconds, resident_bytes, shortest};
+use crate::{
+    air::options::Faults,
+    error::{Error, Result},
+    flight::Start,
+    lineup::{Controller, Lineup, ONLINE},
+    profiles::Profile,
+    recipe::RecipeName,
+    seeds::{Purpose, generator},
+    swarm::{
+        networks::Network,
+        on_air::{Air, KEY},
+    },
+    world::{Condition, World, flock::Flock},
+};
+
+/// Robot-steps that are flown for one figure, at least: some seconds.
+const STEPS: usize = 1_000_000;
+
+/// Robot-steps in one flight of some: enough for swarms to have met their neighbours.
+const LEAST_TICKS: u32 = 4;
+
+/// What a flight took.
+#[derive(Clone, Copy, Debug)]
+pub struct Flown {
+    /// Robot-steps per second of processor time.
+    pub steps_per_second: f64,
+    /// What a robot took, where that can be told.
+    pub bytes_per_robot: Option<f64>,
+}
+
+fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
+    let condition = Condition { robots, ticks, ..Condition::PAPER };
+    condition.check()?;
+    Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+}
+
+/// One swarm whose robots hand each other their beacons and learn in flight.
+///
+/// # Errors
+/// What ends a flight.
+pub fn typed(robots: usize) -> Result<Flown> {
+    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
+    let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
+    let ticks = ((STEPS / 5 / robots) as u32).clamp(LEAST_TICKS, 200);
+    let before = resident_bytes();
+    let start = start(robots, ticks)?;
+    let mut bytes = None;
+    let mut shortest = f64::INFINITY;
+    for _ in 0..(STEPS / robots / ticks as usize).clamp(1, 20) {
+        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        let begin = cpu_seconds();
+        let mut aloft = start.begin();
+        for _ in 0..ticks {
+            aloft.think(swarm.as_mut())?;
+            aloft.go(&task);
+        }
+        shortest = shortest.min(cpu_seconds() - begin);
+        bytes = bytes.or(resident_bytes());
+    }
+    let grown = bytes.zip(before).map(|(after, before)| after.saturating_sub(before) as f64 / robots as f64);
+    let steps = robots as f64 * f64::from(ticks);
+    Ok(Flown { steps_per_second: steps / shortest, bytes_per_robot: grown })
+}
+
+/// One swarm that speaks in sealed bytes.
+///
+/// # Errors
+/// What ends a flight.
+pub fn sealed(robots: usize) -> Result<f64> {
+    let model = Flock::<2>::model(Profile::Exact)?;
+    let network = Network::of(&model, Profile::Exact)?;
+    let start = start(robots, 200)?;
+    let air = Air { layout: &Flock::<2>::layout(), faults: &Faults::default(), swarm: 0, key: KEY };
+    let time = shortest(5, || {
+        let mut swarm = network.native(&air, robots, true)?;
+        start.fly_alone(&network.task, swarm.as_mut()).map(drop)
+    })?;
+    Ok(robots as f64 * f64::from(start.condition.ticks) / time)
+}
+
+/// How much sooner so many threads are done with a large swarm, by the clock on the wall: the best of some pairs of flights.
+///
+/// # Errors
+/// What ends a flight.
+pub fn speedup(threads: usize) -> Result<f64> {
+    let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
+    let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
+    let start = start(20_000, 10)?;
+    let time = |threads: usize| -> Result<f64> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Error::Failed(format!("cannot start threads: {error}")))?;
+        pool.install(|| {
+            let mut swarm = lineup.swarm(&controller, &start, 0)?;
+            let begin = Instant::now();
+            start.fly_alone(&task, swarm.as_mut())?;
+            Ok(begin.elapsed().as_secs_f64())
+        })
+    };
+    let (mut alone, mut together) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..5 {
+        alone = alone.min(time(1)?);
+        together = together.min(time(threads)?);
+    }
+    Ok(alone / together)
+}

@@ -1,0 +1,90 @@
+//! Training.
+
+use std::hint::black_box;
+
+use rand::RngExt as _;
+use wdgnn_core::{activation::Activation, flocking::Flocking, shape::Dimensions, taps::Scale};
+
+use super::clock::{cpu_seconds, shortest};
+use crate::{
+    error::Result,
+    recipe::Architecture,
+    seeds::{Purpose, generator},
+    swarm::networks::Draft,
+    train::{
+        adam::Adam,
+        dataset::Batch,
+        first,
+        gradient::{Loss, gradient},
+        lanes::Width,
+        net::{Net, Places},
+        through,
+        ways::Through,
+    },
+    world::{Condition, flock::Flock},
+};
+
+/// A batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
+pub const SAMPLES: usize = 200_000;
+
+/// Six features, three hops, 32 hidden features, two outputs.
+pub const SIZE: Dimensions = Dimensions { features: 6, layers: 1, taps: 4, hidden: 32, outputs: 2 };
+
+/// What a batch multiplies and adds in products of matrices: forwards and backwards through the filter, through the readout (thence to
+/// the hidden features, too) and through the wide part.
+pub const OPERATIONS: f64 =
+    (SAMPLES * 2 * (2 * (24 * SIZE.hidden) + 3 * (SIZE.hidden * SIZE.outputs) + 2 * (24 * SIZE.outputs)))
+        as f64;
+
+/// The most multiplications and additions a second on one thread, within registers.
+#[must_use]
+pub fn peak() -> f64 {
+    let width = Width::widest();
+    let time = |rounds| {
+        let begin = cpu_seconds();
+        let operations = width.exert(rounds);
+        operations / (cpu_seconds() - begin)
+    };
+    (0..5).map(|_| time(5_000_000)).fold(0.0, f64::max)
+}
+
+/// A batch: forwards, backwards, and a step of Adam's. Seconds of processor time.
+#[must_use]
+pub fn batch() -> f64 {
+    let random = &mut generator(1, Purpose::Weights, 0);
+    let mut weights: Vec<f32> =
+        (0..Places::of(&SIZE).count()).map(|_| random.random_range(-0.3..0.3)).collect();
+    let mut draw =
+        |count: usize| -> Vec<f32> { (0..count).map(|_| random.random_range(-1.0..1.0)).collect() };
+    let (taps, labels) = (draw(SAMPLES * SIZE.inputs(0)), draw(SAMPLES * SIZE.outputs));
+    let batch = Batch::Samples(taps.chunks(SIZE.inputs(0)).zip(labels.chunks(SIZE.outputs)).collect());
+    let loss = Loss { clamp: Some(10.0), huber: 5.0 };
+    let mut step = vec![0.0; weights.len()];
+    let mut adam = Adam::new(weights.len());
+    let time = shortest(20, || -> std::result::Result<(), ()> {
+        let net = Net::new(SIZE, Activation::Tanh, black_box(&weights));
+        gradient(&net, Scale::Mean, &batch, &loss, &mut step);
+        adam.step(&mut weights, &step, 1.0e-4);
+        Ok(())
+    });
+    time.unwrap_or_default()
+}
+
+/// A flight of 50 robots over half a second, there and back. Seconds of processor time.
+///
+/// # Errors
+/// What ends a flight.
+pub fn through() -> Result<f64> {
+    let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
+    let draft =
+        Draft { numbers: &numbers, size: SIZE, scale: Scale::Closed, task: Flocking::MEANS, exchange: 1 };
+    let draw = |_: &mut _| (Flock::<2>::default(), Condition::PAPER);
+    let mut into = vec![0.0; numbers.len()];
+    let way = Through { flights: 4, ..Through::DEFAULT };
+    let mut step = 0;
+    let time = shortest(8, || {
+        step += 1;
+        through::gradient(&draft, &way, &draw, 1, step, &mut into).map(drop)
+    });
+    time.map(|time| time / way.flights as f64)
+}

@@ -1,0 +1,545 @@
+//! A network of one layer, forwards and backwards, for a block of samples that stays in the nearest cache.
+//!
+//! Sixteen samples lie side by side, number by number ([`Lanes`]): registers are as wide as they come whatever the network's
+//! dimensions, which are known at run time, and no sum goes across a register. Every sum has one order at every width of registers
+//! and any number of threads: products over inputs one after the other, gradients over samples in sixteen sums, which meet in
+//! [`Tallies::fold`].
+
+#![allow(clippy::inline_always, reason = "what is not inlined is not compiled for the processor's width")]
+
+use wdgnn_core::activation::Activation;
+
+use super::{
+    lanes::{Kernel, LANES, Lanes, Vector, Width},
+    net::{Net, Sums},
+};
+
+/// A block of up to `16 V` samples: their taps, what the network makes of them, and what is owed for it.
+#[derive(Clone, Debug)]
+pub struct Block<const V: usize> {
+    taps: Vec<Lanes>,
+    hidden: Vec<Lanes>,
+    output: Vec<Lanes>,
+    part: Vec<Lanes>,
+    owed: Vec<Lanes>,
+    width: Width,
+}
+
+/// What blocks add up to, in sixteen sums each.
+#[derive(Clone, Debug)]
+pub struct Tallies {
+    deep: Vec<Lanes>,
+    bias: Vec<Lanes>,
+    wide: Vec<Lanes>,
+    hidden: Vec<Lanes>,
+    output: Vec<Lanes>,
+}
+
+impl<const V: usize> Block<V> {
+    /// Samples in it.
+    pub const SAMPLES: usize = V * LANES;
+
+    /// Room for a block of this network's.
+    #[must_use]
+    pub fn new(net: &Net<'_>, width: Width) -> Self {
+        let rows = |count: usize| vec![[0.0; LANES]; count * V];
+        let outputs = net.size.outputs;
+        Self {
+            taps: rows(net.size.inputs(0)),
+            hidden: rows(net.size.hidden),
+            output: rows(outputs),
+            part: rows(outputs),
+            owed: Vec::new(),
+            width,
+        }
+    }
+
+    /// Takes up samples: the taps of each. What is left of the block holds whatever it held.
+    pub fn fill<'a>(&mut self, samples: impl Iterator<Item = &'a [f32]>) {
+        let taps = self.taps.as_flattened_mut();
+        for (sample, row) in samples.enumerate().take(Self::SAMPLES) {
+            for (place, tap) in taps[sample..].iter_mut().step_by(Self::SAMPLES).zip(row) {
+                *place = *tap;
+            }
+        }
+    }
+
+    /// One of the outputs, or what is owed to it, sample by sample.
+    pub fn output(&mut self, output: usize) -> &mut [f32] {
+        self.output[output * V..][..V].as_flattened_mut()
+    }
+
+    /// Forwards: the outputs.
+    pub fn forward(&mut self, net: &Net<'_>) {
+        self.width.run(Forward { net, block: self });
+    }
+
+    /// There and back for any number of robots, row by row: from what is owed to their outputs, `errors`, to what is owed to their
+    /// taps, which is added to `owed`.
+    pub fn there_and_back(
+        &mut self,
+        net: &Net<'_>,
+        taps: &[f32],
+        errors: &[f32],
+        owed: &mut [f32],
+        tallies: &mut Tallies,
+    ) {
+        let (inputs, outputs) = (net.size.inputs(0), net.size.outputs);
+        let blocks = taps.chunks(Self::SAMPLES * inputs).zip(errors.chunks(Self::SAMPLES * outputs));
+        for ((taps, errors), owed) in blocks.zip(owed.chunks_mut(Self::SAMPLES * inputs)) {
+            self.fill(taps.chunks_exact(inputs));
+            self.forward(net);
+            for output in 0..outputs {
+                let places = self.output(output);
+                places.fill(0.0);
+                let errors = errors[output..].iter().step_by(outputs);
+                places.iter_mut().zip(errors).for_each(|(place, error)| *place = *error);
+            }
+            let mut lanes = std::mem::take(&mut self.owed);
+            lanes.clear();
+            lanes.resize(inputs * V, [0.0; LANES]);
+            self.backward(net, tallies, Some(&mut lanes));
+            for (sample, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+                let more = lanes.as_flattened()[sample..].iter().step_by(Self::SAMPLES);
+                owed.iter_mut().zip(more).for_each(|(owed, more)| *owed += more);
+            }
+            self.owed = lanes;
+        }
+    }
+
+    /// Backwards, from what is owed to the outputs: zero for samples that are not there. What is owed to taps is added to `owed`,
+    /// laid out as they are.
+    pub fn backward(&mut self, net: &Net<'_>, tallies: &mut Tallies, owed: Option<&mut [Lanes]>) {
+        self.width.run(Backward { net, block: self, tallies, owed });
+    }
+}
+
+impl Tallies {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(net: &Net<'_>) -> Self {
+        let (inputs, hidden, outputs) = (net.size.inputs(0), net.size.hidden, net.size.outputs);
+        let rows = |count: usize| vec![[0.0; LANES]; count];
+        Self {
+            deep: rows(inputs * hidden),
+            bias: rows(hidden),
+            wide: rows(inputs * outputs),
+            hidden: rows(hidden * outputs),
+            output: rows(outputs),
+        }
+    }
+
+    /// Adds everything to `sums`.
+    pub fn fold(&self, net: &Net<'_>, sums: &mut Sums) {
+        let add = |sums: &mut [f32], tallies: &[Lanes]| {
+            for (sum, lanes) in sums.iter_mut().zip(tallies) {
+                *sum += across(lanes);
+            }
+        };
+        let (deep, bias) = sums.deep.split_at_mut(net.size.inputs(0) * net.size.hidden);
+        add(deep, &self.deep);
+        add(bias, &self.bias);
+        add(&mut sums.wide, &self.wide);
+        add(&mut sums.hidden, &self.hidden);
+        add(&mut sums.output, &self.output);
+    }
+}
+
+/// The sum of sixteen, by halves.
+fn across(lanes: &Lanes) -> f32 {
+    let mut halves = *lanes;
+    let mut length = LANES / 2;
+    while length > 0 {
+        for lane in 0..length {
+            halves[lane] += halves[lane + length];
+        }
+        length /= 2;
+    }
+    halves[0]
+}
+
+struct Forward<'a, 'w, const V: usize> {
+    net: &'a Net<'w>,
+    block: &'a mut Block<V>,
+}
+
+impl<const V: usize> Kernel for Forward<'_, '_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Vector>(self) {
+        let Self { net, block } = self;
+        let (filter, bias) = &net.places.layers[0];
+        let (hidden, outputs) = (net.size.hidden, net.size.outputs);
+        spread::<V>(&mut block.hidden, &net.weights[bias.clone()]);
+        product::<R, V>(&mut block.hidden, &block.taps, &net.weights[filter.clone()], (hidden, 1));
+        if net.activation == Activation::Tanh {
+            for lanes in &mut block.hidden {
+                tanh(R::load(lanes)).store(lanes);
+            }
+        } else {
+            net.activation.apply(block.hidden.as_flattened_mut());
+        }
+        spread::<V>(&mut block.output, &net.constant);
+        block.part.fill([0.0; LANES]);
+        product::<R, V>(&mut block.part, &block.hidden, net.readout(), (outputs, 1));
+        add_scaled::<R>(&mut block.output, net.weights[0], &block.part);
+        block.part.fill([0.0; LANES]);
+        product::<R, V>(&mut block.part, &block.taps, &net.folded, (outputs, 1));
+        add_scaled::<R>(&mut block.output, net.weights[1], &block.part);
+    }
+}
+
+struct Backward<'a, 'w, const V: usize> {
+    net: &'a Net<'w>,
+    block: &'a mut Block<V>,
+    tallies: &'a mut Tallies,
+    owed: Option<&'a mut [Lanes]>,
+}
+
+impl<const V: usize> Kernel for Backward<'_, '_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R: Vector>(self) {
+        let Self { net, block, tallies, owed } = self;
+        let outputs = net.size.outputs;
+        gradient::<R, V>(&mut tallies.wide, &block.taps, &block.output);
+        gradient::<R, V>(&mut tallies.hidden, &block.hidden, &block.output);
+        total::<R, V>(&mut tallies.output, &block.output);
+        // From here on, what is owed to the hidden features, before σ, is in their place.
+        let smooth = net.activation != Activation::Relu;
+        for (lanes, readout) in block.hidden.chunks_exact_mut(V).zip(net.readout().chunks_exact(outputs)) {
+            for (vector, lanes) in lanes.iter_mut().enumerate() {
+                let mut owed = R::splat(0.0);
+                for (weight, error) in readout.iter().zip(block.output.chunks_exact(V)) {
+                    owed = owed.add(R::splat(*weight).mul(R::load(&error[vector])));
+                }
+                let owed = R::splat(net.weights[0]).mul(owed);
+                let slope = if smooth {
+                    let value = R::load(lanes);
+                    R::splat(1.0).sub(value.mul(value))
+                } else {
+                    for value in &mut *lanes {
+                        *value = net.activation.slope(*value);
+                    }
+                    R::load(lanes)
+                };
+                owed.mul(slope).store(lanes);
+            }
+        }
+        gradient::<R, V>(&mut tallies.deep, &block.taps, &block.hidden);
+        total::<R, V>(&mut tallies.bias, &block.hidden);
+        if let Some(owed) = owed {
+            let (filter, _) = &net.places.layers[0];
+            product::<R, V>(owed, &block.hidden, &net.weights[filter.clone()], (1, net.size.hidden));
+            for error in &mut block.output {
+                R::splat(net.weights[1]).mul(R::load(error)).store(error);
+            }
+            product::<R, V>(owed, &block.output, &net.folded, (1, outputs));
+        }
+    }
+}
+
+/// Every row full of its own number.
+#[inline(always)]
+fn spread<const V: usize>(rows: &mut [Lanes], numbers: &[f32]) {
+    for (row, number) in rows.chunks_exact_mut(V).zip(numbers) {
+        row.fill([*number; LANES]);
+    }
+}
+
+#[inline(always)]
+fn add_scaled<R: Vector>(out: &mut [Lanes], factor: f32, more: &[Lanes]) {
+    for (out, more) in out.iter_mut().zip(more) {
+        R::load(out).add(R::splat(factor).mul(R::load(more))).store(out);
+    }
+}
+
+/// Every row's sum over its samples, added to what is there.
+#[inline(always)]
+fn total<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes]) {
+    for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(V)) {
+        let mut total = R::load(sum);
+        for lanes in row {
+            total = total.add(R::load(lanes));
+        }
+        total.store(sum);
+    }
+}
+
+/// `out[j] += Σ_i weight(i, j) · rows[i]`; a weight lies at `i` times the first stride plus `j` times the second.
+#[inline(always)]
+fn product<R: Vector, const V: usize>(
+    out: &mut [Lanes],
+    rows: &[Lanes],
+    weights: &[f32],
+    (by_row, by_column): (usize, usize),
+) {
+    let columns = out.len() / V;
+    let mut column = 0;
+    while column < columns {
+        let some = &weights[column * by_column..];
+        let left = columns - column;
+        if R::HELD >= 8 && left >= 4 {
+            tiles::<R, 4, V>(&mut out[column * V..], rows, some, (by_row, by_column));
+            column += 4;
+        } else if left >= 2 {
+            tiles::<R, 2, V>(&mut out[column * V..], rows, some, (by_row, by_column));
+            column += 2;
+        } else {
+            tiles::<R, 1, V>(&mut out[column * V..], rows, some, (by_row, by_column));
+            column += 1;
+        }
+    }
+}
+
+/// `C` columns of it, as many vectors at a time as there are registers for.
+#[inline(always)]
+fn tiles<R: Vector, const C: usize, const V: usize>(
+    out: &mut [Lanes],
+    rows: &[Lanes],
+    weights: &[f32],
+    strides: (usize, usize),
+) {
+    if R::HELD >= 32 && V.is_multiple_of(4) {
+        for first in (0..V).step_by(4) {
+            tile::<R, C, 4, V>(out, rows, weights, strides, first);
+        }
+    } else {
+        for first in 0..V {
+            tile::<R, C, 1, V>(out, rows, weights, strides, first);
+        }
+    }
+}
+
+#[inline(always)]
+fn tile<R: Vector, const C: usize, const U: usize, const V: usize>(
+    out: &mut [Lanes],
+    rows: &[Lanes],
+    weights: &[f32],
+    (by_row, by_column): (usize, usize),
+    first: usize,
+) {
+    let out = &mut out[..C * V];
+    let mut sums = [[R::splat(0.0); U]; C];
+    for (column, sums) in sums.iter_mut().enumerate() {
+        for (vector, sum) in sums.iter_mut().enumerate() {
+            *sum = R::load(&out[column * V + first + vector]);
+        }
+    }
+    for (index, row) in rows.chunks_exact(V).enumerate() {
+        let row = &row[first..first + U];
+        let mut numbers = [R::splat(0.0); U];
+        for (number, lanes) in numbers.iter_mut().zip(row) {
+            *number = R::load(lanes);
+        }
+        let weights = &weights[index * by_row..];
+        for (column, sums) in sums.iter_mut().enumerate() {
+            let weight = R::splat(weights[column * by_column]);
+            for (sum, number) in sums.iter_mut().zip(numbers) {
+                *sum = sum.add(weight.mul(number));
+            }
+        }
+    }
+    for (column, sums) in sums.iter().enumerate() {
+        for (vector, sum) in sums.iter().enumerate() {
+            sum.store(&mut out[column * V + first + vector]);
+        }
+    }
+}
+
+/// `sums[i][j] += Σ rows[i] · errors[j]` over the samples, in sixteen sums.
+#[inline(always)]
+fn gradient<R: Vector, const V: usize>(sums: &mut [Lanes], rows: &[Lanes], errors: &[Lanes]) {
+    let (inputs, columns) = (rows.len() / V, errors.len() / V);
+    let mut input = 0;
+    let most = match R::HELD {
+        32.. => 4,
+        8.. => 2,
+        _ => 1,
+    };
+    while input < inputs {
+        let step = if inputs - input >= most { most } else { 1 };
+        let rows = &rows[input * V..];
+        let mut column = 0;
+        while column < columns {
+            let (sums, errors) = (&mut sums[input * columns + column..], &errors[column * V..]);
+            column += match (step, columns - column) {
+                (4, 4..) => gradient_tile::<R, 4, 4, V>(sums, rows, errors, columns),
+                (4, 2..) => gradient_tile::<R, 4, 2, V>(sums, rows, errors, columns),
+                (4, _) => gradient_tile::<R, 4, 1, V>(sums, rows, errors, columns),
+                (2, 2..) => gradient_tile::<R, 2, 2, V>(sums, rows, errors, columns),
+                (2, _) => gradient_tile::<R, 2, 1, V>(sums, rows, errors, columns),
+                (_, 2..) => gradient_tile::<R, 1, 2, V>(sums, rows, errors, columns),
+                _ => gradient_tile::<R, 1, 1, V>(sums, rows, errors, columns),
+            };
+        }
+        input += step;
+    }
+}
+
+/// Some of it. Returns how many columns.
+#[inline(always)]
+fn gradient_tile<R: Vector, const I: usize, const C: usize, const V: usize>(
+    sums: &mut [Lanes],
+    rows: &[Lanes],
+    errors: &[Lanes],
+    columns: usize,
+) -> usize {
+    let (rows, errors) = (&rows[..I * V], &errors[..C * V]);
+    let mut tile = [[R::splat(0.0); C]; I];
+    for (input, tile) in tile.iter_mut().enumerate() {
+        for (sum, lanes) in tile.iter_mut().zip(&sums[input * columns..][..C]) {
+            *sum = R::load(lanes);
+        }
+    }
+    for vector in 0..V {
+        let mut error = [R::splat(0.0); C];
+        for (column, error) in error.iter_mut().enumerate() {
+            *error = R::load(&errors[column * V + vector]);
+        }
+        for (input, tile) in tile.iter_mut().enumerate() {
+            let number = R::load(&rows[input * V + vector]);
+            for (sum, error) in tile.iter_mut().zip(error) {
+                *sum = sum.add(number.mul(error));
+            }
+        }
+    }
+    for (input, tile) in tile.iter().enumerate() {
+        for (sum, lanes) in tile.iter().zip(&mut sums[input * columns..][..C]) {
+            sum.store(lanes);
+        }
+    }
+    C
+}
+
+/// From here on tanh is one, to the last bit: [`wdgnn_core::math::tanh`] is computed alike.
+const ONE_FROM: f32 = 9.02;
+/// Numerator and denominator of its fit, from the highest power of x² down.
+const FIT: [[f32; 4]; 2] = [
+    [1.338_427e-8, 2.063_580_7e-5, 3.497_456_7e-3, 0.133_826_86],
+    [7.790_240_5e-7, 3.288_515_8e-4, 2.588_435_7e-2, 0.467_160_08],
+];
+
+/// The core's hyperbolic tangent, sixteen at a time. A test holds it to the core's, bit by bit.
+#[inline(always)]
+fn tanh<R: Vector>(x: R) -> R {
+    let x = R::splat(-ONE_FROM).larger(R::splat(ONE_FROM).smaller(x));
+    let square = x.mul(x);
+    let tanh = x.mul(polynomial(FIT[0], square)).div(polynomial(FIT[1], square));
+    R::splat(-1.0).larger(R::splat(1.0).smaller(tanh))
+}
+
+#[inline(always)]
+fn polynomial<R: Vector>(coefficients: [f32; 4], x: R) -> R {
+    let mut sum = R::splat(coefficients[0]);
+    for coefficient in &coefficients[1..] {
+        sum = sum.mul(x).add(R::splat(*coefficient));
+    }
+    sum.mul(x).add(R::splat(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt as _;
+    use wdgnn_core::{math, shape::Dimensions};
+
+    use super::*;
+    use crate::{
+        seeds::{Purpose, generator},
+        train::net::Places,
+    };
+
+    struct Tanh<'a>(&'a mut [Lanes]);
+
+    impl Kernel for Tanh<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<R: Vector>(self) {
+            for lanes in self.0 {
+                tanh(R::load(lanes)).store(lanes);
+            }
+        }
+    }
+
+    #[test]
+    fn tanh_is_the_cores_to_the_last_bit() {
+        let mut numbers: Vec<f32> = (0..160_000_u16).map(|step| f32::from(step) * 1.0e-3 - 12.0).collect();
+        numbers.extend([f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0, -0.0, 1.0e-30, 9.02, -9.02]);
+        numbers.resize(numbers.len().next_multiple_of(LANES), 0.5);
+        for width in Width::all() {
+            let mut lanes = numbers.as_chunks::<LANES>().0.to_vec();
+            width.run(Tanh(&mut lanes));
+            for (x, tanh) in numbers.iter().zip(lanes.as_flattened()) {
+                assert_eq!(tanh.to_bits(), math::tanh(*x).to_bits(), "{} at {x}", width.name());
+            }
+        }
+    }
+
+    /// A block of samples there and back, by the rows' own definition and at every width.
+    fn check(size: Dimensions, activation: Activation, samples: usize) {
+        let random = &mut generator(2, Purpose::Weights, samples as u64);
+        let mut draw =
+            |count: usize| -> Vec<f32> { (0..count).map(|_| random.random_range(-1.0..1.0)).collect() };
+        let weights = draw(Places::of(&size).count());
+        let net = Net::new(size, activation, &weights);
+        let taps = draw(samples * size.inputs(0));
+        let errors = draw(samples * size.outputs);
+
+        let pass = net.forward(vec![taps.clone()]);
+        let mut expected = Sums::new(&net);
+        let mut owed_rows = [vec![0.0; taps.len()]];
+        net.backward(&pass, &errors, &mut owed_rows, &mut expected);
+
+        let there_and_back = |width: Width| {
+            let mut block = Block::<4>::new(&net, width);
+            block.fill(taps.chunks_exact(size.inputs(0)));
+            block.forward(&net);
+            let outputs: Vec<f32> = (0..samples * size.outputs)
+                .map(|index| block.output(index % size.outputs)[index / size.outputs])
+                .collect();
+            for output in 0..size.outputs {
+                block.output(output).fill(0.0);
+                for sample in 0..samples {
+                    block.output(output)[sample] = errors[sample * size.outputs + output];
+                }
+            }
+            let mut tallies = Tallies::new(&net);
+            let mut owed = vec![[0.0; LANES]; size.inputs(0) * 4];
+            block.backward(&net, &mut tallies, Some(&mut owed));
+            let mut sums = Sums::new(&net);
+            tallies.fold(&net, &mut sums);
+            let all = [sums.deep, sums.wide, sums.hidden, sums.output].concat();
+            (outputs, all, owed)
+        };
+        let widest = there_and_back(Width::widest());
+        for width in Width::all() {
+            let this = there_and_back(width);
+            assert!(this.0 == widest.0 && this.1 == widest.1 && this.2 == widest.2, "{}", width.name());
+        }
+        let (outputs, sums, owed) = widest;
+        // Sums of some dozens of terms of size 1, in another order.
+        let near = |a: f32, b: f32| assert!((a - b).abs() < 2.0e-4, "{size:?}: {a} {b}");
+        outputs.iter().zip(&pass.output).for_each(|(a, b)| near(*a, *b));
+        let all = [expected.deep, expected.wide, expected.hidden, expected.output].concat();
+        assert_eq!(sums.len(), all.len());
+        sums.iter().zip(&all).for_each(|(a, b)| near(*a, *b));
+        for (index, row) in owed.chunks_exact(4).enumerate() {
+            for sample in 0..samples {
+                near(row.as_flattened()[sample], owed_rows[0][sample * size.inputs(0) + index]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_is_the_network_of_its_rows_at_every_width_and_for_any_dimensions() {
+        let size =
+            |features, taps, hidden, outputs| Dimensions { features, layers: 1, taps, hidden, outputs };
+        check(size(6, 4, 32, 2), Activation::Tanh, 64);
+        check(size(6, 4, 32, 2), Activation::Tanh, 50);
+        check(size(9, 4, 32, 3), Activation::TanhLibm, 1);
+        check(size(1, 5, 7, 1), Activation::Relu, 37);
+    }
+}
