@@ -25,6 +25,8 @@ HEADER = struct.Struct("<BBBHHIHIIB")
 # version and profile, part, model, sender, boot, sequence, degree
 HALF_HEADER = struct.Struct("<BBIHIIB")
 SHORT_HEADER_BYTES = 8
+# Where a header tells the model, by its length; the short one does not.
+MODEL_AT = {HEADER.size: 7, HALF_HEADER.size: 2}
 SHORT_PIECE = 6
 PACKET_BYTES = 57
 
@@ -345,17 +347,28 @@ class Sealed:
             raise Refused("too-many-senders")
         if len(frame) > LONGEST_SEALED:
             raise Refused("trailing")
-        nonce, associated, rest = self._around(model, frame, (sender, boot, sequence))
+        place = MODEL_AT.get(self.profile.header_bytes)
+        told = model if place is None else int.from_bytes(frame[place : place + 4], "little")
+        nonce, associated, rest = self._around(told, frame, (sender, boot, sequence))
         if len(rest) < self.tag_bytes:
             raise Refused("too-short")
         content = self.cipher.open(nonce, associated, rest)
         if content is None:
             raise Refused("forged")
-        beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content, now)
+        try:
+            beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content, now)
+        except Refused as refused:
+            # A frame of another model is its sender's all the same.
+            if refused.args[0] == "model":
+                self._remember(sender, sequence, now)
+            raise
+        self._remember(sender, sequence, now)
+        return beacon
+
+    def _remember(self, sender, sequence, now):
         if sender not in self.last and len(self.last) == SENDERS:
             del self.last[self._forgettable(now)]
         self.last[sender] = (sequence, now)
-        return beacon
 
     def _forgettable(self, now):
         """Who was silent for longest, if that is long enough."""

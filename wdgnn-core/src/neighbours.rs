@@ -82,7 +82,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
                 if beacon.sequence <= entry.beacon.sequence {
                     return Err(Refusal::Old);
                 }
-                entry.heard = now.tick;
+                (entry.heard, entry.other_model) = (now.tick, now.other_model);
                 entry.proven = entry.proven.saturating_add(1);
                 entry.fresh = now.fresh(Span::ALL);
                 entry.track = Track::new(beacon.state, now.said);
@@ -188,7 +188,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         if parts.wide != Span::NONE {
             entry.fresh = entry.fresh.joined(now.fresh(parts.wide));
         }
-        entry.heard = now.tick;
+        (entry.heard, entry.other_model) = (now.tick, now.other_model);
         if believed { Ok(()) } else { Err(Refusal::Implausible) }
     }
 
@@ -231,7 +231,7 @@ mod tests {
         tick: u32,
         beacon: Beacon<f32, (), ()>,
     ) -> Result<(), Refusal> {
-        table.hear(&Heard { tick, said: tick, state: beacon.state }, &beacon)
+        table.hear(&Heard { tick, said: tick, state: beacon.state, other_model: false }, &beacon)
     }
 
     fn ids(table: &Table) -> std::vec::Vec<NodeId> {
@@ -294,7 +294,7 @@ mod tests {
             let mut table = Table::new();
             // Of a newcomer, and of somebody known.
             for tick in [20, 30] {
-                let heard = Heard { tick, said: tick - late, state: 1.0 };
+                let heard = Heard { tick, said: tick - late, state: 1.0, other_model: false };
                 table.hear(&heard, &beacon(5, tick - late)).unwrap();
                 assert_eq!(table.iter().next().unwrap().fresh, fresh, "late by {late}");
             }
@@ -350,7 +350,7 @@ mod tests {
     fn a_late_word_is_kept_as_what_has_become_of_it() {
         let mut table = Table::new();
         let late = beacon(5, 7);
-        table.hear(&Heard { tick: 10, said: 7, state: 4.0 }, &late).unwrap();
+        table.hear(&Heard { tick: 10, said: 7, state: 4.0, other_model: false }, &late).unwrap();
         let neighbour = *table.iter().next().unwrap();
         assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, Track::new(1.0, 7)));
     }

@@ -241,6 +241,7 @@ fn vouch<M, T, R, const N: usize, P: Codec>(
     let sender = match outcome {
         // Refused or not, what it says could be read.
         Ok(()) | Err(Refusal::Implausible | Refusal::TableFull) => P::identity(frame, node.tick()),
+        Err(Refusal::Model) if P::SEALED => P::identity(frame, node.tick()),
         // Nothing is untimely where nothing is sealed.
         Err(Refusal::Untimely) if P::SEALED && *vouched < MOST_VOUCHED => {
             *vouched += 1;

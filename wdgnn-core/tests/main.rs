@@ -15,6 +15,7 @@ mod gate;
 mod gradients;
 mod keeping_safe;
 mod lateness;
+mod other_models;
 mod permutation;
 mod probation;
 mod profiles;

@@ -35,6 +35,8 @@ pub struct Neighbour<S, C, W, E = ()> {
     pub doubted: bool,
     /// Its owner takes it into account: see [`Node::trusted`](crate::Node::trusted).
     pub counts: bool,
+    /// It flies another model: what it says of its state is worth as much as anybody's, its taps and parameters mean nothing here.
+    pub other_model: bool,
     /// Which of its wide parameters it said when it was last heard, unless they came late.
     pub fresh: Span,
     /// What its next word is held against.
@@ -58,6 +60,7 @@ impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
             known: 0,
             doubted: false,
             counts: false,
+            other_model: now.other_model,
             fresh,
             track,
             earlier: None,
@@ -84,6 +87,8 @@ pub(crate) struct Heard<S> {
     pub said: u32,
     /// The sender's state, carried on from the one to the other.
     pub state: S,
+    /// The sender flies another model.
+    pub other_model: bool,
 }
 
 impl<S> Heard<S> {

@@ -107,16 +107,22 @@ where
     /// Hear: takes in one frame. A sealed one is opened in place.
     ///
     /// # Errors
-    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, and
-    /// that a sealed frame that was good in itself is not heard again.
+    /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, that a
+    /// sealed frame that was good in itself is not heard again, and that of a sealed frame of another model ([`Refusal::Model`]) the
+    /// sender's state is taken in, without its taps and parameters.
     #[inline(never)] // its stack is given back before the next verb
     pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
         let Scratch(beacon) = &mut self.heard;
-        let parts = self.codec.read(&self.link, self.tick, frame, beacon)?;
+        let read = self.codec.read(&self.link, self.tick, frame, beacon);
         let Scratch(beacon) = &self.heard;
+        let other_model =
+            read == Err(Refusal::Model) && P::SEALED && self.behaviour.wary && beacon.state.admissible();
+        let parts = if other_model { Parts::STATE } else { read? };
         let (now, sound) = self.judge(beacon, parts)?;
+        let now = Heard { other_model, ..now };
         let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
-        Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
+        let kept = Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts));
+        if other_model { kept.and(Err(Refusal::Model)) } else { kept }
     }
 
     /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
@@ -157,7 +163,8 @@ where
         }
         let age = self.age_of(beacon.sequence);
         let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
-        Ok((Heard { tick: self.tick, said: self.tick.saturating_sub(age), state }, sound))
+        let said = self.tick.saturating_sub(age);
+        Ok((Heard { tick: self.tick, said, state, other_model: false }, sound))
     }
 
     /// Takes a beacon into the table: those parts of it that can be true, and its state.
@@ -230,6 +237,11 @@ where
     /// that is new, also those that have not contradicted themselves.
     pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
         self.neighbours.iter().filter(|neighbour| neighbour.counts)
+    }
+
+    /// Those of them that fly the same model: whose taps and parameters mean something here.
+    pub(super) fn alike(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
+        self.trusted().filter(|neighbour| !neighbour.other_model)
     }
 
     pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {

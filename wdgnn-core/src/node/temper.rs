@@ -6,7 +6,7 @@
 
 use heapless::Vec;
 
-use super::Node;
+use super::{NeighbourOf, Node};
 use crate::{
     middle::Middle,
     net::{taps::Chains, wide::Model},
@@ -71,7 +71,8 @@ where
         let mut oddness = [0.0; N];
         for tap in 0..M::Chains::COUNT {
             let Some(middle) = self.middle_of(tap) else { return };
-            for (n, odd) in self.neighbours.iter_mut().zip(&mut oddness).filter(|(n, _)| n.counts) {
+            let alike = |n: &NeighbourOf<M, T>| n.counts && !n.other_model;
+            for (n, odd) in self.neighbours.iter_mut().zip(&mut oddness).filter(|(n, _)| alike(n)) {
                 n.beacon.chains.change_sent(tap, |x| {
                     let more = middle.oddness(x);
                     *odd += if more < MOST_ODD { more } else { MOST_ODD };
@@ -95,7 +96,7 @@ where
     /// The middle of one of the neighbours' taps and the robot's own.
     fn middle_of(&self, tap: usize) -> Option<Middle> {
         let own = self.told.as_ref().unwrap_or(&self.chains);
-        let others = self.trusted().map(|n| &n.beacon.chains);
+        let others = self.alike().map(|n| &n.beacon.chains);
         let mut said: Vec<f32, N> = Vec::new();
         for chains in others.chain([own]) {
             // Where the table is full, its owner's own is left out.

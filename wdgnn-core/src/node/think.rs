@@ -28,7 +28,7 @@ where
     /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
         if self.has_turn() {
-            let heard = self.trusted().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
+            let heard = self.alike().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
             let own = self.told.as_ref().unwrap_or(&self.chains);
             self.chains = taps::aggregate(own, heard, self.model.scale());
         }
@@ -118,7 +118,7 @@ where
         let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
         for n in self.neighbours.iter().filter(|neighbour| neighbour.counts) {
             degree += 1;
-            if n.heard == self.tick {
+            if n.heard == self.tick && !n.other_model {
                 // There is room for all.
                 let Beacon { wide, degree, .. } = &n.beacon;
                 let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });

@@ -56,6 +56,12 @@ pub trait Codec {
     /// to the tick `now`.
     fn identity(frame: &[u8], now: u32) -> Option<Identity>;
 
+    /// The checksum of its sender's weight file, where a header tells it.
+    #[must_use]
+    fn checksum(_frame: &[u8]) -> Option<u32> {
+        None
+    }
+
     /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely at tick `now`. Where
     /// frames are sealed, one that is no newer than the last of its sender tells nothing, nor does one from before the tick `since`:
     /// it may be a recording.
@@ -86,7 +92,8 @@ pub trait Codec {
     ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
 
     /// [`Codec::decode`] into a beacon that is there already: what the frame does not carry stays as it was, and what it holds after a
-    /// refusal means nothing. A sealed frame is opened in place; whose it is can still be read from it.
+    /// refusal means nothing, except that [`Refusal::Model`] leaves who and where the sender is. A sealed frame is opened in place;
+    /// whose it is can still be read from it.
     ///
     /// # Errors
     /// Why it is refused.
@@ -126,6 +133,10 @@ impl Codec for Exact {
 
     fn identity(frame: &[u8], _: u32) -> Option<Identity> {
         message::identity(frame)
+    }
+
+    fn checksum(frame: &[u8]) -> Option<u32> {
+        message::checksum(frame)
     }
 
     #[inline]

@@ -140,12 +140,12 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
         }
         let wide = Self::run::<S, C, W>(header.part);
         check_length(frame, Self::length::<S, C>(wide))?;
-        if header.checksum != link.checksum {
-            return Err(Refusal::Model);
-        }
         let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
         (beacon.degree, beacon.state) = (header.degree, S::from_numbers(Numbers::from_bytes(state)));
+        if header.checksum != link.checksum {
+            return Err(Refusal::Model);
+        }
         let parts = Parts { taps: Span::ALL, wide };
         fill(beacon, parts, numbers)?;
         Ok(parts)
@@ -174,6 +174,10 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
     fn identity(frame: &[u8], _: u32) -> Option<Identity> {
         let (ShortFront { sender, boot, sequence, .. }, _) = ShortFront::take(frame)?;
         Some(Identity { sender, boot, sequence })
+    }
+
+    fn checksum(frame: &[u8]) -> Option<u32> {
+        ShortFront::take(frame).map(|(header, _)| header.checksum)
     }
 
     fn encode<S: State, C: Chains, W: Tensor>(

@@ -123,6 +123,11 @@ pub(crate) fn identity(frame: &[u8]) -> Option<Identity> {
     Some(Identity { sender, boot, sequence })
 }
 
+/// The checksum of its sender's weight file, if it is long enough to tell.
+pub(crate) fn checksum(frame: &[u8]) -> Option<u32> {
+    Front::take(frame).map(|(header, _)| header.checksum)
+}
+
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
 fn take_header<S: State, C: Chains, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Front, &[u8]), Refusal> {
     let (header, content) = Front::take(frame).ok_or(Refusal::TooShort)?;
@@ -211,21 +216,22 @@ impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
         kernels::copy(parts.wide.of_mut(self.wide.numbers_mut()), parts.wide.of(later.wide.numbers()));
     }
 
-    /// Reads a frame into this beacon. What it holds after a refusal means nothing.
+    /// Reads a frame into this beacon. What it holds after a refusal means nothing, except that of another model's frame it has who and
+    /// where its sender is.
     ///
     /// The numbers are read in place, a tensor at a time: by value, copies took four fifths of a robot's hearing.
     #[inline]
     pub(crate) fn read(&mut self, link: &Link, frame: &[u8]) -> Result<(), Refusal> {
         let (header, content) = take_header::<S, C, W>(*link, frame)?;
         check_length(frame, Self::BYTES)?;
-        if header.checksum != link.checksum {
-            return Err(Refusal::Model);
-        }
         let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         let (taps, wide) = numbers.split_at_checked(4 * C::COUNT).ok_or(Refusal::Truncated)?;
         let state = S::from_numbers(Numbers::from_bytes(state));
         (self.sender, self.boot, self.sequence) = (header.sender, header.boot, header.sequence);
         (self.degree, self.state) = (header.degree, state);
+        if header.checksum != link.checksum {
+            return Err(Refusal::Model);
+        }
         let admissible =
             state.admissible() & self.chains.read_sent(taps) & kernels::read(self.wide.numbers_mut(), wide);
         if admissible { Ok(()) } else { Err(Refusal::NotAdmissible) }

@@ -79,9 +79,6 @@ impl P2p57 {
         }
         let parts = Self::span::<S, C, W>(header.part);
         check_length(frame, Self::length::<S>(parts))?;
-        if header.checksum != link.checksum {
-            return Err(Refusal::Model);
-        }
         let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         let mut said = S::Numbers::ZERO;
         if !halves::read(said.as_mut(), state) {
@@ -89,6 +86,9 @@ impl P2p57 {
         }
         (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
         (beacon.degree, beacon.state) = (header.degree, S::from_numbers(said));
+        if header.checksum != link.checksum {
+            return Err(Refusal::Model);
+        }
         fill(beacon, parts, numbers)?;
         Ok(parts)
     }
@@ -116,6 +116,10 @@ impl Codec for P2p57 {
     fn identity(frame: &[u8], _now: u32) -> Option<Identity> {
         let (ShortFront { sender, boot, sequence, .. }, _) = ShortFront::take(frame)?;
         Some(Identity { sender, boot, sequence })
+    }
+
+    fn checksum(frame: &[u8]) -> Option<u32> {
+        ShortFront::take(frame).map(|(header, _)| header.checksum)
     }
 
     fn encode<S: State, C: Chains, W: Tensor>(

@@ -18,7 +18,7 @@ pub enum Refusal {
     Truncated,
     /// Bytes behind the content.
     Trailing,
-    /// The sender flies another model.
+    /// The sender flies another model. Where frames are sealed, its state is taken in all the same.
     Model,
     /// A NaN, an infinity, a subnormal or a number too large.
     NotAdmissible,

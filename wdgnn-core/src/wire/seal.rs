@@ -117,6 +117,19 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         Some((header, content, tag))
     }
 
+    /// The checksum that a frame is authenticated with, beside its header: that of its sender's weight file. Where headers tell it, somebody
+    /// with another model can be told from somebody without the key; short headers do not, and there the receiver's own is meant.
+    fn sealed_checksum(link: Link, frame: &[u8]) -> [u8; 4] {
+        C::checksum(frame).unwrap_or(link.checksum).to_le_bytes()
+    }
+
+    /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
+    fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
+        if matches!(read, Ok(_) | Err(Refusal::Model)) {
+            self.keep_count(identity, now);
+        }
+    }
+
     /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender.
     fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
         // Where time has gone back, it begins to listen anew.
@@ -166,10 +179,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         if frame.len() > longest {
             return Err(Refusal::Trailing);
         }
+        let checksum = Self::sealed_checksum(link, frame);
         let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
         let inside = header.len() + content.len();
-        // The weight file's checksum, which short headers do not carry, and the header are authenticated, but not encrypted.
-        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
+        let associated: [&[u8]; 2] = [&checksum, header];
         if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
             return Err(Refusal::Forged);
         }
@@ -182,8 +195,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         (C::bytes::<S, H, W>() + TAG).max(LONGEST)
     }
 
-    /// Keeps count of a frame that was good in every way: only such a one counts as its sender's last.
-    fn remember(&mut self, identity: &Identity, now: u32) {
+    /// Remembers a frame as its sender's last.
+    fn keep_count(&mut self, identity: &Identity, now: u32) {
         let Identity { sender, sequence, .. } = *identity;
         let last = Last { sender, sequence, heard: now };
         if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
@@ -224,6 +237,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::identity(frame, now)
     }
 
+    fn checksum(frame: &[u8]) -> Option<u32> {
+        C::checksum(frame)
+    }
+
     fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
         let identity = C::identity(frame, now)?;
         let unlisted = self.robots.is_some_and(|robots| identity.sender >= robots);
@@ -231,9 +248,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         if unlisted || too_old || self.newer(&identity, now) == Some(false) {
             return None;
         }
+        let checksum = Self::sealed_checksum(*link, frame);
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
         let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
-        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
+        let associated: [&[u8]; 2] = [&checksum, header];
         let authentic = frame.len() <= ROOM
             && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
         authentic.then_some(identity)
@@ -270,9 +288,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         let copy = copy.get_mut(..frame.len().min(ROOM + 1)).unwrap_or_default();
         copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         let (inside, identity) = self.open(*link, now, copy, Self::longest::<S, H, W>())?;
-        let decoded = self.inner.decode(link, now, inside)?;
-        self.remember(&identity, now);
-        Ok(decoded)
+        let decoded = self.inner.decode(link, now, inside);
+        self.remember(&decoded, &identity, now);
+        decoded
     }
 
     fn read<S: State, H: Chains, W: Tensor>(
@@ -283,8 +301,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         beacon: &mut Beacon<S, H, W>,
     ) -> Result<Parts, Refusal> {
         let (inside, identity) = self.open(*link, now, frame, Self::longest::<S, H, W>())?;
-        let parts = self.inner.read(link, now, inside, beacon)?;
-        self.remember(&identity, now);
-        Ok(parts)
+        let parts = self.inner.read(link, now, inside, beacon);
+        self.remember(&parts, &identity, now);
+        parts
     }
 }
