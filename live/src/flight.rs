@@ -165,7 +165,8 @@ impl<W: World> Flight<W> {
 
     /// What robots sense of themselves.
     fn sensed(&mut self, knobs: &Knobs) -> Vec<StateOf<W>> {
-        let mut sensed = self.world.sense(self.tick, &self.states);
+        let mut sensed = Vec::new();
+        self.world.sense(self.tick, &self.states, &mut sensed);
         if knobs.noise > 0.0 {
             for (state, member) in sensed.iter_mut().zip(&self.members) {
                 change::<W>(state, |axis, x| {
@@ -200,7 +201,8 @@ impl<W: World> Flight<W> {
     /// Who is in range of whom.
     fn look(&mut self, range: f32) {
         self.condition.radius = range;
-        self.range = self.world.links(self.tick, &self.states, &self.condition);
+        let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
+        self.world.links(self.tick, &places, &self.condition, &mut self.range);
     }
 
     /// What robots commanded in the last tick, and their parameters: for the digest.

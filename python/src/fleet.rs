@@ -258,9 +258,9 @@ impl<W: World> Fleet for Sortie<W> {
     fn expert(&mut self) -> Result<Option<Vec<f32>>> {
         let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
         let mut commands = Vec::new();
-        let links =
-            self.aloft.world.clone().links(self.aloft.tick, &self.aloft.states, &self.aloft.condition);
         let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
+        let mut links = Links::default();
+        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.condition, &mut links);
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
         expert
             .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;

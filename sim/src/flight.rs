@@ -11,7 +11,7 @@ use wdgnn_core::task::Task;
 
 use crate::{
     error::{Error, Result},
-    links::{Links, distance},
+    links::{Links, distance, squared},
     scene::{Scene, Swarm},
     tally::Tally,
     world::{Condition, OutputOf, StateOf, World},
@@ -108,6 +108,7 @@ impl<W: World> Start<W> {
             states: self.states.clone(),
             places: Vec::new(),
             links: Links::default(),
+            sensed: Vec::new(),
             commands: Vec::with_capacity(self.states.len()),
             flight: Flight {
                 // Whoever flies on and on has room for more made on the way.
@@ -173,6 +174,8 @@ pub struct Aloft<W: World> {
     pub places: Vec<[f32; 3]>,
     /// Who heard whom then.
     pub links: Links,
+    /// What robots sensed of themselves then.
+    pub sensed: Vec<StateOf<W>>,
     /// What robots are about to do, once they have thought.
     pub commands: Vec<OutputOf<W>>,
     /// What was measured so far.
@@ -186,11 +189,12 @@ impl<W: World> Aloft<W> {
     /// What ends the flight.
     pub fn think(&mut self, swarm: &mut dyn Swarm<W::Task>) -> Result {
         let Self { world, tick, states, .. } = self;
-        self.links = world.links(*tick, states, &self.condition);
-        self.places = states.iter().map(W::place).collect();
+        self.places.clear();
+        self.places.extend(states.iter().map(W::place));
+        world.links(*tick, &self.places, &self.condition, &mut self.links);
         self.flight.score.push(world.score(*tick, states));
-        let sensed = world.sense(*tick, states);
-        let scene = Scene { tick: *tick, states: &sensed, places: &self.places, links: &self.links };
+        world.sense(*tick, states, &mut self.sensed);
+        let scene = Scene { tick: *tick, states: &self.sensed, places: &self.places, links: &self.links };
         swarm.fly(&scene, &mut self.commands)?;
         self.flight.near(&self.places, &self.links, |robot| swarm.in_sky(robot));
         Ok(())
@@ -232,11 +236,20 @@ impl Flight {
 pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
     let mut close = [0; 3];
-    for (a, b) in links.pairs().filter(|(a, b)| in_sky(*a) && in_sky(*b)) {
-        let distance = distance(&places[a], &places[b]);
-        smallest = smallest.min(distance);
-        for (close, limit) in close.iter_mut().zip(CLOSE_METRES) {
-            *close += u32::from(distance < limit);
+    // Farther than this, nothing is to be said but how far the nearest are.
+    let [.., far] = CLOSE_METRES;
+    let mut nearest = f32::INFINITY;
+    for (a, place) in places.iter().enumerate() {
+        for b in links.of(a).iter().map(|b| *b as usize).filter(|b| a < *b) {
+            let square = squared(place, &places[b]);
+            if (square < nearest || square <= far * far * 1.001) && in_sky(a) && in_sky(b) {
+                nearest = nearest.min(square);
+                let distance = distance(place, &places[b]);
+                smallest = smallest.min(distance);
+                for (close, limit) in close.iter_mut().zip(CLOSE_METRES) {
+                    *close += u32::from(distance < limit);
+                }
+            }
         }
     }
     (smallest, close)

@@ -4,7 +4,7 @@ use std::{fmt::Debug, ops::Range};
 
 use wdgnn_core::{
     robot::Onboard,
-    task::{NodeId, Numbers as _, Task},
+    task::{Numbers as _, Task},
 };
 
 use crate::{error::Result, links::Links, tally::Tally};
@@ -124,8 +124,8 @@ pub struct Inside<'a, T: Task> {
     pub output: &'a T::Output,
     /// The taps of its first chain.
     pub taps: &'a [f32],
-    /// Whom it counted, and at which of its ticks that one was heard last.
-    pub counted: Vec<(NodeId, u32, &'a T::State)>,
+    /// Whom it counted, by number, and at which of its ticks that one was heard last.
+    pub counted: Vec<(u32, u32, &'a T::State)>,
     /// Whether this was a tick in which taps go on.
     pub exchanged: bool,
 }

@@ -57,6 +57,34 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         self.entries.iter_mut()
     }
 
+    /// In place of everybody, those with these addresses, ascending, of whom nothing is known but that they were there. They have their
+    /// slots until the hearing ends.
+    pub fn expect(&mut self, senders: impl Iterator<Item = NodeId>, state: S)
+    where
+        S: State,
+        C: Chains,
+        W: Tensor,
+        E: Default,
+    {
+        let mut count = 0;
+        for sender in senders.take(N) {
+            if self.entries.len() == count {
+                let never = Heard { tick: 0, said: 0, state };
+                // There is room for `N`.
+                let _ = self.entries.push(Neighbour::newcomer(&never, Span::NONE, Beacon::silent(state)));
+            }
+            if let Some(entry) = self.entries.get_mut(count) {
+                // What somebody else said is left there: it is replaced when this one is heard, or goes with it.
+                (entry.heard, entry.proven, entry.known) = (0, 0, 0);
+                (entry.doubted, entry.counts) = (false, false);
+                (entry.beacon.sender, entry.beacon.boot, entry.beacon.sequence) = (sender, 0, 0);
+            }
+            count += 1;
+        }
+        self.entries.truncate(count);
+        self.settled = 0;
+    }
+
     /// A neighbour has said what cannot be: it has to prove itself anew.
     pub fn doubt(&mut self, sender: NodeId) {
         for entry in self.entries.iter_mut().filter(|entry| entry.beacon.sender == sender) {

@@ -62,7 +62,7 @@ impl<W: World> Observer<W> for Flown<W> {
             taps.extend_from_slice(inside.taps);
             memories.push(Memory {
                 state: *inside.state,
-                heard: inside.counted.iter().map(|(id, tick, _)| (u32::from(*id), *tick)).collect(),
+                heard: inside.counted.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
                 others: inside.counted.iter().map(|(_, _, state)| **state).collect(),
                 output: *inside.output,
                 command: *command,

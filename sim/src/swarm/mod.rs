@@ -1,6 +1,7 @@
 //! Swarms of robots: ways to fly the same tick.
 //!
 //! * [`typed`]: nodes in this process that hand each other their beacons, the fast path.
+//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory.
 //! * [`native`]: nodes in this process that speak in bytes, with ports made of memory.
 //!
 //! The latter, and robots on emulated microcontrollers, which are not of this crate, are [`Robots`] that talk through an air, in
@@ -12,6 +13,7 @@ pub mod native;
 pub mod networks;
 pub mod on_air;
 pub mod outcome;
+pub mod packed;
 pub mod typed;
 pub mod watch;
 

@@ -16,6 +16,7 @@ use super::{
     Robots,
     native::Native,
     on_air::{Air, Mixed, OnAir},
+    packed::Packed,
     typed::{Online, Typed},
 };
 use crate::{
@@ -223,8 +224,21 @@ impl<'a, T: Flown> Visitor<T> for MakeExact<'a, '_, T> {
 
     fn visit<S: Shape<T>>(self) -> Self::Output {
         let blueprint = self.network.blueprint::<S>(None)?;
-        Ok(Box::new(Typed::<T, _>::new(&blueprint, self.network.online, self.start)))
+        Ok(exact(&blueprint, self.network.online, self.start))
     }
+}
+
+/// A swarm by the fast path on `exact`: packed, where nothing of what neighbours said lasts and nobody sees the whole swarm.
+fn exact<'a, T, M>(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
+{
+    if blueprint.behaviour.forgets() && !matches!(online, Online::Centralised(..)) {
+        let learns = matches!(online, Online::Decentralised);
+        return Box::new(Packed::new(blueprint, learns, start));
+    }
+    Box::new(Typed::<T, _>::new(blueprint, online, start))
 }
 
 /// A swarm by the fast path, of which only the codec is still to be chosen.
@@ -331,7 +345,7 @@ impl<'a, T: Flown> Draft<'a, T> {
                 })?;
                 let behaviour = Behaviour::new(Learning::OFF).every(draft.exchange);
                 let blueprint = Blueprint { model, task: draft.task, checksum: 0, behaviour };
-                Ok(Box::new(Typed::<T, _>::new(&blueprint, Online::Off, start)))
+                Ok(exact(&blueprint, Online::Off, start))
             }
         }
         S::visit(self.size, Make(*self, start))?

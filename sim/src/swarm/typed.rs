@@ -25,10 +25,10 @@ use crate::{
 };
 
 /// Robots are handed to threads in so many pieces each, so that none waits long for another.
-const CHUNKS: usize = 4;
+pub(super) const CHUNKS: usize = 4;
 
 /// From this many robots on, one swarm's robots are spread over the threads.
-const PARALLEL_ROBOTS: usize = 128;
+pub(super) const PARALLEL_ROBOTS: usize = 128;
 
 /// Room for any profile's frame.
 pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
@@ -179,13 +179,13 @@ where
         state: node.state(),
         output: node.output(),
         taps: M::first_taps(node.chains()),
-        counted: node.trusted().map(|n| (n.beacon.sender, n.heard, &n.beacon.state)).collect(),
+        counted: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
         exchanged: node.has_turn(),
     }
 }
 
 /// A simulated robot's motors: they do what they are told.
-struct Motors<'a, O>(&'a mut O);
+pub(super) struct Motors<'a, O>(pub(super) &'a mut O);
 
 impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
     type Error = std::convert::Infallible;

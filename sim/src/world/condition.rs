@@ -5,6 +5,10 @@ use crate::error::{Error, Result};
 /// The smallest distance between two robots at the start, in metres (the paper's).
 pub const CLOSEST_METRES: f32 = 0.1;
 
+/// The most robots of a swarm: they take 30 GB. On the air there are fewer addresses
+/// ([`Profile::check_robots`](crate::profiles::Profile::check_robots)).
+pub const MOST_ROBOTS: usize = 20_000_000;
+
 /// The largest starting speed in m/s: that of sound.
 const FASTEST: f32 = 340.0;
 
@@ -30,10 +34,9 @@ impl Condition {
     /// # Errors
     /// [`Error::Usage`] with the option to change.
     pub fn check(&self) -> Result {
-        let largest = usize::from(u16::MAX);
-        if self.robots == 0 || self.robots > largest {
+        if self.robots == 0 || self.robots > MOST_ROBOTS {
             return Err(Error::usage(format!(
-                "--robots {} cannot be: give between 1 and {largest}, the number of addresses",
+                "--robots {} cannot be: give between 1 and {MOST_ROBOTS}",
                 self.robots
             )));
         }
@@ -64,8 +67,9 @@ mod tests {
     fn impossible_conditions_are_told() {
         let robots = Condition { robots: 0, ..Condition::PAPER };
         assert!(robots.check().unwrap_err().to_string().contains("--robots 0"));
-        let many = Condition { robots: 70_000, ..Condition::PAPER };
-        assert!(many.check().unwrap_err().to_string().contains("65535"));
+        let many = Condition { robots: MOST_ROBOTS + 1, ..Condition::PAPER };
+        assert!(many.check().unwrap_err().to_string().contains("20000000"));
+        assert!(Condition { robots: 1_000_000, ..Condition::PAPER }.check().is_ok());
         for radius in [-1.0, 0.0, 0.1, f32::NAN] {
             assert!(Condition { radius, ..Condition::PAPER }.check().is_err(), "{radius}");
         }

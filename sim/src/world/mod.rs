@@ -89,15 +89,14 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Where a robot is, in metres; in the plane the third number is zero.
     fn place(state: &StateOf<Self>) -> [f32; 3];
 
-    /// Who hears whom.
-    fn links(&mut self, _tick: u32, states: &[StateOf<Self>], condition: &Condition) -> Links {
-        let places: Vec<[f32; 3]> = states.iter().map(Self::place).collect();
-        Links::within(&places, condition.radius)
+    /// Who hears whom, where everybody is at a place: in place of what `links` were.
+    fn links(&mut self, _tick: u32, places: &[[f32; 3]], condition: &Condition, links: &mut Links) {
+        links.find(places, condition.radius);
     }
 
-    /// What robots sense of their own states.
-    fn sense(&mut self, _tick: u32, states: &[StateOf<Self>]) -> Vec<StateOf<Self>> {
-        states.to_vec()
+    /// What robots sense of their own states: in place of what `sensed` held.
+    fn sense(&mut self, _tick: u32, states: &[StateOf<Self>], sensed: &mut Vec<StateOf<Self>>) {
+        states.clone_into(sensed);
     }
 
     /// Moves everybody for one tick.

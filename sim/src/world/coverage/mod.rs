@@ -76,9 +76,9 @@ impl World for Area {
         [x, y, 0.0]
     }
 
-    fn sense(&mut self, tick: u32, cells: &[Cell]) -> Vec<Cell> {
+    fn sense(&mut self, tick: u32, cells: &[Cell], sensed: &mut Vec<Cell>) {
         let places: Vec<[f32; 2]> = cells.iter().map(|cell| cell.position).collect();
-        self.cells(tick, &places)
+        *sensed = self.cells(tick, &places);
     }
 
     fn step(&mut self, task: &Coverage, _: u32, cells: &mut [Cell], commands: &[[f32; 2]]) {

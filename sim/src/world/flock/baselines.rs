@@ -64,6 +64,23 @@ impl<const D: usize> Hearsay<D> {
         Self { hops, period, known: Vec::new() }
     }
 
+    /// What every robot knows at this tick where a state travels one hop: those around it, as they are.
+    fn at_once(&self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+        wishes.clear();
+        wishes.extend(scene.states.iter().enumerate().map(|(robot, motion)| {
+            let linked = scene.links.of(robot);
+            // In the order of robots, as everybody sums.
+            let (before, behind) = linked.split_at(linked.partition_point(|other| (*other as usize) < robot));
+            let (mut sum, mut count) = ([0.0; D], 0.0);
+            for known in before.iter().copied().chain([robot as u32]).chain(behind.iter().copied()) {
+                let velocity = scene.states[known as usize].velocity;
+                sum.iter_mut().zip(velocity).for_each(|(sum, v)| *sum += v);
+                count += 1.0;
+            }
+            std::array::from_fn(|axis| (sum[axis] / count - motion.velocity[axis]) / self.period)
+        }));
+    }
+
     /// What every robot knows at this tick: the states of its neighbours, what those knew at the tick before, and what it knew itself.
     fn hear(&mut self, scene: &Scene<'_, Motion<D>>) {
         let robots = scene.states.len();
@@ -74,11 +91,9 @@ impl<const D: usize> Hearsay<D> {
             .map(|robot| {
                 let mut known = before[robot].clone();
                 for &other in scene.links.of(robot) {
-                    if self.hops != Some(1) {
-                        for (known, told) in known.iter_mut().zip(&before[other as usize]) {
-                            if told.map(|(tick, _)| tick) > known.map(|(tick, _)| tick) {
-                                *known = *told;
-                            }
+                    for (known, told) in known.iter_mut().zip(&before[other as usize]) {
+                        if told.map(|(tick, _)| tick) > known.map(|(tick, _)| tick) {
+                            *known = *told;
                         }
                     }
                 }
@@ -95,6 +110,10 @@ impl<const D: usize> Hearsay<D> {
 
 impl<const D: usize> Wishes<D> for Hearsay<D> {
     fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+        if self.hops == Some(1) {
+            self.at_once(scene, wishes);
+            return;
+        }
         self.hear(scene);
         // A state that came over h hops is h − 1 ticks old.
         let oldest = self.hops.map_or(0, |hops| (scene.tick + 1).saturating_sub(hops));

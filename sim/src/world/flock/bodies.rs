@@ -125,10 +125,10 @@ impl<const D: usize> Bodies<D> {
     }
 
     /// What the robots sense.
-    pub fn sensed(&mut self, tick: u32, motions: &[Motion<D>]) -> Vec<Motion<D>> {
-        let mut sensed = motions.to_vec();
+    pub fn sensed(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
+        motions.clone_into(sensed);
         if self.quirks == Quirks::default() {
-            return sensed;
+            return;
         }
         for (robot, motion) in sensed.iter_mut().enumerate() {
             for (v, error) in motion.velocity.iter_mut().zip(self.sensor_bias[robot]) {
@@ -145,18 +145,16 @@ impl<const D: usize> Bodies<D> {
                 motion.velocity = self.stuck[robot];
             }
         }
-        sensed
     }
 
     /// Who hears whom.
-    pub fn links(&mut self, tick: u32, places: &[[f32; 3]], radius: f32) -> Links {
+    pub fn links(&mut self, tick: u32, places: &[[f32; 3]], radius: f32, links: &mut Links) {
         let shortened = if tick >= MIDWAY { self.quirks.shortened } else { 0.0 };
-        let links = Links::within(places, radius * (1.0 - shortened));
-        if self.quirks.loss <= 0.0 {
-            return links;
+        links.find(places, radius * (1.0 - shortened));
+        if self.quirks.loss > 0.0 {
+            let (random, loss) = (&mut self.random, self.quirks.loss);
+            *links = links.filtered(|_, _| random.random_range(0.0_f32..1.0) >= loss);
         }
-        let (random, loss) = (&mut self.random, self.quirks.loss);
-        links.filtered(|_, _| random.random_range(0.0_f32..1.0) >= loss)
     }
 
     /// How much of a command's change an actuator makes up in a tick.
@@ -256,10 +254,14 @@ mod tests {
     #[test]
     fn without_quirks_robots_do_what_they_are_told() {
         let mut bodies: Bodies = Bodies::new(Quirks::default(), 2, generator(1, Purpose::Bodies, 0));
-        assert_eq!(bodies.sensed(0, &pair()), pair());
+        let mut sensed = Vec::new();
+        bodies.sensed(0, &pair(), &mut sensed);
+        assert_eq!(sensed, pair());
         let commands = [[1.0, -2.0], [3.0, 4.0]];
         assert_eq!(bodies.act(0, &pair(), &commands, 0.01), commands);
-        assert_eq!(bodies.links(0, &pair().map(|motion| place(&motion)), 2.0).count(), 2);
+        let mut links = Links::default();
+        bodies.links(0, &pair().map(|motion| place(&motion)), 2.0, &mut links);
+        assert_eq!(links.count(), 2);
     }
 
     #[test]

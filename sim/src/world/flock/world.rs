@@ -206,16 +206,20 @@ where
         place(motion)
     }
 
-    fn links(&mut self, tick: u32, motions: &[Motion<D>], condition: &Condition) -> Links {
-        let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-        self.bodies().links(tick, &places, condition.radius)
+    fn links(&mut self, tick: u32, places: &[[f32; 3]], condition: &Condition, links: &mut Links) {
+        self.bodies().links(tick, places, condition.radius, links);
     }
 
-    fn sense(&mut self, tick: u32, motions: &[Motion<D>]) -> Vec<Motion<D>> {
-        self.bodies().sensed(tick, motions)
+    fn sense(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
+        self.bodies().sensed(tick, motions, sensed);
     }
 
     fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
+        if self.quirks == Quirks::default() {
+            // What robots command is what they do, to the last bit.
+            step(motions, commands, task.period);
+            return;
+        }
         let accelerations = self.bodies().act(tick, motions, commands, task.period);
         step(motions, &accelerations, task.period);
     }

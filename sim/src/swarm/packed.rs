@@ -1,0 +1,327 @@
+//! The fast path for robots that forget what neighbours said from tick to tick: as on the profile `exact`, through an air that harms
+//! nothing. Thousands to millions of them.
+//!
+//! A robot is what it keeps by itself and the numbers of its neighbours, an eighth of a node. To think, it takes a seat at a desk, a
+//! node of the core's that was another robot's a moment ago: recalls itself, hears its neighbours, and the core's own tick does the rest.
+//! The desk stays in the nearest cache. A test holds these swarms to nodes that are robots all the time ([`super::typed`]).
+//!
+//! Robots have numbers of 32 bits, addresses 16. In swarms of more robots than addresses, whoever is around a robot, and it itself, are
+//! numbered from zero in their order while it thinks: all that a node makes of an address is an order.
+
+use wdgnn_core::{
+    codec::{Exact, Parts},
+    node::{BeaconOf, Memory, Node},
+    ports::Sensed,
+    robot::NEIGHBOURS,
+    task::NodeId,
+    tensor::Tensor as _,
+    tick::{self, Hearing, PortErrors},
+    wide::Model,
+};
+
+use super::typed::{CHUNKS, Motors, PARALLEL_ROBOTS};
+use crate::{
+    air::blueprint::Blueprint,
+    error::Result,
+    links::Links,
+    scene::{Flown, Inside, Scene, Swarm, View},
+};
+
+/// Nodes of one model that are robots in turn.
+#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+pub struct Packed<T: Flown, M: Model> {
+    blueprint: Blueprint<M, T>,
+    robots: Vec<Robot<M, T>>,
+    /// What everybody says in a tick; nothing of a robot that is blind.
+    said: Vec<Option<BeaconOf<M, T>>>,
+    /// The tick in which it was said.
+    tick: u32,
+    desks: Vec<Desk<M, T>>,
+    learns: bool,
+    /// In swarms of more robots, addresses are given while one thinks.
+    addresses: usize,
+}
+
+/// What there is of a robot that does not think.
+struct Robot<M: Model, T: Flown> {
+    memory: Memory<M, T>,
+    /// How many neighbours it has.
+    count: u8,
+    /// Their numbers, ascending.
+    neighbours: [u32; NEIGHBOURS],
+}
+
+/// Where robots think, one after the other.
+struct Desk<M: Model, T: Flown> {
+    node: Node<M, T, NEIGHBOURS, Exact>,
+    /// Who is around, where there are more robots than addresses.
+    around: Vec<u32>,
+}
+
+impl<T, M> Packed<T, M>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+{
+    /// A swarm of one model at its start.
+    #[must_use]
+    pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
+        let robot = |state: &T::State| Robot {
+            memory: blueprint.node(0, *state, Exact).remember(),
+            count: 0,
+            neighbours: [0; NEIGHBOURS],
+        };
+        let robots = start.iter().map(robot).collect();
+        let addresses = NodeId::MAX.into();
+        Self {
+            blueprint: *blueprint,
+            robots,
+            said: Vec::new(),
+            tick: 0,
+            desks: Vec::new(),
+            learns,
+            addresses,
+        }
+    }
+}
+
+impl<M: Model, T: Flown> Robot<M, T> {
+    fn neighbours(&self) -> &[u32] {
+        &self.neighbours[..usize::from(self.count)]
+    }
+}
+
+impl<T, M> Desk<M, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy,
+{
+    /// The first half of a tick: what a robot says.
+    fn speak(
+        &mut self,
+        own: NodeId,
+        robot: &mut Robot<M, T>,
+        tick: u32,
+        state: T::State,
+    ) -> Option<BeaconOf<M, T>> {
+        self.node.recall(own, &robot.memory);
+        self.node.sense(tick, Some(Sensed::now(state)));
+        let said = self.node.speaks().then(|| self.node.beacon());
+        robot.memory = self.node.remember();
+        said
+    }
+
+    /// The second half, of robot number `own`; with `MANY`, there are more robots than addresses.
+    fn think<const MANY: bool>(
+        &mut self,
+        own: u32,
+        robot: &mut Robot<M, T>,
+        links: &Links,
+        said: &[Option<BeaconOf<M, T>>],
+        command: &mut T::Output,
+    ) {
+        let Self { node, around } = self;
+        let linked = links.of(own as usize);
+        if MANY {
+            around.clear();
+            around.extend(linked.iter().chain(robot.neighbours()).chain([&own]));
+            around.sort_unstable();
+            around.dedup();
+        }
+        let address = |number: u32| {
+            if MANY { around.partition_point(|other| *other < number) as NodeId } else { number as NodeId }
+        };
+        node.recall(address(own), &robot.memory);
+        node.expect(robot.neighbours().iter().map(|number| address(*number)));
+        let mut hearing = Hearing::default();
+        for (other, beacon) in
+            linked.iter().filter_map(|other| Some((*other, said[*other as usize].as_ref()?)))
+        {
+            hearing.heard += 1;
+            let heard = if MANY {
+                node.accept_parts(&BeaconOf::<M, T> { sender: address(other), ..*beacon }, Parts::ALL)
+            } else {
+                node.accept_parts(beacon, Parts::ALL)
+            };
+            if let Err(refusal) = heard {
+                hearing.refused.count(refusal);
+            }
+        }
+        tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+        robot.count = 0;
+        for (number, neighbour) in robot.neighbours.iter_mut().zip(node.neighbours()) {
+            let address = neighbour.beacon.sender;
+            *number = if MANY { around[usize::from(address)] } else { address.into() };
+            robot.count += 1;
+        }
+        robot.memory = node.remember();
+    }
+}
+
+impl<T, M> Swarm<T> for Packed<T, M>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
+{
+    fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        let Self { blueprint, robots, said, desks, addresses, .. } = self;
+        let parallel = robots.len() >= PARALLEL_ROBOTS && rayon::current_num_threads() > 1;
+        let shares = if parallel { CHUNKS * rayon::current_num_threads() } else { 1 };
+        let some = robots.len().div_ceil(shares).max(1);
+        while desks.len() < shares {
+            let node = blueprint.node(0, scene.states.first().copied().unwrap_or_else(zero), Exact);
+            desks.push(Desk { node, around: Vec::new() });
+        }
+        self.tick = scene.tick;
+        said.resize_with(robots.len(), || None);
+        commands.clear();
+        commands.resize(robots.len(), T::nothing());
+        let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
+            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
+                *said = desk.speak(own as NodeId, robot, scene.tick, *state);
+            }
+        };
+        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
+        spread(parallel, desks.iter_mut().zip((0..).step_by(some)).zip(speakers), speak);
+        let many = robots.len() > *addresses;
+        let said = &said[..];
+        let think = |((desk, first), (robots, commands)): Thinking<'_, M, T>| {
+            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
+                if many {
+                    desk.think::<true>(own, robot, scene.links, said, command);
+                } else {
+                    desk.think::<false>(own, robot, scene.links, said, command);
+                }
+            }
+        };
+        let seats = desks.iter_mut().zip((0..).step_by(some));
+        spread(parallel, seats.zip(robots.chunks_mut(some).zip(commands.chunks_mut(some))), think);
+        Ok(())
+    }
+
+    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+        let Robot { memory, .. } = self.robots.get(robot)?;
+        let said = |number: &u32| {
+            let beacon = self.said.get(*number as usize)?.as_ref()?;
+            Some((*number, self.tick, &beacon.state))
+        };
+        let inside = Inside {
+            state: memory.state(),
+            output: memory.output(),
+            taps: M::first_taps(memory.chains()),
+            counted: self.robots[robot].neighbours().iter().filter_map(said).collect(),
+            exchanged: true,
+        };
+        let (wide, offline) = (memory.wide().numbers(), self.blueprint.model.offline().numbers());
+        Some(View { wide, offline, inside: Some(inside) })
+    }
+
+    fn learns(&self) -> bool {
+        self.learns
+    }
+}
+
+fn zero<S: wdgnn_core::task::State>() -> S {
+    S::zero()
+}
+
+/// A desk, the number of the first of its robots, they themselves, what they sense, and where what they say goes.
+type Speaking<'a, M, T> = (
+    (&'a mut Desk<M, T>, u32),
+    ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]),
+);
+
+/// The same with their commands.
+type Thinking<'a, M, T> =
+    ((&'a mut Desk<M, T>, u32), (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
+
+/// Does every piece of work, on all threads or on this one.
+fn spread<W: Send>(parallel: bool, work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
+    if !parallel {
+        work.for_each(each);
+        return;
+    }
+    let each = &each;
+    rayon::scope(|scope| {
+        for piece in work {
+            scope.spawn(move |_| each(piece));
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::{
+        Task as _,
+        behaviour::Behaviour,
+        flocking::Flocking,
+        robot::{ModelOf, Onboard},
+        shape::Shape,
+    };
+
+    use super::*;
+    use crate::{
+        flight::{Aloft, Start},
+        models,
+        recipe::{Architecture, RecipeName},
+        seeds::{Purpose, generator},
+        swarm::typed::{Online, Typed},
+        world::{Condition, flock::Flock},
+    };
+
+    /// Everything that is to be seen of robots, as bits.
+    fn seen(aloft: &Aloft<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
+        let mut seen: Vec<u32> = aloft.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
+        for robot in 0..aloft.states.len() {
+            let View { wide, inside, .. } = swarm.robot(robot).unwrap();
+            let Inside { output, taps, counted, exchanged, .. } = inside.unwrap();
+            let numbers = wide.iter().chain(output).chain(taps).map(|x| x.to_bits());
+            seen.extend(numbers.chain([exchanged.into()]));
+            for (number, heard, state) in counted {
+                seen.extend([number, heard, state.position[0].to_bits(), state.velocity[1].to_bits()]);
+            }
+        }
+        seen
+    }
+
+    /// Flies robots that are nodes all the time and robots at desks side by side.
+    fn check(condition: Condition, addresses: usize, threads: usize) {
+        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let weights = file.weights();
+        let model: ModelOf<'_, Flocking> =
+            <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
+        let behaviour = Behaviour::new(weights.header.learning);
+        assert!(behaviour.forgets() && behaviour.learning.step > 0.0);
+        let task = Flocking::from_settings(&weights.header.task.numbers);
+        let blueprint = Blueprint { model, task, checksum: 0, behaviour };
+        let start =
+            Start::<Flock>::draw(&Flock::default(), &condition, &mut generator(4, Purpose::Testing, 0))
+                .unwrap();
+        let mut nodes = Typed::<_, _, Exact>::new(&blueprint, Online::Decentralised, &start.states);
+        let mut packed = Packed { addresses, ..Packed::new(&blueprint, true, &start.states) };
+        let mut flights = [start.begin(), start.begin()];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut crowded = false;
+        for tick in 0..condition.ticks {
+            let [one, other] = &mut flights;
+            one.think(&mut nodes).unwrap();
+            pool.install(|| other.think(&mut packed)).unwrap();
+            assert!(seen(one, &nodes) == seen(other, &packed), "{condition:?}, tick {tick}");
+            crowded |= (0..condition.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
+            one.go(&task);
+            other.go(&task);
+        }
+        assert_eq!(crowded, condition.radius > 3.0, "{condition:?}");
+    }
+
+    #[test]
+    fn robots_at_desks_do_what_nodes_do_to_the_last_bit() {
+        let calm = Condition { robots: 50, ticks: 60, ..Condition::PAPER };
+        check(calm, 65_535, 1);
+        // More robots around than a table holds, who come and go.
+        let crowd = Condition { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
+        for (addresses, threads) in [(65_535, 1), (65_535, 3), (10, 1), (10, 2)] {
+            check(crowd, addresses, threads);
+        }
+    }
+}

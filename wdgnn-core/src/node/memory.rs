@@ -1,0 +1,200 @@
+//! A node by itself: everything that lasts from tick to tick, without what all nodes of a swarm have in common and without the table.
+//!
+//! Where silent neighbours are not held and everybody is believed, nothing of what neighbours said lasts either, only who they were.
+//! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
+//! another robot's the next moment; and whoever stores a swarm stores these.
+
+use super::{Node, OwnTrack, Past, Scratch};
+use crate::{
+    behaviour::Behaviour,
+    learn::personal::Personal,
+    net::wide::Model,
+    tasks::task::{NodeId, Task},
+    wire::codec::Codec,
+};
+
+/// What a node with model `M` and task `T` keeps from tick to tick, besides its neighbours.
+#[derive(Debug)]
+pub struct Memory<M: Model, T: Task> {
+    tick: u32,
+    passed: u32,
+    turn: u32,
+    boot: u32,
+    sequence: u32,
+    degree: u8,
+    alone: u32,
+    age: u32,
+    began: Option<u32>,
+    lived: u32,
+    past: Past,
+    state: T::State,
+    own: OwnTrack<T>,
+    command: Option<M::Output>,
+    battery: Option<u8>,
+    chains: M::Chains,
+    told: Option<M::Chains>,
+    wide: M::Wide,
+    factor: M::Factor,
+    output: M::Output,
+    personal: Personal<M::Output>,
+    before: T::State,
+}
+
+impl<M: Model, T: Task> Memory<M, T> {
+    /// The robot's own state.
+    pub fn state(&self) -> &T::State {
+        &self.state
+    }
+
+    /// The taps z of all layers.
+    pub fn chains(&self) -> &M::Chains {
+        &self.chains
+    }
+
+    /// The wide parameters.
+    pub fn wide(&self) -> &M::Wide {
+        &self.wide
+    }
+
+    /// The network's raw output at its last tick.
+    pub fn output(&self) -> &M::Output {
+        &self.output
+    }
+}
+
+impl<T: Task> Clone for OwnTrack<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Task> Copy for OwnTrack<T> {}
+
+impl Behaviour {
+    /// Whether nothing of what neighbours said lasts from tick to tick: there is an exchange in every one, nobody is held, and everybody
+    /// is believed.
+    #[must_use]
+    pub fn forgets(&self) -> bool {
+        self.interval <= 1 && self.hold == 0 && self.probation == 0 && !self.wary
+    }
+}
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// What the node keeps from tick to tick, besides its neighbours.
+    #[inline]
+    pub fn remember(&self) -> Memory<M, T> {
+        // All of it is listed, so that what is new has to be thought of here.
+        let Self {
+            id: _,
+            model: _,
+            task: _,
+            codec: _,
+            link: _,
+            behaviour: _,
+            reach: _,
+            neighbours: _,
+            heard: Scratch(_),
+            tick,
+            passed,
+            turn,
+            boot,
+            sequence,
+            degree,
+            alone,
+            age,
+            began,
+            lived,
+            past,
+            state,
+            own,
+            command,
+            battery,
+            chains,
+            told,
+            wide,
+            factor,
+            output,
+            personal,
+            before,
+        } = self;
+        Memory {
+            tick: *tick,
+            passed: *passed,
+            turn: *turn,
+            boot: *boot,
+            sequence: *sequence,
+            degree: *degree,
+            alone: *alone,
+            age: *age,
+            began: *began,
+            lived: *lived,
+            past: *past,
+            state: *state,
+            own: *own,
+            command: *command,
+            battery: *battery,
+            chains: *chains,
+            told: *told,
+            wide: *wide,
+            factor: *factor,
+            output: *output,
+            personal: *personal,
+            before: *before,
+        }
+    }
+
+    /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.
+    #[inline]
+    pub fn recall(&mut self, id: NodeId, memory: &Memory<M, T>) {
+        let Memory {
+            tick,
+            passed,
+            turn,
+            boot,
+            sequence,
+            degree,
+            alone,
+            age,
+            began,
+            lived,
+            past,
+            state,
+            own,
+            command,
+            battery,
+            chains,
+            told,
+            wide,
+            factor,
+            output,
+            personal,
+            before,
+        } = memory;
+        self.id = id;
+        (self.tick, self.passed, self.turn, self.boot) = (*tick, *passed, *turn, *boot);
+        (self.sequence, self.degree, self.alone, self.age) = (*sequence, *degree, *alone, *age);
+        (self.began, self.lived, self.past, self.battery) = (*began, *lived, *past, *battery);
+        self.state = *state;
+        self.own = *own;
+        self.command = *command;
+        self.chains = *chains;
+        self.told = *told;
+        self.wide = *wide;
+        self.factor = *factor;
+        self.output = *output;
+        self.personal = *personal;
+        self.before = *before;
+    }
+
+    /// In place of all neighbours, those with these addresses, ascending, of whom nothing is known but that they were there: who is not
+    /// heard before [`settle`](Self::settle) is forgotten then, and has kept a newcomer from its slot. For nodes whose behaviour
+    /// [forgets](Behaviour::forgets).
+    pub fn expect(&mut self, senders: impl Iterator<Item = NodeId>) {
+        self.neighbours.expect(senders, self.state);
+    }
+}
