@@ -69,7 +69,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         let mut count = 0;
         for sender in senders.take(N) {
             if self.entries.len() == count {
-                let never = Heard { tick: 0, said: 0, state };
+                let never = Heard { tick: 0, said: 0, state, other_model: false };
                 // There is room for `N`.
                 let _ = self.entries.push(Neighbour::newcomer(&never, Span::NONE, Beacon::silent(state)));
             }
