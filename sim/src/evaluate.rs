@@ -1,13 +1,13 @@
 //! Many swarms under many controllers, in parallel, and what comes out on average.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::atomic::AtomicBool};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
     error::Result,
-    flight::{Flight, Start},
+    flight::{Flight, Moment, Observer, Start},
     lineup::{Controller, Lineup},
     seeds::{Purpose, generator},
     tally::Tally,
@@ -111,7 +111,8 @@ pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
-/// Flies `swarms` held-out swarms under each controller. `done` is called after every flight, from any thread.
+/// Flies `swarms` held-out swarms under each controller. `done` is called after every flight, from any thread; where robots are many,
+/// after every tick ([`calls`]).
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
@@ -130,18 +131,23 @@ pub fn evaluate<W: World>(
             Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, swarm as u64))
         })
         .collect::<Result<Vec<_>>>()?;
-    // Flattened, so that no thread waits for the last swarm of a controller.
-    let flights = (0..controllers.len() * swarms)
-        .into_par_iter()
-        .map(|job| {
-            let swarm = job % swarms;
-            let start = &starts[swarm];
-            let mut flown = lineup.swarm(&controllers[job / swarms], start, swarm as u64)?;
-            let flight = start.fly_alone(&task, flown.as_mut())?;
+    let fly = |job: usize| {
+        let swarm = job % swarms;
+        let start = &starts[swarm];
+        let mut flown = lineup.swarm(&controllers[job / swarms], start, swarm as u64)?;
+        let watchers: &mut [&mut dyn Observer<W>] =
+            if lineup.many { &mut [&mut Ticks(done)] } else { &mut [] };
+        let flight = start.fly(&task, flown.as_mut(), watchers, &AtomicBool::new(false))?;
+        if !lineup.many {
             done();
-            Ok(flight)
-        })
-        .collect::<Result<Vec<_>>>()?;
+        }
+        Ok(flight)
+    };
+    let jobs = 0..controllers.len() * swarms;
+    // Flattened, so that no thread waits for the last swarm of a controller; where one swarm keeps all threads busy, one after the other.
+    let flights: Result<Vec<_>> =
+        if lineup.many { jobs.map(fly).collect() } else { jobs.into_par_iter().map(fly).collect() };
+    let flights = flights?;
     let outcome = |(controller, flights): (&Controller<W>, &[Flight])| Outcome {
         name: controller.name,
         title: controller.title,
@@ -150,6 +156,23 @@ pub fn evaluate<W: World>(
         summary: Summary::of(flights),
     };
     Ok(controllers.iter().zip(flights.chunks(swarms)).map(outcome).collect())
+}
+
+/// How often [`evaluate`] says that something is done.
+#[must_use]
+pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize) -> u64 {
+    let each = if lineup.many { condition.ticks.into() } else { 1 };
+    flights as u64 * each
+}
+
+/// Tells every tick.
+struct Ticks<'a>(&'a (dyn Fn() + Sync));
+
+impl<W: World> Observer<W> for Ticks<'_> {
+    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+        (self.0)();
+        Ok(())
+    }
 }
 
 #[cfg(test)]
