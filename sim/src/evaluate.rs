@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
 use rayon::prelude::*;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Result,
-    flight::{Flight, Start},
-    jobs,
+    flight::{Flight, Moment, Observer, Start},
+    jobs::{self, Pace},
     lineup::{Controller, Lineup},
     seeds::{Purpose, generator},
     tally::Tally,
@@ -136,9 +136,26 @@ impl<W: World> Case<'_, W> {
         Start::draw(&self.lineup.world, self.condition, &mut random)
     }
 
-    fn fly(&self, controller: usize, swarm: usize, start: &Start<W>) -> Result<Flight> {
+    /// Where one swarm keeps all threads busy, flights are one after the other.
+    fn pace(&self) -> Pace {
+        if self.lineup.many { Pace::InTurn } else { Pace::Together }
+    }
+
+    fn fly(
+        &self,
+        controller: usize,
+        swarm: usize,
+        start: &Start<W>,
+        done: &(dyn Fn() + Sync),
+    ) -> Result<Flight> {
         let mut flown = self.lineup.swarm(&self.controllers[controller], start, swarm as u64)?;
-        start.fly_alone(&self.lineup.task()?, flown.as_mut())
+        let watchers: &mut [&mut dyn Observer<W>] =
+            if self.lineup.many { &mut [&mut Ticks(done)] } else { &mut [] };
+        let flight = start.fly(&self.lineup.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
+        if !self.lineup.many {
+            done();
+        }
+        Ok(flight)
     }
 
     fn outcomes(&self, flights: &[Flight]) -> Vec<Outcome> {
@@ -154,7 +171,7 @@ impl<W: World> Case<'_, W> {
 }
 
 /// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
-/// from any thread.
+/// from any thread; where robots are many, after every tick ([`calls`]).
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be; as [`jobs::map`].
@@ -174,7 +191,8 @@ pub fn evaluate_all<W: World>(
         .collect();
     let starts: Vec<Vec<Mutex<Option<Arc<Start<W>>>>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
-    let flights = jobs::map(work, jobs.len(), |job| {
+    let pace = cases.first().map_or(Pace::Together, Case::pace);
+    let flights = jobs::map(work, pace, jobs.len(), |job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
         // Whoever needs a start first draws it, for all controllers.
@@ -185,9 +203,7 @@ pub fn evaluate_all<W: World>(
                 None => Arc::clone(held.insert(Arc::new(case.start(swarm)?))),
             }
         };
-        let flight = case.fly(controller, swarm, &start)?;
-        done();
-        Ok(flight)
+        case.fly(controller, swarm, &start, done)
     })?;
     let mut rest = &flights[..];
     let outcomes = cases.iter().map(|case| {
@@ -198,7 +214,7 @@ pub fn evaluate_all<W: World>(
     Ok(outcomes.collect())
 }
 
-/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called after every flight, from any thread.
+/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
@@ -212,16 +228,26 @@ pub fn evaluate<W: World>(
 ) -> Result<Vec<Outcome>> {
     let case = Case { lineup, controllers, condition, swarms, seed };
     let starts = (0..swarms).into_par_iter().map(|swarm| case.start(swarm)).collect::<Result<Vec<_>>>()?;
-    let flights = (0..controllers.len() * swarms)
-        .into_par_iter()
-        .map(|job| {
-            let swarm = job % swarms;
-            let flight = case.fly(job / swarms, swarm, &starts[swarm])?;
-            done();
-            Ok(flight)
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let fly = |job| case.fly(job / swarms, job % swarms, &starts[job % swarms], done);
+    let flights = case.pace().map(controllers.len() * swarms, fly)?;
     Ok(case.outcomes(&flights))
+}
+
+/// How often [`evaluate_all`] says that something is done.
+#[must_use]
+pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize) -> u64 {
+    let each = if lineup.many { condition.ticks.into() } else { 1 };
+    flights as u64 * each
+}
+
+/// Tells every tick.
+struct Ticks<'a>(&'a (dyn Fn() + Sync));
+
+impl<W: World> Observer<W> for Ticks<'_> {
+    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+        (self.0)();
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,32 @@ impl std::fmt::Display for Part {
     }
 }
 
+/// Whether jobs are done at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// On all cores, each job on one.
+    Together,
+    /// One after the other: each keeps all cores busy by itself.
+    InTurn,
+}
+
+impl Pace {
+    /// The results of `count` jobs in order, all done here.
+    ///
+    /// # Errors
+    /// What a job says.
+    pub fn map<R: Send>(
+        self,
+        count: usize,
+        job: impl Fn(usize) -> Result<R> + Send + Sync,
+    ) -> Result<Vec<R>> {
+        match self {
+            Self::Together => (0..count).into_par_iter().map(job).collect(),
+            Self::InTurn => (0..count).map(job).collect(),
+        }
+    }
+}
+
 static SHARE: OnceLock<Share> = OnceLock::new();
 
 /// Says what this program does of its work; without this, all of it.
@@ -86,15 +112,20 @@ struct Results {
 /// # Errors
 /// What a job says; [`Error::Part`] when this program has done its part and the results are in their file; [`Error::Usage`] for files
 /// that are no parts of this work.
-pub fn map<R>(work: &str, count: usize, job: impl Fn(usize) -> Result<R> + Send + Sync) -> Result<Vec<R>>
+pub fn map<R>(
+    work: &str,
+    pace: Pace,
+    count: usize,
+    job: impl Fn(usize) -> Result<R> + Send + Sync,
+) -> Result<Vec<R>>
 where
     R: Serialize + DeserializeOwned + Send,
 {
     match SHARE.get() {
-        None => (0..count).into_par_iter().map(job).collect(),
+        None => pace.map(count, job),
         Some(Share::One(part, file)) => {
             files::probe(file)?;
-            files::write(file, &one(work, *part, count, job)?)?;
+            files::write(file, &one(work, *part, pace, count, job)?)?;
             Err(Error::Part { part: *part, path: file.clone() })
         }
         Some(Share::None(places)) => {
@@ -112,11 +143,12 @@ where
 fn one<R: Serialize>(
     work: &str,
     part: Part,
+    pace: Pace,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<Vec<u8>> {
     let mine: Vec<usize> = (part.number as usize - 1..count).step_by(part.of as usize).collect();
-    let results = mine.into_par_iter().map(|number| bytes(&job(number)?)).collect::<Result<_>>()?;
+    let results = pace.map(mine.len(), |index| bytes(&job(mine[index])?))?;
     bytes(&Results {
         magic: MAGIC.into(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -201,7 +233,12 @@ mod tests {
 
     fn parts(of: u32) -> Vec<(PathBuf, Vec<u8>)> {
         (1..=of)
-            .map(|number| (number.to_string().into(), one("sums", Part { number, of }, 10, job).unwrap()))
+            .map(|number| {
+                (
+                    number.to_string().into(),
+                    one("sums", Part { number, of }, Pace::Together, 10, job).unwrap(),
+                )
+            })
             .collect()
     }
 
@@ -237,7 +274,7 @@ mod tests {
     #[test]
     fn what_a_job_says_ends_the_work() {
         let failing = |number| if number == 4 { Err(Error::usage("no")) } else { Ok(number as u64) };
-        assert!(one("sums", Part { number: 1, of: 2 }, 10, failing).is_err());
-        assert!(one("sums", Part { number: 2, of: 2 }, 10, failing).is_ok());
+        assert!(one("sums", Part { number: 1, of: 2 }, Pace::Together, 10, failing).is_err());
+        assert!(one("sums", Part { number: 2, of: 2 }, Pace::InTurn, 10, failing).is_ok());
     }
 }

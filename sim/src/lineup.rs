@@ -55,6 +55,9 @@ const NETWORKS: [(&str, &str, Architecture, Learner); 5] = [
     ("graph-filter", "graph filter", Architecture::GraphFilter, Learner::Nobody),
 ];
 
+/// More robots than this are many: a table of everybody by everybody takes a gigabyte.
+pub const MANY_ROBOTS: usize = 5_000;
+
 /// The name of whom everybody else is there for.
 pub const ONLINE: &str = "wd-gnn-online";
 /// The name of the same as it was trained.
@@ -115,6 +118,9 @@ pub struct Lineup<W: World> {
     pub personal: bool,
     /// Fly through the air byte by byte, sealed, with these faults.
     pub faults: Option<Faults>,
+    /// Swarms of so many robots ([`MANY_ROBOTS`]) that only the expert and the robots that learn in flight are flown, one after the
+    /// other: others keep a table of everybody by everybody.
+    pub many: bool,
     /// The weight file of those robots that fly another one, by the faults' share.
     pub other: Option<ModelFile>,
     /// The world.
@@ -135,6 +141,7 @@ impl<W: World> Lineup<W> {
             centralised,
             personal: true,
             faults: None,
+            many: false,
             other: None,
             world: W::default(),
         }
@@ -165,7 +172,8 @@ impl<W: World> Lineup<W> {
                     && !(centre && (self.faults.is_some() || W::centre().is_none()))
             }
         };
-        Controller::all().into_iter().filter(there).collect()
+        let few = |controller: &Controller<W>| !self.many || [EXPERT, ONLINE].contains(&controller.name);
+        Controller::all().into_iter().filter(there).filter(few).collect()
     }
 
     /// The model of an architecture, if there is one.

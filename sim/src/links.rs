@@ -117,26 +117,46 @@ impl Grid {
                         // Cells that differ in the first number only lie side by side.
                         for (x, more_x) in near(x, self.sides[0]) {
                             let cell = self.number([x, y, z]);
-                            let [from, to] = [cell, cell + more_x].map(|cell| self.starts[cell] as usize);
-                            for (other, its_place) in &self.robots[from..to] {
-                                if squared(place, its_place) <= within && *other != robot {
-                                    others.push(*other);
-                                }
-                            }
+                            let (from, to) = (self.starts[cell], self.starts[cell + more_x]);
+                            add_near(&self.robots[from as usize..to as usize], robot, place, within, others);
                         }
                     }
                 }
             }
         }
-        // A dozen, mostly in order.
-        let found = &mut others[first..];
-        for end in 1..found.len() {
-            let mut at = end;
-            while at > 0 && found[at - 1] > found[at] {
-                found.swap(at - 1, at);
-                at -= 1;
-            }
+        sort(&mut others[first..]);
+    }
+}
+
+/// Adds those of some robots who are near. Everybody is written down, and stays if it is: one in four is, which no processor guesses.
+#[inline]
+fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
+    let first = others.len();
+    others.resize(first + some.len(), 0);
+    let places = &mut others[first..];
+    let mut count = 0;
+    for (other, its_place) in some {
+        if let Some(slot) = places.get_mut(count) {
+            *slot = *other;
         }
+        count += usize::from((squared(place, its_place) <= within) & (*other != robot));
+    }
+    others.truncate(first + count);
+}
+
+/// Sorts a dozen numbers, none of which comes twice: each goes to the place of its rank, which takes no guesses either.
+#[inline]
+fn sort(numbers: &mut [u32]) {
+    const FEW: usize = 16;
+    let Some(few) = numbers.len().checked_sub(1).filter(|_| numbers.len() <= FEW) else {
+        numbers.sort_unstable();
+        return;
+    };
+    let mut all = [u32::MAX; FEW];
+    all[..=few].copy_from_slice(numbers);
+    for number in &all[..=few] {
+        let rank = all.iter().fold(0, |rank, other| rank + u32::from(other < number));
+        numbers[rank as usize & (FEW - 1)] = *number;
     }
 }
 
@@ -167,6 +187,7 @@ fn square_of(distance: f32) -> f32 {
 
 /// The squared distance between two places.
 #[must_use]
+#[inline]
 pub fn squared(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     dx * dx + dy * dy + dz * dz

@@ -13,10 +13,10 @@ use crate::{
         realisations, stop_on_interrupt,
     },
     error::{Error, Result},
-    evaluate::{self, Case, Outcome, Summary, evaluate, evaluate_all},
+    evaluate::{self, Case, Outcome, Summary, calls, evaluate, evaluate_all},
     fault_options::FaultArguments,
     files, jobs,
-    lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
+    lineup::{Controller, EXPERT, Lineup, MANY_ROBOTS, OFFLINE, ONLINE},
     model::ModelFile,
     page::{self, flights::counted},
     picture::animation,
@@ -67,9 +67,9 @@ pub struct FlockArguments {
     /// Length of a flight in ticks of 10 ms.
     #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
     pub ticks: u32,
-    /// Held-out swarms to fly.
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub swarms: usize,
+    /// Held-out swarms to fly [default: 40, and one of more than 5000 robots].
+    #[arg(long, value_name = "N")]
+    pub swarms: Option<usize>,
     /// Seed of the held-out swarms.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     pub seed: u64,
@@ -131,7 +131,7 @@ impl Default for FlockArguments {
             radius: Condition::PAPER.radius,
             speed: Condition::PAPER.speed,
             ticks: Condition::PAPER.ticks,
-            swarms: 40,
+            swarms: None,
             seed: SEED,
             seeds: 1,
             late_motors: 0,
@@ -150,6 +150,11 @@ impl Default for FlockArguments {
 impl FlockArguments {
     fn condition(&self) -> Condition {
         Condition { robots: self.robots, radius: self.radius, speed: self.speed, ticks: self.ticks }
+    }
+
+    /// Many robots are many samples.
+    fn swarms(&self) -> usize {
+        self.swarms.unwrap_or(if self.robots > MANY_ROBOTS { 1 } else { 40 })
     }
 
     fn lineup(&self) -> Result<Lineup<Flock>> {
@@ -176,6 +181,12 @@ impl FlockArguments {
             return Err(Error::usage("--step-size must be 0 or more"));
         }
         lineup.step = self.step_size;
+        lineup.many = self.robots > MANY_ROBOTS && lineup.faults.is_none();
+        if lineup.many {
+            eprintln!(
+                "more than {MANY_ROBOTS} robots: only the expert and robots that learn in flight are flown"
+            );
+        }
         Ok(lineup)
     }
 
@@ -189,11 +200,13 @@ impl FlockArguments {
         if self.seeds == 0 {
             return Err(Error::usage("--seeds 0 leaves nothing to fly: give at least 1"));
         }
-        if self.swarms == 0 {
+        if self.swarms == Some(0) {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
-        self.profile.check_robots(self.robots)?;
         let lineup = self.lineup()?;
+        if self.profile != Profile::Exact || lineup.faults.is_some() {
+            self.profile.check_robots(self.robots)?;
+        }
         if self.realisations.is_some() && (self.profile != Profile::Exact || lineup.faults.is_some()) {
             return Err(Error::usage(
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
@@ -239,9 +252,10 @@ impl FlockArguments {
     /// Flies every seed's swarms.
     fn fly(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<Vec<Vec<Outcome>>> {
         let controllers = lineup.controllers();
-        let case = |seed| Case { lineup, controllers: &controllers, condition, swarms: self.swarms, seed };
+        let swarms = self.swarms();
+        let case = |seed| Case { lineup, controllers: &controllers, condition, swarms, seed };
         let cases: Vec<_> = (self.seed..).take(self.seeds).map(case).collect();
-        let bar = progress::bar((cases.len() * self.swarms * controllers.len()) as u64, "flying");
+        let bar = progress::bar(calls(lineup, condition, cases.len() * swarms * controllers.len()), "flying");
         let work = format!("{} --seeds {}, {}", self.command(), self.seeds, lineup.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
@@ -260,7 +274,7 @@ impl FlockArguments {
             lineup.step = self.step_size;
             let shown: Vec<Controller<Flock>> =
                 lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-            realised.push(evaluate(&lineup, &shown, condition, self.swarms, seed, &|| {})?);
+            realised.push(evaluate(&lineup, &shown, condition, self.swarms(), seed, &|| {})?);
             flown = Some(lineup);
         }
         bar.finish_and_clear();
@@ -274,7 +288,7 @@ impl FlockArguments {
         let replay = page::replay::record(lineup, &condition, self.seed)?;
         // Baselines are in the table; pictures and lines are the paper's controllers.
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
-        let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms, "held-out swarm"));
+        let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms(), "held-out swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: format!("Flocking under {} controllers", replay.flights.len()),
             lead: format!(
@@ -345,7 +359,8 @@ impl FlockArguments {
 
     /// The command that does this again, whatever the defaults will be.
     fn command(&self) -> String {
-        let Self { recipe, robots, radius, speed, ticks, swarms, seed, .. } = self;
+        let Self { recipe, robots, radius, speed, ticks, seed, .. } = self;
+        let swarms = self.swarms();
         let mut command = format!(
             "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --ticks {ticks} --swarms {swarms} --seed {seed}",
             recipe.name()
@@ -390,7 +405,8 @@ impl FlockArguments {
         over: &[(&'static str, &'static str, OverSeeds)],
     ) -> Output<'a> {
         let controllers = outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect();
-        let Self { profile, robots, radius, speed, swarms, seed, .. } = *self;
+        let Self { profile, robots, radius, speed, seed, .. } = *self;
+        let swarms = self.swarms();
         let over_seeds = over.iter().map(|(name, _, over)| (*name, over.clone())).collect();
         Output { profile, robots, radius, speed, swarms, seed, controllers, over_seeds }
     }
@@ -398,7 +414,7 @@ impl FlockArguments {
     fn print_table(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) {
         println!(
             "{} of {}, range {} m, speed ±{} m/s, {} s of flight, seed {}, profile {}\nmodels: {}{}\n",
-            counted(self.swarms, "swarm"),
+            counted(self.swarms(), "swarm"),
             counted(self.robots, "robot"),
             self.radius,
             self.speed,

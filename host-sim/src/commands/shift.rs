@@ -12,7 +12,7 @@ use crate::{
     },
     error::{Error, Result},
     evaluate::Spread,
-    jobs,
+    jobs::{self, Pace},
     lineup::Lineup,
     model::ModelFile,
     page::{self, ChartPage, flights::counted},
@@ -117,7 +117,7 @@ impl ShiftArguments {
         let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
         let work = format!("{}, {}", self.command(), lineup.words());
-        let mut outcomes = jobs::map(&work, rows.len(), |row| {
+        let mut outcomes = jobs::map(&work, Pace::Together, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
             bar.inc(1);

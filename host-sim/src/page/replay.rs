@@ -10,7 +10,7 @@ use super::document::five_digits;
 use crate::{
     error::Result,
     flight::{Flight, Moment, Observer, Start},
-    lineup::Lineup,
+    lineup::{Controller, Lineup},
     seeds::{Purpose, generator},
     world::{Condition, Spot, World},
 };
@@ -163,16 +163,20 @@ pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) ->
     let task = lineup.task()?;
     let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let shown: Vec<_> = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-    let flown = shown
-        .into_par_iter()
-        .map(|controller| {
-            let mut recorder = Recorder::new(condition);
-            let mut swarm = lineup.swarm(&controller, &start, 0)?;
-            let stop = AtomicBool::new(false);
-            let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
-            Ok((recorder.recording::<W>(controller.name, controller.title, &flight), recorder))
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let fly = |controller: Controller<W>| {
+        let mut recorder = Recorder::new(condition);
+        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        let stop = AtomicBool::new(false);
+        let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
+        Ok((recorder.recording::<W>(controller.name, controller.title, &flight), recorder))
+    };
+    // A swarm of many robots keeps all threads busy, and much of the memory.
+    let flown: Result<Vec<_>> = if lineup.many {
+        shown.into_iter().map(fly).collect()
+    } else {
+        shown.into_par_iter().map(fly).collect()
+    };
+    let flown = flown?;
     let (flights, mut recorders): (Vec<Recording>, Vec<Recorder>) = flown.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
     let Recorder { ticks, robots, start, scenery, .. } = recorder;

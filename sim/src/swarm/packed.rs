@@ -5,8 +5,9 @@
 //! node of the core's that was another robot's a moment ago: recalls itself, hears its neighbours, and the core's own tick does the rest.
 //! The desk stays in the nearest cache. A test holds these swarms to nodes that are robots all the time ([`super::typed`]).
 //!
-//! Robots have numbers of 32 bits, addresses 16. In swarms of more robots than addresses, whoever is around a robot, and it itself, are
-//! numbered from zero in their order while it thinks: all that a node makes of an address is an order.
+//! Robots have numbers of 32 bits, addresses 16: the lower half of a number. All that a node makes of an address is an order, so that is
+//! enough where the upper halves of all around a robot are the same. Where they are not, these are numbered from zero in their
+//! order while the robot thinks.
 
 use wdgnn_core::{
     codec::{Exact, Parts},
@@ -38,8 +39,8 @@ pub struct Packed<T: Flown, M: Model> {
     tick: u32,
     desks: Vec<Desk<M, T>>,
     learns: bool,
-    /// In swarms of more robots, addresses are given while one thinks.
-    addresses: usize,
+    /// So many bits of a number are an address.
+    bits: u32,
 }
 
 /// What there is of a robot that does not think.
@@ -54,8 +55,9 @@ struct Robot<M: Model, T: Flown> {
 /// Where robots think, one after the other.
 struct Desk<M: Model, T: Flown> {
     node: Node<M, T, NEIGHBOURS, Exact>,
-    /// Who is around, where there are more robots than addresses.
+    /// Who is around, where addresses have to be given.
     around: Vec<u32>,
+    bits: u32,
 }
 
 impl<T, M> Packed<T, M>
@@ -72,16 +74,8 @@ where
             neighbours: [0; NEIGHBOURS],
         };
         let robots = start.iter().map(robot).collect();
-        let addresses = NodeId::MAX.into();
-        Self {
-            blueprint: *blueprint,
-            robots,
-            said: Vec::new(),
-            tick: 0,
-            desks: Vec::new(),
-            learns,
-            addresses,
-        }
+        let bits = NodeId::BITS;
+        Self { blueprint: *blueprint, robots, said: Vec::new(), tick: 0, desks: Vec::new(), learns, bits }
     }
 }
 
@@ -107,12 +101,12 @@ where
         self.node.recall(own, &robot.memory);
         self.node.sense(tick, Some(Sensed::now(state)));
         let said = self.node.speaks().then(|| self.node.beacon());
-        robot.memory = self.node.remember();
+        self.node.remember_senses(&mut robot.memory);
         said
     }
 
-    /// The second half, of robot number `own`; with `MANY`, there are more robots than addresses.
-    fn think<const MANY: bool>(
+    /// The second half, of robot number `own`.
+    fn think(
         &mut self,
         own: u32,
         robot: &mut Robot<M, T>,
@@ -120,17 +114,45 @@ where
         said: &[Option<BeaconOf<M, T>>],
         command: &mut T::Output,
     ) {
-        let Self { node, around } = self;
         let linked = links.of(own as usize);
-        if MANY {
-            around.clear();
-            around.extend(linked.iter().chain(robot.neighbours()).chain([&own]));
-            around.sort_unstable();
-            around.dedup();
+        let all = [linked.first(), linked.last(), robot.neighbours().first(), robot.neighbours().last()];
+        let half = own >> self.bits;
+        if all.into_iter().flatten().all(|number| number >> self.bits == half) {
+            let (bits, rest) = (self.bits, (1 << self.bits) - 1);
+            let address = |number: u32| (number & rest) as NodeId;
+            self.conclude::<false>(
+                (own, robot, linked, said),
+                address,
+                |address| half << bits | u32::from(address),
+                command,
+            );
+            return;
         }
-        let address = |number: u32| {
-            if MANY { around.partition_point(|other| *other < number) as NodeId } else { number as NodeId }
-        };
+        let mut around = std::mem::take(&mut self.around);
+        around.clear();
+        around.extend(linked.iter().chain(robot.neighbours()).chain([&own]));
+        around.sort_unstable();
+        around.dedup();
+        let address = |number: u32| around.partition_point(|other| *other < number) as NodeId;
+        self.conclude::<true>(
+            (own, robot, linked, said),
+            address,
+            |address| around[usize::from(address)],
+            command,
+        );
+        self.around = around;
+    }
+
+    /// The same under these addresses; `RENAMED`, where they are not what everybody said.
+    #[inline]
+    fn conclude<const RENAMED: bool>(
+        &mut self,
+        (own, robot, linked, said): Situation<'_, M, T>,
+        address: impl Fn(u32) -> NodeId,
+        number: impl Fn(NodeId) -> u32,
+        command: &mut T::Output,
+    ) {
+        let node = &mut self.node;
         node.recall(address(own), &robot.memory);
         node.expect(robot.neighbours().iter().map(|number| address(*number)));
         let mut hearing = Hearing::default();
@@ -138,7 +160,7 @@ where
             linked.iter().filter_map(|other| Some((*other, said[*other as usize].as_ref()?)))
         {
             hearing.heard += 1;
-            let heard = if MANY {
+            let heard = if RENAMED {
                 node.accept_parts(&BeaconOf::<M, T> { sender: address(other), ..*beacon }, Parts::ALL)
             } else {
                 node.accept_parts(beacon, Parts::ALL)
@@ -149,14 +171,16 @@ where
         }
         tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
         robot.count = 0;
-        for (number, neighbour) in robot.neighbours.iter_mut().zip(node.neighbours()) {
-            let address = neighbour.beacon.sender;
-            *number = if MANY { around[usize::from(address)] } else { address.into() };
+        for (place, neighbour) in robot.neighbours.iter_mut().zip(node.neighbours()) {
+            *place = number(neighbour.beacon.sender);
             robot.count += 1;
         }
         robot.memory = node.remember();
     }
 }
+
+/// A robot's number, itself, whom it hears, and what everybody said.
+type Situation<'a, M, T> = (u32, &'a mut Robot<M, T>, &'a [u32], &'a [Option<BeaconOf<M, T>>]);
 
 impl<T, M> Swarm<T> for Packed<T, M>
 where
@@ -164,13 +188,13 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        let Self { blueprint, robots, said, desks, addresses, .. } = self;
+        let Self { blueprint, robots, said, desks, bits, .. } = self;
         let parallel = robots.len() >= PARALLEL_ROBOTS && rayon::current_num_threads() > 1;
         let shares = if parallel { CHUNKS * rayon::current_num_threads() } else { 1 };
         let some = robots.len().div_ceil(shares).max(1);
         while desks.len() < shares {
             let node = blueprint.node(0, scene.states.first().copied().unwrap_or_else(zero), Exact);
-            desks.push(Desk { node, around: Vec::new() });
+            desks.push(Desk { node, around: Vec::new(), bits: *bits });
         }
         self.tick = scene.tick;
         said.resize_with(robots.len(), || None);
@@ -178,20 +202,15 @@ where
         commands.resize(robots.len(), T::nothing());
         let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
-                *said = desk.speak(own as NodeId, robot, scene.tick, *state);
+                *said = desk.speak((own & ((1 << desk.bits) - 1)) as NodeId, robot, scene.tick, *state);
             }
         };
         let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
         spread(parallel, desks.iter_mut().zip((0..).step_by(some)).zip(speakers), speak);
-        let many = robots.len() > *addresses;
         let said = &said[..];
         let think = |((desk, first), (robots, commands)): Thinking<'_, M, T>| {
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                if many {
-                    desk.think::<true>(own, robot, scene.links, said, command);
-                } else {
-                    desk.think::<false>(own, robot, scene.links, said, command);
-                }
+                desk.think(own, robot, scene.links, said, command);
             }
         };
         let seats = desks.iter_mut().zip((0..).step_by(some));
@@ -285,7 +304,7 @@ mod tests {
     }
 
     /// Flies robots that are nodes all the time and robots at desks side by side.
-    fn check(condition: Condition, addresses: usize, threads: usize) {
+    fn check(condition: Condition, bits: u32, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model: ModelOf<'_, Flocking> =
@@ -298,7 +317,7 @@ mod tests {
             Start::<Flock>::draw(&Flock::default(), &condition, &mut generator(4, Purpose::Testing, 0))
                 .unwrap();
         let mut nodes = Typed::<_, _, Exact>::new(&blueprint, Online::Decentralised, &start.states);
-        let mut packed = Packed { addresses, ..Packed::new(&blueprint, true, &start.states) };
+        let mut packed = Packed { bits, ..Packed::new(&blueprint, true, &start.states) };
         let mut flights = [start.begin(), start.begin()];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut crowded = false;
@@ -317,11 +336,11 @@ mod tests {
     #[test]
     fn robots_at_desks_do_what_nodes_do_to_the_last_bit() {
         let calm = Condition { robots: 50, ticks: 60, ..Condition::PAPER };
-        check(calm, 65_535, 1);
+        check(calm, 16, 1);
         // More robots around than a table holds, who come and go.
         let crowd = Condition { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
-        for (addresses, threads) in [(65_535, 1), (65_535, 3), (10, 1), (10, 2)] {
-            check(crowd, addresses, threads);
+        for (bits, threads) in [(16, 1), (16, 3), (6, 1), (3, 2)] {
+            check(crowd, bits, threads);
         }
     }
 }

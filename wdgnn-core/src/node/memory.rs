@@ -148,6 +148,16 @@ where
         }
     }
 
+    /// The same after [`sense`](Self::sense) and [`beacon`](Self::beacon) alone, in place of what was remembered before them: only
+    /// what they change.
+    #[inline]
+    pub fn remember_senses(&self, memory: &mut Memory<M, T>) {
+        (memory.tick, memory.passed, memory.lived) = (self.tick, self.passed, self.lived);
+        (memory.began, memory.age, memory.sequence) = (self.began, self.age, self.sequence);
+        (memory.state, memory.before) = (self.state, self.before);
+        memory.own = self.own;
+    }
+
     /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.
     #[inline]
     pub fn recall(&mut self, id: NodeId, memory: &Memory<M, T>) {
