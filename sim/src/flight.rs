@@ -55,6 +55,8 @@ pub struct Flight {
     pub min_distance: f32,
     /// Pairs closer than each of [`CLOSE_METRES`], summed over the ticks.
     pub close_pairs: [u32; 3],
+    /// Those of them closer than the first that neither of the two could have avoided.
+    pub unavoidable: u32,
     /// How far the robots' parameters were apart at the end, relative to those that were trained.
     pub disagreement: Option<f64>,
     /// What was counted on the air, where there was one.
@@ -115,6 +117,7 @@ impl<W: World> Start<W> {
                 score: Vec::with_capacity(ticks.min(1 << 16)),
                 min_distance: f32::INFINITY,
                 close_pairs: [0; 3],
+                unavoidable: 0,
                 disagreement: None,
                 tally: None,
             },
@@ -196,7 +199,7 @@ impl<W: World> Aloft<W> {
         world.sense(*tick, states, &mut self.sensed);
         let scene = Scene { tick: *tick, states: &self.sensed, places: &self.places, links: &self.links };
         swarm.fly(&scene, &mut self.commands)?;
-        self.flight.near(&self.places, &self.links, |robot| swarm.in_sky(robot));
+        self.flight.near(&self.places, &self.links, swarm);
         Ok(())
     }
 
@@ -221,8 +224,14 @@ impl<W: World> Aloft<W> {
 
 impl Flight {
     /// Measures how near robots are to each other.
-    fn near(&mut self, places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) {
+    fn near<T: Task>(&mut self, places: &[[f32; 3]], links: &Links, swarm: &dyn Swarm<T>) {
+        let in_sky = |robot| swarm.in_sky(robot);
         let (smallest, close) = closeness(places, links, in_sky);
+        if close[0] > 0 {
+            let pairs = links.pairs().filter(|(a, b)| in_sky(*a) && in_sky(*b));
+            let close = pairs.filter(|(a, b)| distance(&places[*a], &places[*b]) < CLOSE_METRES[0]);
+            self.unavoidable += close.filter(|(a, b)| !swarm.avoidable(*a, *b)).count() as u32;
+        }
         self.min_distance = self.min_distance.min(smallest);
         for (sum, close) in self.close_pairs.iter_mut().zip(close) {
             *sum += close;

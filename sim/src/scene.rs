@@ -70,6 +70,11 @@ pub trait Swarm<T: Task>: Send {
         true
     }
 
+    /// Whether one of two robots could have kept out of the other's way in the last tick: it can steer, and had word of it in time.
+    fn avoidable(&self, _one: usize, _other: usize) -> bool {
+        true
+    }
+
     /// The frames of the last tick, robot by robot, where there are any.
     fn frames(&self) -> &[Vec<Frame>] {
         &[]

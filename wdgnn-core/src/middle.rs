@@ -40,24 +40,27 @@ impl Middle {
         self.median
     }
 
-    /// The number, or the nearest one within so many spreads of the middle.
-    #[inline]
-    pub(crate) fn bound(&self, number: f32, spreads: f32) -> f32 {
+    /// Brings every number to the nearest one within so many spreads of the middle.
+    #[inline(never)] // for speed, and once in flash
+    pub(crate) fn bound(&self, numbers: &mut [f32], spreads: f32) {
         let reach = spreads * self.spread;
         let (least, most) = (self.median - reach, self.median + reach);
-        if number > most {
-            most
-        } else if number < least {
-            least
-        } else {
-            number
+        for number in numbers {
+            if *number > most {
+                *number = most;
+            } else if *number < least {
+                *number = least;
+            }
         }
     }
 
-    /// How many spreads a number is from the middle.
-    #[inline]
-    pub(crate) fn oddness(&self, number: f32) -> f32 {
-        (number - self.median).abs() / self.spread
+    /// Adds to `odd` how many spreads every number is from the middle, up to `most` of them.
+    #[inline(never)] // likewise
+    pub(crate) fn oddness(&self, numbers: &[f32], most: f32, odd: &mut [f32]) {
+        for (number, odd) in numbers.iter().zip(odd) {
+            let more = (number - self.median).abs() / self.spread;
+            *odd += if more < most { more } else { most };
+        }
     }
 }
 
@@ -68,13 +71,18 @@ fn take<I: Iterator>(numbers: &mut I, distance: f32) -> f32 {
 
 /// Puts a few numbers in order, each behind those that are not larger.
 fn sort(numbers: &mut [f32]) {
-    for sorted in 0..numbers.len() {
-        for place in (0..sorted).rev() {
-            match numbers.get_mut(place..) {
-                Some([low, high, ..]) if *low > *high => core::mem::swap(low, high),
-                _ => break,
+    for sorted in 1..numbers.len() {
+        let Some((sorted, [next, ..])) = numbers.split_at_mut_checked(sorted) else { return };
+        let number = *next;
+        let mut hole = next;
+        for place in sorted.iter_mut().rev() {
+            if *place <= number {
+                break;
             }
+            *hole = *place;
+            hole = place;
         }
+        *hole = number;
     }
 }
 
@@ -104,15 +112,24 @@ mod tests {
     #[test]
     fn what_is_far_from_the_middle_is_brought_back_and_what_is_near_stays() {
         let middle = Middle::of(&mut [1.0, 2.0, 3.0, 4.0, 90.0], 0.5).unwrap();
-        assert_eq!(
-            (middle.bound(90.0, 2.0), middle.bound(-90.0, 2.0), middle.bound(4.5, 2.0)),
-            (6.0, 0.0, 4.5)
-        );
-        assert_eq!(middle.oddness(6.0), 2.0);
-        assert!(!middle.bound(f32::NAN, 2.0).is_infinite());
+        let mut numbers = [90.0, -90.0, 4.5, f32::NAN];
+        let mut odd = [1.0; 3];
+        middle.oddness(&[6.0, 0.0, 1.0e9], 5.0, &mut odd);
+        assert_eq!(odd, [3.0, 3.0, 6.0]);
+        middle.bound(&mut numbers, 2.0);
+        assert_eq!(numbers[..3], [6.0, 0.0, 4.5]);
+        assert!(!numbers[3].is_infinite());
     }
 
     proptest! {
+        #[test]
+        fn numbers_are_put_in_order(numbers in proptest::collection::vec(-10.0_f32..10.0, 0..16)) {
+            let (mut sorted, mut expected) = (numbers.clone(), numbers);
+            sort(&mut sorted);
+            expected.sort_by(f32::total_cmp);
+            prop_assert_eq!(sorted, expected);
+        }
+
         #[test]
         fn fewer_than_half_move_the_middle_no_further_than_the_others_are(
             honest in proptest::collection::vec(-10.0_f32..10.0, 5..9),

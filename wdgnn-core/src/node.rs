@@ -14,6 +14,7 @@ use crate::{
     },
 };
 
+mod drive;
 mod memory;
 mod senses;
 mod talk;
@@ -126,6 +127,8 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     own: OwnTrack<T>,
     /// What its motors do.
     command: Option<M::Output>,
+    /// Whether its motors obey.
+    drive: drive::Drive,
     /// What is left of its battery, in percent, where that is known.
     battery: Option<u8>,
     chains: M::Chains,
@@ -144,6 +147,9 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
 }
+
+/// The degree that a robot tells who is nothing but a body to others.
+const ONLY_A_BODY: u8 = 255;
 
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;
@@ -246,6 +252,7 @@ where
             state,
             own: OwnTrack::new(state),
             command: None,
+            drive: drive::Drive::default(),
             battery: None,
             chains: Chains::ZERO,
             told: None,

@@ -9,6 +9,7 @@ use common::{
     seeded,
 };
 use wdgnn_core::{
+    Beacon,
     behaviour::{BLIND_TICKS, Behaviour, ROBUST_BLIND_TICKS},
     codec::Exact,
     failsafe::Level,
@@ -138,11 +139,61 @@ fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
     assert!((50 + BLIND_TICKS..60 + BLIND_TICKS).contains(&slow), "{slow}");
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
     assert!((50 + ROBUST_BLIND_TICKS..60 + ROBUST_BLIND_TICKS).contains(&blind), "{blind}");
-    assert!(
-        (blind..600).all(|tick| see(&mut robot, tick, 49) == Verdict::Blind && !robot.speaks()),
-        "for good"
-    );
+    for tick in blind..600 {
+        assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "for good");
+        assert!(robot.speaks() && robot.beacon().degree == 255, "as a body");
+    }
+    assert!(robot.state().velocity.iter().all(|v| v.abs() < 1.0e-3), "at rest: {:?}", robot.state());
     assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until it moves again");
+}
+
+#[test]
+fn a_robot_that_never_knew_where_it_is_says_nothing() {
+    let weights = weights(1);
+    let mut robot = robot_on(1, &weights, wary(), Exact);
+    assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
+}
+
+#[test]
+fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
+    let weights = weights(1);
+    let model = Folded::new(network(&weights), Learning::OFF.metric);
+    let task = Flocking { separation: 0.15, ..TASK };
+    let mut robot = Node::<_, _, 16>::new(Settings { task, ..settings(1, model, wary(), Exact) });
+    let mut rng = seeded(5);
+    let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+    for tick in 0..50 {
+        robot.sense(tick, Some(Sensed::now(REST)));
+        let beacon = random_beacon(&mut rng, robot.model(), 2, beside);
+        let degree = if tick < 25 { 3 } else { 255 };
+        assert_eq!(robot.accept(Beacon { sequence: tick, degree, ..beacon }), Ok(()));
+        robot.settle();
+        assert_eq!(robot.trusted().count(), usize::from(tick < 25), "tick {tick}");
+        let ([_, away], _) = robot.guard();
+        assert_eq!(away, -10.0, "tick {tick}");
+    }
+}
+
+#[test]
+fn a_robot_whose_motors_do_not_obey_says_so_and_until_they_do_again() {
+    let weights = weights(1);
+    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
+    for tick in 0..120 {
+        robot.sense(tick, Some(Sensed::now(flying)));
+        let odd = robot.beacon().degree == 255;
+        assert!((odd || !(45..60).contains(&tick)) && (!odd || (10..90).contains(&tick)), "tick {tick}");
+        let command = [10.0, -10.0];
+        robot.acted(Some(command));
+        let obeyed = if (10..60).contains(&tick) { 0.0 } else { 0.01 };
+        flying = Motion {
+            position: [
+                flying.position[0] + 0.01 * flying.velocity[0],
+                flying.position[1] + 0.01 * flying.velocity[1],
+            ],
+            velocity: [flying.velocity[0] + obeyed * command[0], flying.velocity[1] + obeyed * command[1]],
+        };
+    }
 }
 
 #[test]

@@ -4,16 +4,17 @@ use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
+use super::row::{MORE_PAIRS, Nearness};
 use crate::{
     air::{
         medium::odd_ones_out,
         options::{Faults, Trust},
     },
     error::Result,
-    evaluate::evaluate,
     flight::{Flight, Moment, Observer, Start},
     lineup::{Controller, EXPERT, Lineup, ONLINE},
     seeds::{Purpose, generator},
+    swarm::handicapped::Handicapped,
     tally::Tally,
     world::{Condition, StateOf, World},
 };
@@ -81,13 +82,26 @@ impl<W: World> FaultFlights<W> {
         total(self) / total(without)
     }
 
-    /// Pairs closer than 0.1 m, in pair-ticks per flight, and the smallest distance of any, in metres.
+    /// How near robots came to each other, where `expert` close pairs per flight are the expert's.
     #[must_use]
-    pub fn nearness(&self) -> (f64, f64) {
+    pub fn nearness(&self, expert: f64) -> Nearness {
         let flights = || self.flights.iter().map(|flown| &flown.flight);
-        let close: u32 = flights().map(|flight| flight.close_pairs[0]).sum();
+        let per_flight = |count: u32| f64::from(count) / self.flights.len() as f64;
         let nearest = flights().map(|flight| f64::from(flight.min_distance)).fold(f64::INFINITY, f64::min);
-        (f64::from(close) / self.flights.len() as f64, nearest)
+        let unavoidable = per_flight(flights().map(|flight| flight.unavoidable).sum());
+        Nearness {
+            close_pairs: self.close_pairs(),
+            unavoidable,
+            most_close_pairs: expert + unavoidable + MORE_PAIRS,
+            nearest,
+        }
+    }
+
+    /// Pairs closer than 0.1 m, in pair-ticks per flight.
+    #[must_use]
+    pub fn close_pairs(&self) -> f64 {
+        let close: u32 = self.flights.iter().map(|flown| flown.flight.close_pairs[0]).sum();
+        f64::from(close) / self.flights.len() as f64
     }
 
     /// Mean total score.
@@ -173,14 +187,24 @@ impl<W: World> Bench<W> {
         Ok(FaultFlights { flights, faults })
     }
 
-    /// Close pairs of the expert in the same swarms, which nothing happens to; none where there is no expert.
+    /// Close pairs per flight of the expert in the same swarms, with the senses and motors that faults leave it; none where there is no
+    /// expert.
     ///
     /// # Errors
     /// As [`Bench::fly`].
-    pub fn expert_pairs(&self) -> Result<Option<f64>> {
+    pub fn expert_pairs(&self, faults: &Faults) -> Result<Option<f64>> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
-        let outcomes = evaluate(&self.lineup, &[expert], &self.condition, self.swarms, self.seed, &|| {})?;
-        Ok(outcomes.first().map(|outcome| outcome.summary.close_pairs))
+        let Self { lineup, condition, seed, .. } = self;
+        let (faults, task) = (Faults { seed: *seed, ..faults.clone() }, lineup.task()?);
+        let pairs = (0..self.swarms as u64).into_par_iter().map(|swarm| {
+            let mut random = generator(*seed, Purpose::Testing, swarm);
+            let start = Start::draw(&lineup.world, condition, &mut random)?;
+            let knowing = lineup.swarm(&expert, &start, swarm)?;
+            let mut flown = Handicapped::new(knowing, &faults, W::layout(), swarm, condition.robots);
+            Ok(f64::from(start.fly_alone(&task, &mut flown)?.close_pairs[0]))
+        });
+        let pairs = pairs.collect::<Result<Vec<f64>>>()?;
+        Ok(Some(pairs.iter().sum::<f64>() / self.swarms as f64))
     }
 
     /// The same bench with another length of flight and no more than so many swarms.
@@ -238,6 +262,7 @@ mod tests {
             score: Vec::new(),
             min_distance: 0.0,
             close_pairs: [0; 3],
+            unavoidable: 0,
             disagreement: None,
             tally: None,
         };

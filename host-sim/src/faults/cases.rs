@@ -19,7 +19,7 @@ pub struct Case {
     /// The same as it is typed.
     pub options: String,
     /// What the flights go through that it is compared with, as it is typed.
-    pub against: &'static str,
+    pub against: String,
     /// The largest cost that holds.
     pub limit: Option<f64>,
     /// Why, where it is not `USUAL`.
@@ -30,6 +30,10 @@ pub struct Case {
     pub ticks: Option<u32>,
     /// The most swarms that it takes.
     pub swarms: usize,
+    /// Whether robots are as alone as among a jammer's noise, whose flights it is compared with, close pairs and all.
+    pub jammed: bool,
+    /// Whether the expert, who knows all that robots sense, has the same senses and motors, and may have more close pairs for it.
+    pub expert_too: bool,
     /// How many times as large the robots' steps of learning are.
     pub step: f32,
 }
@@ -40,12 +44,14 @@ impl Case {
             fault,
             level: level.into(),
             options: options.into(),
-            against: "",
+            against: String::new(),
             limit: Some(USUAL),
             because: "",
             property: must::nothing,
             ticks: None,
             swarms: usize::MAX,
+            jammed: false,
+            expert_too: false,
             step: 1.0,
         }
     }
@@ -62,8 +68,16 @@ impl Case {
         Self { property, ..self }
     }
 
-    fn against(self, against: &'static str) -> Self {
-        Self { against, ..self }
+    fn against(self, against: impl Into<String>) -> Self {
+        Self { against: against.into(), ..self }
+    }
+
+    fn as_if_jammed(self) -> Self {
+        Self { jammed: true, ..self.against("--drop-chance 1") }
+    }
+
+    fn expert_too(self) -> Self {
+        Self { expert_too: true, ..self }
     }
 
     fn lasts(self, ticks: u32, swarms: usize) -> Self {
@@ -88,7 +102,7 @@ pub fn all(circumstances: &Circumstances) -> Vec<Case> {
     let Circumstances { robots, ticks, heard_per_frame } = *circumstances;
     [
         radio(),
-        strangers(heard_per_frame),
+        strangers(robots, heard_per_frame),
         insiders(),
         sensors(),
         motors(),
@@ -132,14 +146,19 @@ fn radio() -> Vec<Case> {
     ]
 }
 
-fn strangers(heard_per_frame: u64) -> Vec<Case> {
+fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
     let forge = FORGERIES.div_ceil(heard_per_frame.max(1)).min(MOST_FORGERIES);
     let held = |ticks: u32| {
-        let options = format!("--hold-back {ticks}");
-        Case { limit: None, ..Case::new("frames held back by a stranger", format!("{ticks} ticks"), options) }
-            .because("refused frames do no harm; what is not refused may cost 1.10")
-            .must(must::delay_refused)
+        let level = if ticks == 1 { "1 tick".into() } else { format!("{ticks} ticks") };
+        Case::new("frames held back by a stranger", level, format!("--hold-back {ticks}"))
     };
+    // Who hears nothing for so many ticks begins as much later, whatever else it does: that is what all are out of contact for.
+    let late = |ticks: u32| {
+        let deaf = (0..robots).map(|robot| format!("--drop {robot}@0-{ticks}")).collect::<Vec<_>>();
+        held(ticks).against(deaf.join(" ")).costs(1.1)
+    };
+    // What is too old is refused, which leaves robots as alone as a jammer does, and no worse off.
+    let refused = |ticks| held(ticks).as_if_jammed().costs(1.0).must(must::delay_refused);
     vec![
         // A second is recorded and played back for nine more; one robot is restarted meanwhile.
         Case::new("replay, over a reboot", "10 s", "--reboot 0@300 --replay 100")
@@ -150,10 +169,12 @@ fn strangers(heard_per_frame: u64) -> Vec<Case> {
         Case::new("forged, wrong key", "10⁶ frames", format!("--forge {forge}"))
             .costs(1.0)
             .must(must::forgeries_refused),
-        held(5),
-        held(20),
-        held(45),
-        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000") }
+        late(1),
+        late(2),
+        refused(5),
+        refused(20),
+        refused(45),
+        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000").as_if_jammed() }
             .because("who fills the air keeps honest frames out of it; a tick is to stay within its time")
             .must(must::within_budget)
             .lasts(20, 1),
@@ -190,14 +211,19 @@ fn sensors() -> Vec<Case> {
         Case::new("noise of positions", "10 cm", "--position-noise 0.1").costs(1.1).must(must::believed),
         Case::new("noise of positions", "30 cm", "--position-noise 0.3")
             .costs(1.25)
-            .must(must::share_believed),
+            .must(must::share_believed)
+            .expert_too(),
         Case::new("noise of velocities", "0.1 m/s", "--velocity-noise 0.1").costs(1.1).must(must::believed),
         Case::new("noise of both", "10 cm, 0.1 m/s", "--position-noise 0.1 --velocity-noise 0.1")
             .costs(1.1)
             .must(must::believed),
-        Case::new("positions off for good", "10 cm", "--position-bias 0.1").must(must::share_believed),
-        Case::new("velocities off for good", "0.1 m/s", "--velocity-bias 0.1").must(must::share_believed),
-        Case::new("headings off", "30° on 20 %", "--heading-error 30:0.2"),
+        Case::new("positions off for good", "10 cm", "--position-bias 0.1")
+            .must(must::share_believed)
+            .expert_too(),
+        Case::new("velocities off for good", "0.1 m/s", "--velocity-bias 0.1")
+            .must(must::share_believed)
+            .expert_too(),
+        Case::new("headings off", "30° on 20 %", "--heading-error 30:0.2").expert_too(),
         stops("sensors freeze", "--sensor frozen:0.1@50"),
         stops("sensors are lost", "--sensor lost:0.1@50"),
     ]
@@ -205,10 +231,11 @@ fn sensors() -> Vec<Case> {
 
 fn motors() -> Vec<Case> {
     vec![
-        Case::new("motors stuck", "10 %", "--motor stuck:0.1"),
-        Case::new("motors dead", "20 % at 0.1 s", "--motor dead:0.2@10"),
-        Case::new("motors weak", "40 % thrust on 20 %", "--motor weak:0.2"),
+        Case::new("motors stuck", "10 %", "--motor stuck:0.1").expert_too(),
+        Case::new("motors dead", "20 % at 0.1 s", "--motor dead:0.2@10").expert_too(),
+        Case::new("motors weak", "40 % thrust on 20 %", "--motor weak:0.2").expert_too(),
         Case::new("motors saturate", "3 m/s²", "--saturation 3")
+            .expert_too()
             .costs(5.0)
             .because("1.5 times 10/3: with 3 in place of 10 m/s² whoever steers takes that much longer"),
     ]
@@ -283,7 +310,8 @@ fn combinations() -> Vec<Case> {
             "interference, skips, noise, weak",
             "20 %, 10 %, 0.1 m/s, 20 %",
             "--interference 0.2:5 --skip 0.1 --velocity-noise 0.1 --motor weak:0.2",
-        ),
+        )
+        .expert_too(),
     ]
 }
 
@@ -299,8 +327,8 @@ mod tests {
     #[test]
     fn every_row_can_be_typed_and_is_said_as_it_is_typed() {
         for Case { fault, options, against, .. } in cases() {
-            for options in [&*options, against] {
-                let typed = FlightArguments::typed(options).unwrap();
+            for options in [options, against] {
+                let typed = FlightArguments::typed(&options).unwrap();
                 typed.faults(50, u32::MAX, 7).unwrap_or_else(|error| panic!("{fault}: {error}"));
                 let mut said: Vec<String> = typed.words().split_whitespace().map(str::to_owned).collect();
                 let mut asked: Vec<&str> = options.split_whitespace().collect();

@@ -6,7 +6,7 @@ use super::{
     bench::{Bench, FaultFlights},
     cases::{Case, Circumstances, all},
     properties::Measured,
-    row::{MORE_PAIRS, Nearness, Row},
+    row::Row,
 };
 use crate::{
     air::options::Faults,
@@ -22,8 +22,8 @@ type Known<W> = BTreeMap<(u32, usize, String), Reference<W>>;
 /// What a row is held against.
 struct Reference<W: World> {
     flights: FaultFlights<W>,
-    /// The most close pairs that hold, per flight.
-    most_close_pairs: f64,
+    /// Close pairs of the expert, per flight.
+    expert: f64,
 }
 
 /// The rows of a bench.
@@ -63,21 +63,27 @@ impl<W: World> Rows<W> {
     pub fn fly(&mut self, case: &Case) -> Result<Row> {
         let mut bench = self.bench.longer(case.ticks.unwrap_or(self.bench.condition.ticks), case.swarms);
         self.know(&bench, "")?;
-        self.know(&bench, case.against)?;
+        self.know(&bench, &case.against)?;
         let key = |options: &str| (bench.condition.ticks, bench.swarms, options.to_owned());
-        let (reference, without) = (&self.known[&key("")], &self.known[&key(case.against)].flights);
+        let (reference, without) = (&self.known[&key("")], &self.known[&key(&case.against)].flights);
+        let faults = faults(&bench, &case.options)?;
         let usual = bench.lineup.models[0].weights().header.learning.step;
         if case.step != 1.0 {
             bench.lineup.step = Some(case.step * usual);
         }
-        let flown = bench.fly(&faults(&bench, &case.options)?)?;
-        let (close_pairs, nearest) = flown.nearness();
-        let nearness = Nearness { close_pairs, most_close_pairs: reference.most_close_pairs, nearest };
+        let flown = bench.fly(&faults)?;
+        let mut nearness = flown.nearness(reference.expert);
+        if case.jammed {
+            nearness.allow(without.close_pairs());
+        } else if case.expert_too {
+            nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default());
+        }
         let (tally, ratio) = (flown.tally(), flown.ratio(without));
         let (held, mut property) = (case.property)(&Measured {
             tally: &tally,
             ratio,
             nearness: &nearness,
+            close_without: without.close_pairs(),
             same: flown.same(without),
             apart: flown.disagreement(),
             last: flown.last(),
@@ -108,8 +114,8 @@ impl<W: World> Rows<W> {
         let Entry::Vacant(place) = self.known.entry(key) else { return Ok(()) };
         let flights = bench.fly(&faults(bench, options)?)?;
         // Where there is no expert, robots without a fault are.
-        let expert = bench.expert_pairs()?.unwrap_or_else(|| flights.nearness().0);
-        place.insert(Reference { flights, most_close_pairs: expert + MORE_PAIRS });
+        let expert = bench.expert_pairs(&Faults::default())?.unwrap_or_else(|| flights.close_pairs());
+        place.insert(Reference { flights, expert });
         Ok(())
     }
 }

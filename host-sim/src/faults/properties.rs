@@ -13,8 +13,6 @@ const SOON_OVER: u32 = 50;
 const EXCHANGES_TO_REJECT: u32 = 5;
 /// Share of honest words that noise may have refused.
 const MOST_REFUSED: f64 = 0.02;
-/// What a stranger's delay may cost where frames are not refused.
-const MOST_DELAYED: f64 = 1.10;
 
 /// What was measured in the flights of a row.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +23,8 @@ pub struct Measured<'a> {
     pub ratio: f64,
     /// How near robots came to each other.
     pub nearness: &'a Nearness,
+    /// Close pairs per flight without the fault.
+    pub close_without: f64,
     /// Whether robots did the same as without the fault, to the last bit.
     pub same: bool,
     /// Disagreement of parameters at the end.
@@ -69,13 +69,11 @@ pub(super) fn forgeries_refused(of: &Measured<'_>) -> (bool, String) {
     (of.same && accepted == 0 && *fooled == 0, format!("{accepted} of {forged} accepted"))
 }
 
-/// Frames that a stranger holds back are refused, or do no harm.
+/// Frames that a stranger holds back are refused, and do no more than frames that never come.
 pub(super) fn delay_refused(of: &Measured<'_>) -> (bool, String) {
-    let share = f64::from(of.tally.refused.total()) / of.tally.heard.max(1) as f64;
-    (
-        of.ratio <= MOST_DELAYED || share >= 0.99,
-        format!("{:.0} % refused, or cost ≤ {MOST_DELAYED}", 100.0 * share),
-    )
+    let all = of.same && u64::from(of.tally.refused.total()) == of.tally.heard;
+    let words = if all { "all refused: as a jammer's, to the last bit" } else { "NOT ALL REFUSED" };
+    (all, words.into())
 }
 
 pub(super) fn liars_rejected(of: &Measured<'_>) -> (bool, String) {
@@ -94,11 +92,11 @@ pub(super) fn never_within_5_cm(of: &Measured<'_>) -> (bool, String) {
     (near, if near { "never within 5 cm" } else { "WITHIN 5 cm" }.into())
 }
 
-/// Honest noisy robots are believed, and keep their distance.
+/// Honest noisy robots are believed.
 pub(super) fn believed(of: &Measured<'_>) -> (bool, String) {
     let refused = of.tally.truths.share();
     let words = format!("{:.2} % of honest words refused", 100.0 * refused);
-    (refused <= MOST_REFUSED && of.nearness.close_pairs <= 1.0, words)
+    (refused <= MOST_REFUSED, words)
 }
 
 /// The same as far as it is to be told.
@@ -106,9 +104,10 @@ pub(super) fn share_believed(of: &Measured<'_>) -> (bool, String) {
     (true, format!("{:.2} % of honest words refused", 100.0 * of.tally.truths.share()))
 }
 
+/// No close pair that there is not without the fault.
 pub(super) fn no_close_pair(of: &Measured<'_>) -> (bool, String) {
-    let none = of.nearness.close_pairs == 0.0;
-    (none, if none { "no close pair" } else { "A CLOSE PAIR" }.into())
+    let none = of.nearness.close_pairs <= of.close_without;
+    (none, if none { "no close pair by it" } else { "A CLOSE PAIR BY IT" }.into())
 }
 
 pub(super) fn back_soon(of: &Measured<'_>) -> (bool, String) {
@@ -167,11 +166,20 @@ mod tests {
 
     /// What a property says of flights that were like this.
     fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
-        let (mut tally, mut nearness) =
-            (Tally::default(), Nearness { close_pairs: 0.0, most_close_pairs: 1.0, nearest: 0.3 });
+        let (mut tally, mut nearness) = (
+            Tally::default(),
+            Nearness { close_pairs: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
+        );
         let (none, near) = (tally.clone(), nearness);
-        let mut of =
-            Measured { tally: &none, ratio: 1.0, nearness: &near, same: true, apart: 0.0, last: 0.0 };
+        let mut of = Measured {
+            tally: &none,
+            ratio: 1.0,
+            nearness: &near,
+            close_without: 0.0,
+            same: true,
+            apart: 0.0,
+            last: 0.0,
+        };
         change(&mut tally, &mut nearness, &mut of);
         property(&Measured { tally: &tally, nearness: &nearness, ..of }).0
     }
@@ -238,12 +246,16 @@ mod tests {
     }
 
     #[test]
-    fn held_back_frames_are_refused_or_harmless() {
-        assert!(holds(delay_refused, |tally, _, of| (tally.heard, of.ratio) = (100, 1.1)));
-        assert!(!holds(delay_refused, |tally, _, of| (tally.heard, of.ratio) = (100, 1.11)));
-        assert!(holds(delay_refused, |tally, _, of| {
-            (tally.heard, of.ratio) = (100, 9.0);
-            tally.refused.count_many(Refusal::Untimely, 99);
+    fn held_back_frames_are_refused_all_of_them_and_do_as_little_as_those_that_never_come() {
+        let refuse = |tally: &mut Tally, refused| {
+            tally.heard = 100;
+            tally.refused.count_many(Refusal::Untimely, refused);
+        };
+        assert!(holds(delay_refused, |tally, _, _| refuse(tally, 100)));
+        assert!(!holds(delay_refused, |tally, _, _| refuse(tally, 99)));
+        assert!(!holds(delay_refused, |tally, _, of| {
+            refuse(tally, 100);
+            of.same = false;
         }));
     }
 
@@ -252,7 +264,6 @@ mod tests {
         let words = |told, refused| Words { told, refused };
         assert!(holds(believed, |tally, _, _| tally.truths = words(100, 2)));
         assert!(!holds(believed, |tally, _, _| tally.truths = words(100, 3)));
-        assert!(!holds(believed, |_, near, _| near.close_pairs = 1.1));
         assert!(
             holds(no_close_pair, |_, _, _| {}) && !holds(no_close_pair, |_, near, _| near.close_pairs = 0.1)
         );

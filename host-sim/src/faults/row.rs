@@ -40,7 +40,10 @@ pub struct Row {
 pub struct Nearness {
     /// Pairs closer than 0.1 m, in pair-ticks per flight.
     pub close_pairs: f64,
-    /// The most that hold: as many as the expert has in the same swarms without a fault, and [`MORE_PAIRS`].
+    /// Those of them that neither of the two could have avoided: no frame of the other came in in time, or neither can steer.
+    pub unavoidable: f64,
+    /// The most that hold: as many as the expert has in the same swarms without a fault, those that nobody could have avoided, and
+    /// [`MORE_PAIRS`]; or as many as are [allowed](Nearness::allow) for another reason.
     pub most_close_pairs: f64,
     /// The smallest distance of any pair, in metres.
     pub nearest: f64,
@@ -48,6 +51,13 @@ pub struct Nearness {
 
 /// How many close pairs more than the expert's hold, in pair-ticks per flight.
 pub const MORE_PAIRS: f64 = 1.0;
+
+impl Nearness {
+    /// Lets so many pairs, and [`MORE_PAIRS`], hold as well: what the fault leaves to be had.
+    pub fn allow(&mut self, close_pairs: f64) {
+        self.most_close_pairs = self.most_close_pairs.max(close_pairs + MORE_PAIRS);
+    }
+}
 
 impl Row {
     /// Whether cost and nearness are within their limits. A collision is a collision, whatever it cost.
@@ -111,7 +121,7 @@ mod tests {
     use super::*;
 
     fn near(close_pairs: f64) -> Nearness {
-        Nearness { close_pairs, most_close_pairs: 1.5, nearest: 0.02 }
+        Nearness { close_pairs, unavoidable: 0.0, most_close_pairs: 1.5, nearest: 0.02 }
     }
 
     #[test]
@@ -122,6 +132,16 @@ mod tests {
         assert!(!within(1.51, 0.0));
         assert!(!within(f64::NAN, 0.0) && !within(1.0, f64::NAN), "what is no number holds nothing");
         assert!(!Row::within_limits(None, None, Some(&near(2.0))) && Row::within_limits(None, None, None));
+    }
+
+    #[test]
+    fn what_the_fault_leaves_to_be_had_is_allowed_and_no_less_than_without_it() {
+        let allowed = |pairs| {
+            let mut near = near(0.0);
+            near.allow(pairs);
+            near.most_close_pairs
+        };
+        assert_eq!((allowed(0.0), allowed(0.5), allowed(4.0)), (1.5, 1.5, 5.0));
     }
 
     #[test]

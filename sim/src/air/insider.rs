@@ -46,6 +46,7 @@ pub struct Insider<C> {
 impl<C: Codec> Codec for Insider<C> {
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = C::SEALED;
+    const TELLS_DEGREE: bool = C::TELLS_DEGREE;
 
     fn profile(folded: bool) -> Profile {
         C::profile(folded)

@@ -114,6 +114,25 @@ impl<'a, T: Flown> Medium<'a, T> {
         (medium, Members { radios, clocks })
     }
 
+    /// Whether a robot tells where it is.
+    #[must_use]
+    pub fn truthful(&self, robot: usize) -> bool {
+        let lies = self.faults.liars.is_some_and(|liars| matches!(liars.about, About::State));
+        !(lies && self.liars[robot])
+    }
+
+    /// Whether the air carries from one robot to another at this tick.
+    #[must_use]
+    pub fn carries(&self, tick: u32, from: usize, to: usize) -> bool {
+        self.crossing.carries(&self.faults, tick, from, to)
+    }
+
+    /// Whose frame this is.
+    #[must_use]
+    pub fn speaker(&self, frame: &[u8]) -> Option<usize> {
+        Some(self.voice.identity()(frame)?.sender.into())
+    }
+
     /// Changes what a liar said at its tick `now`.
     ///
     /// # Errors

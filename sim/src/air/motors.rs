@@ -106,6 +106,13 @@ impl Motors {
         }
     }
 
+    /// Whether a robot can steer at a tick: its motors do something of what it says.
+    #[must_use]
+    pub fn steers(&self, tick: u32, robot: usize) -> bool {
+        let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
+        !(self.failing[robot] && self.faults.motor.is_some_and(fails))
+    }
+
     /// What a robot's motors make of a command at a tick.
     pub fn act(&mut self, tick: u32, robot: usize, command: &mut [f32]) {
         // Who takes its frame for turned one way does everything turned the other way.

@@ -9,8 +9,10 @@
 //! weight files; [`digest`] watches them.
 
 pub mod digest;
+pub mod handicapped;
 pub mod native;
 pub mod networks;
+pub mod notice;
 pub mod on_air;
 pub mod outcome;
 pub mod packed;

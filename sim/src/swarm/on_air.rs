@@ -4,7 +4,7 @@
 
 use wdgnn_core::{ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
 
-use super::{Outcome, Robots, Thoughts, Waking, watch::Watch};
+use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, watch::Watch};
 use crate::{
     air::{
         blueprint::Common,
@@ -40,6 +40,10 @@ pub struct OnAir<'a, T: Flown> {
     on: Vec<bool>,
     /// Who is switched on in flight.
     late: Vec<bool>,
+    /// Who has had word of whom.
+    notices: Notices,
+    /// The last tick.
+    tick: u32,
     watch: Watch,
 }
 
@@ -92,6 +96,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
             outcomes: vec![None; count],
             on: late.iter().map(|late| !late).collect(),
             late,
+            notices: Notices::new(count),
+            tick: 0,
             watch: Watch::default(),
         }
     }
@@ -125,6 +131,16 @@ impl<'a, T: Flown> OnAir<'a, T> {
             self.watch.mute(scene, &self.medium);
         }
         Ok(())
+    }
+
+    /// Takes note of who had word of whom, whatever becomes of it.
+    fn notice(&mut self, tick: u32, heard: &[Option<Vec<Frame>>]) {
+        self.tick = tick;
+        for (listener, frames) in heard.iter().enumerate() {
+            for speaker in frames.iter().flatten().filter_map(|frame| self.medium.speaker(frame)) {
+                self.notices.note(listener, speaker, tick);
+            }
+        }
     }
 
     /// Robots of another model, if this is one.
@@ -178,6 +194,7 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
         let listens = waking.iter().map(Option::is_some);
         let heard: Vec<Option<Vec<Frame>>> =
             listens.zip(radios).map(|(listens, radio)| listens.then(|| listen(radio))).collect();
+        self.notice(scene.tick, &heard);
         let outcomes = self.robots.hear(&heard);
         let thoughts: Vec<Option<Thoughts>> =
             (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
@@ -215,6 +232,14 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
 
     fn in_sky(&self, robot: usize) -> bool {
         self.on[robot]
+    }
+
+    fn avoidable(&self, one: usize, other: usize) -> bool {
+        [(one, other), (other, one)].into_iter().any(|(robot, other)| {
+            self.motors.steers(self.tick, robot)
+                && self.medium.truthful(other)
+                && self.notices.in_time(robot, other, self.tick)
+        })
     }
 
     fn frames(&self) -> &[Vec<Frame>] {

@@ -116,7 +116,7 @@ impl Watch {
             }
         }
         self.deceived = deceived;
-        self.wait(scene, thoughts);
+        self.wait(scene, medium, thoughts);
     }
 
     /// Whether somebody knows nobody but invented robots, though there are others in range.
@@ -138,11 +138,18 @@ impl Watch {
     }
 
     /// Waits for those who were away or silenced.
-    fn wait<S>(&mut self, scene: &Scene<'_, S>, thoughts: &[Option<Thoughts>]) {
+    fn wait<T: Flown>(
+        &mut self,
+        scene: &Scene<'_, T::State>,
+        medium: &Medium<'_, T>,
+        thoughts: &[Option<Thoughts>],
+    ) {
         let tally = &mut self.tally;
         self.returning.retain(|(robot, since)| {
             tally.longest_return = tally.longest_return.max(scene.tick - since);
-            !is_back(*robot, scene, thoughts)
+            let reaches = |other: &u32| medium.carries(scene.tick, *robot, *other as usize);
+            let in_range: Vec<u32> = scene.links.of(*robot).iter().copied().filter(reaches).collect();
+            !is_back(*robot, &in_range, thoughts)
         });
         // The spoofed frame itself is heard at once.
         let silent = scene.tick.saturating_sub(self.since);
@@ -159,12 +166,11 @@ impl Watch {
     }
 }
 
-/// Whether a robot that was switched on counts somebody, and half of those in range count it. Whom nobody can look into is back at
+/// Whether a robot that was switched on counts somebody, and half of those that it can reach count it. Whom nobody can look into is back at
 /// once.
-fn is_back<S>(robot: usize, scene: &Scene<'_, S>, thoughts: &[Option<Thoughts>]) -> bool {
+fn is_back(robot: usize, in_range: &[u32], thoughts: &[Option<Thoughts>]) -> bool {
     let Some(own) = &thoughts[robot] else { return true };
     let counts_somebody = own.known.iter().any(|other| other.counted);
-    let in_range = scene.links.of(robot);
     let counted = in_range.iter().filter(|&&other| {
         let mut known = thoughts[other as usize].iter().flat_map(|thoughts| &thoughts.known);
         known.any(|other| other.counted && usize::from(other.sender) == robot)

@@ -4,7 +4,7 @@
 //! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
 //! another robot's the next moment; and whoever stores a swarm stores these.
 
-use super::{Node, OwnTrack, Past, Scratch};
+use super::{Node, OwnTrack, Past, Scratch, drive::Drive};
 use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
@@ -29,6 +29,7 @@ pub struct Memory<M: Model, T: Task> {
     past: Past,
     state: T::State,
     own: OwnTrack<T>,
+    drive: Drive,
     command: Option<M::Output>,
     battery: Option<u8>,
     chains: M::Chains,
@@ -112,6 +113,7 @@ where
             past,
             state,
             own,
+            drive,
             command,
             battery,
             chains,
@@ -136,6 +138,7 @@ where
             past: *past,
             state: *state,
             own: *own,
+            drive: *drive,
             command: *command,
             battery: *battery,
             chains: *chains,
@@ -155,7 +158,7 @@ where
         (memory.tick, memory.passed, memory.lived) = (self.tick, self.passed, self.lived);
         (memory.began, memory.age, memory.sequence) = (self.began, self.age, self.sequence);
         (memory.state, memory.before) = (self.state, self.before);
-        memory.own = self.own;
+        (memory.own, memory.drive) = (self.own, self.drive);
     }
 
     /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.
@@ -175,6 +178,7 @@ where
             past,
             state,
             own,
+            drive,
             command,
             battery,
             chains,
@@ -190,7 +194,7 @@ where
         (self.sequence, self.degree, self.alone, self.age) = (*sequence, *degree, *alone, *age);
         (self.began, self.lived, self.past, self.battery) = (*began, *lived, *past, *battery);
         self.state = *state;
-        self.own = *own;
+        (self.own, self.drive) = (*own, *drive);
         self.command = *command;
         self.chains = *chains;
         self.told = *told;

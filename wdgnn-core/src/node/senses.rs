@@ -7,13 +7,20 @@
 //! * positions that velocities do not bear out are believed, and the velocity is put right by them.
 
 use super::{Node, OwnTrack};
-use crate::{net::wide::Model, tasks::task::Task, wire::codec::Codec};
+use crate::{
+    net::wide::Model,
+    tasks::task::{Isolation, Task},
+    wire::codec::Codec,
+};
 
 /// After so many words a robot knows how noisy its senses are.
 const KNOWN_WORDS: u8 = 25;
 
 /// A track begins anew where it was not followed for so many ticks.
 const LOST_TICKS: u32 = 50;
+
+/// A robot is at rest after braking for so many ticks, whatever its speed was.
+const BRAKING_TICKS: u32 = 10;
 
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
@@ -26,6 +33,11 @@ where
         let further = self.passed.min(oldest.saturating_sub(self.age));
         self.state = match &self.command {
             Some(command) => self.task.moved(&self.state, command, further),
+            // Its drive brings it to rest by its own means, much as it would itself.
+            None if self.blind() && self.behaviour.wary => {
+                let braking = self.task.fallback(&self.state, Isolation::Stop);
+                self.task.moved(&self.state, &braking, self.passed.min(BRAKING_TICKS))
+            }
             None => self.task.carry_on(&self.state, further),
         };
         self.age = self.age.saturating_add(self.passed);
@@ -54,6 +66,18 @@ where
         // At first, how noisy its senses are is not known yet.
         let sure = believed || *known < KNOWN_WORDS;
         self.state = if sure { followed } else { self.task.reconcile(&self.state, evidence) };
+    }
+
+    /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or its motors do not do what it says.
+    pub(super) fn only_a_body(&self) -> bool {
+        self.behaviour.wary && (self.unsure() || self.drive.odd())
+    }
+
+    /// Takes note of what came of the last command.
+    pub(super) fn notice(&mut self) {
+        if let Some(command) = self.command.as_ref().filter(|_| self.passed == 1 && self.age == 0) {
+            self.drive.note(self.task.obeyed(&self.before, &self.state, command));
+        }
     }
 
     /// Whether what the robot takes for its state is too old to learn from.

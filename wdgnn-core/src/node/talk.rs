@@ -1,6 +1,6 @@
 //! The first half of a tick: sense, speak, hear, and decide who counts.
 
-use super::{BeaconOf, NeighbourOf, Node, Scratch, Table};
+use super::{BeaconOf, NeighbourOf, Node, ONLY_A_BODY, Scratch, Table};
 use crate::{
     behaviour::Behaviour,
     learn::consensus,
@@ -39,13 +39,14 @@ where
             return false;
         };
         self.state = self.task.carry_on(&state, age.min(oldest));
-        if was_blind {
+        if was_blind && !self.own.stuck {
             // From where it did not know to be, it did not come by its own command.
             self.before = self.state;
         }
         let unseen = core::mem::replace(&mut self.age, age);
         if self.behaviour.wary {
             self.steady(oldest, unseen);
+            self.notice();
         }
         true
     }
@@ -70,7 +71,8 @@ where
     /// Whether the node has something to say in this tick: it is its turn, and it is not blind.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        self.has_turn() && !self.blind()
+        let rests = self.behaviour.wary && P::TELLS_DEGREE && self.age < u32::MAX;
+        self.has_turn() && (!self.blind() || rests)
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
@@ -82,7 +84,7 @@ where
             sender: self.id,
             boot: self.boot,
             sequence: self.sequence,
-            degree: self.degree,
+            degree: if self.only_a_body() { ONLY_A_BODY } else { self.degree },
             state: self.state,
             chains: *self.told.as_ref().unwrap_or(&self.chains),
             wide: self.wide,
@@ -224,7 +226,8 @@ where
         let Behaviour { hold, probation, .. } = self.behaviour;
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
-        self.neighbours.judge(|n| n.proven >= probation || (new_here && !n.doubted));
+        self.neighbours
+            .judge(|n| n.beacon.degree != ONLY_A_BODY && (n.proven >= probation || (new_here && !n.doubted)));
         if self.behaviour.wary {
             self.temper();
         }
@@ -242,6 +245,11 @@ where
     /// Those of them that fly the same model: whose taps and parameters mean something here.
     pub(super) fn alike(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
         self.trusted().filter(|neighbour| !neighbour.other_model)
+    }
+
+    /// The same, to change.
+    pub(super) fn alike_mut(&mut self) -> impl Iterator<Item = &mut NeighbourOf<M, T>> {
+        self.neighbours.iter_mut().filter(|neighbour| neighbour.counts && !neighbour.other_model)
     }
 
     pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {

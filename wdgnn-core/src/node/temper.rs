@@ -6,7 +6,7 @@
 
 use heapless::Vec;
 
-use super::{NeighbourOf, Node};
+use super::Node;
 use crate::{
     middle::Middle,
     net::{taps::Chains, wide::Model},
@@ -57,11 +57,12 @@ where
                 let _ = said.push(*number);
             }
         }
-        let Some(middle) = Middle::of(&mut said, least) else { return };
-        for n in self.neighbours.iter_mut().filter(|n| n.counts) {
+        let Some(middle) = Middle::of(&mut said.clone(), least) else { return };
+        middle.bound(&mut said, STATE_SPREADS);
+        for (n, said) in self.neighbours.iter_mut().filter(|n| n.counts).zip(&said) {
             let mut numbers = n.beacon.state.numbers();
             if let Some(x) = numbers.as_mut().get_mut(index) {
-                *x = middle.bound(*x, STATE_SPREADS);
+                *x = *said;
             }
             n.beacon.state = T::State::from_numbers(numbers);
         }
@@ -70,14 +71,11 @@ where
     fn temper_taps(&mut self) {
         let mut oddness = [0.0; N];
         for tap in 0..M::Chains::COUNT {
-            let Some(middle) = self.middle_of(tap) else { return };
-            let alike = |n: &NeighbourOf<M, T>| n.counts && !n.other_model;
-            for (n, odd) in self.neighbours.iter_mut().zip(&mut oddness).filter(|(n, _)| alike(n)) {
-                n.beacon.chains.change_sent(tap, |x| {
-                    let more = middle.oddness(x);
-                    *odd += if more < MOST_ODD { more } else { MOST_ODD };
-                    middle.bound(x, TAP_SPREADS)
-                });
+            let Some((middle, mut said)) = self.middle_of(tap) else { return };
+            middle.oddness(&said, MOST_ODD, &mut oddness);
+            middle.bound(&mut said, TAP_SPREADS);
+            for (n, said) in self.alike_mut().zip(&said) {
+                n.beacon.chains.change_sent(tap, |_| *said);
             }
         }
         let most = TOO_ODD * M::Chains::COUNT as f32;
@@ -85,23 +83,24 @@ where
             return;
         }
         for tap in 0..M::Chains::COUNT {
-            let Some(middle) = self.middle_of(tap) else { return };
-            for (n, _) in self.neighbours.iter_mut().zip(&oddness).filter(|(n, odd)| n.counts && **odd > most)
-            {
+            let Some((middle, _)) = self.middle_of(tap) else { return };
+            for (n, _) in self.alike_mut().zip(&oddness).filter(|(_, odd)| **odd > most) {
                 n.beacon.chains.change_sent(tap, |_| middle.median());
             }
         }
     }
 
-    /// The middle of one of the neighbours' taps and the robot's own.
-    fn middle_of(&self, tap: usize) -> Option<Middle> {
-        let own = self.told.as_ref().unwrap_or(&self.chains);
-        let others = self.alike().map(|n| &n.beacon.chains);
+    /// What neighbours say one of their taps is, and the middle of that and the robot's own.
+    fn middle_of(&self, tap: usize) -> Option<(Middle, Vec<f32, N>)> {
         let mut said: Vec<f32, N> = Vec::new();
-        for chains in others.chain([own]) {
-            // Where the table is full, its owner's own is left out.
-            let _ = said.push(chains.sent(tap)?);
+        for n in self.alike() {
+            // There is room for all.
+            let _ = said.push(n.beacon.chains.sent(tap)?);
         }
-        Middle::of(&mut said, LEAST_TAP_SPREAD)
+        let own = self.told.as_ref().unwrap_or(&self.chains);
+        let mut all = said.clone();
+        // Where the table is full, its owner's own is left out.
+        let _ = all.push(own.sent(tap)?);
+        Some((Middle::of(&mut all, LEAST_TAP_SPREAD)?, said))
     }
 }

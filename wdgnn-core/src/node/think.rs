@@ -68,7 +68,7 @@ where
     fn bodies(&self) -> impl Iterator<Item = T::State> {
         self.neighbours.iter().map(|n| {
             let track = self.task.carry_on(&n.track.state, self.tick.saturating_sub(n.track.said));
-            if n.counts { track } else { self.task.body(&self.state, &track) }
+            if n.counts { track } else { self.task.body(&self.state, &track, &n.track.evidence) }
         })
     }
 

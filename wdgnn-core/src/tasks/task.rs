@@ -275,9 +275,15 @@ pub trait Task {
         command
     }
 
-    /// Where somebody is whose words about itself are not believed: there, for all that is known. Its motion is anybody's guess.
-    fn body(&self, _own: &Self::State, said: &Self::State) -> Self::State {
+    /// Where somebody is whose words about itself are not believed: there, for all that is known, and on a way that its places bear out.
+    fn body(&self, _own: &Self::State, said: &Self::State, _evidence: &Self::Evidence) -> Self::State {
         *said
+    }
+
+    /// What came of a command: the product of what it asked for with what happened in one tick, and the square of what it asked for. The
+    /// default has nothing to say.
+    fn obeyed(&self, _before: &Self::State, _after: &Self::State, _command: &Self::Output) -> (f32, f32) {
+        (0.0, 0.0)
     }
 
     /// What to do without neighbours, or with an output that is no number: nothing, unless the task knows better.

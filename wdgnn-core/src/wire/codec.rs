@@ -24,6 +24,9 @@ pub trait Codec {
     /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
     const SEALED: bool = false;
 
+    /// Whether frames carry how many neighbours their sender has, and with it that it is nothing but a body.
+    const TELLS_DEGREE: bool = true;
+
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 

@@ -212,6 +212,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
 impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
+    const TELLS_DEGREE: bool = C::TELLS_DEGREE;
 
     fn set_robots(&mut self, robots: NodeId) {
         self.robots = (robots > 0).then_some(robots);

@@ -71,6 +71,16 @@ where
         let strength = (self.separation - distance) / (time * time * length);
         Some(direction.zip(&direction, |x, _| strength * x))
     }
+
+    /// `command`, or as much more of it away from the other robot as it takes to go all of the missing way alone: with m the offset at
+    /// the closest approach, `2 (separation − |m|)/τ²` along m. Who steers away already is left alone, who steers at the other one is
+    /// turned round.
+    pub(super) fn give_way(&self, own: &Motion<D>, other: &Motion<D>, command: [f32; D]) -> [f32; D] {
+        let Some(push) = self.push(own, other) else { return command };
+        let half = push.length();
+        let missing = 2.0 * half - command.dot(&push) / half;
+        if missing > 0.0 { command.plus(missing / half, &push) } else { command }
+    }
 }
 
 #[cfg(test)]
