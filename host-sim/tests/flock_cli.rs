@@ -86,7 +86,9 @@ fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
 #[test]
 fn impossible_options_are_refused_with_a_sentence() {
     refused(&["flock", "--robots", "0"], "--robots 0 cannot be");
-    refused(&["flock", "--robots", "70000"], "65535");
+    refused(&["flock", "--robots", "20000001"], "between 1 and 20000000");
+    refused(&["flock", "--robots", "70000", "--profile", "dot154"], "65536 addresses");
+    refused(&["flock", "--robots", "70000", "--drop-chance", "0.1"], "65536 addresses");
     refused(&["flock", "--radius", "-1"], "--radius -1 cannot be");
     refused(&["flock", "--speed", "-1"], "--speed -1 cannot be");
     refused(&["flock", "--swarms", "0"], "at least 1");

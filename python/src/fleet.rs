@@ -74,7 +74,7 @@ pub trait Fleet: Send {
     fn links(&self) -> &Links;
 
     /// Whom every robot counted when it last thought.
-    fn counted(&self) -> Vec<Vec<u16>>;
+    fn counted(&self) -> Vec<Vec<u32>>;
 
     fn score(&self) -> f64;
     fn scores(&self) -> &[f64];
@@ -233,7 +233,7 @@ impl<W: World> Fleet for Sortie<W> {
         &self.aloft.links
     }
 
-    fn counted(&self) -> Vec<Vec<u16>> {
+    fn counted(&self) -> Vec<Vec<u32>> {
         let inside = |robot| Some(self.held.swarm().robot(robot)?.inside?.counted);
         let of = |robot| inside(robot).unwrap_or_default().iter().map(|(sender, _, _)| *sender).collect();
         (0..self.sizes.robots).map(of).collect()

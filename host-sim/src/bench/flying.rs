@@ -72,15 +72,21 @@ pub fn typed(robots: usize) -> Result<Flown> {
 /// # Errors
 /// What ends a flight.
 pub fn sealed(robots: usize) -> Result<f64> {
+    let start = start(robots, 200)?;
+    let time = shortest(5, || in_sealed_bytes(&start))?;
+    Ok(robots as f64 * f64::from(start.condition.ticks) / time)
+}
+
+/// Flies a swarm in sealed bytes from its start to its end.
+///
+/// # Errors
+/// What ends the flight.
+pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
     let model = Flock::<2>::model(Profile::Exact)?;
     let network = Network::of(&model, Profile::Exact)?;
-    let start = start(robots, 200)?;
     let air = Air { layout: &Flock::<2>::layout(), faults: &Faults::default(), swarm: 0, key: KEY };
-    let time = shortest(5, || {
-        let mut swarm = network.native(&air, robots, true)?;
-        start.fly_alone(&network.task, swarm.as_mut()).map(drop)
-    })?;
-    Ok(robots as f64 * f64::from(start.condition.ticks) / time)
+    let mut swarm = network.native(&air, start.states.len(), true)?;
+    start.fly_alone(&network.task, swarm.as_mut()).map(drop)
 }
 
 /// How much sooner so many threads are done with a large swarm, by the clock on the wall: the best of some pairs of flights.

@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod flying;
+pub mod instructions;
 pub mod training;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,15 @@
 //! `host-sim bench`: how fast training and flying are, in seconds of processor time.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use crate::{bench, commands::outputs::print_json, error::Result, table};
+use crate::{
+    bench::{self, instructions},
+    commands::outputs::print_json,
+    error::Result,
+    table,
+};
 
 /// Measure training and flying in seconds of processor time, on one thread unless said otherwise.
 ///
@@ -19,6 +26,18 @@ pub struct BenchArguments {
     /// Print JSON in place of the table.
     #[arg(long)]
     pub json: bool,
+    /// Count the hot kernels' instructions with valgrind instead, which no other program disturbs.
+    #[arg(long, conflicts_with = "json")]
+    pub instructions: bool,
+    /// Hold the counts against those of this file; `BLESS=1` writes it anew.
+    #[arg(long, value_name = "FILE", requires = "instructions")]
+    pub golden: Option<PathBuf>,
+    /// Run one kernel, to be counted.
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub kernel: Option<String>,
+    /// So many rounds of it.
+    #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel")]
+    pub rounds: usize,
 }
 
 impl BenchArguments {
@@ -27,6 +46,14 @@ impl BenchArguments {
     /// # Errors
     /// What ends a flight.
     pub fn run(&self) -> Result {
+        if let Some(kernel) = &self.kernel {
+            return instructions::run(kernel, self.rounds);
+        }
+        if self.instructions {
+            let table = instructions::count()?;
+            print!("{table}");
+            return self.golden.as_deref().map_or(Ok(()), |golden| instructions::compare(&table, golden));
+        }
         let figures = bench::measure(self.largest, &|what| eprintln!("measuring {what} …"))?;
         if self.json {
             print_json(

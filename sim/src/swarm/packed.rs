@@ -93,16 +93,17 @@ where
     /// The first half of a tick: what a robot says.
     fn speak(
         &mut self,
-        own: NodeId,
+        own: u32,
         robot: &mut Robot<M, T>,
         tick: u32,
         state: T::State,
-    ) -> Option<BeaconOf<M, T>> {
-        self.node.recall(own, &robot.memory);
+        said: &mut Option<BeaconOf<M, T>>,
+    ) {
+        let address = (own & ((1 << self.bits) - 1)) as NodeId;
+        self.node.recall(address, &robot.memory);
         self.node.sense(tick, Some(Sensed::now(state)));
-        let said = self.node.speaks().then(|| self.node.beacon());
+        *said = if self.node.speaks() { Some(self.node.beacon()) } else { None };
         self.node.remember_senses(&mut robot.memory);
-        said
     }
 
     /// The second half, of robot number `own`.
@@ -175,7 +176,7 @@ where
             *place = number(neighbour.beacon.sender);
             robot.count += 1;
         }
-        robot.memory = node.remember();
+        node.remember_in(&mut robot.memory);
     }
 }
 
@@ -202,7 +203,7 @@ where
         commands.resize(robots.len(), T::nothing());
         let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
-                *said = desk.speak((own & ((1 << desk.bits) - 1)) as NodeId, robot, scene.tick, *state);
+                desk.speak(own, robot, scene.tick, *state, said);
             }
         };
         let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));

@@ -151,6 +151,21 @@ where
         }
     }
 
+    /// The same in place of what was remembered before.
+    #[inline]
+    pub fn remember_in(&self, memory: &mut Memory<M, T>) {
+        self.remember_senses(memory);
+        (memory.turn, memory.boot, memory.degree) = (self.turn, self.boot, self.degree);
+        (memory.alone, memory.past, memory.battery) = (self.alone, self.past, self.battery);
+        memory.command = self.command;
+        memory.chains = self.chains;
+        memory.told = self.told;
+        memory.wide = self.wide;
+        memory.factor = self.factor;
+        memory.output = self.output;
+        memory.personal = self.personal;
+    }
+
     /// The same after [`sense`](Self::sense) and [`beacon`](Self::beacon) alone, in place of what was remembered before them: only
     /// what they change.
     #[inline]
@@ -210,5 +225,72 @@ where
     /// [forgets](Behaviour::forgets).
     pub fn expect(&mut self, senders: impl Iterator<Item = NodeId>) {
         self.neighbours.expect(senders, self.state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Activation, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Scale, Top, codec::Exact,
+        node::Settings, ports::Sensed,
+    };
+
+    type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
+
+    /// A node that has lived through some ticks beside another.
+    fn lived<'w>(
+        numbers: &'w [f32; Net::NUMBERS],
+        ticks: u32,
+    ) -> Node<Folded<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>, Flocking, 4> {
+        let node = |id, speed| {
+            let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
+            let state = Motion { position: [f32::from(id), 0.0], velocity: [speed, 0.5] };
+            let behaviour = Behaviour::new(Learning { step: 0.1, ..Learning::OFF });
+            let model = Folded::new(network, Metric::Paper);
+            Node::new(Settings {
+                id,
+                model,
+                task: Flocking::DEFAULT,
+                checksum: 0,
+                behaviour,
+                state,
+                codec: Exact,
+            })
+        };
+        let (mut one, mut other) = (node(1, 2.0), node(2, -1.0));
+        for tick in 0..ticks {
+            for node in [&mut one, &mut other] {
+                let state = *node.state();
+                node.sense(tick, Some(Sensed::now(state)));
+            }
+            let said = [one.beacon(), other.beacon()];
+            for (node, beacon) in [&mut one, &mut other].into_iter().zip([said[1], said[0]]) {
+                node.accept(beacon).unwrap();
+                node.settle();
+                let features = node.observe();
+                node.aggregate();
+                node.infer(&features);
+                node.guard();
+                node.learn();
+                node.agree();
+            }
+        }
+        one
+    }
+
+    #[test]
+    fn a_node_that_recalls_another_is_that_one_whichever_way_it_was_remembered() {
+        extern crate std;
+        let numbers = [0.1; Net::NUMBERS];
+        let (old, mut desk) = (lived(&numbers, 7), lived(&numbers, 2));
+        let known = |memory: &Memory<_, _>| std::format!("{memory:?}");
+        let memory = old.remember();
+        let mut again = desk.remember();
+        assert_ne!(known(&memory), known(&again));
+        old.remember_in(&mut again);
+        assert_eq!(known(&memory), known(&again));
+        desk.recall(1, &memory);
+        assert_eq!(known(&desk.remember()), known(&memory));
     }
 }
