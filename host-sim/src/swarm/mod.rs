@@ -10,5 +10,6 @@ pub mod qemu;
 pub mod watchdog;
 
 pub use wdgnn_sim::swarm::{
-    Acquaintance, Outcome, Robots, Thoughts, Waking, digest, native, networks, on_air, outcome, torn, typed,
+    Acquaintance, Outcome, Robots, Thoughts, Waking, digest, handicapped, native, networks, on_air, outcome,
+    torn, typed,
 };

@@ -216,11 +216,12 @@ where
         let forgotten = self
             .neighbours
             .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
-        let Behaviour { hold, probation, .. } = self.behaviour;
+        let Behaviour { hold, probation, wary, .. } = self.behaviour;
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
-        self.neighbours
-            .judge(|n| n.beacon.degree != ONLY_A_BODY && (n.proven >= probation || (new_here && !n.doubted)));
+        self.neighbours.judge(|n| {
+            !(wary && n.beacon.degree == ONLY_A_BODY) && (n.proven >= probation || (new_here && !n.doubted))
+        });
         if self.behaviour.wary {
             self.temper();
         }
