@@ -123,7 +123,7 @@ fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
 }
 
 #[test]
-fn when_companions_die_robots_slow_down_then_stop_and_fall_silent() {
+fn when_companions_die_robots_slow_down_then_stop_and_say_where() {
     let mut settings = settings(4, 3, 3.0);
     settings.companions_die = Some(1.0);
     let outcome = flight(settings).fly(|_| Ok(())).unwrap();
@@ -135,7 +135,7 @@ fn when_companions_die_robots_slow_down_then_stop_and_fall_silent() {
         assert!(late().all(|(_, command, stop)| *command == [0.0; 2] && *stop), "robot {index}");
         assert!(robot.commands.iter().any(|(at, command, _)| *at < 1.0 && *command != [0.0; 2]));
         let last = robot.heard_at.iter().copied().fold(0.0, f64::max);
-        assert!(last < 2.1, "robot {index} was heard at {last} s");
+        assert!(last > 2.8, "robot {index} was last heard at {last} s: nobody knows that it stands there");
     }
 }
 

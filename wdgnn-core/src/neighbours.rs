@@ -43,7 +43,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// Nobody yet.
     #[must_use]
     pub const fn new() -> Self {
-        const { assert!(N > 0 && N < 255, "a beacon tells its degree in one byte") };
+        const { assert!(N > 0 && N < 256, "a beacon tells its degree in one byte") };
         Self { entries: Vec::new(), settled: 0 }
     }
 

@@ -148,10 +148,13 @@ fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
 }
 
 #[test]
-fn a_robot_that_never_knew_where_it_is_says_nothing() {
+fn a_robot_that_never_knew_where_it_is_or_not_for_long_says_nothing() {
     let weights = weights(1);
     let mut robot = robot_on(1, &weights, wary(), Exact);
     assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
+    robot.sense(500, Some(Sensed::now(REST)));
+    let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.speaks()).count();
+    assert_eq!(spoken, 3_000, "for half a minute");
 }
 
 #[test]

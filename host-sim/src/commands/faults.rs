@@ -10,7 +10,7 @@ use crate::{
     air::options::{Faults, Trust},
     error::{Error, Result},
     evaluate::evaluate,
-    faults::{self, Row, bench::Bench},
+    faults::{self, Row, bench::Bench, row::Yardstick},
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
     profiles::Profile,
@@ -24,8 +24,8 @@ const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
 /// Fly held-out swarms through everything that goes wrong, and judge what must hold all the same.
 ///
 /// Frames are sealed and travel byte by byte; robots fly the robust settings of docs/radio.md. A row holds when it costs no more than its
-/// limit, when robots come no closer to each other than under the expert (close pairs: nearer than 0.1 m, in pair-ticks a flight), and
-/// when what else it says does. Exit code 1 when a row does not hold.
+/// limit, when robots come no closer to each other than under the expert (close pairs: nearer than 0.1 m, in pair-ticks a flight) or than
+/// anybody could have avoided, and when what else it says does. Exit code 1 when a row does not hold.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim faults\n  host-sim faults --seconds 2 --swarms 4 --only noise\n  \
@@ -168,9 +168,25 @@ impl FaultsArguments {
         println!(
             "\ncost: total {} of the robots that are honest, whole and alive to the end, against the same robots of\nthe same \
              swarms without the fault. pairs: nearer than 0.1 m, in pair-ticks per flight, of everybody in the sky; limit: the\n\
-             expert's in the same swarms without the fault, and 1. nearest: of any pair, in metres.\n",
+             expert's in the same swarms without the fault, those that neither of the two could have avoided (no frame of the\n\
+             other came in 0.12 s before or earlier, or neither can steer), and 1. nearest: of any pair, in metres.\n",
             W::SCORE
         );
+        for (reason, words) in [
+            (Yardstick::ExpertToo, "pairs: or the expert's with the same senses and motors, and 1"),
+            (Yardstick::Jammed, "cost and pairs: against the same swarms in which no frame comes in at all"),
+            (
+                Yardstick::Deaf,
+                "cost: against the same swarms in which nobody hears anything for as long at the start",
+            ),
+        ] {
+            let of_it = |row: &&Row| row.yardstick == reason;
+            let rows: Vec<String> =
+                faults.iter().filter(of_it).map(|row| format!("{} ({})", row.fault, row.level)).collect();
+            if !rows.is_empty() {
+                println!("{words}: {}", rows.join(", "));
+            }
+        }
         for row in faults.iter().filter(|row| !row.because.is_empty()) {
             println!("{} ({}): {}", row.fault, row.level, row.because);
         }

@@ -1,6 +1,9 @@
 //! What is flown: one line per row, as it is typed.
 
-use super::properties::{self as must, Property, SOON};
+use super::{
+    properties::{self as must, Property, SOON},
+    row::Yardstick,
+};
 
 /// What a row costs at most unless there is a reason for another limit.
 const USUAL: f64 = 1.5;
@@ -30,10 +33,8 @@ pub struct Case {
     pub ticks: Option<u32>,
     /// The most swarms that it takes.
     pub swarms: usize,
-    /// Whether robots are as alone as among a jammer's noise, whose flights it is compared with, close pairs and all.
-    pub jammed: bool,
-    /// Whether the expert, who knows all that robots sense, has the same senses and motors, and may have more close pairs for it.
-    pub expert_too: bool,
+    /// What it is compared with, besides the same swarms without the fault.
+    pub yardstick: Yardstick,
     /// How many times as large the robots' steps of learning are.
     pub step: f32,
 }
@@ -50,8 +51,7 @@ impl Case {
             property: must::nothing,
             ticks: None,
             swarms: usize::MAX,
-            jammed: false,
-            expert_too: false,
+            yardstick: Yardstick::Usual,
             step: 1.0,
         }
     }
@@ -73,11 +73,11 @@ impl Case {
     }
 
     fn as_if_jammed(self) -> Self {
-        Self { jammed: true, ..self.against("--drop-chance 1") }
+        Self { yardstick: Yardstick::Jammed, ..self.against("--drop-chance 1") }
     }
 
     fn expert_too(self) -> Self {
-        Self { expert_too: true, ..self }
+        Self { yardstick: Yardstick::ExpertToo, ..self }
     }
 
     fn lasts(self, ticks: u32, swarms: usize) -> Self {
@@ -155,7 +155,7 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
     // Who hears nothing for so many ticks begins as much later, whatever else it does: that is what all are out of contact for.
     let late = |ticks: u32| {
         let deaf = (0..robots).map(|robot| format!("--drop {robot}@0-{ticks}")).collect::<Vec<_>>();
-        held(ticks).against(deaf.join(" ")).costs(1.1)
+        Case { yardstick: Yardstick::Deaf, ..held(ticks).against(deaf.join(" ")).costs(1.1) }
     };
     // What is too old is refused, which leaves robots as alone as a jammer does, and no worse off.
     let refused = |ticks| held(ticks).as_if_jammed().costs(1.0).must(must::delay_refused);

@@ -6,7 +6,7 @@ use super::{
     bench::{Bench, FaultFlights},
     cases::{Case, Circumstances, all},
     properties::Measured,
-    row::Row,
+    row::{Row, Yardstick},
 };
 use crate::{
     air::options::Faults,
@@ -73,10 +73,10 @@ impl<W: World> Rows<W> {
         }
         let flown = bench.fly(&faults)?;
         let mut nearness = flown.nearness(reference.expert);
-        if case.jammed {
-            nearness.allow(without.close_pairs());
-        } else if case.expert_too {
-            nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default());
+        match case.yardstick {
+            Yardstick::Usual | Yardstick::Deaf => {}
+            Yardstick::ExpertToo => nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default()),
+            Yardstick::Jammed => nearness.allow(without.close_pairs()),
         }
         let (tally, ratio) = (flown.tally(), flown.ratio(without));
         let (held, mut property) = (case.property)(&Measured {
@@ -101,6 +101,7 @@ impl<W: World> Rows<W> {
             ratio: Some(ratio),
             limit: case.limit,
             because: case.because,
+            yardstick: case.yardstick,
             nearness: Some(nearness),
             holds: held && tally.violations == 0 && within,
             refused: by_name(&tally.refused),

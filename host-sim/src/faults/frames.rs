@@ -15,7 +15,7 @@ use wdgnn_core::{
     wide::{Folded, Model as _},
 };
 
-use super::row::Row;
+use super::row::{Row, Yardstick};
 use crate::{
     air::insider::{Insider, Lie},
     error::Result,
@@ -88,6 +88,7 @@ fn row(fault: &'static str, level: &str, refused: &Refusals, holds: bool, proper
         ratio: None,
         limit: None,
         because: "",
+        yardstick: Yardstick::Usual,
         nearness: None,
         holds,
         refused,

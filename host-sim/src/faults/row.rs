@@ -25,6 +25,8 @@ pub struct Row {
     pub limit: Option<f64>,
     /// Why the limit is what it is, where it is not the usual one.
     pub because: &'static str,
+    /// What it is compared with.
+    pub yardstick: Yardstick,
     /// How near robots came to each other; null where nothing is flown.
     pub nearness: Option<Nearness>,
     /// Whether everything held.
@@ -33,6 +35,20 @@ pub struct Row {
     pub refused: BTreeMap<&'static str, u64>,
     /// What else must hold, and what was measured.
     pub property: String,
+}
+
+/// What a row is compared with, besides the same swarms without the fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Yardstick {
+    /// Nothing else.
+    Usual,
+    /// For its close pairs, the expert, who knows all that robots sense, with the same senses and motors.
+    ExpertToo,
+    /// Robots that nobody is heard by, close pairs and all: to be as alone as that is the worst that the fault may do.
+    Jammed,
+    /// Robots that hear nothing for as long at the start: who begins later has more to do, whatever else it does.
+    Deaf,
 }
 
 /// How near robots came to each other, whoever was at fault.
@@ -155,6 +171,7 @@ mod tests {
             ratio: Some(ratio),
             limit: Some(1.5),
             because: "",
+            yardstick: Yardstick::Usual,
             nearness: Some(near(pairs)),
             holds,
             refused: BTreeMap::new(),

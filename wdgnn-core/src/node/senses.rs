@@ -19,6 +19,9 @@ const KNOWN_WORDS: u8 = 25;
 /// A track begins anew where it was not followed for so many ticks.
 const LOST_TICKS: u32 = 50;
 
+/// For so many ticks without sensing, half a minute, a robot is where it came to rest. Later somebody may have carried it away.
+const RESTING_TICKS: u32 = 3_000;
+
 /// A robot is at rest after braking for so many ticks, whatever its speed was.
 const BRAKING_TICKS: u32 = 10;
 
@@ -71,6 +74,11 @@ where
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or its motors do not do what it says.
     pub(super) fn only_a_body(&self) -> bool {
         self.behaviour.wary && (self.unsure() || self.drive.odd())
+    }
+
+    /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
+    pub(super) fn rests(&self) -> bool {
+        self.behaviour.wary && self.age <= RESTING_TICKS
     }
 
     /// Takes note of what came of the last command.

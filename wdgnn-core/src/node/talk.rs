@@ -51,9 +51,9 @@ where
         true
     }
 
-    /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It then says
-    /// nothing, because a position that is none helps nobody, learns nothing, and is to be brought to rest. The next state that is
-    /// sensed ends it.
+    /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It is then to be
+    /// brought to rest and learns nothing; the next state that is sensed ends it. It says nothing, because a position that is none helps
+    /// nobody; a wary one says for half a minute where it came to rest by its own reckoning, and that it is nothing but a body there.
     #[must_use]
     pub fn blind(&self) -> bool {
         self.age > self.behaviour.blind
@@ -68,11 +68,11 @@ where
         self.tick % interval == self.turn % interval
     }
 
-    /// Whether the node has something to say in this tick: it is its turn, and it is not blind.
+    /// Whether the node has something to say in this tick: it is its turn, and it is not blind, or at rest where others should not run
+    /// into it.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        let rests = self.behaviour.wary && P::TELLS_DEGREE && self.age < u32::MAX;
-        self.has_turn() && (!self.blind() || rests)
+        self.has_turn() && (!self.blind() || (P::TELLS_DEGREE && self.rests()))
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
@@ -223,11 +223,12 @@ where
         let forgotten = self
             .neighbours
             .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
-        let Behaviour { hold, probation, .. } = self.behaviour;
+        let Behaviour { hold, probation, wary, .. } = self.behaviour;
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
-        self.neighbours
-            .judge(|n| n.beacon.degree != ONLY_A_BODY && (n.proven >= probation || (new_here && !n.doubted)));
+        self.neighbours.judge(|n| {
+            !(wary && n.beacon.degree == ONLY_A_BODY) && (n.proven >= probation || (new_here && !n.doubted))
+        });
         if self.behaviour.wary {
             self.temper();
         }
