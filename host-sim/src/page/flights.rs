@@ -171,8 +171,8 @@ fn scores(outcomes: &[Outcome], score: &str, period: f32) -> Chart {
     // A bound falls to rounding errors: everybody else decides how low the axis goes.
     let lowest = (series.iter().zip(outcomes))
         .filter(|(_, outcome)| !is_bound(outcome))
-        .filter_map(|(series, _)| series.points.last())
-        .map(|&(_, last)| last)
+        .flat_map(|(series, _)| series.points.iter().map(|point| point.1))
+        .filter(|score| *score > 0.0)
         .fold(f64::INFINITY, f64::min);
     Chart {
         title: "At every moment, logarithmic".into(),

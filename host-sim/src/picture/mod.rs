@@ -6,5 +6,5 @@ pub mod chart;
 mod ink;
 pub mod plot;
 pub mod raster;
-mod scale;
+pub mod scale;
 pub mod sketch;

@@ -22,6 +22,8 @@ const BOTTOM: f32 = 40.0;
 const ROW: f32 = 20.0;
 /// Width of a letter, about.
 const LETTER: f32 = 0.56 * TEXT;
+/// From this ratio on, bars are on a logarithmic axis.
+const WIDE: f64 = 20.0;
 /// Lines with more points than this have no dots.
 const DOTTED: usize = 24;
 
@@ -152,7 +154,8 @@ pub fn bars(bars: &Bars) -> Sketch {
     let ends = values.filter(|value| seen(*value));
     let [low, high] =
         ends.fold([f64::INFINITY, 0.0_f64], |[low, high], value| [low.min(value), high.max(value)]);
-    let x = if bars.log && low.is_finite() {
+    // Bars begin at zero where everybody is still seen then.
+    let x = if bars.log && low.is_finite() && high > WIDE * low {
         Scale::logarithmic([low, high], [left, right])
     } else {
         Scale::linear([0.0, high.max(1.0e-9)], [left, right], 5, true)
@@ -171,10 +174,9 @@ pub fn bars(bars: &Bars) -> Sketch {
             let (upper, lower) = (middle - 6.0, middle + 6.0);
             let points = vec![[from, upper], [to, upper], [to, lower], [from, lower]];
             sketch.marks.push(Mark::Area { points, ink, opacity: 0.85 });
-            sketch.text([to + 6.0, middle + 4.0], &*row.told, Anchor::Start, "soft");
-        } else {
-            sketch.text([left + 6.0, middle + 4.0], &*row.told, Anchor::Start, "soft");
         }
+        // Beside all bars, where no mark is in the way.
+        sketch.text([right + 12.0, middle + 4.0], &*row.told, Anchor::Start, "soft");
         if let Some(limit) = row.limit.filter(|limit| seen(*limit)) {
             let at = x.at(limit);
             let points = vec![[at, middle - 9.0], [at, middle + 9.0]];

@@ -106,8 +106,8 @@ fn plain(text: &str) -> String {
         '’' => "'".into(),
         '≤' => "<=".into(),
         '≥' => ">=".into(),
-        '⁰' => "0".into(),
-        '⁴'..='⁹' => char::from(b'4' + (c as u32 - '⁴' as u32) as u8).to_string(),
+        '⁰' => "^0".into(),
+        '⁴'..='⁹' => format!("^{}", c as u32 - '⁰' as u32),
         c => c.to_string(),
     };
     // A power whose digits cannot be raised is told as programs do.
@@ -117,6 +117,7 @@ fn plain(text: &str) -> String {
                 '¹' => '1',
                 '²' => '2',
                 '³' => '3',
+                '⁰' | '⁴'..='⁹' => char::from(b'0' + (c as u32 - '⁰' as u32) as u8),
                 c => c,
             });
             let times = before.strip_suffix('·').unwrap_or(if before.is_empty() { "1" } else { before });
@@ -224,8 +225,8 @@ mod tests {
     #[test]
     fn words_are_told_in_letters_that_there_are() {
         assert_eq!(
-            ["10⁻⁴", "2·10⁻¹²", "a – b", "m²/s²", "≤ 3"].map(plain),
-            ["1e-4", "2e-12", "a - b", "m²/s²", "<= 3"]
+            ["10⁻⁴", "2·10⁻¹²", "a – b", "m²/s²", "≤ 3", "10⁶"].map(plain),
+            ["1e-4", "2e-12", "a - b", "m²/s²", "<= 3", "10^6"]
         );
     }
 
