@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Before this, nobody needs a line in a file.
 const FIRST: Duration = Duration::from_secs(1);
 /// Where nothing else is to be told, that it still goes on.
-const STILL: Duration = Duration::from_secs(60);
+const STILL: Duration = Duration::from_mins(1);
 /// Lines of a file from beginning to end.
 const LINES: f64 = 10.0;
 /// Characters of a bar.

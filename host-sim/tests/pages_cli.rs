@@ -59,7 +59,9 @@ fn check(folder: &Path, command: &[&str]) {
 #[test]
 fn every_command_has_a_page_and_plots_that_say_what_made_them() {
     let folder = tempfile::tempdir().unwrap();
-    COMMANDS.iter().for_each(|command| check(folder.path(), command));
+    for command in COMMANDS {
+        check(folder.path(), command);
+    }
 }
 
 #[test]

@@ -129,8 +129,11 @@ fn what_was_flown_is_saved_and_flown_again() {
         assert_eq!(sides[0], sides[1]);
         assert_eq!(first["faults"], "--drop-chance 0.2 --kill 3@9 --kill 4@9");
         assert_eq!(first["version"], env!("CARGO_PKG_VERSION"));
-        let mut sides = [first, again].map(without_time);
-        sides.iter_mut().for_each(|side| drop(side.as_object_mut().unwrap().remove("command")));
+        let sides = [first, again].map(|side| {
+            let mut side = without_time(side);
+            side.as_object_mut().unwrap().remove("command");
+            side
+        });
         assert_eq!(sides[0], sides[1], "{command:?}");
         let lines = |file: &str| {
             let text = fs::read_to_string(folder.path().join(file)).unwrap();

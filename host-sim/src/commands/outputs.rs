@@ -183,7 +183,7 @@ mod tests {
     fn two_results_never_share_a_place() {
         let both = |csv: &str, report: &str, json| {
             let (csv, report) = (Some(csv.into()), Some(report.into()));
-            OutputArguments { csv, report, json, ..OutputArguments::default() }.check()
+            OutputArguments { json, csv, report, ..OutputArguments::default() }.check()
         };
         assert!(both("-", "-", false).is_err());
         assert!(both("-", "/dev/null", true).is_err());

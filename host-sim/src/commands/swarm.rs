@@ -199,6 +199,11 @@ impl SwarmArguments {
             Nodes::Native | Nodes::Emulated => None,
         };
         if let Some(kind) = kind {
+            if self.compare {
+                return Err(Error::usage(
+                    "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
+                ));
+            }
             if W::NAME != "flocking" {
                 return Err(Error::usage(format!(
                     "chips fly flocking only: give --nodes emulated for --task {}",
@@ -228,7 +233,7 @@ impl SwarmArguments {
             ));
         }
         let sealed = key.is_some();
-        if faults.other_models > 0.0 && self.nodes == Nodes::Emulated {
+        if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
             ));

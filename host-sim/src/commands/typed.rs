@@ -75,7 +75,7 @@ impl Typed {
         let mut line = format!("host-sim {name}");
         for Told { option, values, .. } in &self.0 {
             if NAMELESS.contains(&option.as_str()) {
-                values.iter().for_each(|value| line.extend([" ", &quoted(value)]));
+                line.extend(values.iter().map(|value| format!(" {}", quoted(value))));
             }
         }
         for Told { option, values, .. } in &self.0 {
@@ -85,7 +85,7 @@ impl Typed {
             if values.is_empty() {
                 line.extend([" --", option]);
             }
-            values.iter().for_each(|value| line.extend([" --", option, " ", &quoted(value)]));
+            line.extend(values.iter().map(|value| format!(" --{option} {}", quoted(value))));
         }
         line
     }

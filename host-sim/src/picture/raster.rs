@@ -148,12 +148,12 @@ impl DrawTarget for Words<'_> {
         &mut self,
         pixels: I,
     ) -> std::result::Result<(), Self::Error> {
-        let (width, height) = (self.pixmap.width(), self.pixmap.height());
+        let (width, height) = (self.pixmap.width() as usize, self.pixmap.height() as usize);
         let [red, green, blue] = self.colour;
         for Pixel(Point { x, y }, colour) in pixels {
-            let inside = (0..width as i32).contains(&x) && (0..height as i32).contains(&y);
-            if inside && colour.is_on() {
-                let place = y as usize * width as usize + x as usize;
+            let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { continue };
+            if x < width && y < height && colour.is_on() {
+                let place = y * width + x;
                 self.pixmap.pixels_mut()[place] =
                     tiny_skia::ColorU8::from_rgba(red, green, blue, 255).premultiply();
             }
@@ -213,7 +213,7 @@ mod tests {
         let rows = miniz_oxide::inflate::decompress_to_vec_zlib(data).unwrap();
         let row = |number: usize| &rows[number * (1 + 3 * 80)..][1..];
         let mut pixels = vec![0_u8; 3 * 80];
-        for number in 0..=20 {
+        for number in 0..=24 {
             pixels.iter_mut().zip(row(number)).for_each(|(pixel, more)| *pixel = pixel.wrapping_add(*more));
         }
         assert_eq!(pixels[3 * 30..3 * 31], ink::light("gnn"));

@@ -195,7 +195,9 @@ fn escaped(text: &str) -> String {
 fn moved(mut mark: Mark, down: f32) -> Mark {
     match &mut mark {
         Mark::Line { points, .. } | Mark::Area { points, .. } => {
-            points.iter_mut().for_each(|point| point[1] += down);
+            for point in points {
+                point[1] += down;
+            }
         }
         Mark::Dot { at, .. } | Mark::Text { at, .. } => at[1] += down,
     }

@@ -33,9 +33,9 @@ const FIRST_SPEED: usize = 2;
 /// From one picture to the next.
 const PICTURE: Duration = Duration::from_millis(40);
 /// Ticks that an arrow goes.
-const STEP: i64 = 1;
+const STEP: isize = 1;
 /// Ticks that a page key goes.
-const LEAP: i64 = 20;
+const LEAP: isize = 20;
 
 /// Finds out whether there is a terminal to watch in.
 ///
@@ -74,7 +74,7 @@ enum Wish {
     Slower,
     Faster,
     /// So many ticks on, or back.
-    Go(i64),
+    Go(isize),
     Again,
 }
 
@@ -113,23 +113,22 @@ impl Watcher {
     /// [`Error::Interrupted`] by Ctrl-C or a signal.
     pub fn linger(&mut self) -> Result {
         let last = self.film.len().saturating_sub(1);
-        let mut tick = last as i64;
-        let mut running = false;
+        let (mut tick, mut running) = (last, false);
         loop {
-            self.draw(tick as usize, if running { view::AGAIN } else { view::OVER })?;
+            self.draw(tick, if running { view::AGAIN } else { view::OVER })?;
             match self.wish(PICTURE)? {
                 Some(Wish::Leave) => return Ok(()),
                 Some(Wish::Pause) => (running, self.paused) = (!running, false),
                 Some(Wish::Again) => (tick, running) = (0, true),
-                Some(Wish::Go(ticks)) => (tick, running) = (tick + ticks, false),
+                Some(Wish::Go(ticks)) => (tick, running) = (tick.saturating_add_signed(ticks), false),
                 Some(wish) => self.change(wish),
                 None if running => {
-                    tick += (PICTURE.as_secs_f64() * SPEEDS[self.speed] / self.period).ceil() as i64
+                    tick += (PICTURE.as_secs_f64() * SPEEDS[self.speed] / self.period).ceil() as usize;
                 }
                 None => {}
             }
-            tick = tick.clamp(0, last as i64);
-            running &= tick < last as i64;
+            tick = tick.min(last);
+            running &= tick < last;
         }
     }
 
