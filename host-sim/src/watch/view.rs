@@ -165,8 +165,10 @@ impl Screen<'_> {
             .style(Style::new().fg(coloured(Color::Cyan)))
             .data(&points);
         let chart = Chart::new(vec![line])
-            .block(Block::bordered().title(format!(" {}: {last:.4} ", film.score)))
-            .x_axis(Axis::default().bounds([0.0, end]).labels(["0 s".into(), Line::from(format!("{end} s"))]))
+            .block(Block::bordered().title(format!(" {last:.4}: {} ", film.score)))
+            .x_axis(
+                Axis::default().bounds([0.0, end]).labels(["0 s".into(), Line::from(format!("{end:.2} s"))]),
+            )
             .y_axis(Axis::default().bounds([low, high]).labels([label(low), label(high)]));
         frame.render_widget(chart, area);
     }
