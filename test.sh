@@ -7,13 +7,15 @@ readonly robot=thumbv7em-none-eabihf # the boards' processor
 readonly browser=wasm32-unknown-unknown # the live page
 readonly smallest=thumbv6m-none-eabi # no floating-point unit, no atomic swaps: what the core must still build for
 readonly risc=riscv32imac-unknown-none-elf # an ESP32-C3's or C6's: the C library flies there, too
+# What the core is checked for besides, with and without its log: 32 and 64 bits, with and without a floating-point unit.
+readonly others=(thumbv7m-none-eabi thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf aarch64-unknown-none)
 
 step() { printf '\n== %s\n' "$*"; }
 
 step "tools"
 if command -v rustup >/dev/null; then
   rustup component add rustfmt clippy >/dev/null
-  rustup target add "$robot" "$smallest" "$browser" "$risc"
+  rustup target add "$robot" "$smallest" "$browser" "$risc" "${others[@]}"
 fi
 # install PROGRAM PACKAGES HINT: Debian's packages, where the program is not there yet.
 install() {
@@ -50,10 +52,17 @@ for target in "$robot" "$smallest"; do
   cargo build -p wdgnn-core --release --target "$target"
   cargo build -p wdgnn-core --release --target "$target" --features defmt
 done
+for target in "$browser" "$risc" "${others[@]}"; do
+  cargo check -p wdgnn-core -p wdgnn-protocol --target "$target"
+  cargo check -p wdgnn-core --target "$target" --features defmt
+done
+
+step "what is published packs"
+cargo package --allow-dirty --no-verify --quiet -p wdgnn-core -p wdgnn-protocol
 
 step "lints: host"
 cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated -- -D warnings
-cargo clippy -p firmware --lib --tests -- -D warnings
+cargo clippy -p wdgnn-firmware --lib --tests -- -D warnings
 cargo clippy -p live --all-targets -- -D warnings
 cargo clippy -p wdgnn-python --all-features -- -D warnings
 
@@ -61,24 +70,24 @@ step "lints: boards"
 for target in "$robot" "$risc"; do
   cargo clippy -p wdgnn-c --release --target "$target" -- -D warnings
 done
-cargo clippy -p firmware --release --target "$robot" -- -D warnings
-WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key cargo clippy -p firmware --release --target "$robot" -- -D warnings
+cargo clippy -p wdgnn-firmware --release --target "$robot" -- -D warnings
+WDGNN_PROFILE=esb32 WDGNN_KEY=tests/swarm.key cargo clippy -p wdgnn-firmware --release --target "$robot" -- -D warnings
 boards=() # those that are flashed: each is a folder
 for map in firmware/src/board/*/map.x; do
   name=$(basename "$(dirname "$map")")
   if [ "$name" != qemu ]; then boards+=("board-${name//_/-}"); fi
 done
 for board in "${boards[@]}"; do
-  WDGNN_UNSEALED=1 cargo clippy -p firmware --release --target "$robot" --no-default-features --features "$board" -- -D warnings
+  WDGNN_UNSEALED=1 cargo clippy -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board" -- -D warnings
 done
-cargo clippy -p firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
+cargo clippy -p wdgnn-firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
 
 step "the boards' images link, sealed or not, and are within their budgets"
 image=${CARGO_TARGET_DIR:-target}/$robot/release/robot
 for board in "${boards[@]}"; do
-  WDGNN_UNSEALED=1 cargo build -p firmware --release --target "$robot" --no-default-features --features "$board"
+  WDGNN_UNSEALED=1 cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
-  WDGNN_KEY=tests/swarm.key cargo build -p firmware --release --target "$robot" --no-default-features --features "$board"
+  WDGNN_KEY=tests/swarm.key cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
 done
 
@@ -86,7 +95,7 @@ step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
 step "tests: host, robots in the emulator, pages in the browser, frames in Python, swarms in C"
-cargo test -p firmware --lib
+cargo test -p wdgnn-firmware --lib
 cargo test -p live
 cargo test --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated
 

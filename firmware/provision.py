@@ -93,7 +93,7 @@ def build(board: Board, options: argparse.Namespace) -> Path:
         environment["WDGNN_MODEL"] = str(options.model.resolve())
     if options.debug_port_open:
         environment["WDGNN_DEBUG_PORT"] = "open"
-    command = [os.environ.get("CARGO", "cargo"), "build", "-p", "firmware", "--bin", "robot", "--release", "--target", TARGET]
+    command = [os.environ.get("CARGO", "cargo"), "build", "-p", "wdgnn-firmware", "--bin", "robot", "--release", "--target", TARGET]
     command += ["--no-default-features", "--features", board.feature, "--message-format=json-render-diagnostics"]
     try:
         built = subprocess.run(command, cwd=WORKSPACE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

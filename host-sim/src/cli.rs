@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
-    commands,
+    commands::{self, scenario},
     error::{Error, Result},
     files,
     jobs::{self, Part, Share},
@@ -124,7 +124,7 @@ impl Cli {
             Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
             Some(Command::Movie(arguments)) => arguments.run(),
-            None => commands::flock::FlockArguments::default().run(),
+            None => Self::parse_from(["host-sim", "flock"]).run(tasks),
         }
     }
 }
@@ -164,7 +164,7 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
 #[must_use]
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
     end_with_a_sentence_where_nothing_can_be_printed();
-    match parsed().run(tasks) {
+    match parsed().and_then(|line| line.run(tasks)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("host-sim: {error}");
@@ -174,14 +174,20 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
 }
 
 /// The command line. A number may be negative wherever there is one: what is wrong with it is then said about the number.
-fn parsed() -> Cli {
-    let command = Cli::command().mut_subcommands(|command| {
+fn parsed() -> Result<Cli> {
+    let line = scenario::expanded(std::env::args_os().collect(), &command())?;
+    Ok(Cli::from_arg_matches(&command().get_matches_from(line)).unwrap_or_else(|error| error.exit()))
+}
+
+/// What the program understands.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| {
             let takes_values = arg.get_action().takes_values();
             arg.allow_negative_numbers(takes_values)
         })
-    });
-    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    })
 }
 
 /// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. A full disk is one. The standard library

@@ -12,9 +12,11 @@ pub mod data_error;
 pub mod fault_options;
 pub mod faults;
 pub mod movie;
+pub mod origin;
 pub mod page;
 pub mod pcap;
 pub mod picture;
+pub mod program;
 pub mod progress;
 pub mod records;
 pub mod shift;
@@ -25,6 +27,7 @@ pub mod table;
 pub mod tasks;
 pub mod theorem;
 pub mod train;
+pub mod watch;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{

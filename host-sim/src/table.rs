@@ -1,12 +1,45 @@
-//! Tables that line up, and fit the terminal.
+//! Tables that line up, fit the terminal, and say there what matters most.
 
-use std::io::{IsTerminal as _, stdout};
+use std::{
+    ffi::OsStr,
+    io::{IsTerminal as _, stdout},
+};
+
+/// The row that tables are about.
+const OURS: &str = "WD-GNN online";
+/// What is told in colours.
+const VERDICTS: [(&str, &str); 2] = [("DOES NOT HOLD", "31"), ("holds", "32")];
+
+/// Whether what is printed may have colours: on a terminal, unless somebody wants none (<https://no-color.org>).
+#[must_use]
+pub fn wants_colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").as_deref() != Some(OsStr::new("dumb"))
+}
+
+/// The table with its heading and what it is about emphasised, and verdicts in colours.
+fn emphasised(text: &str) -> String {
+    let line = |(index, line): (usize, &str)| match index {
+        0 => format!("\x1b[1m{line}\x1b[0m\n"),
+        1 => format!("\x1b[2m{line}\x1b[0m\n"),
+        _ if line.starts_with(OURS) && !line[OURS.len()..].starts_with(',') => {
+            format!("\x1b[1m{line}\x1b[0m\n")
+        }
+        _ => {
+            let verdict = VERDICTS.iter().find(|(words, _)| line.contains(&format!("  {words}")));
+            verdict.map_or(format!("{line}\n"), |(words, colour)| {
+                line.replacen(words, &format!("\x1b[{colour}m{words}\x1b[0m"), 1) + "\n"
+            })
+        }
+    };
+    text.lines().enumerate().map(line).collect()
+}
 
 /// Prints a table, with as many columns as fit where somebody looks at a terminal.
 pub fn print(rows: &[Vec<String>]) {
     let width = terminal_size::terminal_size().filter(|_| stdout().is_terminal());
     let (text, left_out) = fitted(rows, width.map(|(width, _)| width.0.into()));
-    print!("{text}");
+    print!("{}", if wants_colour() { emphasised(&text) } else { text });
     if left_out > 0 {
         let columns = if left_out == 1 { "column" } else { "columns" };
         println!("({left_out} more {columns} in a wider terminal, or behind a pipe)");
@@ -112,6 +145,21 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 22), "{text}");
         assert_eq!(fitted(&rows, None), (aligned(&rows), 0));
         assert_eq!(fitted(&rows, Some(5)).1, 1, "two columns are the least that say something");
+    }
+
+    #[test]
+    fn what_matters_stands_out_and_nothing_else_changes() {
+        let text = "who   verdict\n─────\nWD-GNN online, centralised  1\nWD-GNN online  2\nx  holds\ny  DOES NOT HOLD\n";
+        let shown = emphasised(text);
+        assert!(
+            shown.contains("\x1b[1mWD-GNN online  2\x1b[0m") && shown.contains("\nWD-GNN online, c"),
+            "{shown:?}"
+        );
+        assert!(shown.contains("\x1b[32mholds\x1b[0m") && shown.contains("\x1b[31mDOES NOT HOLD\x1b[0m"));
+        let plain = ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"]
+            .iter()
+            .fold(shown.clone(), |text, code| text.replace(code, ""));
+        assert_eq!(plain, text);
     }
 
     #[test]

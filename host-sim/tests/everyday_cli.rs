@@ -36,7 +36,7 @@ fn a_page_or_a_table_goes_to_the_standard_output_alone() {
     assert!(csv.starts_with("controller,") && csv.lines().all(|line| line.contains(',')), "{csv}");
     assert!(folder.path().join("page.html").exists());
     refused(&["flock", "--csv", "x", "--report", "x"], "name two files");
-    refused(&["flock", "--json", "--report", "-"], "only one of");
+    refused(&["flock", "--json", "--report", "-"], "both take the standard output");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_condition_has_a_page_of_its_own() {
             host_sim(folder.path(), &["flock", "--swarms", "1", "--robots", robots, "--ticks", "20"]);
         assert!(output.status.success());
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(said.contains(&format!("flock-robots-{robots}-ticks-20-swarms-1.html")), "{said}");
+        assert!(said.contains(&format!("flock-robots-{robots}-swarms-1-ticks-20.html")), "{said}");
     }
     let pages = folder.path().join("target/wdgnn").read_dir().expect("made").count();
     assert_eq!(pages, 2);
@@ -137,6 +137,8 @@ fn a_network_is_called_what_it_is() {
 fn options_without_effect_are_refused() {
     refused(&["swarm", "--log"], "no effect on native robots");
     refused(&["swarm", "--image", "x"], "no effect on native robots");
+    refused(&["swarm", "--compare", "--nodes", "nrf52840"], "--compare has no effect on chips");
+    refused(&["swarm", "--compare", "--other-model", "0.2"], "emulated ones run one image");
     refused(&["movie", "--data", "none", "--top", "3"], "--recommend");
     refused(&["movie", "--data", "none", "--splits", "1", "--out", "x"], "--recommend");
 }

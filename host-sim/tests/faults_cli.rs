@@ -27,8 +27,8 @@ fn json_has_every_seed_and_the_worst_of_them_with_both_lengths() {
     let arguments =
         ["faults", "--only", "motors weak", "--robots", "6", "--swarms", "1", "--seeds", "2", "--json"];
     let output = host_sim(folder.path(), &arguments);
-    let tables: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let tables = tables.as_array().expect("tables");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tables = json["tables"].as_array().expect("tables");
     assert_eq!(
         tables.iter().map(|table| table["seconds"].as_f64()).collect::<Vec<_>>(),
         [Some(2.0), Some(10.0)]
@@ -53,7 +53,7 @@ fn json_has_every_seed_and_the_worst_of_them_with_both_lengths() {
 fn options_that_cannot_be_end_with_one_sentence() {
     for (arguments, complaint) in [
         (&["faults", "--only", "nothing of the kind"][..], "leaves nothing to fly"),
-        (&["faults", "--seconds", "0"], "--seconds 0 cannot be"),
+        (&["faults", "--seconds", "0"], "flights of 0 s cannot be"),
         (&["faults", "--seeds", "0"], "at least 1 of --swarms and --seeds"),
         (&["flock", "--motor", "loose:0.1"], "stuck, dead or weak"),
         (&["flock", "--sensor", "frozen:0.1"], "frozen:0.1@50"),

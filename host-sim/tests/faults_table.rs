@@ -16,7 +16,7 @@ fn flown(only: &str, profile: Profile) -> Vec<Row> {
     let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap();
     let condition = Condition { robots: 20, ..Condition::PAPER };
     let bench = Bench::new(lineup, condition, 2, 7, Trust::Robust).unwrap();
-    faults::run(&bench, only, &|_, _| {}).unwrap()
+    faults::run(&bench, only, "", &|_, _| {}).unwrap()
 }
 
 #[test]

@@ -9,9 +9,13 @@ mod faults_cli;
 mod faults_table;
 mod flock_cli;
 mod movie_cli;
+mod pages_cli;
 mod parts_cli;
 mod program;
+mod scenario_cli;
 mod sniff_cli;
 mod swarm_cli;
 mod tasks_cli;
 mod train_cli;
+#[cfg(unix)]
+mod watch_cli;

@@ -49,8 +49,9 @@ fn an_area_is_covered_by_whoever_there_is_and_a_network_once_it_is_trained() {
     );
     assert!(total(&without, "expert") < total(&without, "still"));
     assert!(total(&without, "lloyd-local") < total(&without, "still"));
-    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/coverage-robots-5-ticks-20.html"))
-        .expect("a page");
+    let page =
+        std::fs::read_to_string(folder.path().join("target/wdgnn/coverage-robots-5-swarms-1-ticks-20.html"))
+            .expect("a page");
     assert!(page.contains("Coverage of an area by its density"));
 
     let train =
@@ -159,7 +160,7 @@ fn what_cannot_be_is_told_with_what_can() {
     let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     refused(&["fly", "--task", "coverage", "--model", plane], "Task differs");
     refused(&["swarm", "--task", "flocking-3d", "--model", plane], "Task differs");
-    refused(&["flock", "--task", "coverage"], "unexpected argument");
+    refused(&["flock", "--task", "coverage"], "invalid value 'coverage'");
     let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
     let chips = ["swarm", "--task", "coverage", "--nodes", "nrf52840", "--model", radio];
     refused(&chips, "chips fly flocking only");

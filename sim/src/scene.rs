@@ -80,6 +80,11 @@ pub trait Swarm<T: Task>: Send {
         &[]
     }
 
+    /// Links of the last tick over which something was said and nothing of it heard: who spoke, and who did not hear it.
+    fn unheard(&self, _links: &Links) -> Vec<[u32; 2]> {
+        Vec::new()
+    }
+
     /// What was counted on the air, where there is one.
     fn tally(&self) -> Option<Tally> {
         None

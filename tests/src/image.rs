@@ -65,7 +65,7 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     cargo.envs(settings.iter().copied());
     let Output { status, stdout, stderr } = cargo
         .current_dir(workspace)
-        .args(["build", "-p", "firmware", "--release", "--target", target, "--bin", program])
+        .args(["build", "-p", "wdgnn-firmware", "--release", "--target", target, "--bin", program])
         .arg("--message-format=json-render-diagnostics")
         .args(options)
         .output()

@@ -38,7 +38,10 @@ impl Graph {
                 let path: Module = module.iter().chain([child]).cloned().collect();
                 let (flat, inside) = (children.join(format!("{child}.rs")), children.join(child));
                 let file = if flat.exists() { flat } else { inside.join("mod.rs") };
-                next.push((path, file, inside));
+                // What is written outside, and taken in by a path, refers to nothing in here.
+                if file.exists() {
+                    next.push((path, file, inside));
+                }
             }
             sources.insert(module, source);
         }

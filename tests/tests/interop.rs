@@ -221,7 +221,7 @@ mod emulated {
         let mut emulated = alone(|| {
             let settings = Settings {
                 task: "flocking",
-                package: "firmware",
+                package: "wdgnn-firmware",
                 profile: link.profile,
                 key,
                 ..Settings::default()

@@ -9,7 +9,10 @@ use std::{
     sync::OnceLock,
 };
 
-use host_sim::page::{Chart, ChartPage, Series, charts};
+use host_sim::{
+    page::{Chart, ChartPage, Series, charts},
+    picture::scale::Scale,
+};
 use serde_json::Value;
 use system_tests::browser::{Browser, View};
 
@@ -264,5 +267,126 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
         );
         assert_eq!(browser.evaluate(SIDEWAYS), false);
         assert_eq!(browser.complaints(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn axes_are_the_same_on_pages_and_in_files() {
+    let mut browser = Browser::start();
+    browser.open(flock(), WIDE);
+    let ranges = [
+        [0.2, 1.93],
+        [0.9, 1.0],
+        [3.0, 3.0],
+        [1.0e-5, 20.0],
+        [1.0, 40.0],
+        [3.0e-8, 7.0],
+        [0.0, 59.0],
+        [0.7, 2.5],
+    ];
+    let labels = |scale: &Scale| scale.ticks.iter().map(|tick| tick.label.clone()).collect::<Vec<_>>();
+    let places = |scale: &Scale| scale.ticks.iter().map(|tick| scale.at(tick.value)).collect::<Vec<_>>();
+    for [low, high] in ranges {
+        for (ours, theirs) in [
+            (
+                Some(Scale::linear([low, high], [50.0, 700.0], 5, true)),
+                format!("linearScale({low}, {high}, 50, 700, 5, true)"),
+            ),
+            (
+                Some(Scale::linear([low, high], [50.0, 700.0], 8, false)),
+                format!("linearScale({low}, {high}, 50, 700, 8, false)"),
+            ),
+            (
+                (low > 0.0).then(|| Scale::logarithmic([low, high], [300.0, 20.0])),
+                format!("logScale({low}, {high}, 300, 20)"),
+            ),
+        ] {
+            let Some(ours) = ours else { continue };
+            let told = browser.evaluate(&format!("{theirs}.ticks.map((tick) => tick.label)"));
+            assert_eq!(told, serde_json::json!(labels(&ours)), "{theirs}");
+            let placed = browser
+                .evaluate(&format!("(({{ at, ticks }}) => ticks.map((tick) => at(tick.value)))({theirs})"));
+            for (here, there) in places(&ours).iter().zip(placed.as_array().unwrap()) {
+                assert!(
+                    (f64::from(*here) - there.as_f64().unwrap()).abs() < 0.05,
+                    "{theirs}: {here} {there}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_drawn() {
+    let arguments = [
+        "swarm",
+        "--robots",
+        "12",
+        "--ticks",
+        "60",
+        "--drop-chance",
+        "0.4",
+        "--liars",
+        "STATE:0.2",
+        "--kill",
+        "3@20",
+    ];
+    let file = written("troubles.html", &arguments);
+    let mut browser = Browser::start();
+    for view in [WIDE, PHONE] {
+        browser.open(&file, view);
+        browser.until(RUNNING);
+        assert_eq!(
+            browser.evaluate("[flights[0].liars.size, flights[0].gone(10).size, flights[0].gone(30).has(3)]"),
+            serde_json::json!([2, 0, true])
+        );
+        assert_eq!(browser.evaluate("flights[0].silent(30).length > 5"), true);
+        assert_eq!(browser.evaluate(SIDEWAYS), false);
+        let words = browser.evaluate("document.querySelector('.reading').innerText");
+        for sentence in [
+            "Rings are around robots that lie",
+            "Crosses are robots that are gone",
+            "Dashed links carried nothing",
+        ] {
+            assert!(words.as_str().is_some_and(|words| words.contains(sentence)), "{words}");
+        }
+        // The pictures with and without them differ.
+        let drawn = |browser: &mut Browser| pictures(browser)[0]["sum"].clone();
+        browser.evaluate("seek(30)");
+        let with = drawn(&mut browser);
+        browser.evaluate("flights[0].liars.clear(); seek(30)");
+        assert_ne!(with, drawn(&mut browser), "rings");
+        assert_eq!(browser.complaints(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
+    let air = written("air.html", &["air"]);
+    let faults = written(
+        "faults.html",
+        &[
+            "faults",
+            "--only",
+            "your",
+            "--drop-chance",
+            "0.1",
+            "--swarms",
+            "1",
+            "--robots",
+            "8",
+            "--seconds",
+            "1",
+        ],
+    );
+    let mut browser = Browser::start();
+    for (file, least) in [(air, 5), (faults, 2)] {
+        for view in [WIDE, PHONE, View { dark: true, ..PHONE }] {
+            browser.open(&file, view);
+            let bars = browser.evaluate("document.querySelectorAll('.bars svg').length");
+            assert!(bars.as_u64() >= Some(least), "{bars}");
+            assert_eq!(browser.evaluate(SIDEWAYS), false, "{}", file.display());
+            assert_eq!(browser.complaints(), Vec::<Value>::new());
+        }
     }
 }

@@ -3,9 +3,15 @@
 use clap::Args;
 use serde::Serialize;
 
+use super::{
+    outputs::{OutputArguments, Results},
+    typed::Typed,
+};
 use crate::{
     airtime::{Airtime, MOST_USE},
     error::{Error, Result},
+    origin::Origin,
+    page::{self, Bar, Bars, ChartPage},
     profiles::Profile,
     radio::Radio,
     table,
@@ -19,6 +25,8 @@ use crate::{
 #[command(after_help = "Examples:\n  host-sim air\n  host-sim air --profile dot154 --robots 10\n  \
                   host-sim air --profile espnow --robots 50 --rate 100 --json")]
 pub struct AirArguments {
+    #[command(flatten)]
+    typed: Typed,
     /// The link profile; without it, all of them.
     #[arg(long, value_enum)]
     profile: Option<Profile>,
@@ -28,9 +36,8 @@ pub struct AirArguments {
     /// Exchanges per second in place of the profile's own.
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
 }
 
 /// The JSON output.
@@ -75,25 +82,74 @@ impl AirArguments {
         if self.rate.is_some() && self.profile.is_none() {
             return Err(Error::usage("--rate is for one profile: name it with --profile"));
         }
-        if self.json {
-            let profiles = self.profile.map_or(Profile::ALL.to_vec(), |profile| vec![profile]);
-            let profiles = profiles.into_iter().map(|profile| self.output(profile)).collect();
-            let output = Output { robots: self.robots, profiles };
-            println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
-        }
+        self.outputs.check()?;
+        let profiles = self.profile.map_or(Profile::ALL.to_vec(), |profile| vec![profile]);
+        let outputs = profiles.iter().map(|profile| self.output(*profile)).collect();
+        let origin = Origin::new(self.typed.command("air"), "none");
+        let page = self.page(&profiles, origin);
+        self.outputs.deliver(&Results {
+            origin: &page.origin,
+            json: Output { robots: self.robots, profiles: outputs },
+            print: &|| self.print(),
+            csv: &|| page.table.clone(),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })?;
+        self.profile.map_or(Ok(()), |profile| check(profile, self.robots, self.rate_of(profile)))
+    }
+
+    /// The heading and the table.
+    fn rows(&self) -> (String, Vec<Vec<String>>) {
+        self.profile.map_or_else(|| self.overview(), |profile| self.of_profile(profile))
+    }
+
+    /// What is to be known about the table.
+    fn note(&self) -> String {
         match self.profile {
             None => {
-                if !self.json {
-                    self.print_overview();
-                }
-                Ok(())
+                "–: the frames are longer than the radio's. One profile radio by radio: --profile NAME".into()
             }
-            Some(profile) => {
-                if !self.json {
-                    self.print_profile(profile);
-                }
-                check(profile, self.robots, self.rate_of(profile))
+            Some(_) => format!(
+                "on the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
+                 time.",
+                100.0 * MOST_USE
+            ),
+        }
+    }
+
+    fn print(&self) {
+        let (heading, rows) = self.rows();
+        println!("{heading}\n");
+        table::print(&rows);
+        println!("\n{}", self.note());
+    }
+
+    fn page(&self, profiles: &[Profile], origin: Origin) -> ChartPage {
+        let (heading, table) = self.rows();
+        let bars = profiles.iter().map(|&profile| {
+            let rate = self.rate_of(profile);
+            let radios = Radio::ALL.iter().filter_map(|&radio| {
+                let highest = Airtime::new(profile, radio)?.highest_rate(self.robots);
+                let told = format!("{highest:.1} Hz");
+                let label = if profile.radio() == Some(radio) { "made for: " } else { "" };
+                let label = format!("{label}{}", radio.name());
+                Some(Bar { label, value: highest, limit: Some(rate), told, falls: highest < rate })
+            });
+            Bars {
+                title: format!("{}: the highest exchange rate, radio by radio", profile.name()),
+                x_label: format!("exchanges a second; marks are the {rate} that are flown"),
+                log: true,
+                rows: radios.collect(),
             }
+        });
+        ChartPage {
+            title: "What the air carries".into(),
+            intro: format!("{heading}. Times are from standards and data sheets, not measured."),
+            bars: bars.collect(),
+            table,
+            note: self.note(),
+            origin,
+            ..ChartPage::default()
         }
     }
 
@@ -124,9 +180,9 @@ impl AirArguments {
         }
     }
 
-    fn print_overview(&self) {
-        println!(
-            "Highest exchange rate in Hz of {} robots that hear each other, frames sealed, {:.0} % of the time\n",
+    fn overview(&self) -> (String, Vec<Vec<String>>) {
+        let heading = format!(
+            "Highest exchange rate in Hz of {} robots that hear each other, frames sealed, {:.0} % of the time",
             self.robots,
             100.0 * MOST_USE
         );
@@ -142,17 +198,16 @@ impl AirArguments {
             }));
             rows.push(row);
         }
-        table::print(&rows);
-        println!("\n–: the frames are longer than the radio's. One profile radio by radio: --profile NAME");
+        (heading, rows)
     }
 
-    fn print_profile(&self, profile: Profile) {
+    fn of_profile(&self, profile: Profile) -> (String, Vec<Vec<String>>) {
         let (frames, bytes) = profile.frames();
         let rate = self.rate_of(profile);
         let plural = if frames == 1 { "frame" } else { "frames" };
-        println!(
+        let words = format!(
             "{}: {frames} {plural} of {bytes} bytes per robot and exchange, sealed; {} robots that hear each other, {rate} \
-             exchanges a second\n",
+             exchanges a second",
             profile.name(),
             self.robots
         );
@@ -172,12 +227,7 @@ impl AirArguments {
             row.push(if profile.radio() == Some(radio) { "made for this" } else { "" }.into());
             rows.push(row);
         }
-        table::print(&rows);
-        println!(
-            "\non the air, time: per robot and exchange; –: the frame is longer than the radio's; highest rate: at {:.0} % of the \
-             time.",
-            100.0 * MOST_USE
-        );
+        (words, rows)
     }
 }
 

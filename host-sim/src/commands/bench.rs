@@ -8,6 +8,7 @@ use crate::{
     bench::{self, instructions},
     commands::outputs::print_json,
     error::Result,
+    origin::Origin,
     table,
 };
 
@@ -56,11 +57,8 @@ impl BenchArguments {
         }
         let figures = bench::measure(self.largest, &|what| eprintln!("measuring {what} …"))?;
         if self.json {
-            print_json(
-                &format!("host-sim bench --largest {}", self.largest),
-                "those that come with the program",
-                &figures,
-            );
+            let command = format!("host-sim bench --largest {}", self.largest);
+            print_json(&Origin::new(command, "those that come with the program"), &figures);
             return Ok(());
         }
         let mut rows = vec![["what", "value", "unit"].map(str::to_owned).to_vec()];

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::typed::Typed;
 use crate::{
     error::{Error, Result},
     world::{Condition, World},
@@ -45,5 +46,15 @@ impl ConditionArguments {
         };
         condition.check()?;
         Ok(condition)
+    }
+
+    /// What was told, with everything about the condition that nobody typed.
+    #[must_use]
+    pub fn settled(&self, typed: &Typed, condition: &Condition) -> Typed {
+        let Condition { robots, radius, speed, ticks } = condition;
+        let settled =
+            typed.clone().or("robots", robots).or("radius", radius).without("seconds").or("ticks", ticks);
+        // Robots that start at rest have none.
+        if *speed > 0.0 { settled.or("speed", speed) } else { settled }
     }
 }

@@ -6,13 +6,22 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::Task as _;
 
+use super::{
+    condition::ConditionArguments,
+    outputs::{OutputArguments, Results},
+    scenario::ScenarioArguments,
+    typed::Typed,
+};
 use crate::{
     air::options::{Faults, Trust},
     error::{Error, Result},
     evaluate::evaluate,
+    fault_options::FlightArguments,
     faults::{self, Row, bench::Bench, row::Yardstick},
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
+    origin::Origin,
+    page::{self, Bar, Bars, ChartPage, flights::counted},
     profiles::Profile,
     progress, table,
     world::{Condition, World},
@@ -25,7 +34,8 @@ const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
 ///
 /// Frames are sealed and travel byte by byte; robots fly the robust settings of docs/radio.md. A row holds when it costs no more than its
 /// limit, when robots come no closer to each other than under the expert (close pairs: nearer than 0.1 m, in pair-ticks a flight) or than
-/// anybody could have avoided, and when what else it says does. Exit code 1 when a row does not hold.
+/// anybody could have avoided, and when what else it says does. What goes wrong by options of your own is a row more, without a limit of
+/// its cost. Exit code 1 when a row does not hold.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim faults\n  host-sim faults --seconds 2 --swarms 4 --only noise\n  \
@@ -33,6 +43,8 @@ const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
                         host-sim faults --only \"motors stuck\" --json\n  host-sim faults --plain --swarms 2"
 )]
 pub struct FaultsArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
     /// What robots do; `host-sim tasks` lists what there is.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
     pub task: String,
@@ -42,14 +54,13 @@ pub struct FaultsArguments {
     /// The link profile.
     #[arg(long, value_enum, default_value = "exact")]
     profile: Profile,
-    /// Robots per swarm [default: the task's own, 50 for flocking].
-    #[arg(long, value_name = "N")]
-    robots: Option<usize>,
+    #[command(flatten)]
+    condition: ConditionArguments,
     /// Held-out swarms per row.
     #[arg(long, value_name = "N", default_value_t = 10)]
     swarms: usize,
     /// Length of flights in seconds [default: 2, and then once more 10 with a fifth of the swarms].
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
     seconds: Option<f64>,
     /// Seed of the swarms and of the faults.
     #[arg(long, value_name = "N", default_value_t = super::flock::SEED)]
@@ -63,15 +74,25 @@ pub struct FaultsArguments {
     /// Fly with plain averaging and believe everybody, as the paper does.
     #[arg(long)]
     plain: bool,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
+    /// A row of your own.
+    #[command(flatten)]
+    own: FlightArguments,
 }
 
-/// The JSON output: the worst of each row over all seeds, and every seed's rows.
+/// The JSON output.
 #[derive(Debug, Serialize)]
-struct Output {
+struct Output<'a> {
+    tables: &'a [Table],
+}
+
+/// The worst of each row over all seeds, and every seed's rows.
+#[derive(Debug, Serialize)]
+struct Table {
     seconds: f64,
+    /// What there is to compare with, in words.
+    reference: String,
     swarms: usize,
     robots: usize,
     profile: Profile,
@@ -85,57 +106,86 @@ impl FaultsArguments {
     /// # Errors
     /// Options that cannot be, and rows that do not hold.
     pub fn run<W: World>(&self) -> Result {
-        let lengths = self.lengths()?;
-        let robots = self.robots.unwrap_or(W::condition().robots);
+        let condition = self.condition.of::<W>()?;
+        let lengths = self.lengths::<W>()?;
         // A sealed robot keeps count of 64 senders, and a swarm needs somebody to hear.
-        if !(5..=64).contains(&robots) || self.swarms == 0 || self.seeds == 0 {
+        if !(5..=64).contains(&condition.robots) || self.swarms == 0 || self.seeds == 0 {
             return Err(Error::usage(
                 "give between 5 and 64 --robots and at least 1 of --swarms and --seeds",
             ));
         }
+        let ticks = |seconds: f64| (seconds / f64::from(W::task().period())).round() as u32;
+        for (seconds, _) in &lengths {
+            self.own.faults(condition.robots, ticks(*seconds), self.seed)?;
+        }
+        self.scenario.check()?;
+        self.outputs.check()?;
         let mut tables = Vec::new();
         for (seconds, swarms) in lengths {
-            let table = self.fly::<W>(robots, seconds, swarms)?;
-            if !self.json {
-                self.print::<W>(&table)?;
-            }
-            tables.push(table);
+            let condition = Condition { ticks: ticks(seconds), ..condition };
+            tables.push(self.fly::<W>(condition, seconds, swarms)?);
         }
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(&tables).unwrap_or_default());
-        }
+        let settled = self.settled(&condition);
+        let models = self.model::<W>()?.words();
+        let origin = self.scenario.origin(settled.command("faults"), models);
+        let own = self.own.words();
+        let faults = if own.is_empty() { "those of the rows" } else { &own };
+        let page = self.page::<W>(&tables, origin.with_faults(faults));
+        self.outputs.deliver(&Results {
+            origin: &page.origin,
+            json: Output { tables: &tables },
+            print: &|| tables.iter().for_each(|table| self.print::<W>(table)),
+            csv: &|| csv_rows(&tables),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })?;
+        self.scenario.save("faults", &settled)?;
         judge(&tables)
     }
 
+    /// Everything that counted; the lengths of flights are usual where none was asked for.
+    fn settled(&self, condition: &Condition) -> Typed {
+        let told = |option: &str| self.scenario.typed.told().iter().any(|told| told.option == option);
+        let settled = self.condition.settled(&self.scenario.typed, condition);
+        match self.seconds {
+            Some(seconds) => settled.without("ticks").or("seconds", seconds),
+            None if told("ticks") => settled,
+            None => settled.without("ticks"),
+        }
+    }
+
     /// The lengths of flights in seconds, each with how many swarms fly so long.
-    fn lengths(&self) -> Result<Vec<(f64, usize)>> {
-        let Some(seconds) = self.seconds else {
+    fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
+        let period = f64::from(W::task().period());
+        // Seconds as they are said: a period of 0.01 is not exactly that.
+        let of_ticks = |ticks: u32| (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
+        let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
             return Ok(LENGTHS.map(|(seconds, fewer)| (seconds, self.swarms.div_ceil(fewer))).to_vec());
         };
         if !(1.0..=600.0).contains(&seconds) {
-            return Err(Error::usage(format!("--seconds {seconds} cannot be: give between 1 and 600")));
+            return Err(Error::usage(format!(
+                "flights of {seconds} s cannot be: give between 1 and 600 --seconds"
+            )));
         }
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn bench<W: World>(&self, robots: usize, seconds: f64, swarms: usize, seed: u64) -> Result<Bench<W>> {
+    fn model<W: World>(&self) -> Result<ModelFile> {
+        self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
+    }
+
+    fn bench<W: World>(&self, condition: Condition, swarms: usize, seed: u64) -> Result<Bench<W>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        let model = match &self.model {
-            Some(path) => ModelFile::load(path)?,
-            None => W::model(self.profile)?,
-        };
-        let ticks = (seconds / f64::from(W::task().period())).round() as u32;
-        let condition = Condition { robots, ticks, ..W::condition() };
-        Bench::new(Lineup::<W>::of(vec![model], self.profile), condition, swarms, seed, trust)
+        Bench::new(Lineup::<W>::of(vec![self.model::<W>()?], self.profile), condition, swarms, seed, trust)
     }
 
     /// Flies one table, as often as there are seeds.
-    fn fly<W: World>(&self, robots: usize, seconds: f64, swarms: usize) -> Result<Output> {
+    fn fly<W: World>(&self, condition: Condition, seconds: f64, swarms: usize) -> Result<Table> {
         let bar = progress::bar(1, "flying");
         let mut seeds = Vec::new();
         for seed in self.seed..self.seed + self.seeds {
-            let bench = self.bench::<W>(robots, seconds, swarms, seed)?;
-            let rows = faults::run(&bench, &self.only, &|count, row| {
+            let bench = self.bench::<W>(condition, swarms, seed)?;
+            let rows = faults::run(&bench, &self.only, &self.own.words(), &|count, row| {
                 bar.set_length(count as u64 * self.seeds);
                 bar.inc(1);
                 bar.set_message(format!("{}, {seconds} s", row.fault));
@@ -148,23 +198,32 @@ impl FaultsArguments {
         bar.finish_and_clear();
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
-        Ok(Output { seconds, swarms, robots, profile: self.profile, faults, seeds })
+        let reference = reference(&self.bench::<W>(condition, swarms, self.seed)?)?;
+        let (robots, profile) = (condition.robots, self.profile);
+        Ok(Table { seconds, reference, swarms, robots, profile, faults, seeds })
     }
 
-    fn print<W: World>(&self, table: &Output) -> Result {
-        let Output { seconds, swarms, robots, faults, .. } = table;
-        println!(
-            "{}: {swarms} swarms of {robots} robots per row, {seconds} s of flight, profile {}, {}{}\n",
+    /// What a table is of.
+    fn heading<W: World>(&self, table: &Table) -> String {
+        let Table { seconds, swarms, robots, .. } = table;
+        format!(
+            "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
             W::TITLE,
+            counted(*swarms, "swarm"),
             self.profile.name(),
             match self.seeds {
                 1 => format!("seed {}", self.seed),
                 many => format!("the worst of seeds {} to {}", self.seed, self.seed + many - 1),
             },
             if self.plain { ", plain averaging" } else { "" }
-        );
+        )
+    }
+
+    fn print<W: World>(&self, table: &Table) {
+        let Table { reference, faults, .. } = table;
+        println!("{}\n", self.heading::<W>(table));
         table::print(&faults::cells(faults));
-        Self::print_reference(&self.bench::<W>(*robots, *seconds, *swarms, self.seed)?)?;
+        println!("\nwithout faults: {reference}");
         println!(
             "\ncost: total {} of the robots that are honest, whole and alive to the end, against the same robots of\nthe same \
              swarms without the fault. pairs: nearer than 0.1 m, in pair-ticks per flight, of everybody in the sky; limit: the\n\
@@ -190,32 +249,138 @@ impl FaultsArguments {
         for row in faults.iter().filter(|row| !row.because.is_empty()) {
             println!("{} ({}): {}", row.fault, row.level, row.because);
         }
-        Ok(())
     }
 
-    /// What there is to compare with: the same swarms without faults, as trained, and under the expert.
-    fn print_reference<W: World>(bench: &Bench<W>) -> Result {
-        let total =
-            |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
-        let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
-        let of_expert = match Controller::named(EXPERT) {
-            Ok(expert) => {
-                let outcomes =
-                    evaluate(&bench.lineup, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
-                let expert = outcomes.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
-                format!(", {:.3} of the expert's", flown / expert)
+    fn page<W: World>(&self, tables: &[Table], origin: Origin) -> ChartPage {
+        let holding = tables.iter().flat_map(|table| &table.faults).filter(|row| row.holds).count();
+        let all: usize = tables.iter().map(|table| table.faults.len()).sum();
+        let bars = tables.iter().flat_map(|table| {
+            let rows = |bar: fn(&Row) -> Bar| table.faults.iter().map(bar).collect();
+            let heading = self.heading::<W>(table);
+            [
+                Bars {
+                    title: format!("What it costs. {heading}"),
+                    x_label: "cost against the same flight without the fault; marks are limits".into(),
+                    log: true,
+                    rows: rows(cost),
+                },
+                Bars {
+                    title: "How often robots come close".into(),
+                    x_label: "pairs nearer than 0.1 m, in pair-ticks per flight; marks are limits".into(),
+                    log: false,
+                    rows: rows(pairs),
+                },
+            ]
+        });
+        let mut cells = Vec::new();
+        for (index, table) in tables.iter().enumerate() {
+            for (line, mut row) in faults::cells(&table.faults).into_iter().enumerate() {
+                if line > 0 || index == 0 {
+                    row.insert(2, if line == 0 { "flight".into() } else { format!("{} s", table.seconds) });
+                    cells.push(row);
+                }
             }
-            Err(_) => String::new(),
-        };
-        println!(
-            "\nwithout faults: total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"
-        );
-        Ok(())
+        }
+        let references: Vec<String> =
+            tables.iter().map(|table| format!("{} s: {}", table.seconds, table.reference)).collect();
+        ChartPage {
+            title: format!("What goes wrong, and what holds: {holding} of {all} rows"),
+            intro: format!(
+                "Robots whose frames are sealed fly through one fault after the other. A row holds when it costs no more than its \
+                 limit, when robots come no closer than under the expert, and when what else it says does. Without faults: {}.",
+                references.join("; ")
+            ),
+            bars: bars.collect(),
+            table: cells,
+            note: format!(
+                "Cost: total {} of the robots that are honest, whole and alive to the end, against the same robots of the same \
+                 swarms without the fault. Pairs: nearer than 0.1 m, of everybody in the sky; limit: the expert's in the same swarms \
+                 without the fault, and 1. Nearest: of any pair, in metres.",
+                W::SCORE
+            ),
+            origin,
+            ..ChartPage::default()
+        }
     }
 }
 
+fn cost(row: &Row) -> Bar {
+    let told = row.ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"));
+    let falls = row.ratio.zip(row.limit).is_some_and(|(ratio, limit)| ratio > limit);
+    let label = format!("{}, {}", row.fault, row.level);
+    Bar { label, value: row.ratio.unwrap_or(f64::NAN), limit: row.limit, told, falls }
+}
+
+fn pairs(row: &Row) -> Bar {
+    let label = format!("{}, {}", row.fault, row.level);
+    match &row.nearness {
+        None => Bar { label, value: f64::NAN, limit: None, told: "–".into(), falls: false },
+        Some(near) => Bar {
+            label,
+            value: near.close_pairs,
+            limit: Some(near.most_close_pairs),
+            told: format!("{:.1}", near.close_pairs),
+            falls: near.close_pairs > near.most_close_pairs,
+        },
+    }
+}
+
+fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
+    let heading = [
+        "seconds",
+        "seed",
+        "fault",
+        "level",
+        "options",
+        "cost",
+        "cost_limit",
+        "pairs",
+        "pairs_limit",
+        "nearest",
+        "holds",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for table in tables {
+        for row in table.seeds.iter().flatten() {
+            let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            let near = row.nearness.as_ref();
+            rows.push(vec![
+                table.seconds.to_string(),
+                row.seed.to_string(),
+                row.fault.into(),
+                row.level.clone(),
+                row.options.clone(),
+                number(row.ratio),
+                number(row.limit),
+                number(near.map(|near| near.close_pairs)),
+                number(near.map(|near| near.most_close_pairs)),
+                number(near.map(|near| near.nearest)),
+                row.holds.to_string(),
+            ]);
+        }
+    }
+    rows
+}
+
+/// What there is to compare with: the same swarms without faults, as trained, and under the expert.
+fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
+    let total =
+        |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
+    let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);
+    let of_expert = match Controller::named(EXPERT) {
+        Ok(expert) => {
+            let outcomes =
+                evaluate(&bench.lineup, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
+            let expert = outcomes.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
+            format!(", {:.3} of the expert's", flown / expert)
+        }
+        Err(_) => String::new(),
+    };
+    Ok(format!("total {flown:.2}{of_expert}; as trained, with everybody believed: {as_trained:.2}"))
+}
+
 /// Ends with an error when a row does not hold.
-fn judge(tables: &[Output]) -> Result {
+fn judge(tables: &[Table]) -> Result {
     let fallen: Vec<String> = tables
         .iter()
         .flat_map(|table| table.faults.iter().map(move |row| (table.seconds, row)))

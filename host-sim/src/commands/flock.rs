@@ -4,13 +4,17 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use wdgnn_core::Task as _;
 
 use crate::{
     airtime::{Airtime, MOST_USE},
     commands::{
         flock_tables::{self, OverSeeds},
-        outputs::{self, Outputs, Results},
-        realisations, stop_on_interrupt,
+        outputs::{self, OutputArguments, Results},
+        realisations,
+        scenario::ScenarioArguments,
+        stop_on_interrupt,
+        typed::Typed,
     },
     error::{Error, Result},
     evaluate::{self, Case, Outcome, Summary, calls, evaluate, evaluate_all},
@@ -18,6 +22,7 @@ use crate::{
     files, jobs,
     lineup::{Controller, EXPERT, Lineup, MANY_ROBOTS, OFFLINE, ONLINE},
     model::ModelFile,
+    origin::Origin,
     page::{self, flights::counted},
     picture::animation,
     profiles::Profile,
@@ -26,6 +31,7 @@ use crate::{
     table,
     tally::in_words,
     train::recipe::Recipe,
+    watch,
     world::{
         Condition, World as _,
         flock::{Flock, bodies::Quirks},
@@ -46,9 +52,16 @@ const SEED_COMPARED: &str =
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
                         host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
-                        host-sim flock --late-motors 8 --swarms 1 --seed 1 --gif flock.gif"
+                        host-sim flock --late-motors 8 --swarms 1 --seed 1 --gif flock.gif\n  \
+                        host-sim flock --late-motors 8 --watch\n  \
+                        host-sim flock --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct FlockArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// What robots do, for scenarios of several commands: this one is about flocking.
+    #[arg(long, hide = true, default_value = "flocking", value_parser = ["flocking"])]
+    pub task: String,
     /// Which of the trained models to fly.
     #[arg(long, value_enum, default_value = "through")]
     pub recipe: RecipeName,
@@ -89,18 +102,14 @@ pub struct FlockArguments {
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
     #[arg(long, value_name = "N", conflicts_with = "model")]
     pub realisations: Option<usize>,
-    /// Write the table as comma-separated values.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Write the page with the replay here [default: target/wdgnn/flock.html, and a name of its own for any other condition].
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
     /// Write six seconds of the first swarm as an animated GIF: left as trained, right learning in flight.
     #[arg(long, value_name = "FILE", conflicts_with = "realisations")]
     pub gif: Option<PathBuf>,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
+    /// First watch the first swarm in the terminal, learning in flight; the last line tells the keys.
+    #[arg(long, conflicts_with_all = ["json", "realisations"])]
+    pub watch: bool,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -119,32 +128,6 @@ struct Output<'a> {
     /// Over all seeds, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     over_seeds: BTreeMap<&'static str, OverSeeds>,
-}
-
-impl Default for FlockArguments {
-    /// What the command line gives when nothing is said.
-    fn default() -> Self {
-        Self {
-            recipe: RecipeName::Through,
-            profile: Profile::Exact,
-            robots: Condition::PAPER.robots,
-            radius: Condition::PAPER.radius,
-            speed: Condition::PAPER.speed,
-            ticks: Condition::PAPER.ticks,
-            swarms: None,
-            seed: SEED,
-            seeds: 1,
-            late_motors: 0,
-            step_size: None,
-            model: None,
-            realisations: None,
-            csv: None,
-            report: None,
-            gif: None,
-            json: false,
-            faults: FaultArguments::default(),
-        }
-    }
 }
 
 impl FlockArguments {
@@ -215,13 +198,16 @@ impl FlockArguments {
         if self.realisations.is_some() && jobs::shared() {
             return Err(Error::usage("--realisations are trained here: leave --part and --parts out"));
         }
-        let report = self
-            .report
-            .clone()
-            .unwrap_or_else(|| outputs::page("flock", &self.command(), &Self::default().command()));
-        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
+        if self.watch {
+            watch::check()?;
+        }
+        self.scenario.check()?;
         outputs.check()?;
         self.gif.as_deref().map(files::probe).transpose()?;
+        if self.watch && !super::watched(&lineup, &condition, self.seed)? {
+            return Ok(());
+        }
         let mut over = Vec::new();
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
@@ -232,17 +218,20 @@ impl FlockArguments {
             }
             (lineup, seeds.swap_remove(0))
         };
+        let command = self.settled().command("flock");
+        let origin = &self.scenario.origin(command, lineup.words()).with_faults(&self.faults.words());
         outputs.deliver(&Results {
-            command: &self.command(),
-            models: &lineup.words(),
+            origin,
             json: self.output(&outcomes, &over),
             print: &|| {
                 self.print_table(&lineup, &outcomes);
                 self.print_seeds(&over);
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &outcomes),
+            page: &|| self.page(&lineup, &outcomes, origin),
+            plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
         })?;
+        self.scenario.save("flock", &self.scenario.typed)?;
         match &self.gif {
             Some(path) => files::write(path, &animation::flock(&lineup, &condition, self.seed)?),
             None => Ok(()),
@@ -256,7 +245,7 @@ impl FlockArguments {
         let case = |seed| Case { lineup, controllers: &controllers, condition, swarms, seed };
         let cases: Vec<_> = (self.seed..).take(self.seeds).map(case).collect();
         let bar = progress::bar(calls(lineup, condition, cases.len() * swarms * controllers.len()), "flying");
-        let work = format!("{} --seeds {}, {}", self.command(), self.seeds, lineup.words());
+        let work = format!("{}, {}", self.settled().command("flock"), lineup.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
@@ -283,7 +272,7 @@ impl FlockArguments {
     }
 
     /// The page, with the first of the swarms flown once more for its replay.
-    fn page(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) -> Result<String> {
+    fn page(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome], origin: &Origin) -> Result<String> {
         let condition = self.condition();
         let replay = page::replay::record(lineup, &condition, self.seed)?;
         // Baselines are in the table; pictures and lines are the paper's controllers.
@@ -318,8 +307,7 @@ impl FlockArguments {
             ),
             air: self.air(),
             finding: finding(outcomes),
-            command: self.command(),
-            models: lineup.words(),
+            origin,
         }))
     }
 
@@ -336,51 +324,18 @@ impl FlockArguments {
 
     /// What is to be said about the air, if anything.
     fn air(&self) -> String {
-        let profile = match self.profile {
-            Profile::Exact => String::new(),
-            profile => {
-                format!(
-                    " Robots exchange {} times a second, on the link profile {}.",
-                    profile.rate(),
-                    profile.name()
-                )
-            }
-        };
-        let faults = match self.faults.words() {
-            words if words.is_empty() => words,
-            words => format!(" Frames are sealed, with{words}."),
-        };
+        let faults = self.faults.words();
+        let air = super::air_in_words(self.profile, !faults.is_empty(), &faults);
         let motors = match self.late_motors {
             0 => String::new(),
             ticks => format!(" Motors answer {} ms late.", 10 * ticks),
         };
-        profile + &faults + &motors
+        air + &motors
     }
 
-    /// The command that does this again, whatever the defaults will be.
-    fn command(&self) -> String {
-        let Self { recipe, robots, radius, speed, ticks, seed, .. } = self;
-        let swarms = self.swarms();
-        let mut command = format!(
-            "host-sim flock --recipe {} --robots {robots} --radius {radius} --speed {speed} --ticks {ticks} --swarms {swarms} --seed {seed}",
-            recipe.name()
-        );
-        if self.profile != Profile::Exact {
-            command.extend([" --profile ", self.profile.name()]);
-        }
-        if self.late_motors > 0 {
-            command.extend([" --late-motors ", &self.late_motors.to_string()]);
-        }
-        if let Some(step) = self.step_size {
-            command.extend([" --step-size ", &step.to_string()]);
-        }
-        if let Some(count) = self.realisations {
-            command.extend([" --realisations ", &count.to_string()]);
-        }
-        if let Some(path) = &self.model {
-            command.extend([" --model ", &path.display().to_string()]);
-        }
-        command + &self.faults.words()
+    /// Everything that counted.
+    fn settled(&self) -> Typed {
+        self.scenario.typed.clone().without("task").or("swarms", self.swarms())
     }
 
     /// Mean and spread over seeds; or how the default seed compares with ten.

@@ -4,12 +4,15 @@ use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool};
 
 use clap::Args;
 use serde::Serialize;
+use wdgnn_core::Task as _;
 
 use super::{
     condition::ConditionArguments,
     flock_tables,
-    outputs::{self, Outputs, Results},
+    outputs::{self, OutputArguments, Results},
     records::RecordArguments,
+    scenario::ScenarioArguments,
+    typed::Typed,
 };
 use crate::{
     error::{Error, Result},
@@ -18,12 +21,13 @@ use crate::{
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
     model::ModelFile,
+    origin::Origin,
     page::{self, flights::counted},
     profiles::Profile,
     progress,
     seeds::{Purpose, generator},
     swarm::digest::FlightDigest,
-    table,
+    table, watch,
     world::{Condition, World},
 };
 
@@ -35,6 +39,8 @@ use crate::{
                         host-sim fly --task flocking --ticks 1000 --sensor frozen:0.1@50"
 )]
 pub struct FlyArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
     /// What robots do; `host-sim tasks` lists what there is.
     #[arg(long, value_name = "NAME")]
     pub task: String,
@@ -55,18 +61,14 @@ pub struct FlyArguments {
     /// Online step size γ in place of the model's own.
     #[arg(long, value_name = "GAMMA")]
     pub step_size: Option<f32>,
-    /// Write the table as comma-separated values.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
     /// Of the first swarm under the network that learns; with a capture, its robots speak in sealed bytes.
     #[command(flatten)]
     pub records: RecordArguments,
-    /// Write the page with the replay here [default: target/wdgnn/TASK.html].
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
+    /// First watch the first swarm in the terminal, learning in flight; the last line tells the keys.
+    #[arg(long, conflicts_with = "json")]
+    pub watch: bool,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -124,17 +126,20 @@ impl FlyArguments {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
         let lineup = self.lineup::<W>(&condition)?;
-        let report = self.report.clone().unwrap_or_else(|| {
-            let usual = Self { condition: ConditionArguments::default(), model: None, ..self.clone() };
-            outputs::page(W::NAME, &self.command::<W>(&condition), &usual.command::<W>(&W::condition()))
-        });
         if self.records.any() && lineup.models.is_empty() {
             return Err(Error::usage(
                 "--capture, --trajectories and --mcap are of a network's flight: give a --model",
             ));
         }
-        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));
+        if self.watch {
+            watch::check()?;
+        }
+        self.scenario.check()?;
         outputs.check()?;
+        if self.watch && !super::watched(&lineup, &condition, self.seed)? {
+            return Ok(());
+        }
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let case = Case {
@@ -144,18 +149,22 @@ impl FlyArguments {
             swarms: self.swarms,
             seed: self.seed,
         };
-        let work = format!("{}, {}", self.command::<W>(&condition), lineup.words());
+        let settled = self.settled(&condition);
+        let work = format!("{}, {}", settled.command("fly"), lineup.words());
         let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
         let digest = self.watch(&lineup, &condition)?;
+        let origin = &self.scenario.origin(settled.command("fly"), lineup.words());
+        let origin = &origin.clone().with_faults(&self.faults.words());
         outputs.deliver(&Results {
-            command: &self.command::<W>(&condition),
-            models: &lineup.words(),
+            origin,
             json: self.output::<W>(&condition, &outcomes, digest.clone()),
             print: &|| self.print_table(&lineup, &condition, &outcomes, digest.as_deref()),
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &condition, &outcomes),
-        })
+            page: &|| self.page(&lineup, &condition, &outcomes, origin),
+            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::task().period()),
+        })?;
+        self.scenario.save("fly", &settled)
     }
 
     /// Flies the first swarm once more under the network that learns: its digest, and the records that were asked for.
@@ -184,6 +193,7 @@ impl FlyArguments {
         lineup: &Lineup<W>,
         condition: &Condition,
         outcomes: &[Outcome],
+        origin: &Origin,
     ) -> Result<String> {
         let replay = page::replay::record(lineup, condition, self.seed)?;
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
@@ -206,32 +216,15 @@ impl FlyArguments {
                  swarm. Disagreement: of the robots’ wide parameters at the end, relative to the offline ones.",
                 W::SCORE
             ),
-            air: match self.faults.words() {
-                words if words.is_empty() => words,
-                words => format!(" Frames are sealed, with{words}."),
-            },
+            air: super::air_in_words(self.profile, lineup.faults.is_some(), &self.faults.words()),
             finding: finding(outcomes),
-            command: self.command::<W>(condition),
-            models: lineup.words(),
+            origin,
         }))
     }
 
-    /// The command that does this again, whatever the defaults will be.
-    fn command<W: World>(&self, condition: &Condition) -> String {
-        let Condition { robots, radius, ticks, .. } = condition;
-        let mut command = format!(
-            "host-sim fly --task {} --robots {robots} --radius {radius} --ticks {ticks} --swarms {} --seed {}",
-            W::NAME,
-            self.swarms,
-            self.seed
-        );
-        if let Some(path) = &self.model {
-            command.extend([" --model ", &path.display().to_string()]);
-        }
-        if self.profile != Profile::Exact {
-            command.extend([" --profile ", self.profile.name()]);
-        }
-        command + &self.faults.words()
+    /// Everything that counted.
+    fn settled(&self, condition: &Condition) -> Typed {
+        self.condition.settled(&self.scenario.typed, condition)
     }
 
     fn output<'a, W: World>(

@@ -3,6 +3,7 @@
 pub mod air;
 pub mod bench;
 pub mod condition;
+pub mod curves;
 pub mod faults;
 pub mod flock;
 pub mod flock_tables;
@@ -11,6 +12,7 @@ pub mod movie;
 pub mod outputs;
 pub mod realisations;
 pub mod records;
+pub mod scenario;
 pub mod shift;
 pub mod sniff;
 pub mod swarm;
@@ -18,22 +20,84 @@ pub mod swarm_chips;
 pub mod sweep;
 pub mod theorem;
 pub mod train;
+pub mod typed;
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-use crate::error::{Error, Result};
+use wdgnn_core::Task as _;
 
-/// A flag that Ctrl-C sets.
+use crate::{
+    error::{Error, Result},
+    flight::Start,
+    lineup::{Controller, Lineup, ONLINE},
+    profiles::Profile,
+    seeds::{Purpose, generator},
+    watch::Watcher,
+    world::{Condition, World},
+};
+
+/// What is to be said about the air: what is on it, how often, and what goes wrong; nothing where that is nothing.
+#[must_use]
+pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
+    let mut words = match profile {
+        Profile::Exact => String::new(),
+        profile => {
+            format!(
+                " Robots exchange {} times a second, on the link profile {}.",
+                profile.rate(),
+                profile.name()
+            )
+        }
+    };
+    match (sealed, faults.is_empty()) {
+        (true, true) => words += " Frames are sealed.",
+        (true, false) => words.extend([" Frames are sealed, with", faults, "."]),
+        (false, true) => {}
+        (false, false) => words.extend([" With", faults, "."]),
+    }
+    words
+}
+
+/// Shows the first swarm of a seed in the terminal, under the network that learns. Whether it was watched to its end.
+///
+/// # Errors
+/// Where the terminal cannot be had, or there is nothing to fly.
+pub fn watched<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result<bool> {
+    if lineup.models.is_empty() {
+        return Err(Error::usage("--watch shows a network's flight: give a --model"));
+    }
+    let task = lineup.task()?;
+    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
+    let stop = stop_on_interrupt()?;
+    let mut watcher = Watcher::new::<W>(W::TITLE, task.period(), condition.ticks, &stop)?;
+    let flown = start.fly(&task, swarm.as_mut(), &mut [&mut watcher], &stop);
+    if watcher.was_left() {
+        return Ok(false);
+    }
+    flown?;
+    watcher.linger()?;
+    Ok(true)
+}
+
+/// A flag that Ctrl-C sets, or a signal that wants an end.
 ///
 /// # Errors
 /// [`Error::Failed`] when the system has no such signal.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+    let handler = move || {
+        flag.store(true, Ordering::Relaxed);
+        // Where nobody listens any more, it is over at once.
+        if Arc::strong_count(&flag) == 1 {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler)
         .map_err(|error| Error::Failed(format!("cannot listen for Ctrl-C: {error}")))?;
     Ok(stop)
 }

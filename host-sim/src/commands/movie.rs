@@ -6,6 +6,10 @@ use clap::{Args, value_parser};
 use rayon::prelude::*;
 use serde_json::json;
 
+use super::{
+    outputs::{OutputArguments, Results, print_json},
+    typed::Typed,
+};
 use crate::{
     data_error::DataError,
     error::{Error, Result},
@@ -23,6 +27,8 @@ use crate::{
         table::Report,
         weight_file,
     },
+    origin::Origin,
+    page::{self, ChartPage},
     progress,
 };
 
@@ -48,6 +54,8 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(about = "Predict movie ratings: the paper's second experiment, on real data", long_about = LONG_ABOUT, after_help = EXAMPLES)]
 pub struct MovieArguments {
+    #[command(flatten)]
+    typed: Typed,
     /// Folder with u.data and u.item, or ratings.dat and movies.dat.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -84,14 +92,10 @@ pub struct MovieArguments {
     /// Seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Write every split's errors, one line per row.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Print JSON in place of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
     /// Show the movies that this user would like best among those not rated yet, in place of the experiment.
-    #[arg(long, value_name = "USER", conflicts_with_all = ["csv", "adapt_bias", "splits"])]
+    #[arg(long, value_name = "USER", conflicts_with_all = ["csv", "report", "svg", "png", "adapt_bias", "splits"])]
     recommend: Option<u32>,
     /// How many movies to recommend [default: 10].
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
@@ -145,6 +149,7 @@ impl MovieArguments {
             adapt_bias: self.adapt_bias,
             seed: self.seed,
         };
+        self.outputs.check()?;
         let bar = progress::bar(self.splits.into(), "splits");
         let outcomes: Vec<Outcome> = (0..self.splits as usize)
             .into_par_iter()
@@ -156,15 +161,34 @@ impl MovieArguments {
             .collect::<std::result::Result<_, DataError>>()?;
         bar.finish_and_clear();
         let report = Report::new(Row::all(self.adapt_bias), outcomes);
-        if let Some(path) = &self.csv {
-            files::write(path, report.csv().as_bytes())?;
+        let page = self.page(signals, &settings, &report);
+        self.outputs.deliver(&Results {
+            origin: &page.origin,
+            json: report.json(),
+            print: &|| {
+                println!(
+                    "{}\n\n{}\n{}",
+                    self.introduction(signals, &settings),
+                    report.text(),
+                    self.notes(&report)
+                );
+            },
+            csv: &|| report.csv_rows(),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })
+    }
+
+    fn page(&self, signals: &Signals, settings: &Settings, report: &Report) -> ChartPage {
+        ChartPage {
+            title: "Movie ratings".into(),
+            intro: self.introduction(signals, settings),
+            bars: report.bars(),
+            table: report.rows(),
+            note: self.notes(report),
+            origin: Origin::new(self.typed.command("movie"), "trained anew for every split"),
+            ..ChartPage::default()
         }
-        if self.json {
-            println!("{}", report.json());
-        } else {
-            println!("{}\n{}\n{}", self.introduction(signals, &settings), report.text(), self.notes(&report));
-        }
-        Ok(())
     }
 
     fn introduction(&self, signals: &Signals, settings: &Settings) -> String {
@@ -173,7 +197,7 @@ impl MovieArguments {
         };
         format!(
             "Trained on {}, tried on {}.\n{} splits, {} users, {} movies, {:?} similarity, {:?} loss, step size {}.\n\
-             Root mean square error in stars: mean ± standard deviation over splits.\n",
+             Root mean square error in stars: mean ± standard deviation over splits.",
             about(settings.train_on),
             about(settings.test_on),
             self.splits,
@@ -221,8 +245,11 @@ impl MovieArguments {
             let bytes = weight_file::save(&recommender).map_err(|error| Error::Failed(error.to_string()))?;
             files::write(path, &bytes)?;
         }
-        if self.json {
-            println!("{}", recommendations_as_json(signals, id, &list));
+        if self.outputs.json {
+            let models = self.model.as_ref().map_or("trained now".into(), |path| path.display().to_string());
+            // The experiment's splits are none here.
+            let origin = Origin::new(self.typed.clone().without("splits").command("movie"), models);
+            print_json(&origin, &recommendations_as_json(signals, id, &list));
             return Ok(());
         }
         let stars: Vec<f32> = signals.stars[user].iter().copied().filter(|&stars| stars > 0.0).collect();

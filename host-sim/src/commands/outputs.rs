@@ -2,45 +2,48 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::Serialize;
 
+use super::typed::Typed;
 use crate::{
     error::{Error, Result},
-    files, table,
+    files,
+    origin::Origin,
+    picture::{raster, sketch::Sketch},
+    table,
 };
 
 /// The longest name of a page that is made of options.
 const LONGEST_NAME: usize = 100;
 
-/// Where results go.
-#[derive(Clone, Copy, Debug)]
-pub struct Outputs<'a> {
-    /// Comma-separated values.
-    pub csv: Option<&'a Path>,
-    /// The page.
-    pub report: Option<&'a Path>,
-    /// JSON in place of the table.
+/// Where results go, as options.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArguments {
+    /// Print JSON in place of the table.
+    #[arg(long)]
     pub json: bool,
-}
-
-/// JSON with what made it.
-#[derive(Serialize)]
-struct Marked<'a, J> {
-    command: &'a str,
-    version: &'static str,
-    models: &'a str,
-    #[serde(flatten)]
-    results: &'a J,
+    /// Write the table as comma-separated values; - is the standard output, here and below.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the page here; where a page is written anyway, in place of target/wdgnn/COMMAND.html.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Write the plots as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the plots as PNG.
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
 }
 
 /// What there is to see.
 #[allow(missing_debug_implementations, reason = "functions")]
 pub struct Results<'a, J> {
-    /// The command that does this again, whatever the defaults will be.
-    pub command: &'a str,
-    /// The models that flew.
-    pub models: &'a str,
-    /// What JSON has besides these.
+    /// Where it comes from.
+    pub origin: &'a Origin,
+    /// What JSON has besides that.
     pub json: J,
     /// Prints the table and what is to be said about it.
     pub print: &'a dyn Fn(),
@@ -48,30 +51,53 @@ pub struct Results<'a, J> {
     pub csv: &'a dyn Fn() -> Vec<Vec<String>>,
     /// The page.
     pub page: &'a dyn Fn() -> Result<String>,
+    /// The plots.
+    pub plots: &'a dyn Fn() -> Vec<Sketch>,
 }
 
-impl Outputs<'_> {
+impl OutputArguments {
+    /// The same with a place for the page, where none was named.
+    #[must_use]
+    pub fn or_page(&self, usual: impl Into<PathBuf>) -> Self {
+        Self { report: Some(self.report.clone().unwrap_or_else(|| usual.into())), ..self.clone() }
+    }
+
+    /// Files that are asked for, each by its option.
+    fn places(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let places = [("csv", &self.csv), ("report", &self.report), ("svg", &self.svg), ("png", &self.png)];
+        places.into_iter().filter_map(|(option, place)| Some((option, place.as_deref()?)))
+    }
+
+    /// Whether a file is asked for.
+    #[must_use]
+    pub fn any_file(&self) -> bool {
+        self.places().next().is_some()
+    }
+
+    /// Whether a file takes the standard output.
+    fn takes_screen(&self) -> bool {
+        self.places().any(|(_, place)| files::is_standard_output(place))
+    }
+
     /// Finds out, before anything is flown, whether everything can go where it should.
     ///
     /// # Errors
     /// [`Error::Usage`] for two results in one place, [`Error::Write`] for a place that cannot be written.
     pub fn check(&self) -> Result {
-        let places: Vec<&Path> = [self.csv, self.report].into_iter().flatten().collect();
-        let to_screen = places.iter().filter(|place| files::is_standard_output(place)).count();
-        if to_screen + usize::from(self.json) > 1 {
-            return Err(Error::usage(
-                "only one of --json, --csv - and --report - can have the standard output",
-            ));
+        let mut seen: Vec<(&str, &Path)> =
+            if self.json { vec![("json", Path::new("-"))] } else { Vec::new() };
+        for (option, place) in self.places() {
+            if let Some((other, _)) = seen.iter().find(|(_, other)| *other == place) {
+                let why = if files::is_standard_output(place) {
+                    "both take the standard output: leave one out".into()
+                } else {
+                    format!("both name {}: name two files", place.display())
+                };
+                return Err(Error::usage(format!("--{other} and --{option} {why}")));
+            }
+            seen.push((option, place));
         }
-        if let [csv, report] = places[..]
-            && csv == report
-        {
-            return Err(Error::usage(format!(
-                "--csv and --report both name {}: name two files",
-                csv.display()
-            )));
-        }
-        places.into_iter().try_for_each(files::probe)
+        self.places().try_for_each(|(_, place)| files::probe(place))
     }
 
     /// Shows everything.
@@ -79,19 +105,38 @@ impl Outputs<'_> {
     /// # Errors
     /// [`Error::Write`], after what goes to the screen is there.
     pub fn deliver<J: Serialize>(&self, results: &Results<'_, J>) -> Result {
-        let taken = [self.csv, self.report].into_iter().flatten().any(files::is_standard_output);
+        let quiet = self.json || self.takes_screen();
         if self.json {
-            let Results { command, models, json, .. } = results;
-            print_json(command, models, json);
-        } else if !taken {
+            print_json(results.origin, &results.json);
+        } else if !quiet {
             (results.print)();
         }
-        if let Some(path) = self.csv {
-            files::write(path, table::csv(&(results.csv)()).as_bytes())?;
+        self.write(results.csv, results.page, results.plots)
+    }
+
+    /// Writes all files.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(
+        &self,
+        csv: &dyn Fn() -> Vec<Vec<String>>,
+        page: &dyn Fn() -> Result<String>,
+        plots: &dyn Fn() -> Vec<Sketch>,
+    ) -> Result {
+        let quiet = self.json || self.takes_screen();
+        if let Some(path) = &self.csv {
+            files::write(path, table::csv(&csv()).as_bytes())?;
         }
-        if let Some(path) = self.report {
-            files::write(path, (results.page)()?.as_bytes())?;
-            match (self.json || taken, files::is_standard_output(path)) {
+        if let Some(path) = &self.svg {
+            files::write(path, Sketch::stacked(plots()).svg().as_bytes())?;
+        }
+        if let Some(path) = &self.png {
+            files::write(path, &raster::png(&Sketch::stacked(plots()))?)?;
+        }
+        if let Some(path) = &self.report {
+            files::write(path, page()?.as_bytes())?;
+            match (quiet, files::is_standard_output(path)) {
                 (_, true) => {}
                 (true, _) => eprintln!("page: {}", path.display()),
                 (false, _) => println!("\npage: {}", path.display()),
@@ -101,21 +146,30 @@ impl Outputs<'_> {
     }
 }
 
-/// Prints results as JSON, with the command, the version and the models that made them.
-pub fn print_json<J: Serialize>(command: &str, models: &str, results: &J) {
-    let marked = Marked { command, version: env!("CARGO_PKG_VERSION"), models, results };
-    println!("{}", serde_json::to_string_pretty(&marked).unwrap_or_default());
+/// Prints results as JSON, with what made them.
+pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
+    #[derive(Serialize)]
+    struct Marked<'a, J> {
+        #[serde(flatten)]
+        origin: &'a Origin,
+        #[serde(flatten)]
+        results: &'a J,
+    }
+    println!("{}", serde_json::to_string_pretty(&Marked { origin, results }).unwrap_or_default());
 }
 
-/// Where a page goes when nothing is said: named by the options in which `command` differs from the `usual` one, so that no page
-/// takes another's place.
+/// Where a page goes when nothing is said: named by what was typed, so that no page takes another's place.
 #[must_use]
-pub fn page(name: &str, command: &str, usual: &str) -> PathBuf {
-    let usual: Vec<&str> = usual.split(" --").skip(1).collect();
+pub fn page(name: &str, typed: &Typed) -> PathBuf {
     let mut file = name.to_owned();
-    for option in command.split(" --").skip(1).filter(|option| !usual.contains(option)) {
-        file.push('-');
-        file.extend(option.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }));
+    let mut unusual: Vec<_> =
+        typed.told().iter().filter(|told| !told.usual && told.option != "task").collect();
+    unusual.sort_by_key(|told| &told.option);
+    for told in unusual {
+        for part in std::iter::once(&told.option).chain(&told.values) {
+            file.push('-');
+            file.extend(part.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }));
+        }
     }
     file.truncate(LONGEST_NAME);
     Path::new("target/wdgnn").join(file + ".html")
@@ -126,20 +180,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_named_by_what_is_unusual_about_it() {
-        let usual = "host-sim flock --robots 50 --speed 3 --seed 7";
-        assert_eq!(page("flock", usual, usual), Path::new("target/wdgnn/flock.html"));
-        let other = "host-sim flock --robots 100 --speed 3 --seed 7 --model my/net.wdgnn";
-        assert_eq!(
-            page("flock", other, usual),
-            Path::new("target/wdgnn/flock-robots-100-model-my-net.wdgnn.html")
-        );
-    }
-
-    #[test]
     fn two_results_never_share_a_place() {
-        let both = |csv, report, json| {
-            Outputs { csv: Some(Path::new(csv)), report: Some(Path::new(report)), json }.check()
+        let both = |csv: &str, report: &str, json| {
+            let (csv, report) = (Some(csv.into()), Some(report.into()));
+            OutputArguments { json, csv, report, ..OutputArguments::default() }.check()
         };
         assert!(both("-", "-", false).is_err());
         assert!(both("-", "/dev/null", true).is_err());

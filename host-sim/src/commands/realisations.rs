@@ -2,7 +2,6 @@
 
 use std::{path::Path, sync::atomic::AtomicBool};
 
-use indicatif::ProgressBar;
 use wdgnn_core::flocking::Flocking;
 
 use crate::{
@@ -10,6 +9,7 @@ use crate::{
     evaluate::{Outcome, Spread, Summary},
     lineup::Lineup,
     model::ModelFile,
+    progress::Progress,
     recipe::{Architecture, RecipeName},
     shapes::Shapes,
     train::{
@@ -24,7 +24,7 @@ use crate::{
 ///
 /// # Errors
 /// Training that diverges, Ctrl-C.
-pub fn lineup(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBool) -> Result<Lineup<Flock>> {
+pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) -> Result<Lineup<Flock>> {
     let train = |&architecture: &Architecture| {
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
@@ -36,11 +36,15 @@ pub fn lineup(recipe: RecipeName, seed: u64, bar: &ProgressBar, stop: &AtomicBoo
 }
 
 /// Only the bar moves; nothing is kept on disk.
-struct Silent<'a>(&'a ProgressBar);
+struct Silent<'a>(&'a Progress);
 
 impl Watcher for Silent<'_> {
     fn epoch(&self, _: usize, _: f32, _: Option<f64>) {
         self.0.inc(1);
+    }
+
+    fn share(&self, share: f64) {
+        self.0.set_share(share);
     }
 
     fn best(&self, _: &ModelFile) -> Result {

@@ -20,7 +20,7 @@ pub struct RecordArguments {
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// Write every robot at every tick as comma-separated values.
-    #[arg(long, value_name = "FILE")]
+    #[arg(id = "trajectories_of", long = "trajectories", value_name = "FILE")]
     pub trajectories: Option<PathBuf>,
     /// Write the flight as an MCAP log with a scene, for Foxglove.
     #[arg(long, value_name = "FILE")]

@@ -7,23 +7,22 @@ use serde::Serialize;
 
 use crate::{
     commands::{
-        outputs::{Outputs, Results},
+        outputs::{self, OutputArguments, Results},
         stop_on_interrupt,
+        typed::Typed,
     },
     error::{Error, Result},
     evaluate::Spread,
     jobs::{self, Pace},
     lineup::Lineup,
     model::ModelFile,
-    page::{self, ChartPage, flights::counted},
+    origin::Origin,
+    page::{self, Bar, Bars, ChartPage, flights::counted},
     progress,
     recipe::RecipeName,
     shift::{COLUMNS, Outcome, Plan, ROWS, Row},
     table,
 };
-
-/// Where the page goes when nothing is said.
-const REPORT: &str = "target/wdgnn/shift.html";
 
 /// Fly conditions that training did not see: how much does learning in flight win back?
 ///
@@ -34,6 +33,8 @@ const REPORT: &str = "target/wdgnn/shift.html";
     after_help = "Examples:\n  host-sim shift\n  host-sim shift delay noise --seeds 3\n  host-sim shift --json --csv shift.csv"
 )]
 pub struct ShiftArguments {
+    #[command(flatten)]
+    pub typed: Typed,
     /// Conditions to fly, by name [default: all].
     #[arg(value_name = "CONDITION")]
     pub conditions: Vec<String>,
@@ -52,15 +53,8 @@ pub struct ShiftArguments {
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Write the table as comma-separated values.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Write the page here.
-    #[arg(long, value_name = "FILE", default_value = REPORT)]
-    pub report: PathBuf,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
 }
 
 #[derive(Serialize)]
@@ -110,13 +104,13 @@ impl ShiftArguments {
             lineup.put(ModelFile::load(path)?);
         }
         lineup.check()?;
-        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&self.report), json: self.json };
+        let outputs = self.outputs.or_page(outputs::page("shift", &self.typed));
         outputs.check()?;
         let stop: Arc<_> = stop_on_interrupt()?;
         let Self { swarms, seeds, seed, retrain, .. } = *self;
         let plan = Plan { lineup: &lineup, swarms, seeds, seed, retrain, stop: &stop };
         let bar = progress::bar(rows.len() as u64, "flying");
-        let work = format!("{}, {}", self.command(), lineup.words());
+        let work = format!("{}, {}", self.typed.command("shift"), lineup.words());
         let mut outcomes = jobs::map(&work, Pace::Together, rows.len(), |row| {
             bar.set_message(rows[row].name);
             let outcome = plan.measure(&rows[row])?;
@@ -125,9 +119,9 @@ impl ShiftArguments {
         })?;
         outcomes.iter_mut().zip(&rows).for_each(|(outcome, row)| outcome.row = *row);
         bar.finish_and_clear();
+        let page = self.page(&outcomes, Origin::new(self.typed.command("shift"), lineup.words()));
         outputs.deliver(&Results {
-            command: &self.command(),
-            models: &lineup.words(),
+            origin: &page.origin,
             json: self.output(&outcomes),
             print: &|| {
                 println!(
@@ -139,29 +133,36 @@ impl ShiftArguments {
                 println!("\n{NOTE}");
             },
             csv: &|| csv_rows(&outcomes),
-            page: &|| Ok(self.page(&outcomes)),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
         })
     }
 
-    fn page(&self, outcomes: &[Outcome]) -> String {
-        page::charts(&ChartPage {
+    fn page(&self, outcomes: &[Outcome], origin: Origin) -> ChartPage {
+        // Against the network as trained: what learning in flight and what training anew come to.
+        let relative = |title: &str, column: usize| Bars {
+            title: format!("{title}: total relative to the network as trained"),
+            x_label: "less is better; the mark is the network as trained".into(),
+            log: false,
+            rows: outcomes
+                .iter()
+                .map(|outcome| {
+                    let [offline, flown] = [1, column].map(|column| outcome.total[column].mean);
+                    let value = flown / offline;
+                    let (label, told) = (outcome.row.title.to_owned(), format!("{value:.3}"));
+                    Bar { label, value, limit: Some(1.0), told, falls: value > 1.0 }
+                })
+                .collect(),
+        };
+        ChartPage {
             title: "Conditions that training did not see".into(),
             intro: "Total velocity variation over four seconds, and in brackets its mean over the last half second.".into(),
+            bars: vec![relative("Learning in flight", 3), relative("Trained further for that condition", 4)],
             table: people_rows(outcomes),
-            note: NOTE.into(),
-            command: self.command(),
+            note: format!("{NOTE} {} for each of {}.", counted(self.swarms, "swarm"), counted(self.seeds, "seed")),
+            origin,
             ..ChartPage::default()
-        })
-    }
-
-    fn command(&self) -> String {
-        let mut conditions = String::new();
-        self.conditions.iter().for_each(|name| conditions.extend([" ", name]));
-        let Self { swarms, seeds, seed, retrain, model, .. } = self;
-        let model = model.as_ref().map_or(String::new(), |path| format!(" --model {}", path.display()));
-        format!(
-            "host-sim shift{conditions} --swarms {swarms} --seeds {seeds} --seed {seed} --retrain {retrain}{model}"
-        )
+        }
     }
 
     fn output(&self, outcomes: &[Outcome]) -> Output {

@@ -1,6 +1,11 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::atomic::AtomicBool, time::Instant};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Instant,
+};
 
 use chip::chip::Kind;
 use clap::{Args, ValueEnum};
@@ -11,22 +16,29 @@ use super::{
     condition::ConditionArguments,
     flock_tables,
     fly::capital,
-    outputs,
+    outputs::{OutputArguments, Results},
     records::RecordArguments,
+    scenario::ScenarioArguments,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
+    typed::Typed,
 };
 use crate::{
     error::{Error, Result},
     evaluate::{Outcome, Summary},
     fault_options::FlightArguments,
-    files,
     flight::{Flight, Moment, Observer, Start},
     key,
     lineup::ONLINE,
     model::ModelFile,
-    page::{self, replay::Recorder},
+    origin::Origin,
+    page::{
+        self,
+        flights::plots,
+        replay::{Recorder, Replay},
+    },
     profiles::Profile,
+    progress::{self, Progress},
     seeds::{Purpose, generator},
     swarm::{
         digest::FlightDigest,
@@ -35,6 +47,7 @@ use crate::{
         networks::{AnySwarm, Network},
         on_air::Air,
     },
+    watch::{self, Watcher},
     world::{Condition, World},
 };
 
@@ -59,6 +72,7 @@ pub enum Nodes {
 #[command(
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
                         host-sim swarm --task coverage --nodes emulated\n  host-sim swarm --compare --robots 10\n  \
+                        host-sim swarm --watch --ticks 1000 --drop-chance 0.3\n  \
                         host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
                         openssl rand -hex 16 > swarm.key\n  \
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
@@ -68,6 +82,8 @@ pub enum Nodes {
                         host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5"
 )]
 pub struct SwarmArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
     /// What robots do; `host-sim tasks` lists what there is.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
     pub task: String,
@@ -102,18 +118,17 @@ pub struct SwarmArguments {
     image: Option<PathBuf>,
     #[command(flatten)]
     records: RecordArguments,
-    /// Write a page with the replay here.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArguments,
     /// Fly the same swarm emulated and native, and compare everything that they do.
     #[arg(long)]
     compare: bool,
+    /// Watch the flight in the terminal, as it happens: the swarm and its score; the last line tells the keys.
+    #[arg(long, conflicts_with_all = ["json", "compare"])]
+    watch: bool,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
-    /// Print JSON in place of text.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     chips: ChipArguments,
     #[command(flatten)]
@@ -128,6 +143,9 @@ struct Output {
     total: f64,
     r#final: f64,
     digest: String,
+    /// Of native robots in the same flight, where they are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_digest: Option<String>,
     heard: u64,
     refused: BTreeMap<&'static str, u64>,
     wall_seconds: f64,
@@ -136,6 +154,7 @@ struct Output {
 /// What came of a flight.
 struct Flown {
     flight: Flight,
+    replay: Replay,
     digest: String,
     seconds: f64,
 }
@@ -167,6 +186,9 @@ impl SwarmArguments {
     /// # Errors
     /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
+        if self.watch {
+            watch::check()?;
+        }
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;
@@ -177,22 +199,32 @@ impl SwarmArguments {
             Nodes::Native | Nodes::Emulated => None,
         };
         if let Some(kind) = kind {
+            if self.compare {
+                return Err(Error::usage(
+                    "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
+                ));
+            }
             if W::NAME != "flocking" {
                 return Err(Error::usage(format!(
                     "chips fly flocking only: give --nodes emulated for --task {}",
                     W::NAME
                 )));
             }
-            if self.records.any() || self.report.is_some() {
+            if self.records.any() || self.outputs.any_file() || self.watch {
                 return Err(Error::usage(
-                    "--capture, --trajectories, --mcap and --report are for native and emulated robots",
+                    "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
                 ));
             }
             let settings =
                 Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
-            let flight =
-                ChipFlight { kind, image: self.image.as_deref(), settings, log: self.log, json: self.json };
-            return self.chips.fly(&flight, &model, &condition, &faults, key, self.seed);
+            let (json, log) = (self.outputs.json, self.log);
+            let settled = self.settled(&condition);
+            let origin = self.scenario.origin(settled.command("swarm"), model.words());
+            let origin = &origin.with_faults(&self.faults.words());
+            let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log, json, origin };
+            self.scenario.check()?;
+            self.chips.fly(&flight, &model, &condition, &faults, key, self.seed)?;
+            return self.scenario.save("swarm", &settled);
         }
         self.chips.refuse()?;
         if self.nodes == Nodes::Native && !self.compare && (self.image.is_some() || self.log) {
@@ -201,7 +233,7 @@ impl SwarmArguments {
             ));
         }
         let sealed = key.is_some();
-        if faults.other_models > 0.0 && self.nodes == Nodes::Emulated {
+        if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
             ));
@@ -218,11 +250,16 @@ impl SwarmArguments {
         } else {
             (native, None)
         };
+        self.scenario.check()?;
+        self.outputs.check()?;
         let stop = stop_on_interrupt()?;
-        let flown = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)?;
-        let alone = Self { records: RecordArguments::default(), report: None, ..self.clone() };
+        let Some(flown) = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)? else {
+            println!("left before the end: there is nothing to tell");
+            return Ok(());
+        };
+        let alone = Self { records: RecordArguments::default(), ..self.clone() };
         let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), &network.task, &condition, &stop));
-        let twin = twin.transpose()?;
+        let twin = twin.transpose()?.flatten();
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
                 for line in lines {
@@ -230,20 +267,36 @@ impl SwarmArguments {
                 }
             }
         }
-        self.print::<W>(&condition, &flown, &model);
-        twin.map_or(Ok(()), |twin| self.judge(&flown, &twin))
+        let settled = self.settled(&condition);
+        let origin = self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = &origin.with_faults(&self.faults.words());
+        let outcomes = [Self::outcome(&flown)];
+        self.outputs.deliver(&Results {
+            origin,
+            json: Self::output(&condition, &flown, twin.as_ref()),
+            print: &|| self.print::<W>(&condition, &flown, twin.as_ref()),
+            csv: &|| csv_rows(&flown.flight),
+            page: &|| Ok(self.page::<W>(&condition, &flown, &outcomes, origin)),
+            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
+        })?;
+        self.scenario.save("swarm", &settled)?;
+        match twin {
+            Some(twin) if twin.digest != flown.digest => {
+                let digest = &twin.digest;
+                Err(Error::Failed(format!("native robots did something else: their digest is {digest}")))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Whether emulated robots did what native ones do.
-    fn judge(&self, emulated: &Flown, native: &Flown) -> Result {
-        if emulated.digest != native.digest {
-            let digest = &native.digest;
-            return Err(Error::Failed(format!("native robots did something else: their digest is {digest}")));
+    /// Everything that counted.
+    fn settled(&self, condition: &Condition) -> Typed {
+        let settled = self.condition.settled(&self.scenario.typed, condition);
+        match self.nodes {
+            // What only chips have.
+            Nodes::Native | Nodes::Emulated => settled.without("apart").without("ppm"),
+            Nodes::Nrf52840 | Nodes::Nrf52833 => settled,
         }
-        if !self.json {
-            println!("compared            native robots did the same to the last bit");
-        }
-        Ok(())
     }
 
     /// Starts emulated robots.
@@ -276,122 +329,142 @@ impl SwarmArguments {
         swarm: &mut dyn crate::scene::Swarm<W::Task>,
         task: &W::Task,
         condition: &Condition,
-        stop: &AtomicBool,
-    ) -> Result<Flown> {
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Flown>> {
         let start = Start::draw(&W::default(), condition, &mut generator(self.seed, Purpose::Testing, 0))?;
-        self.report.as_deref().map(files::probe).transpose()?;
         let mut digest = FlightDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;
-        let mut losses = Losses;
-        let mut observers: Vec<&mut dyn Observer<W>> = vec![&mut digest, &mut losses, &mut records];
-        if self.report.is_some() {
+        let title = format!("{} robots, {}", self.kind(), W::TITLE);
+        let mut watcher = (self.watch)
+            .then(|| Watcher::new::<W>(&title, task.period(), condition.ticks, stop))
+            .transpose()?;
+        let mut ticks = Ticks(watcher.is_none().then(|| progress::bar(condition.ticks.into(), "flying")));
+        let mut losses = Losses::default();
+        let mut observers: Vec<&mut dyn Observer<W>> =
+            vec![&mut digest, &mut losses, &mut ticks, &mut records];
+        if self.outputs.report.is_some() {
             observers.push(&mut recorder);
         }
-        let began = Instant::now();
-        let flight = start.fly(task, swarm, &mut observers, stop)?;
-        let seconds = began.elapsed().as_secs_f64();
-        records.finish()?;
-        let flown = Flown { digest: digest.finish(), flight, seconds };
-        if let Some(path) = &self.report {
-            let page = self.page::<W>(task, condition, recorder, &flown);
-            files::write(path, page.as_bytes())?;
+        if let Some(watcher) = &mut watcher {
+            observers.push(watcher);
         }
-        Ok(flown)
+        let began = Instant::now();
+        let flown = start.fly(task, swarm, &mut observers, stop);
+        let seconds = began.elapsed().as_secs_f64();
+        if let (Ok(_), Some(watcher)) = (&flown, &mut watcher) {
+            watcher.linger()?;
+        }
+        if watcher.is_some_and(|watcher| watcher.was_left()) {
+            return Ok(None);
+        }
+        let flight = flown?;
+        losses.tell();
+        drop(ticks);
+        records.finish()?;
+        let replay =
+            recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
+        Ok(Some(Flown { digest: digest.finish(), flight, replay, seconds }))
+    }
+
+    fn outcome(flown: &Flown) -> Outcome {
+        let flights = vec![flown.flight.clone()];
+        let summary = Summary::of(&flights);
+        Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary }
     }
 
     fn page<W: World>(
         &self,
-        task: &W::Task,
         condition: &Condition,
-        recorder: Recorder,
         flown: &Flown,
+        outcomes: &[Outcome],
+        origin: &Origin,
     ) -> String {
-        let title = format!("{}: {} robots", capital(W::TITLE), self.kind());
-        let flights = vec![flown.flight.clone()];
-        let summary = Summary::of(&flights);
-        let outcome = Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary };
-        let outcomes = [outcome];
-        let replay = recorder.replay::<W>(task, condition.radius, ONLINE, "WD-GNN online", &flown.flight);
         page::flights(&page::FlightsPage {
+            title: format!("{}: {} robots", capital(W::TITLE), self.kind()),
             lead: format!(
-                "{} robots that run the firmware’s own code, on the link profile {}. Digest of everything they did: {}.",
-                condition.robots,
-                self.profile.name(),
-                flown.digest
+                "{} robots that run the firmware’s own code. Digest of everything they did: {}.",
+                condition.robots, flown.digest
             ),
-            title,
             score: W::SCORE,
-            outcomes: &outcomes,
-            replay: &replay,
+            outcomes,
+            replay: &flown.replay,
             moments: false,
-            table: flock_tables::measured(&outcomes),
+            table: flock_tables::measured(outcomes),
             legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
-            air: self.faults.words(),
+            air: super::air_in_words(self.profile, self.key.is_some(), &self.faults.words()),
             finding: String::new(),
-            command: self.command::<W>(condition),
-            models: self
-                .model
-                .as_ref()
-                .map_or("the one that comes with the program".into(), |path| path.display().to_string()),
+            origin,
         })
-    }
-
-    /// The command that does this again, whatever the defaults will be.
-    fn command<W: World>(&self, condition: &Condition) -> String {
-        let Condition { robots, radius, speed, ticks } = condition;
-        let mut command = format!(
-            "host-sim swarm --task {} --nodes {} --robots {robots} --radius {radius} --ticks {ticks} --seed {} --profile {}",
-            W::NAME,
-            self.kind(),
-            self.seed,
-            self.profile.name()
-        );
-        if *speed > 0.0 {
-            command.extend([" --speed ", &speed.to_string()]);
-        }
-        for (option, path) in [(" --key ", &self.key), (" --model ", &self.model)] {
-            if let Some(path) = path {
-                command.extend([option, &path.display().to_string()]);
-            }
-        }
-        command + &self.faults.words()
     }
 
     fn kind(&self) -> &'static str {
         if self.nodes == Nodes::Native && !self.compare { "native" } else { "emulated" }
     }
 
-    fn print<W: World>(&self, condition: &Condition, flown: &Flown, model: &ModelFile) {
-        let Flown { flight, digest, seconds } = flown;
-        let (total, r#final) = (flight.total(), flight.last());
-        let (robots, ticks) = (condition.robots, flight.score.len() as u32);
+    fn output(condition: &Condition, flown: &Flown, twin: Option<&Flown>) -> Output {
+        let Flown { flight, digest, seconds, .. } = flown;
         let tally = flight.tally.clone().unwrap_or_default();
-        let (heard, refused) = (tally.heard, tally.refused_by_name());
-        if self.json {
-            let (digest, wall_seconds) = (digest.clone(), *seconds);
-            let output = Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds };
-            outputs::print_json(&self.command::<W>(condition), &model.words(), &output);
-            return;
+        Output {
+            robots: condition.robots,
+            ticks: flight.score.len() as u32,
+            total: flight.total(),
+            r#final: flight.last(),
+            digest: digest.clone(),
+            native_digest: twin.map(|twin| twin.digest.clone()),
+            heard: tally.heard,
+            refused: tally.refused_by_name(),
+            wall_seconds: *seconds,
         }
+    }
+
+    fn print<W: World>(&self, condition: &Condition, flown: &Flown, twin: Option<&Flown>) {
+        let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
+            Self::output(condition, flown, twin);
         let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
         let reasons: Vec<String> =
             refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
         let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
         let (score, unit) = W::SCORE.rsplit_once(" in ").unwrap_or((W::SCORE, ""));
-        println!("{robots} {} robots, {ticks} ticks of flight in {seconds:.2} s", self.kind());
+        println!("{robots} {} robots, {ticks} ticks of flight in {wall_seconds:.2} s", self.kind());
         println!("link                {}, {sealed}", self.profile.name());
         println!("{score:<18}  total {total:.2}, final {final:.4} {unit}", r#final = r#final);
         println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
         println!("digest              {digest}");
-        if let Some(path) = &self.report {
-            println!("page                {}", path.display());
+        if twin.is_some_and(|twin| twin.digest == flown.digest) {
+            println!("compared            native robots did the same to the last bit");
         }
     }
 }
 
-/// Tells who was lost.
-struct Losses;
+/// The score, tick by tick.
+fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
+    let heading = vec!["tick".into(), "score".into()];
+    let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
+    std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()
+}
+
+/// Tells how far the flight is.
+struct Ticks(Option<Progress>);
+
+impl<W: World> Observer<W> for Ticks {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        if let Some(bar) = &self.0 {
+            bar.set_position(moment.scene.tick.into());
+        }
+        Ok(())
+    }
+}
+
+/// Tells who was lost, once there is a line to tell it on.
+#[derive(Default)]
+struct Losses(Vec<String>);
+
+impl Losses {
+    fn tell(self) {
+        self.0.iter().for_each(|story| eprintln!("host-sim: {story}; the others flew on"));
+    }
+}
 
 impl<W: World> Observer<W> for Losses {
     fn see(&mut self, _: &Moment<'_, W>) -> Result {
@@ -399,6 +472,6 @@ impl<W: World> Observer<W> for Losses {
     }
 
     fn lost(&mut self, tick: u32, story: &str) {
-        eprintln!("host-sim: tick {tick}: {story}; the others fly on");
+        self.0.push(format!("tick {tick}: {story}"));
     }
 }

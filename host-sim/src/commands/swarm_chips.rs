@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use wdgnn_core::{robot, seal::Key};
 
-use super::stop_on_interrupt;
+use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
     air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{Flight, Flown, Outcome, RELEASE, Settings},
@@ -19,6 +19,7 @@ use crate::{
     files,
     flight::Start,
     model::ModelFile,
+    origin::Origin,
     profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
     progress,
     seeds::{Purpose, generator},
@@ -76,6 +77,8 @@ pub struct ChipFlight<'a> {
     pub log: bool,
     /// Print JSON.
     pub json: bool,
+    /// Where results come from.
+    pub origin: &'a Origin,
 }
 
 /// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board/nrf52/boards`).
@@ -314,7 +317,7 @@ fn print(
         wall_seconds,
     };
     if flight.json {
-        println!("{}", serde_json::to_string_pretty(&output).unwrap_or_default());
+        print_json(flight.origin, &output);
         return;
     }
     let heading =

@@ -7,14 +7,19 @@ use serde::Serialize;
 
 use crate::{
     commands::{
+        condition::ConditionArguments,
         flock, flock_tables,
-        outputs::{Outputs, Results},
+        outputs::{self, OutputArguments, Results},
+        scenario::ScenarioArguments,
+        typed::Typed,
     },
     error::{Error, Result},
     evaluate::{self, Case, Outcome, Summary, evaluate_all},
+    fault_options::FaultArguments,
     lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
+    origin::Origin,
     page::{self, Chart, ChartPage, Series, flights::counted},
     profiles::Profile,
     progress,
@@ -84,9 +89,11 @@ impl Parameter {
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim sweep radius\n  host-sim sweep speed --values 2,4,5\n  host-sim sweep robots \
-                        --swarms 10 --csv robots.csv"
+                        --swarms 10 --csv robots.csv\n  host-sim sweep radius --drop-chance 0.3 --svg loss.svg"
 )]
 pub struct SweepArguments {
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
     /// What to vary.
     #[arg(value_enum)]
     pub parameter: Parameter,
@@ -108,15 +115,16 @@ pub struct SweepArguments {
     /// Seed of the held-out swarms.
     #[arg(long, value_name = "N", default_value_t = flock::SEED)]
     pub seed: u64,
-    /// Write the table as comma-separated values.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Write the page with the figure here [default: target/wdgnn/sweep-PARAMETER.html].
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
+    /// The link profile: how much of a beacon goes on the air, and how often.
+    #[arg(long, value_enum, default_value = "exact")]
+    pub profile: Profile,
+    #[command(flatten)]
+    pub condition: ConditionArguments,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
+    /// What goes wrong on the air.
+    #[command(flatten)]
+    pub faults: FaultArguments,
 }
 
 struct Point {
@@ -158,27 +166,30 @@ impl SweepArguments {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
         }
-        let mut values = if self.values.is_empty() {
-            self.parameter.defaults(&W::condition())
-        } else {
-            self.values.clone()
-        };
+        let usual = self.condition.of::<W>()?;
+        let mut values =
+            if self.values.is_empty() { self.parameter.defaults(&usual) } else { self.values.clone() };
         // A line goes from left to right, and has one point at a value.
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let conditions: Vec<Condition> = values
-            .iter()
-            .map(|&value| self.parameter.condition(W::condition(), value))
-            .collect::<Result<_>>()?;
-        let lineup = Lineup::<W>::of(self.models::<W>()?, Profile::Exact);
+        let conditions: Vec<Condition> =
+            values.iter().map(|&value| self.parameter.condition(usual, value)).collect::<Result<_>>()?;
+        let mut lineup = Lineup::<W>::of(self.models::<W>()?, self.profile);
+        // What goes wrong must be possible in the smallest swarm, and on the radio with the largest.
+        let robots = conditions.iter().map(|condition| condition.robots);
+        let fewest = robots.clone().min().unwrap_or(usual.robots);
+        let faults = self.faults.faults(fewest, usual.ticks, self.seed)?;
+        for count in robots {
+            self.profile.check_robots(count)?;
+            lineup.set_faults(faults.clone(), count)?;
+        }
         lineup.check()?;
         let controllers: Vec<_> =
             lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
-        let report = self
-            .report
-            .clone()
-            .unwrap_or_else(|| format!("target/wdgnn/sweep-{}.html", self.parameter.name()).into());
-        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&report), json: self.json };
+        let page = format!("sweep-{}", self.parameter.name());
+        let typed = self.scenario.typed.clone().without("parameter");
+        let outputs = self.outputs.or_page(outputs::page(&page, &typed));
+        self.scenario.check()?;
         outputs.check()?;
         let bar = progress::bar((values.len() * self.swarms * controllers.len()) as u64, "flying");
         let case = |condition| Case {
@@ -189,20 +200,24 @@ impl SweepArguments {
             seed: self.seed,
         };
         let cases: Vec<_> = conditions.iter().map(case).collect();
-        let command = self.command::<W>(&values);
+        let settled = self.settled(&usual, &values);
+        let command = settled.command("sweep");
         let work = format!("{command}, {}", lineup.words());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
+        let origin = self.scenario.origin(command, lineup.words());
+        let page = self.page::<W>(&points, origin.with_faults(&self.faults.words()));
         outputs.deliver(&Results {
-            command: &command,
-            models: &lineup.words(),
+            origin: &page.origin,
             json: self.output(&points),
             print: &|| self.print(&lineup, &points),
             csv: &|| self.rows(&points, flock_tables::csv_rows),
-            page: &|| Ok(self.page::<W>(&command, &points)),
-        })
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })?;
+        self.scenario.save("sweep", &settled)
     }
 
     fn print<W: World>(&self, lineup: &Lineup<W>, points: &[Point]) {
@@ -223,16 +238,19 @@ impl SweepArguments {
     fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
         match (&self.model, self.recipe) {
             (Some(path), _) => Ok(vec![ModelFile::load(path)?]),
-            (None, recipe) if W::NAME == "flocking" => models::all(recipe.unwrap_or(RecipeName::Through)),
-            (None, Some(_)) => {
-                Err(Error::usage(format!("--recipe is for flocking: give a --model for --task {}", W::NAME)))
+            (None, recipe) if W::NAME == "flocking" && self.profile == Profile::Exact => {
+                models::all(recipe.unwrap_or(RecipeName::Through))
             }
-            (None, None) => Ok(W::model(Profile::Exact).into_iter().collect()),
+            (None, Some(_)) => Err(Error::usage(format!(
+                "--recipe is for flocking on the profile exact: leave it out, or give a --model for --task {}",
+                W::NAME
+            ))),
+            (None, None) => Ok(W::model(self.profile).into_iter().collect()),
         }
     }
 
     /// The paper's figure, and all numbers under it.
-    fn page<W: World>(&self, command: &str, points: &[Point]) -> String {
+    fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &Outcome)| Series {
             name: outcome.title.to_owned(),
             colour: Some(outcome.name),
@@ -240,7 +258,7 @@ impl SweepArguments {
             band: None,
             dashed: outcome.title.ends_with("(bound)"),
         };
-        page::charts(&ChartPage {
+        ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
             intro: format!(
                 "Total of the {} relative to the expert's under the same condition: {} held-out swarms at every value.",
@@ -257,25 +275,18 @@ impl SweepArguments {
             }],
             table: self.rows(points, flock_tables::measured),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
-            command: command.to_owned(),
-        })
+            origin,
+            ..ChartPage::default()
+        }
     }
 
-    fn command<W: World>(&self, values: &[f64]) -> String {
+    /// Everything that counted.
+    fn settled(&self, usual: &Condition, values: &[f64]) -> Typed {
         let values: Vec<String> = values.iter().map(f64::to_string).collect();
-        let chosen = match (&self.model, self.recipe) {
-            (Some(path), _) => format!(" --model {}", path.display()),
-            (None, Some(recipe)) => format!(" --recipe {}", recipe.name()),
-            (None, None) => String::new(),
-        };
-        format!(
-            "host-sim sweep {} --task {} --values {}{chosen} --swarms {} --seed {}",
-            self.parameter.name(),
-            W::NAME,
-            values.join(","),
-            self.swarms,
-            self.seed
-        )
+        let settled = self.condition.settled(&self.scenario.typed, usual);
+        let settled = settled.without("values").or("values", values.join(","));
+        // What is varied is told by its values.
+        settled.without(self.parameter.name())
     }
 
     /// Every value's table with the value in front, under one heading.

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use crate::{
     commands::{
         flock,
-        outputs::{Outputs, Results},
+        outputs::{self, OutputArguments, Results},
+        typed::Typed,
     },
     error::{Error, Result},
     flight::{Moment, Observer, Start},
     model::ModelFile,
     models,
+    origin::Origin,
     page::{self, Chart, ChartPage, Series},
     profiles::Profile,
     recipe::{Architecture, RecipeName},
@@ -34,6 +36,8 @@ const PRINT_EVERY: usize = 20;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim theorem\n  host-sim theorem --ridge 0.1 --robots 100 --json")]
 pub struct TheoremArguments {
+    #[command(flatten)]
+    pub typed: Typed,
     /// Strength of the ridge that makes the problem strongly convex.
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0)]
     pub ridge: f64,
@@ -46,15 +50,8 @@ pub struct TheoremArguments {
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Write every tick as comma-separated values.
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-    /// Write the page with the curves here.
-    #[arg(long, value_name = "FILE", default_value = "target/wdgnn/theorem.html")]
-    pub report: PathBuf,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
 }
 
 #[derive(Serialize)]
@@ -117,7 +114,7 @@ impl TheoremArguments {
             Some(path) => ModelFile::load(path)?,
             None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
         };
-        let outputs = Outputs { csv: self.csv.as_deref(), report: Some(&self.report), json: self.json };
+        let outputs = self.outputs.or_page(outputs::page("theorem", &self.typed));
         outputs.check()?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);
         let within = |value: fn(&Row) -> f64| rows.iter().all(|row| value(row) <= row.bound * (1.0 + 1.0e-9));
@@ -126,18 +123,19 @@ impl TheoremArguments {
             decentralised_mean: within(|row| row.decentralised_mean),
             decentralised_worst: within(|row| row.decentralised_worst),
         };
+        let page = self.page(&rows, held, Origin::new(self.typed.command("theorem"), model.words()));
         outputs.deliver(&Results {
-            command: &self.command(),
-            models: &model.words(),
+            origin: &page.origin,
             json: Output { robots: self.robots, seed: self.seed, ridge: self.ridge, held, ticks: &rows },
             print: &|| self.print(&rows, held),
             csv: &|| cells(&rows, 1, f64::to_string),
-            page: &|| Ok(self.page(&rows, held)),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
         })?;
         held.judge()
     }
 
-    fn page(&self, rows: &[Row], held: Held) -> String {
+    fn page(&self, rows: &[Row], held: Held, origin: Origin) -> ChartPage {
         let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
             name: name.to_owned(),
             colour: None,
@@ -145,7 +143,7 @@ impl TheoremArguments {
             band: None,
             dashed,
         };
-        page::charts(&ChartPage {
+        ChartPage {
             title: "Theorem 1: distance to a moving optimum".into(),
             intro: format!(
                 "Online gradient descent on the taps of a real flight of {} robots, tracking the expert's commands with a ridge of {}.",
@@ -166,14 +164,9 @@ impl TheoremArguments {
             }],
             table: cells(rows, PRINT_EVERY, |x| format!("{x:.4}")),
             note: format!("{}.", held.sentences().join("; ")),
-            command: self.command(),
-        })
-    }
-
-    fn command(&self) -> String {
-        let Self { ridge, robots, seed, model, .. } = self;
-        let model = model.as_ref().map_or(String::new(), |path| format!(" --model {}", path.display()));
-        format!("host-sim theorem --ridge {ridge} --robots {robots} --seed {seed}{model}")
+            origin,
+            ..ChartPage::default()
+        }
     }
 
     fn print(&self, rows: &[Row], held: Held) {

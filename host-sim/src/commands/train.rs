@@ -1,18 +1,28 @@
 //! `host-sim train`: a network from nothing, for any task.
 
-use std::{path::PathBuf, sync::atomic::AtomicBool};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError, atomic::AtomicBool},
+};
 
 use clap::Args;
-use indicatif::ProgressBar;
+use serde::Serialize;
 use wdgnn_core::shape::Dimensions;
 
-use super::stop_on_interrupt;
+use super::{
+    curves::{Curves, Epoch},
+    outputs::{OutputArguments, Results},
+    stop_on_interrupt,
+    typed::Typed,
+};
 use crate::{
     error::{Error, Result},
     files,
     model::ModelFile,
+    origin::Origin,
+    page,
     profiles::Profile,
-    progress,
+    progress::{self, Progress},
     recipe::{Architecture, RecipeName},
     shapes::Shapes as _,
     swarm::networks::Network,
@@ -40,6 +50,8 @@ use crate::{
                         host-sim flock --model my.wdgnn"
 )]
 pub struct TrainArguments {
+    #[command(flatten)]
+    pub typed: Typed,
     /// What the network is for; `host-sim tasks` lists what there is.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
     pub task: String,
@@ -86,6 +98,18 @@ pub struct TrainArguments {
     /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
     #[arg(long)]
     pub resume: bool,
+    /// The page is written anew at every validation, and can be looked at meanwhile.
+    #[command(flatten)]
+    pub outputs: OutputArguments,
+}
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+struct Output<'a> {
+    out: String,
+    checksum: String,
+    quality: Quality,
+    epochs: &'a [Epoch],
 }
 
 impl TrainArguments {
@@ -163,7 +187,32 @@ impl TrainArguments {
     /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
-        let (model, quality) = self.train::<W>(&stop)?;
+        self.outputs.check()?;
+        let (model, quality, curves) = self.train::<W>(&stop)?;
+        let page = curves.page(self.origin::<W>(), Some(&quality));
+        self.outputs.deliver(&Results {
+            origin: &page.origin,
+            json: Output {
+                out: self.out.display().to_string(),
+                checksum: format!("{:08x}", model.weights().checksum),
+                quality,
+                epochs: &curves.epochs,
+            },
+            print: &|| self.print::<W>(&model, &quality),
+            csv: &|| curves.rows(),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })
+    }
+
+    /// What made the network.
+    fn origin<W: World>(&self) -> Origin {
+        let settled = self.typed.clone().or("recipe", self.recipe.unwrap_or_else(Recipe::<W>::usual).name());
+        let out = self.out.display().to_string();
+        Origin::new(settled.or("out", &out).command("train"), out)
+    }
+
+    fn print<W: World>(&self, model: &ModelFile, quality: &Quality) {
         let weights = model.weights();
         println!(
             "{}: {} of {} numbers for {}, online step size {:.3}, checksum {:08x}",
@@ -183,19 +232,26 @@ impl TrainArguments {
         };
         let fly = if self.task == "flocking" { "flock".into() } else { format!("fly --task {}", W::NAME) };
         println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
-        Ok(())
     }
 
     /// Trains, writes the file, and returns it.
     ///
     /// # Errors
     /// As [`TrainArguments::run`].
-    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality)> {
+    pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let plan = self.plan::<W>()?;
         let checkpoint = checkpoint::path(&self.out);
         let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
         let bar = progress::bar(plan.recipe.epochs as u64, "training");
-        let watcher = OnScreen { bar: &bar, arguments: self, checkpoint: &checkpoint };
+        let curves = Mutex::new(Curves { title: W::TITLE, score: W::SCORE, epochs: Vec::new() });
+        let origin = self.origin::<W>();
+        let watcher = OnScreen {
+            bar: &bar,
+            arguments: self,
+            checkpoint: &checkpoint,
+            curves: &curves,
+            origin: &origin,
+        };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
         let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
@@ -205,14 +261,16 @@ impl TrainArguments {
         }
         let (model, quality) = trained?;
         files::write(&self.out, model.as_bytes())?;
-        Ok((model, quality))
+        Ok((model, quality, curves.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
 struct OnScreen<'a> {
-    bar: &'a ProgressBar,
+    bar: &'a Progress,
     arguments: &'a TrainArguments,
     checkpoint: &'a PathBuf,
+    curves: &'a Mutex<Curves>,
+    origin: &'a Origin,
 }
 
 impl Watcher for OnScreen<'_> {
@@ -222,6 +280,19 @@ impl Watcher for OnScreen<'_> {
             Some(cost) => format!("loss {loss:.3}, validation {cost:.2}"),
             None => format!("loss {loss:.3}"),
         });
+        let mut curves = self.curves.lock().unwrap_or_else(PoisonError::into_inner);
+        curves.epochs.push(Epoch { epoch, loss, validation });
+        // As it goes. What cannot be written now is told at the end.
+        if let (Some(path), Some(_)) = (&self.arguments.outputs.report, validation)
+            && !files::is_standard_output(path)
+        {
+            let page = page::charts(&curves.page(self.origin.clone(), None));
+            let _ = files::write(path, page.as_bytes());
+        }
+    }
+
+    fn share(&self, share: f64) {
+        self.bar.set_share(share);
     }
 
     fn best(&self, model: &ModelFile) -> Result {

@@ -56,6 +56,12 @@ impl Case {
         }
     }
 
+    /// A row of somebody's own, as it is typed. What it may cost, nobody has said.
+    #[must_use]
+    pub fn of_options(options: &str) -> Self {
+        Self { limit: None, ..Self::new("your own", options.trim(), options.trim()) }
+    }
+
     fn costs(self, limit: f64) -> Self {
         Self { limit: Some(limit), ..self }
     }

@@ -14,19 +14,28 @@ pub mod row;
 
 pub use self::row::{Row, cells};
 
-use self::{bench::Bench, flown::Rows};
+use self::{bench::Bench, cases::Case, flown::Rows};
 use crate::{error::Result, world::World};
 
-/// The rows of a table whose fault or level has `only` in it. `done` is told how many there are, and each once it is through.
+/// The rows of a table whose fault or level has `only` in it, and one of `own` options, if there are any. `done` is told how many there
+/// are, and each once it is through.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn run<W: World>(bench: &Bench<W>, only: &str, done: &dyn Fn(usize, &Row)) -> Result<Vec<Row>> {
+pub fn run<W: World>(
+    bench: &Bench<W>,
+    only: &str,
+    own: &str,
+    done: &dyn Fn(usize, &Row),
+) -> Result<Vec<Row>> {
     let only = only.to_lowercase();
     let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
     let mut flown = Rows::new(bench.clone());
     let mut cases = flown.cases();
     cases.retain(|case| asked(case.fault, &case.level));
+    if !own.is_empty() {
+        cases.insert(0, Case::of_options(own));
+    }
     let mut frames = frames::rows(bench.seed)?;
     frames.retain(|row| asked(row.fault, &row.level));
     let count = cases.len() + frames.len();

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     movie::{experiment::Outcome, rows::Row, statistics::Spread, streams::Score},
+    picture::chart::{Bar, Bars},
     table,
 };
 
@@ -61,9 +62,9 @@ impl Report {
         })
     }
 
-    /// The table: errors with the paper's beside them, then paired differences.
+    /// Errors with the paper's beside them.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn rows(&self) -> Vec<Vec<String>> {
         let heading = ["", SAME.0, "paper", OTHER.0, "paper", SAME_STREAM.0, OTHER_STREAM.0];
         let mut errors = vec![heading.map(String::from).to_vec()];
         for &row in &self.rows {
@@ -83,7 +84,37 @@ impl Report {
                 spread(OTHER_STREAM),
             ]);
         }
-        let mut text = table::aligned(&errors);
+        errors
+    }
+
+    /// Errors as bars, with the paper's marked.
+    #[must_use]
+    pub fn bars(&self) -> Vec<Bars> {
+        let of = |column: Column, paper: fn((f64, f64)) -> f64| Bars {
+            title: format!("Root mean square error in stars, {}", column.0),
+            x_label: "stars; less is better; marks are the paper's".into(),
+            log: false,
+            rows: (self.rows.iter())
+                .map(|row| {
+                    let Spread { mean, std } = Spread::of(&self.values(*row, column));
+                    let limit = row.paper().map(paper);
+                    Bar {
+                        label: row.name(),
+                        value: mean,
+                        limit,
+                        told: format!("{mean:.3} ± {std:.3}"),
+                        falls: false,
+                    }
+                })
+                .collect(),
+        };
+        vec![of(SAME, |paper| paper.0), of(OTHER, |paper| paper.1)]
+    }
+
+    /// The table, then paired differences.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = table::aligned(&self.rows());
         if self.outcomes.len() > 1 {
             let heading = ["paired difference", SAME.0, OTHER.0, SAME_STREAM.0, OTHER_STREAM.0];
             let mut differences = vec![heading.map(String::from).to_vec()];
@@ -117,7 +148,7 @@ impl Report {
 
     /// One line per split and row, with both readings.
     #[must_use]
-    pub fn csv(&self) -> String {
+    pub fn csv_rows(&self) -> Vec<Vec<String>> {
         let heading = ["split", "row", "same", "other", "same_stream", "other_stream"];
         let mut lines = vec![heading.map(String::from).to_vec()];
         for (split, outcome) in self.outcomes.iter().enumerate() {
@@ -127,7 +158,7 @@ impl Report {
                 lines.push(line);
             }
         }
-        table::csv(&lines)
+        lines
     }
 }
 
@@ -182,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_csv_has_a_line_per_split_and_row() {
-        let csv = report().csv();
+        let csv = table::csv(&report().csv_rows());
         assert_eq!(csv.lines().count(), 1 + 2 * Row::all(false).len());
         assert!(csv.contains("\n1,gnn,1.060000,1.260000,1.060000,1.160000\n"), "{csv}");
     }

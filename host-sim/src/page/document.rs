@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::origin::Origin;
+
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 const SCRIPT: &str = include_str!("chart.js");
 
@@ -37,9 +39,17 @@ pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// Numbers of five digits: finer than a picture can show, and a third of the size.
-pub(super) fn five_digits(value: f64) -> f64 {
-    format!("{value:.4e}").parse().unwrap_or(value)
+/// What every page ends with: what made it.
+pub(super) fn footer(origin: &Origin) -> String {
+    let Origin { command, version, scenario, models, faults } = origin;
+    let scenario = scenario.as_ref().map_or(String::new(), |file| format!(", from {}", escaped(file)));
+    format!(
+        "<footer>\n  <p>Made by <code>{}</code>{scenario}, version {version}.</p>\n  <p>Models: {}. Faults: <code>{}</code>. \
+         Simulated: nothing here was tried on hardware.</p>\n</footer>\n",
+        escaped(command),
+        escaped(models),
+        escaped(faults)
+    )
 }
 
 /// Text for HTML.

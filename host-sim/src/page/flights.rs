@@ -3,13 +3,19 @@
 use serde::Serialize;
 
 use super::{
-    charts::{Chart, Series},
-    document::{document, escaped, filled, table},
+    document::{document, escaped, filled, footer, table},
     replay::{MOMENTS, Replay},
+    troubles::Troubles,
 };
 use crate::{
     evaluate::{self, Outcome},
     lineup::EXPERT,
+    origin::Origin,
+    picture::{
+        chart::{Chart, Series},
+        plot,
+        sketch::Sketch,
+    },
 };
 
 /// Shares of the swarms below and above which the band does not reach.
@@ -38,10 +44,8 @@ pub struct FlightsPage<'a> {
     pub air: String,
     /// One sentence that says what came out.
     pub finding: String,
-    /// The command that makes this page again.
-    pub command: String,
-    /// The models that flew.
-    pub models: String,
+    /// What made the page.
+    pub origin: &'a Origin,
 }
 
 /// The page as one HTML file.
@@ -76,6 +80,7 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("lead", &escaped(&page.lead)),
             ("times", &times),
             ("pictures", pictures),
+            ("troubles", &troubles(page.replay)),
             ("score", page.score),
             ("moments", if page.moments { include_str!("moments.html") } else { "" }),
             ("legend", &escaped(&page.legend)),
@@ -84,17 +89,39 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("shown", &shown),
             ("spread", &spread(swarms)),
             ("table", &table(&page.table)),
-            ("command", &escaped(&page.command)),
-            ("models", &escaped(&page.models)),
-            ("version", env!("CARGO_PKG_VERSION")),
+            ("footer", &footer(page.origin)),
         ],
     );
-    let mut charts = vec![scores(page)];
-    charts.extend(running(page));
+    let charts = charts(page.outcomes, page.score, page.replay.period);
     let moments: &[u32] = if page.moments { &MOMENTS } else { &[] };
     let data = Data { replay: page.replay, moments, charts };
     let script = concat!(include_str!("swarm.js"), include_str!("flights.js"));
     document(&page.title, &body, include_str!("flights.css"), script, &data)
+}
+
+/// How what goes wrong is drawn, as far as there is any of it.
+fn troubles(replay: &Replay) -> String {
+    let any = |of: fn(&Troubles) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
+    let rate = 1.0 / (f64::from(replay.period) * f64::from(replay.exchange));
+    let sentences = [
+        (
+            replay.exchange > 1,
+            format!(" Links light up when robots exchange: {rate:.0} times a second on {}.", replay.profile),
+        ),
+        (
+            any(|troubles| troubles.unheard.iter().any(|(_, pairs)| !pairs.is_empty())),
+            " Dashed links carried nothing: what was said over them was lost.".into(),
+        ),
+        (
+            any(|troubles| !troubles.liars.is_empty()),
+            " Rings are around robots that lie, or fly another model.".into(),
+        ),
+        (
+            any(|troubles| !troubles.away.is_empty()),
+            " Crosses are robots that are gone, or not there yet.".into(),
+        ),
+    ];
+    sentences.into_iter().filter(|(said, _)| *said).map(|(_, sentence)| sentence).collect()
 }
 
 /// So many robots are shown at most.
@@ -119,26 +146,38 @@ fn spread(swarms: usize) -> String {
     }
 }
 
+/// The score over time, at every moment and summed up.
+#[must_use]
+pub fn charts(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Chart> {
+    std::iter::once(scores(outcomes, score, period)).chain(running(outcomes, period)).collect()
+}
+
+/// The same as drawings.
+#[must_use]
+pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Sketch> {
+    let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
+    charts(&shown, score, period).iter().map(plot::chart).collect()
+}
+
 /// The score over time.
-fn scores(page: &FlightsPage<'_>) -> Chart {
-    let outcomes = page.outcomes;
+fn scores(outcomes: &[Outcome], score: &str, period: f32) -> Chart {
     let series: Vec<Series> = outcomes
         .iter()
         .map(|outcome| {
             let curves: Vec<&[f64]> = outcome.flights.iter().map(|flight| &flight.score[..]).collect();
-            over_swarms(outcome, page.replay.period, &curves)
+            over_swarms(outcome, period, &curves)
         })
         .collect();
     // A bound falls to rounding errors: everybody else decides how low the axis goes.
     let lowest = (series.iter().zip(outcomes))
         .filter(|(_, outcome)| !is_bound(outcome))
-        .filter_map(|(series, _)| series.points.last())
-        .map(|&(_, last)| last)
+        .flat_map(|(series, _)| series.points.iter().map(|point| point.1))
+        .filter(|score| *score > 0.0)
         .fold(f64::INFINITY, f64::min);
     Chart {
         title: "At every moment, logarithmic".into(),
         x_label: "time in s".into(),
-        y_label: page.score.rsplit(" in ").next().unwrap_or_default().into(),
+        y_label: score.rsplit(" in ").next().unwrap_or_default().into(),
         log_y: true,
         y_floor: (lowest.is_finite() && lowest > 0.0).then_some(lowest / 2.0),
         series,
@@ -151,15 +190,15 @@ fn is_bound(outcome: &Outcome) -> bool {
 }
 
 /// What has been summed up so far, against what the expert has in the same swarm: the ends are the ratios of the totals.
-fn running(page: &FlightsPage<'_>) -> Option<Chart> {
-    let expert = evaluate::of(page.outcomes, EXPERT)?;
-    let series = page.outcomes.iter().map(|outcome| {
+fn running(outcomes: &[Outcome], period: f32) -> Option<Chart> {
+    let expert = evaluate::of(outcomes, EXPERT)?;
+    let series = outcomes.iter().map(|outcome| {
         let curves: Vec<Vec<f64>> = (outcome.flights.iter())
             .zip(&expert.flights)
             .map(|(flight, expert)| ratios(&flight.score, &expert.score))
             .collect();
         let curves: Vec<&[f64]> = curves.iter().map(Vec::as_slice).collect();
-        over_swarms(outcome, page.replay.period, &curves)
+        over_swarms(outcome, period, &curves)
     });
     Some(Chart {
         title: "Summed up so far, relative to the expert".into(),

@@ -4,6 +4,9 @@ pub mod charts;
 mod document;
 pub mod flights;
 pub mod replay;
+pub mod troubles;
 
-pub use charts::{Chart, ChartPage, Series, charts};
+pub use charts::{ChartPage, charts};
 pub use flights::{FlightsPage, flights};
+
+pub use crate::picture::chart::{Bar, Bars, Chart, Series};

@@ -6,11 +6,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::{State, Task as _};
 
-use super::document::five_digits;
+use super::troubles::Troubles;
 use crate::{
     error::Result,
     flight::{Flight, Moment, Observer, Start},
     lineup::{Controller, Lineup},
+    picture::chart::five_digits,
+    profiles::Profile,
     seeds::{Purpose, generator},
     world::{Condition, Spot, World},
 };
@@ -40,6 +42,10 @@ pub struct Replay {
     pub start: Vec<i32>,
     /// What there is to see besides robots, at every recorded tick.
     pub scenery: Vec<Vec<Spot>>,
+    /// The link profile.
+    pub profile: &'static str,
+    /// Ticks from one exchange to the next.
+    pub exchange: u32,
     /// The flights.
     pub flights: Vec<Recording>,
 }
@@ -58,6 +64,9 @@ pub struct Recording {
     /// Velocities in mm/s, or places in mm where states tell none: x and y in turn, robot by robot, each as the change since the frame
     /// before. Commands are constant over a tick, so that places are the velocities' trapezoids.
     pub changes: Vec<i32>,
+    /// What went wrong.
+    #[serde(flatten)]
+    pub troubles: Troubles,
 }
 
 /// The ticks of a flight that are recorded for this many robots.
@@ -84,6 +93,7 @@ pub struct Recorder {
     before: Vec<i32>,
     changes: Vec<i32>,
     scenery: Vec<Vec<Spot>>,
+    troubles: Troubles,
 }
 
 impl Recorder {
@@ -98,6 +108,7 @@ impl Recorder {
             before: vec![0; 2 * robots],
             changes: Vec::new(),
             scenery: Vec::new(),
+            troubles: Troubles::default(),
         }
     }
 
@@ -109,6 +120,7 @@ impl Recorder {
             score: flight.score.iter().map(|&value| five_digits(value)).collect(),
             moving: !W::layout().velocity.is_empty(),
             changes: self.changes.clone(),
+            troubles: self.troubles.clone(),
         }
     }
 
@@ -118,19 +130,21 @@ impl Recorder {
         self,
         task: &W::Task,
         radius: f32,
-        name: &str,
-        title: &str,
+        profile: Profile,
+        (name, title): (&str, &str),
         flight: &Flight,
     ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
         let Self { ticks, robots, start, scenery, .. } = self;
-        Replay { period: task.period(), radius, robots, ticks, start, scenery, flights }
+        let (profile, exchange) = (profile.name(), profile.exchange());
+        Replay { period: task.period(), radius, robots, ticks, start, scenery, profile, exchange, flights }
     }
 }
 
 impl<W: World> Observer<W> for Recorder {
     fn see(&mut self, moment: &Moment<'_, W>) -> Result {
         let scene = &moment.scene;
+        self.troubles.see(moment, self.robots);
         if self.ticks.binary_search(&scene.tick).is_err() {
             return Ok(());
         }
@@ -180,7 +194,9 @@ pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) ->
     let (flights, mut recorders): (Vec<Recording>, Vec<Recorder>) = flown.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
     let Recorder { ticks, robots, start, scenery, .. } = recorder;
-    Ok(Replay { period: task.period(), radius: condition.radius, robots, ticks, start, scenery, flights })
+    let (profile, exchange) = (lineup.profile.name(), lineup.profile.exchange());
+    let (period, radius) = (task.period(), condition.radius);
+    Ok(Replay { period, radius, robots, ticks, start, scenery, profile, exchange, flights })
 }
 
 #[cfg(test)]
@@ -222,7 +238,8 @@ mod tests {
 
     fn recorder() -> Recorder {
         let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
-        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery }
+        let troubles = Troubles::default();
+        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles }
     }
 
     #[test]

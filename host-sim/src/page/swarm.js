@@ -23,6 +23,20 @@ class Flight {
     this.positions = replay.ticks.map(() => new Float32Array(size));
     recording.moving ? this.integrate(recording.changes, size) : this.differentiate(recording.changes, size);
     this.now = { position: new Float32Array(size), velocity: new Float32Array(size) };
+    this.liars = new Set(recording.liars);
+    this.away = recording.away;
+    this.unheard = recording.unheard;
+  }
+
+  // Who is gone, or not there yet, at a tick.
+  gone(tick) {
+    return new Set(this.away.filter(([, from, to]) => from <= tick && tick < to).map(([robot]) => robot));
+  }
+
+  // Links that carried nothing when somebody last looked: pairs of robots.
+  silent(tick) {
+    const pairs = this.unheard.findLast(([looked]) => looked <= tick)?.[1] ?? [];
+    return pairs.map((pair) => [Math.floor(pair / this.replay.robots), pair % this.replay.robots]);
   }
 
   seconds(frame) {
@@ -118,7 +132,7 @@ function mean(pairs) {
 function inks() {
   const style = getComputedStyle(document.documentElement);
   const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
-  return { link: style.getPropertyValue("--soft"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
+  return { link: style.getPropertyValue("--soft"), trouble: style.getPropertyValue("--graph-filter"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
 }
 
 // Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
@@ -144,8 +158,55 @@ function drawSwarm(canvas, flight, tick, reach, ink) {
   const y = (at) => side / 2 - (position[at + 1] - cy) * scale;
   drawGrid(context, side, scale, square(reach), cx, cy, ink.grid);
   drawScenery(context, scenery, (px) => side / 2 + (px - cx) * scale, (py) => side / 2 - (py - cy) * scale, scale, ink.heap);
-  drawLinks(context, position, flight.replay.radius, x, y, ink.link, side);
-  drawRobots(context, velocity, x, y, Math.min(Math.max(side / 31, 4), 10) * Math.min(1, Math.sqrt(60 / (velocity.length / 2))), ink.shades);
+  const gone = flight.gone(tick);
+  const size = Math.min(Math.max(side / 31, 4), 10) * Math.min(1, Math.sqrt(60 / (velocity.length / 2)));
+  drawLinks(context, position, flight.replay.radius, x, y, ink.link, side, gone, glow(flight.replay.exchange, tick));
+  drawSilence(context, flight.silent(tick), x, y, ink.trouble, side);
+  drawRobots(context, velocity, x, y, size, ink.shades, gone);
+  drawTroubles(context, flight.liars, gone, x, y, size, ink);
+}
+
+// Links light up when robots exchange, where that is not at every tick.
+function glow(exchange, tick) {
+  return exchange > 1 ? 0.12 + 0.38 * Math.max(0, 1 - (2 * (tick % exchange)) / exchange) : 0.3;
+}
+
+// Links over which something was said and nothing heard.
+function drawSilence(context, pairs, x, y, colour, side) {
+  if (!pairs.length) return;
+  context.beginPath();
+  for (const [from, to] of pairs) {
+    context.moveTo(x(2 * from), y(2 * from));
+    context.lineTo(x(2 * to), y(2 * to));
+  }
+  context.strokeStyle = colour;
+  context.globalAlpha = 0.55;
+  context.lineWidth = Math.max(0.6, side / 400);
+  context.setLineDash([3, 4]);
+  context.stroke();
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+// Rings around liars, crosses for who is gone.
+function drawTroubles(context, liars, gone, x, y, size, ink) {
+  context.lineWidth = Math.max(1, size / 5);
+  context.strokeStyle = ink.trouble;
+  for (const robot of liars) {
+    context.beginPath();
+    context.arc(x(2 * robot), y(2 * robot), 1.5 * size, 0, 2 * Math.PI);
+    context.stroke();
+  }
+  context.strokeStyle = ink.link;
+  context.beginPath();
+  for (const robot of gone) {
+    const [px, py, arm] = [x(2 * robot), y(2 * robot), 0.7 * size];
+    context.moveTo(px - arm, py - arm);
+    context.lineTo(px + arm, py + arm);
+    context.moveTo(px - arm, py + arm);
+    context.lineTo(px + arm, py - arm);
+  }
+  context.stroke();
 }
 
 function drawGrid(context, side, scale, metres, cx, cy, colour) {
@@ -179,28 +240,30 @@ function drawScenery(context, scenery, x, y, scale, colour) {
   context.globalAlpha = 1;
 }
 
-function drawLinks(context, position, radius, x, y, colour, side) {
+function drawLinks(context, position, radius, x, y, colour, side, gone, alpha) {
   context.beginPath();
   for (let one = 0; one < position.length; one += 2) {
+    if (gone.has(one / 2)) continue;
     for (let other = one + 2; other < position.length; other += 2) {
       const dx = position[one] - position[other];
       const dy = position[one + 1] - position[other + 1];
-      if (dx * dx + dy * dy > radius * radius) continue;
+      if (dx * dx + dy * dy > radius * radius || gone.has(other / 2)) continue;
       context.moveTo(x(one), y(one));
       context.lineTo(x(other), y(other));
     }
   }
   context.strokeStyle = colour;
-  context.globalAlpha = 0.3;
+  context.globalAlpha = alpha;
   context.lineWidth = Math.max(0.5, side / 500);
   context.stroke();
   context.globalAlpha = 1;
 }
 
-function drawRobots(context, velocity, x, y, size, shades) {
+function drawRobots(context, velocity, x, y, size, shades, gone) {
   const [vx, vy] = mean(velocity);
   const width = Math.log(DEVIATIONS[1] / DEVIATIONS[0]);
   for (let at = 0; at < velocity.length; at += 2) {
+    if (gone.has(at / 2)) continue;
     const deviation = Math.hypot(velocity[at] - vx, velocity[at + 1] - vy);
     const share = Math.log(Math.max(deviation, 1e-9) / DEVIATIONS[0]) / width;
     const heading = Math.atan2(-velocity[at + 1], velocity[at]);

@@ -1,7 +1,9 @@
 //! The firmware image that emulated robots run: built here, unless a built one is given.
 
 use std::{
-    env, io,
+    collections::BTreeSet,
+    env,
+    io::{self, BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -9,6 +11,7 @@ use std::{
 use crate::{
     error::{Error, Result},
     profiles::Profile,
+    progress,
 };
 
 /// The emulator.
@@ -17,7 +20,10 @@ pub const QEMU: &str = "qemu-system-arm";
 pub const TARGET: &str = "thumbv7em-none-eabihf";
 
 /// How to get an image without this program.
-pub const BUILD: &str = "cargo build -p firmware --bin robot --release --target thumbv7em-none-eabihf";
+pub const BUILD: &str = "cargo build -p wdgnn-firmware --bin robot --release --target thumbv7em-none-eabihf";
+
+/// The package whose image it is, unless a task has one of its own.
+const PACKAGE: &str = "wdgnn-firmware";
 
 /// What is built for a board in place of the emulated one, behind [`BUILD`].
 pub const FOR_BOARD: &str = "--no-default-features --features";
@@ -61,9 +67,9 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     cargo.current_dir(workspace).args(BUILD.split(' ').skip(1).map(|word| match word {
-        "firmware" => settings.package,
+        PACKAGE => settings.package,
         // A package of one's own has one program, named as itself.
-        "robot" if settings.package != "firmware" => settings.package,
+        "robot" if settings.package != PACKAGE => settings.package,
         word => word,
     }));
     if let Some(board) = settings.board {
@@ -75,7 +81,7 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let profile = (settings.profile != Profile::default()).then(|| settings.profile.name().into());
     let (key, model) = (settings.key.map(file), settings.model.map(file));
     // Another package's image is of its own task.
-    let chosen = settings.package == "firmware" && settings.task != "flocking";
+    let chosen = settings.package == PACKAGE && settings.task != "flocking";
     let task = chosen.then(|| settings.task.into());
     // Whoever asks for no key means it: nothing is flashed here.
     let unsealed = key.is_none().then(|| "1".into());
@@ -91,9 +97,8 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
             None => cargo.env_remove(variable),
         };
     }
-    let output = cargo.output().map_err(|error| cannot(&error))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+    let (built, messages, said) = watched(&mut cargo, crates(settings)).map_err(|error| cannot(&error))?;
+    if !built {
         if said.contains("target may not be installed") {
             return Err(Error::usage(format!(
                 "the Cortex-M target is not installed: `rustup target add {TARGET}`"
@@ -101,8 +106,65 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         }
         return Err(Error::Failed(format!("the firmware does not build (`{BUILD}`):\n{said}")));
     }
-    executable(&output.stdout)
+    executable(messages.as_bytes())
         .ok_or_else(|| Error::Failed(format!("`{BUILD}` made no image; give one with --image")))
+}
+
+/// Lets cargo build and tells how far it is: whether it succeeded, what it says to programs, and what to people.
+fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String)> {
+    let bar = progress::bar(crates, "building");
+    bar.set_message("crates of the robots' firmware");
+    let mut child = cargo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    // Both at once, so that neither waits for the other to be read.
+    let errors = child.stderr.take().map(|mut stream| {
+        std::thread::spawn(move || {
+            let mut said = Vec::new();
+            // What was read until then is told.
+            let _ = stream.read_to_end(&mut said);
+            String::from_utf8_lossy(&said).into_owned()
+        })
+    });
+    let (mut messages, mut done) = (String::new(), BTreeSet::new());
+    for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufReader::lines) {
+        let line = line?;
+        done.extend(package(&line));
+        bar.set_position(done.len() as u64);
+        messages.extend([&line, "\n"]);
+    }
+    let said = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
+    Ok((child.wait()?.success(), messages, said))
+}
+
+/// How many crates an image is made of, if cargo can tell.
+fn crates(settings: &Settings<'_>) -> u64 {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    cargo.args([
+        "tree",
+        "--prefix",
+        "none",
+        "--edges",
+        "normal,build",
+        "--target",
+        TARGET,
+        "-p",
+        settings.package,
+    ]);
+    if let Some(board) = settings.board {
+        cargo.args(FOR_BOARD.split(' ')).arg(board);
+    }
+    let listed = cargo.stdin(Stdio::null()).output().map(|output| output.stdout).unwrap_or_default();
+    let names = String::from_utf8_lossy(&listed);
+    let names: BTreeSet<&str> = names.lines().filter_map(|line| line.split(' ').next()).collect();
+    names.len() as u64
+}
+
+/// The package that a message of cargo's is about, once it is done.
+fn package(line: &str) -> Option<String> {
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    let done = message["reason"] == "compiler-artifact"
+        && message["target"]["kind"] != serde_json::json!(["custom-build"]);
+    done.then(|| message["package_id"].as_str().map(str::to_owned)).flatten()
 }
 
 fn cannot(error: &io::Error) -> Error {
@@ -131,5 +193,16 @@ mod tests {
                      \"executable\":\"/t/robot\"}\n{\"reason\":\"build-finished\",\"success\":true}\n";
         assert_eq!(executable(said), Some(PathBuf::from("/t/robot")));
         assert_eq!(executable(b"nothing"), None);
+    }
+
+    #[test]
+    fn crates_are_counted_once_they_are_done() {
+        let message = |reason: &str, kind: &str| {
+            format!(r#"{{"reason":"{reason}","package_id":"libm 0.2","target":{{"kind":["{kind}"]}}}}"#)
+        };
+        assert_eq!(package(&message("compiler-artifact", "lib")).as_deref(), Some("libm 0.2"));
+        assert_eq!(package(&message("compiler-artifact", "custom-build")), None);
+        assert_eq!(package(&message("build-script-executed", "lib")), None);
+        assert_eq!(package("warning: x"), None);
     }
 }

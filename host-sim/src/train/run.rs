@@ -7,6 +7,7 @@ use std::{
 };
 
 use rayon::prelude::*;
+use serde::Serialize;
 use wdgnn_core::{activation::Activation, math, shape::Dimensions};
 
 use super::{
@@ -68,7 +69,7 @@ impl<W: World> Plan<W> {
 }
 
 /// How good a network is, on flights that it was not trained on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quality {
     /// How many flights.
     pub flights: usize,
@@ -94,6 +95,8 @@ impl std::fmt::Display for Quality {
 pub trait Watcher: Sync {
     /// After an epoch: its mean loss, and the validation cost where there was one.
     fn epoch(&self, epoch: usize, loss: f32, validation: Option<f64>);
+    /// Within an epoch: this share of it is done.
+    fn share(&self, _share: f64) {}
     /// A new best network. It is complete and can be flown.
     ///
     /// # Errors
@@ -233,6 +236,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
                 gradient(&net, recipe.scale(), &draw.batch(&pool), &imitate.loss, &mut step) / count as f32;
             first::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
+            self.watcher.share((index + 1) as f64 / count as f64);
         }
         Ok(loss)
     }
@@ -263,6 +267,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
             }
             first::freeze(&mut step, size, name.architecture);
             state.adam.step(&mut state.weights, &step, recipe.rate_at(progress));
+            self.watcher.share((index + 1) as f64 / recipe.steps as f64);
         }
         Ok(loss)
     }

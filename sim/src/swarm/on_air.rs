@@ -15,6 +15,7 @@ use crate::{
         voice::Voice,
     },
     error::Result,
+    links::Links,
     scene::{Flown, Frame, Layout, Scene, Swarm, View},
     tally::Tally,
 };
@@ -34,6 +35,8 @@ pub struct OnAir<'a, T: Flown> {
     learns: bool,
     /// What they said in the last tick.
     said: Vec<Vec<Frame>>,
+    /// What everybody heard in the last tick; nothing of who did not listen.
+    heard: Vec<Option<Vec<Frame>>>,
     /// What they did in their last tick.
     outcomes: Vec<Option<Outcome>>,
     /// Who is in the sky and switched on.
@@ -93,6 +96,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
             mixed,
             learns,
             said: Vec::new(),
+            heard: Vec::new(),
             outcomes: vec![None; count],
             on: late.iter().map(|late| !late).collect(),
             late,
@@ -212,6 +216,7 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
             commands.push(self.command(robot, scene));
         }
         self.watch.inspect(scene, &self.medium, &thoughts);
+        self.heard = heard;
         Ok(())
     }
 
@@ -244,6 +249,20 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
 
     fn frames(&self) -> &[Vec<Frame>] {
         &self.said
+    }
+
+    fn unheard(&self, links: &Links) -> Vec<[u32; 2]> {
+        let heard = self.heard.iter().enumerate().filter(|(robot, _)| self.on[*robot]);
+        let heard = heard.filter_map(|(robot, heard)| Some((robot, heard.as_ref()?)));
+        let missed = heard.flat_map(|(robot, heard)| {
+            let speaks = |other: &u32| self.said.get(*other as usize).is_some_and(|said| !said.is_empty());
+            let silent = move |other: &u32| {
+                !self.said[*other as usize].iter().any(|frame| heard.iter().any(|one| one == frame))
+            };
+            let others = links.of(robot).iter().copied().filter(speaks).filter(silent);
+            others.map(move |other| [other, robot as u32])
+        });
+        missed.collect()
     }
 
     fn tally(&self) -> Option<Tally> {

@@ -47,7 +47,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// What robots do, in a few words for people.
     const TITLE: &'static str;
     /// The cargo package of this workspace whose image robots of this task run.
-    const PACKAGE: &'static str = "firmware";
+    const PACKAGE: &'static str = "wdgnn-firmware";
 
     /// What the numbers of a state are.
     fn layout() -> Layout;

@@ -150,7 +150,8 @@ fn write_head(head: &mut [u8], numbers: [u32; HEAD_BYTES / 4]) {
 
 fn read_head(head: &[u8]) -> Option<[u32; HEAD_BYTES / 4]> {
     let (words, _) = head.as_chunks();
-    words.as_array().map(|words| words.map(u32::from_le_bytes))
+    let (words, rest) = words.split_first_chunk()?;
+    rest.is_empty().then(|| words.map(u32::from_le_bytes))
 }
 
 /// Has a part of this length written to the front of `buffer`, and puts its CRC-32 behind it. Returns the room that is left.

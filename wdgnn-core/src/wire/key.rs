@@ -47,10 +47,10 @@ pub const fn parse_key(content: &[u8]) -> Result<Key, NoKey> {
     if digits.len() == 16 && all_digits(digits) {
         return Err(NoKey::Half);
     }
-    if let Some(key) = content.as_array() {
+    if let Some((key, [])) = content.split_first_chunk() {
         return Ok(*key);
     }
-    let Some(digits) = digits.as_array::<32>() else { return Err(NoKey::Neither) };
+    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(NoKey::Neither) };
     if !all_digits(digits) {
         return Err(NoKey::Neither);
     }

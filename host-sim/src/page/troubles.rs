@@ -1,0 +1,93 @@
+//! What goes wrong in a recorded flight: who lies, who is gone, and which links carried nothing.
+
+use serde::Serialize;
+
+use crate::{flight::Moment, world::World};
+
+/// Ticks from one look at the links to the next, and for how long a look is shown. More often, nobody could see.
+const EVERY: u32 = 5;
+
+/// What went wrong in a flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Troubles {
+    /// Robots whose word does not count: those who lie, and those of another model.
+    pub liars: Vec<usize>,
+    /// Robots that are gone or not there yet, each with the tick from which on and the one before which.
+    pub away: Vec<(usize, u32, u32)>,
+    /// Links over which something was said and nothing heard, as sender times robots plus listener, by tick.
+    pub unheard: Vec<(u32, Vec<usize>)>,
+}
+
+impl Troubles {
+    /// Looks at a tick of the first so many robots.
+    pub fn see<W: World>(&mut self, moment: &Moment<'_, W>, robots: usize) {
+        let tick = moment.scene.tick;
+        if tick == 0 {
+            self.liars = (0..robots).filter(|robot| !moment.swarm.counts(*robot)).collect();
+        }
+        for robot in (0..robots).filter(|robot| !moment.swarm.in_sky(*robot)) {
+            match self.away.iter_mut().find(|(other, _, to)| (*other, *to) == (robot, tick)) {
+                Some((.., to)) => *to = tick + 1,
+                None => self.away.push((robot, tick, tick + 1)),
+            }
+        }
+        let due = self.unheard.last().is_none_or(|(last, _)| tick >= last + EVERY);
+        // Between exchanges nobody says anything.
+        if due && moment.swarm.frames().iter().any(|said| !said.is_empty()) {
+            let pairs = moment.swarm.unheard(moment.scene.links).into_iter();
+            let pairs = pairs.map(|pair| pair.map(|robot| robot as usize));
+            let shown = pairs.filter(|pair| pair.iter().all(|robot| *robot < robots));
+            self.unheard.push((tick, shown.map(|[from, to]| from * robots + to).collect()));
+        }
+    }
+
+    /// Whether there is anything to see.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !(self.liars.is_empty() && self.away.is_empty())
+            || self.unheard.iter().any(|(_, pairs)| !pairs.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        air::options::Faults,
+        fault_options::FlightArguments,
+        lineup::{Controller, Lineup, ONLINE},
+        page::replay::record,
+        recipe::RecipeName,
+        world::Condition,
+    };
+
+    fn flown(options: &str) -> Troubles {
+        let condition = Condition { robots: 8, ticks: 30, ..Condition::PAPER };
+        let mut lineup = Lineup::shipped(RecipeName::Ours).unwrap();
+        let faults: Faults = FlightArguments::typed(options).unwrap().faults(8, 30, 7).unwrap();
+        lineup.set_faults(Some(faults), 8).unwrap();
+        assert!(Controller::<crate::world::flock::Flock>::named(ONLINE).is_ok());
+        let replay = record(&lineup, &condition, 7).unwrap();
+        replay.flights.into_iter().find(|flight| flight.name == ONLINE).unwrap().troubles
+    }
+
+    #[test]
+    fn what_goes_wrong_is_seen() {
+        let calm = flown("--velocity-noise 0.01");
+        assert!(!calm.any(), "{calm:?}");
+        assert_eq!(flown("--liars STATE:0.25").liars.len(), 2);
+        assert_eq!(flown("--kill 3@10").away, [(3, 10, 30)]);
+        let late = flown("--join 0.25@20").away;
+        assert!(late.len() == 2 && late.iter().all(|(_, from, to)| (*from, *to) == (0, 20)), "{late:?}");
+        let lossy = flown("--drop-chance 0.5").unheard;
+        assert_eq!(lossy.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [0, 5, 10, 15, 20, 25]);
+        let pairs: usize = lossy.iter().map(|(_, pairs)| pairs.len()).sum();
+        // Eight robots, nearly all of whom hear each other, six times, half of it lost.
+        assert!((60..300).contains(&pairs), "{pairs}");
+        let deaf = flown("--drop 2@0-30").unheard;
+        assert!(
+            deaf.iter().all(|(_, pairs)| pairs.iter().all(|pair| pair % 8 == 2 || pair / 8 == 2)),
+            "{deaf:?}"
+        );
+    }
+}

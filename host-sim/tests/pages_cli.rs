@@ -1,0 +1,92 @@
+//! Every command that measures has a page, plots to take along, and says what made them.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use super::{movie_cli, program::host_sim};
+
+/// Commands as small as they get.
+const COMMANDS: [&[&str]; 8] = [
+    &["flock", "--swarms", "1", "--robots", "6", "--ticks", "20", "--recipe", "ours", "--drop-chance", "0.3"],
+    &["fly", "--task", "coverage", "--swarms", "1", "--robots", "6", "--ticks", "10"],
+    &["swarm", "--robots", "6", "--ticks", "20", "--kill", "2@5"],
+    &["sweep", "speed", "--swarms", "1", "--robots", "6", "--values", "1,2"],
+    &["faults", "--only", "your", "--swarms", "1", "--robots", "6", "--seconds", "1", "--drop-chance", "0.1"],
+    &["air", "--profile", "dot154"],
+    &["theorem", "--robots", "10"],
+    &["shift", "delay", "--swarms", "1", "--seeds", "1", "--retrain", "1"],
+];
+
+fn check(folder: &Path, command: &[&str]) {
+    let files = ["--report", "it.html", "--svg", "it.svg", "--png", "it.png", "--csv", "it.csv", "--json"];
+    let output = host_sim(folder, &[command, &files].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code < 2), "{command:?}: {said}");
+    let json: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let page = fs::read_to_string(folder.join("it.html")).unwrap();
+    for option in command.iter().filter(|word| word.starts_with("--")) {
+        assert!(json["command"].as_str().unwrap().contains(option), "{command:?}: {}", json["command"]);
+    }
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"), "{command:?}");
+    assert!(json["models"].as_str().is_some_and(|models| !models.is_empty()), "{command:?}");
+    let faults = json["faults"].as_str().unwrap_or_else(|| panic!("{command:?} has no faults"));
+    let wrong = command.iter().any(|word| ["--drop-chance", "--kill"].contains(word));
+    assert_eq!(faults != "none", wrong, "{command:?}: {faults}");
+    for mark in ["command", "version", "models", "faults"] {
+        let text = json[mark].as_str().unwrap().replace('<', "&lt;").replace('>', "&gt;");
+        assert!(page.contains(&text), "{command:?}: the page has no {mark} {text}");
+    }
+    let svg = fs::read_to_string(folder.join("it.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.matches("<path").count() > 5, "{command:?}");
+    let png = fs::read(folder.join("it.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG") && png.len() > 2000, "{command:?}: {} bytes", png.len());
+    assert!(fs::read_to_string(folder.join("it.csv")).unwrap().lines().count() > 1, "{command:?}");
+    // The command does it again.
+    let words: Vec<&str> = json["command"].as_str().unwrap().split(' ').skip(1).collect();
+    let again = host_sim(folder, &[&words[..], &["--json", "--report", "again.html"]].concat());
+    let mut sides =
+        [&output.stdout, &again.stdout].map(|text| serde_json::from_slice::<Value>(text).unwrap());
+    for side in &mut sides {
+        let side = side.as_object_mut().unwrap();
+        side.remove("wall_seconds");
+        side.remove("command");
+    }
+    assert_eq!(sides[0], sides[1], "{command:?}");
+}
+
+#[test]
+fn every_command_has_a_page_and_plots_that_say_what_made_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in COMMANDS {
+        check(folder.path(), command);
+    }
+}
+
+#[test]
+fn ratings_have_a_page_too() {
+    let data = movie_cli::made_up();
+    let folder = data.path().display().to_string();
+    let small =
+        ["--allow-other-data", "--movies", "30", "--splits", "1", "--train-on", "1", "--test-on", "2"];
+    check(data.path(), &[&["movie", "--data", &folder], &small[..]].concat());
+}
+
+#[test]
+fn training_shows_its_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = ["train", "--out", "my.wdgnn", "--epochs", "3", "--trajectories", "4", "--robots", "6"];
+    let output = host_sim(
+        folder.path(),
+        &[&train[..], &["--report", "it.html", "--svg", "it.svg", "--csv", "it.csv", "--json"]].concat(),
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["epochs"].as_array().unwrap().len(), 3);
+    assert!(json["command"].as_str().unwrap().contains("--trajectories 4"), "{}", json["command"]);
+    assert!(json["command"].as_str().unwrap().ends_with("--out my.wdgnn"), "{}", json["command"]);
+    let page = fs::read_to_string(folder.path().join("it.html")).unwrap();
+    assert!(page.contains("Validation: flights") && page.contains("The network comes to"));
+    assert_eq!(fs::read_to_string(folder.path().join("it.csv")).unwrap().lines().count(), 4);
+}

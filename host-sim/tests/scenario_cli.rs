@@ -1,0 +1,176 @@
+//! Scenarios: files that hold a whole condition.
+
+use std::{ffi::OsString, fs, path::Path};
+
+use host_sim::{
+    cli,
+    commands::scenario::{expanded, shared},
+    error::Result,
+};
+use serde_json::Value;
+
+use super::program::{host_sim, refused};
+
+fn expand(text: &str, line: &str) -> Result<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    fs::write(&path, text).unwrap();
+    let line = format!("host-sim {line} --scenario {}", path.display());
+    let words = expanded(line.split(' ').map(OsString::from).collect(), &cli::command())?;
+    let words: Vec<String> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
+    let short = words.join(" ").replace(&path.display().to_string(), "FILE");
+    Ok(short.replace(&folder.path().display().to_string(), "FOLDER"))
+}
+
+#[test]
+fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
+    let text = "robots = 20\ndrop-chance = 0.3\ncollisions = true\nplain = false\nkill = [\"3@5\", \"4@6\"]\n\
+                model = \"my.wdgnn\"\n[sweep]\nvalues = [1, 2]\n[flock]\nswarms = 3\n";
+    assert_eq!(
+        expand(text, "flock --robots 30").unwrap(),
+        "host-sim flock --collisions --drop-chance=0.3 --swarms=3 --kill=3@5 --kill=4@6 \
+         --model=FOLDER/my.wdgnn --robots 30 --scenario FILE"
+    );
+    assert!(expand(text, "sweep radius").unwrap().contains("--values=1,2"));
+    // What names no scenario stays as it is, and so does another command.
+    let plain = ["host-sim", "flock", "--json"].map(OsString::from).to_vec();
+    assert_eq!(expanded(plain.clone(), &cli::command()).unwrap(), plain);
+}
+
+#[test]
+fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
+    let wrong = |text: &str, line: &str| expand(text, line).unwrap_err().to_string();
+    let unknown = wrong("radius = 1\nrobot = 20\n", "flock");
+    assert!(unknown.contains("my.toml, line 2: flock has no option robot; robots is nearest"), "{unknown}");
+    let others = wrong("late-motors = 3\n", "swarm");
+    assert!(others.contains("an option of flock, not of swarm: put it under [flock]"), "{others}");
+    assert!(wrong("[flocks]\nrobots = 1\n", "flock").contains("there is no command flocks"));
+    assert!(wrong("report = \"x\"\n", "flock").contains("type --report"));
+    assert!(wrong("robots = {a = 1}\n", "flock").contains("line 1"));
+    assert!(wrong("robots = 1979-05-27\n", "flock").contains("neither a number nor a text"));
+    assert!(wrong("robots = \n", "flock").contains("line 1"));
+    // Also in a table that is for somebody else.
+    assert!(wrong("[swarm]\nnode = \"emulated\"\n", "flock").contains("nodes is nearest"));
+}
+
+#[test]
+fn every_command_that_takes_scenarios_takes_what_all_of_them_take() {
+    let program = cli::command();
+    let taking =
+        |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some("scenario"));
+    let commands: Vec<_> = program.get_subcommands().filter(taking).collect();
+    let names: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
+    assert_eq!(names, ["faults", "flock", "fly", "swarm", "sweep"]);
+    for command in commands {
+        for option in shared() {
+            let takes = command.get_arguments().any(|arg| arg.get_long() == Some(&option));
+            assert!(takes, "{} --{option}", command.get_name());
+        }
+    }
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = host_sim(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What differs from run to run.
+fn without_time(mut json: Value) -> Value {
+    let object = json.as_object_mut().unwrap();
+    object.remove("wall_seconds");
+    object.remove("scenario");
+    json
+}
+
+#[test]
+fn what_was_flown_is_saved_and_flown_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = [
+        "--robots",
+        "8",
+        "--ticks",
+        "30",
+        "--seed",
+        "3",
+        "--drop-chance",
+        "0.2",
+        "--kill",
+        "3@9",
+        "--kill",
+        "4@9",
+    ];
+    for command in [
+        &["swarm"][..],
+        &["flock", "--swarms", "2"],
+        &["sweep", "radius", "--swarms", "1", "--values", "1,2"],
+    ] {
+        let fly =
+            |more: &[&str]| json(folder.path(), &[command, more, &["--json", "--threads", "2"]].concat());
+        let first = fly(&[&small[..], &["--save-scenario", "saved/my.toml"]].concat());
+        assert!(first.get("scenario").is_none());
+        let again = json(
+            folder.path(),
+            &[
+                &command[..if command[0] == "sweep" { 2 } else { 1 }],
+                &["--scenario", "saved/my.toml", "--json", "--save-scenario", "again.toml"],
+            ]
+            .concat(),
+        );
+        assert_eq!(again["scenario"], "saved/my.toml");
+        // In another order, but the same: what was typed comes first.
+        let mut sides = [&first, &again].map(|side| {
+            let mut words: Vec<_> =
+                side["command"].as_str().unwrap().split(" --").map(str::to_owned).collect();
+            words.sort();
+            words
+        });
+        sides[1].dedup();
+        assert_eq!(sides[0], sides[1]);
+        assert_eq!(first["faults"], "--drop-chance 0.2 --kill 3@9 --kill 4@9");
+        assert_eq!(first["version"], env!("CARGO_PKG_VERSION"));
+        let sides = [first, again].map(|side| {
+            let mut side = without_time(side);
+            side.as_object_mut().unwrap().remove("command");
+            side
+        });
+        assert_eq!(sides[0], sides[1], "{command:?}");
+        let lines = |file: &str| {
+            let text = fs::read_to_string(folder.path().join(file)).unwrap();
+            let mut lines: Vec<_> =
+                text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines("saved/my.toml"), lines("again.toml"));
+    }
+}
+
+#[test]
+fn a_scenario_that_cannot_be_ends_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    fs::write(&path, "robots = 20\nrobust = 1\n").unwrap();
+    let path = path.display().to_string();
+    refused(&["flock", "--scenario", &path], "line 2: flock has no option robust; robots is nearest");
+    refused(&["flock", "--scenario", "nothing.toml"], "cannot read nothing.toml");
+    refused(&["flock", "--scenario", "/dev/zero"], "longer than");
+    refused(&["flock", "--save-scenario", "/dev/full/x.toml"], "cannot write");
+    fs::write(folder.path().join("my.toml"), "task = \"coverage\"\n").unwrap();
+    refused(&["flock", "--scenario", &path], "invalid value 'coverage' for '--task");
+}
+
+#[test]
+fn the_examples_fly() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenarios");
+    let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 3);
+    let outside = tempfile::tempdir().unwrap();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml")) {
+        let name = file.display().to_string();
+        let flown = json(outside.path(), &["swarm", "--scenario", &name, "--ticks", "120", "--json"]);
+        assert_eq!(flown["scenario"], name);
+        assert_eq!(flown["ticks"], 120);
+    }
+}
