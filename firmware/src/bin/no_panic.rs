@@ -103,6 +103,11 @@ impl Store for Anything {
 struct AnyCipher;
 
 impl BlockCipher for AnyCipher {
+    fn with_key(key: &[u8; 16]) -> Self {
+        black_box(key);
+        Self
+    }
+
     fn encrypt(&self, block: &mut Block) {
         black_box(block);
     }

@@ -11,6 +11,9 @@
 //! nothing, so nobody is silenced by a large count in its name, for longer than the guard by any frame in its name, or because it
 //! lost its own count.
 //!
+//! **Keys change.** A robot with a personal key ([`SealedWith::rekeyed`]) takes the swarm's next one from its operator in flight
+//! ([`crate::rekey`]).
+//!
 //! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
 //! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
 
@@ -23,9 +26,11 @@ use crate::{
         ccm::{self, BlockCipher, Nonce},
         cipher::Aes,
         codec::Codec,
+        epochs::{Brought, Epochs, GRACE_TICKS, Kept, Spare},
         esb32::Esb32,
         message::{Beacon, Identity, Link, Parts, Profile},
         refusal::Refusal,
+        rekey::KIND,
     },
 };
 
@@ -52,14 +57,25 @@ pub const GUARD_TICKS: u32 = 2;
 /// After more ticks of silence than these, a sender may be forgotten: what was accepted of it is too old by then.
 pub const FORGET_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
 
+const _: () = assert!(GRACE_TICKS == FORGET_TICKS, "whatever was said before a change is heard");
+
 /// A profile with a tag of 8 bytes, by AES in software.
 pub type Sealed<C> = SealedWith<C, Aes, 8>;
 
 /// The nRF24's profile with a tag of 4 bytes, which is all that fits.
 pub type SealedEsb32 = SealedWith<Esb32, Aes, 4>;
 
-/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes.
-pub struct SealedWith<C, B, const TAG: usize> {
+/// A swarm of so many robots can change its key in flight: each of them keeps the frames that bring it to the others, 36 bytes each.
+pub const ROSTER: usize = 64;
+
+/// [`Sealed`] with keys that can change in flight.
+pub type Rekeyable<C> = SealedWith<C, Aes, 8, ROSTER>;
+
+/// [`SealedEsb32`] likewise.
+pub type RekeyableEsb32 = SealedWith<Esb32, Aes, 4, ROSTER>;
+
+/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes, with room for the next keys of `ROSTER` robots.
+pub struct SealedWith<C, B, const TAG: usize, const ROSTER: usize = 0> {
     inner: C,
     cipher: B,
     last: Vec<Last, SENDERS>,
@@ -67,6 +83,8 @@ pub struct SealedWith<C, B, const TAG: usize> {
     since: Option<u32>,
     /// How many robots there are, with addresses from 0 on; nobody knows while it is none.
     robots: Option<NodeId>,
+    /// Where keys change.
+    epochs: Option<Epochs<ROSTER>>,
 }
 
 /// The last good frame of a sender.
@@ -78,14 +96,14 @@ struct Last {
     heard: u32,
 }
 
-impl<C, B, const TAG: usize> core::fmt::Debug for SealedWith<C, B, TAG> {
+impl<C, B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for SealedWith<C, B, TAG, ROSTER> {
     /// Tells nothing about the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
     }
 }
 
-impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
+impl<C: Codec, const TAG: usize, const ROSTER: usize> SealedWith<C, Aes, TAG, ROSTER> {
     /// Seals `inner`'s frames with a swarm's key, in software.
     #[must_use]
     pub fn new(inner: C, key: &Key) -> Self {
@@ -96,12 +114,75 @@ impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
 /// A frame's parts: what tells whose it is, what is encrypted, and the tag.
 type Pieces<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u8]);
 
-impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
+impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith<C, B, TAG, ROSTER> {
     /// Seals `inner`'s frames by a block cipher that has the swarm's key.
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self { inner, cipher, last: Vec::new(), since: None, robots: None }
+        Self { inner, cipher, last: Vec::new(), since: None, robots: None, epochs: None }
+    }
+
+    /// The same for the robot with this name and this personal key, whose image has the swarm's key of this epoch: it takes the next one
+    /// from its operator in flight. Where there is no room for others' frames, it changes nothing.
+    #[must_use]
+    pub fn rekeyed(mut self, name: NodeId, personal: &Key, epoch: u8, key: &Key) -> Self {
+        if ROSTER > 0 {
+            self.epochs = Some(Epochs::new::<B>(name, personal, epoch, key));
+        }
+        self
+    }
+
+    /// Where keys change: nobody else pays for it.
+    fn epochs(&mut self) -> Option<&mut Epochs<ROSTER>> {
+        if ROSTER > 0 { self.epochs.as_mut() } else { None }
+    }
+
+    /// Takes in a frame that brings a key, if this is one and keys change here.
+    fn brings_key(&mut self, frame: &[u8]) -> Result<(), Refusal> {
+        if ROSTER == 0 || frame.first() != Some(&KIND) {
+            return Ok(());
+        }
+        let Some(epochs) = &mut self.epochs else { return Ok(()) };
+        Err(match epochs.bring(&self.cipher, TAG, frame) {
+            Brought::Taken => Refusal::NewKey,
+            Brought::Old => Refusal::Replayed,
+            Brought::Forged => Refusal::Forged,
+        })
+    }
+
+    /// Opens what was sealed with the key in use; around a change, also with the one before or behind.
+    fn unlock(
+        &mut self,
+        identity: &Identity,
+        associated: [&[u8]; 2],
+        content: &mut [u8],
+        tag: &[u8],
+    ) -> bool {
+        let nonce = Self::nonce(identity);
+        if ROSTER == 0 || self.epochs.is_none() {
+            return ccm::open(&self.cipher, &nonce, associated, content, tag);
+        }
+        if ccm::try_open(&self.cipher, &nonce, associated, content, tag) {
+            return true;
+        }
+        let opened = match self.epochs().and_then(Epochs::spare) {
+            Some(Spare::Next(key)) => {
+                let opened = ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag);
+                self.epochs().filter(|_| opened).map(Epochs::heard_next);
+                opened
+            }
+            Some(Spare::Before(key)) => ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag),
+            Some(Spare::Late(key)) => {
+                let late = ccm::verify(&B::with_key(&key), &nonce, associated, content, tag);
+                self.epochs().filter(|_| late).map(|epochs| epochs.is_late(identity.sender));
+                false
+            }
+            None => false,
+        };
+        if !opened {
+            content.fill(0);
+        }
+        opened
     }
 
     fn nonce(identity: &Identity) -> Nonce {
@@ -174,6 +255,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         frame: &'f mut [u8],
         longest: usize,
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
+        self.brings_key(frame)?;
         let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
         self.fresh(&identity, now)?;
         if frame.len() > longest {
@@ -183,7 +265,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
         let inside = header.len() + content.len();
         let associated: [&[u8]; 2] = [&checksum, header];
-        if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
+        if !self.unlock(&identity, associated, content, tag) {
             return Err(Refusal::Forged);
         }
         let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
@@ -209,7 +291,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
     }
 }
 
-impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
+impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
+    for SealedWith<C, B, TAG, ROSTER>
+{
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
 
@@ -241,7 +325,43 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::checksum(frame)
     }
 
-    fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
+    fn begin(&mut self, now: u32) {
+        if let Some(key) = self.epochs().and_then(|epochs| epochs.begin(now)) {
+            self.cipher = B::with_key(&key);
+        }
+    }
+
+    fn hand_on(&mut self, round: u32, index: u32, buffer: &mut [u8]) -> Option<usize> {
+        if ROSTER == 0 || index + 1 < C::FRAMES {
+            return None;
+        }
+        let Self { last, epochs, .. } = self;
+        let near = |name| last.iter().any(|last| last.sender == name);
+        epochs.as_mut()?.hand_on::<B>(round, TAG, near, buffer)
+    }
+
+    fn epoch(&self) -> u8 {
+        self.epochs.as_ref().map_or(0, Epochs::epoch)
+    }
+
+    fn kept_keys(&self) -> Option<Kept> {
+        if ROSTER > 0 { self.epochs.as_ref().map(Epochs::kept) } else { None }
+    }
+
+    fn take_up_keys(&mut self, kept: &Kept) {
+        if let Some(key) = self.epochs().and_then(|epochs| epochs.take_up(kept)) {
+            self.cipher = B::with_key(&key);
+        }
+    }
+
+    fn keys_unsaved(&mut self, saved: bool) -> bool {
+        self.epochs().is_some_and(|epochs| {
+            epochs.unsaved &= !saved;
+            epochs.unsaved
+        })
+    }
+
+    fn vouch(&mut self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
         let identity = C::identity(frame, now)?;
         let unlisted = self.robots.is_some_and(|robots| identity.sender >= robots);
         let too_old = identity.sequence / C::FRAMES < since;
@@ -252,8 +372,18 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
         let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
         let associated: [&[u8]; 2] = [&checksum, header];
-        let authentic = frame.len() <= ROOM
-            && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
+        let nonce = Self::nonce(&identity);
+        let by = |cipher: &B| frame.len() <= ROOM && ccm::verify(cipher, &nonce, associated, content, tag);
+        let authentic = by(&self.cipher)
+            || match self.epochs().and_then(Epochs::spare) {
+                Some(Spare::Next(key) | Spare::Before(key)) => by(&B::with_key(&key)),
+                Some(Spare::Late(key)) => {
+                    let late = by(&B::with_key(&key));
+                    self.epochs().filter(|_| late).map(|epochs| epochs.is_late(identity.sender));
+                    false
+                }
+                None => false,
+            };
         authentic.then_some(identity)
     }
 
