@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{
     board::Board,
-    flock::{RobotOn, robot_on, weights},
+    flock::{RobotOn, frames, robot_on, weights},
     seeded,
 };
 use rand::RngExt as _;
@@ -170,6 +170,13 @@ fn who_was_captured_hears_and_says_nothing_more() {
     swarm.fly_until(swarm.tick + 10, Some(5));
     assert!(swarm.refused[Refusal::Forged as usize] > before);
     assert_eq!(swarm.known(4), [2, 3, 6]);
+    // Nor is it heard in anybody else's name.
+    let sealed = Rekeyable::new(Dot154::default(), &FIRST);
+    let mut other = robot_on(9, &weights, Behaviour::new(Learning::OFF), sealed);
+    other.sense(swarm.tick - 1, Some(Sensed::now(Motion::REST)));
+    for frame in frames(&mut other) {
+        assert_eq!(swarm.robots[4].0.hear(&mut frame.clone()), Err(Refusal::Forged));
+    }
     // With all that it has, its own frame it cannot have: those of others are wrapped for them.
     let mut board = Board::new();
     let mut thief = start(&weights, 5, &mut board);

@@ -176,6 +176,16 @@ impl SwarmArguments {
             Nodes::Nrf52833 => Some(Kind::Nrf52833),
             Nodes::Native | Nodes::Emulated => None,
         };
+        if self.compare && (kind.is_some() || faults.other_models > 0.0) {
+            return Err(Error::usage(if kind.is_some() {
+                "--compare is for --nodes emulated: chips are compared with their native twins in every flight"
+            } else {
+                "--compare has no effect with --other-model: emulated robots run one image"
+            }));
+        }
+        if kind.is_some() && faults.rekey.is_some() {
+            return Err(Error::usage("--rekey is for native and emulated robots"));
+        }
         if let Some(kind) = kind {
             if W::NAME != "flocking" {
                 return Err(Error::usage(format!(
@@ -201,6 +211,9 @@ impl SwarmArguments {
             ));
         }
         let sealed = key.is_some();
+        if faults.rekey.is_some() && !sealed {
+            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
         if faults.other_models > 0.0 && self.nodes == Nodes::Emulated {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
@@ -264,10 +277,12 @@ impl SwarmArguments {
                 key: self.key.as_deref(),
                 model: self.model.as_deref(),
                 board: None,
+                rekeyed: air.faults.rekey.is_some(),
             })?,
         };
         let link = Link { profile: self.profile, sealed };
-        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots)?;
+        let rekeyed = air.faults.rekey.is_some();
+        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots, rekeyed)?;
         network.elsewhere(air, Box::new(robots), condition.robots, sealed)
     }
 
