@@ -54,7 +54,7 @@ fn main() {
     match personal.as_deref() {
         Some("told") if key.is_some() => println!("cargo::rustc-cfg=rekeyed"),
         Some("told") => {
-            println!("cargo::error=WDGNN_PERSONAL=told is for sealed robots: give WDGNN_KEY, too")
+            println!("cargo::error=WDGNN_PERSONAL=told is for sealed robots: give WDGNN_KEY, too");
         }
         Some("none") | None => {}
         Some(other) => println!("cargo::error=WDGNN_PERSONAL={other}: give told or none"),

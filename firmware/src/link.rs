@@ -62,14 +62,12 @@ mod chosen {
     #[must_use]
     pub fn link(name: NodeId, personal: Option<(Key, u8)>) -> Link {
         let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
-        match personal {
-            Some((personal, epoch)) => link.rekeyed(name, &personal, epoch, &KEY),
-            None => {
-                if ROSTER > 0 {
-                    defmt::warn!("this robot was told no personal key: it keeps the swarm's key for good");
-                }
-                link
-            }
+        if let Some((personal, epoch)) = personal {
+            return link.rekeyed(name, &personal, epoch, &KEY);
         }
+        if ROSTER > 0 {
+            defmt::warn!("this robot was told no personal key: it keeps the swarm's key for good");
+        }
+        link
     }
 }

@@ -13,3 +13,4 @@ pub mod p2p57;
 pub mod refusal;
 pub mod rekey;
 pub mod seal;
+mod senders;

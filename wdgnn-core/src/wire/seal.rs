@@ -17,8 +17,6 @@
 //! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
 //! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
 
-use heapless::Vec;
-
 use crate::{
     net::{taps::Chains, tensor::Tensor},
     tasks::task::{NodeId, State},
@@ -26,15 +24,19 @@ use crate::{
         ccm::{self, BlockCipher, Nonce},
         cipher::Aes,
         codec::Codec,
-        epochs::{Brought, Epochs, GRACE_TICKS, Kept, Spare},
+        epochs::{Brought, Epochs, Kept, Spare},
         esb32::Esb32,
         message::{Beacon, Identity, Link, Parts, Profile},
         refusal::Refusal,
         rekey::KIND,
+        senders::Senders,
     },
 };
 
-pub use super::key::{Key, NoKey, parse_key};
+pub use super::{
+    key::{Key, NoKey, parse_key},
+    senders::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, SENDERS},
+};
 
 /// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
 /// profile for, twice over.
@@ -42,22 +44,6 @@ const LONGEST: usize = 512;
 
 /// The longest frame that can be sealed, tag included: the `exact` frame of robots in space has 594 bytes.
 const ROOM: usize = 640;
-
-/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full list never turns
-/// into trust.
-pub const SENDERS: usize = 64;
-
-/// How many ticks ago a frame may have been said: one for a radio that hands over what it heard in the next tick, and one for clocks that
-/// differ. Nobody without the key can make a swarm's words older than that.
-pub const LATE_TICKS: u32 = 2;
-
-/// How many ticks the clocks of one swarm may differ: a frame from further ahead is refused.
-pub const GUARD_TICKS: u32 = 2;
-
-/// After more ticks of silence than these, a sender may be forgotten: what was accepted of it is too old by then.
-pub const FORGET_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
-
-const _: () = assert!(GRACE_TICKS == FORGET_TICKS, "whatever was said before a change is heard");
 
 /// A profile with a tag of 8 bytes, by AES in software.
 pub type Sealed<C> = SealedWith<C, Aes, 8>;
@@ -78,28 +64,15 @@ pub type RekeyableEsb32 = SealedWith<Esb32, Aes, 4, ROSTER>;
 pub struct SealedWith<C, B, const TAG: usize, const ROSTER: usize = 0> {
     inner: C,
     cipher: B,
-    last: Vec<Last, SENDERS>,
-    /// The tick of the first frame that it looked at, less the guard.
-    since: Option<u32>,
-    /// How many robots there are, with addresses from 0 on; nobody knows while it is none.
-    robots: Option<NodeId>,
+    senders: Senders,
     /// Where keys change.
     epochs: Option<Epochs<ROSTER>>,
-}
-
-/// The last good frame of a sender.
-#[derive(Clone, Copy)]
-struct Last {
-    sender: NodeId,
-    sequence: u32,
-    /// The tick in which it was heard.
-    heard: u32,
 }
 
 impl<C, B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for SealedWith<C, B, TAG, ROSTER> {
     /// Tells nothing about the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
+        formatter.debug_struct("Sealed").field("senders", &self.senders.count()).finish_non_exhaustive()
     }
 }
 
@@ -119,7 +92,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self { inner, cipher, last: Vec::new(), since: None, robots: None, epochs: None }
+        Self { inner, cipher, senders: Senders::new(), epochs: None }
     }
 
     /// The same for the robot with this name and this personal key, whose image has the swarm's key of this epoch: it takes the next one
@@ -135,6 +108,14 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     /// Where keys change: nobody else pays for it.
     fn epochs(&mut self) -> Option<&mut Epochs<ROSTER>> {
         if ROSTER > 0 { self.epochs.as_mut() } else { None }
+    }
+
+    /// Takes note of somebody who speaks with the key before, if it does. That opens nothing.
+    fn note_late(&mut self, late: bool, name: NodeId) -> bool {
+        if let Some(epochs) = self.epochs().filter(|_| late) {
+            epochs.is_late(name);
+        }
+        false
     }
 
     /// Takes in a frame that brings a key, if this is one and keys change here.
@@ -168,14 +149,15 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         let opened = match self.epochs().and_then(Epochs::spare) {
             Some(Spare::Next(key)) => {
                 let opened = ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag);
-                self.epochs().filter(|_| opened).map(Epochs::heard_next);
+                if let Some(epochs) = self.epochs().filter(|_| opened) {
+                    epochs.heard_next();
+                }
                 opened
             }
             Some(Spare::Before(key)) => ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag),
             Some(Spare::Late(key)) => {
                 let late = ccm::verify(&B::with_key(&key), &nonce, associated, content, tag);
-                self.epochs().filter(|_| late).map(|epochs| epochs.is_late(identity.sender));
-                false
+                self.note_late(late, identity.sender)
             }
             None => false,
         };
@@ -207,43 +189,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
     fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
         if matches!(read, Ok(_) | Err(Refusal::Model)) {
-            self.keep_count(identity, now);
+            self.senders.remember(identity, now);
         }
-    }
-
-    /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender.
-    fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
-        // Where time has gone back, it begins to listen anew.
-        let since = now.saturating_sub(GUARD_TICKS);
-        let since = self.since.map_or(since, |began| began.min(since));
-        self.since = Some(since);
-        if self.robots.is_some_and(|robots| identity.sender >= robots) {
-            return Err(Refusal::Unlisted);
-        }
-        let said = identity.sequence / C::FRAMES;
-        if said < since.max(now.saturating_sub(LATE_TICKS)) || said > now.saturating_add(GUARD_TICKS) {
-            return Err(Refusal::Untimely);
-        }
-        match self.newer(identity, now) {
-            Some(false) => Err(Refusal::Replayed),
-            None if self.last.is_full() && self.forgettable(now).is_none() => Err(Refusal::TooManySenders),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a frame is newer than the last of its sender, if that one is known. What was heard further ahead than clocks may differ
-    /// was heard in a time that is none any more.
-    fn newer(&self, identity: &Identity, now: u32) -> Option<bool> {
-        let last = self.last.iter().find(|last| last.sender == identity.sender)?;
-        let gone = last.sequence / C::FRAMES > now.saturating_add(GUARD_TICKS);
-        Some(gone || identity.sequence > last.sequence)
-    }
-
-    /// Who makes room for a new sender: who was silent for longest, if that is long enough. Who was heard in a time that is none any
-    /// more is gone, too.
-    fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
-        let silent = self.last.iter_mut().max_by_key(|last| now.abs_diff(last.heard))?;
-        (now.abs_diff(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
     /// Opens a fresh frame of somebody with the key, in place: returns the frame inside and whose it is.
@@ -257,7 +204,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
         self.brings_key(frame)?;
         let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
-        self.fresh(&identity, now)?;
+        self.senders.fresh(&identity, C::FRAMES, now)?;
         if frame.len() > longest {
             return Err(Refusal::Trailing);
         }
@@ -276,19 +223,6 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     fn longest<S: State, H: Chains, W: Tensor>() -> usize {
         (C::bytes::<S, H, W>() + TAG).max(LONGEST)
     }
-
-    /// Remembers a frame as its sender's last.
-    fn keep_count(&mut self, identity: &Identity, now: u32) {
-        let Identity { sender, sequence, .. } = *identity;
-        let last = Last { sender, sequence, heard: now };
-        if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
-            *known = last;
-        } else if self.last.push(last).is_err()
-            && let Some(silent) = self.forgettable(now)
-        {
-            *silent = last;
-        }
-    }
 }
 
 impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
@@ -298,7 +232,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     const SEALED: bool = true;
 
     fn set_robots(&mut self, robots: NodeId) {
-        self.robots = (robots > 0).then_some(robots);
+        self.senders.robots = (robots > 0).then_some(robots);
     }
 
     fn profile(folded: bool) -> Profile {
@@ -335,8 +269,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         if ROSTER == 0 || index + 1 < C::FRAMES {
             return None;
         }
-        let Self { last, epochs, .. } = self;
-        let near = |name| last.iter().any(|last| last.sender == name);
+        let Self { senders, epochs, .. } = self;
+        let near = |name| senders.knows(name);
         epochs.as_mut()?.hand_on::<B>(round, TAG, near, buffer)
     }
 
@@ -363,9 +297,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
 
     fn vouch(&mut self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
         let identity = C::identity(frame, now)?;
-        let unlisted = self.robots.is_some_and(|robots| identity.sender >= robots);
         let too_old = identity.sequence / C::FRAMES < since;
-        if unlisted || too_old || self.newer(&identity, now) == Some(false) {
+        if too_old || self.senders.cannot_be(&identity, C::FRAMES, now) {
             return None;
         }
         let checksum = Self::sealed_checksum(*link, frame);
@@ -379,8 +312,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
                 Some(Spare::Next(key) | Spare::Before(key)) => by(&B::with_key(&key)),
                 Some(Spare::Late(key)) => {
                     let late = by(&B::with_key(&key));
-                    self.epochs().filter(|_| late).map(|epochs| epochs.is_late(identity.sender));
-                    false
+                    self.note_late(late, identity.sender)
                 }
                 None => false,
             };
