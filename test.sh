@@ -87,7 +87,7 @@ image=${CARGO_TARGET_DIR:-target}/$robot/release/robot
 for board in "${boards[@]}"; do
   WDGNN_UNSEALED=1 cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
-  WDGNN_KEY=tests/swarm.key cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
+  WDGNN_KEY=tests/swarm.key WDGNN_PERSONAL=told cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
 done
 

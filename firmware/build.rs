@@ -1,5 +1,6 @@
 //! What goes into an image, told by environment variables: `WDGNN_TASK=name` (a task that comes with the core), `WDGNN_MODEL=path` (a
-//! weight file), `WDGNN_PROFILE=name` (a link profile) and `WDGNN_KEY=path` (the swarm's key: frames are sealed). Paths are relative
+//! weight file), `WDGNN_PROFILE=name` (a link profile) `WDGNN_KEY=path` (the swarm's key: frames are sealed) and
+//! `WDGNN_PERSONAL=told` (it can change in flight). Paths are relative
 //! to the workspace. And the linker scripts for boards.
 
 use std::{
@@ -26,6 +27,7 @@ fn main() {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(sealed)");
+    println!("cargo::rustc-check-cfg=cfg(rekeyed)");
     println!("cargo::rustc-check-cfg=cfg(debug_port_open)");
     println!("cargo::rustc-check-cfg=cfg(profile, values(\"{}\"))", PROFILES.join("\", \""));
 
@@ -47,6 +49,16 @@ fn main() {
         println!("cargo::rustc-cfg=sealed");
         include("WDGNN_KEY", &root.join(key), "key");
     }
+    // Whether the key can change in flight: the robot is told its personal key, by its page of settings or by whoever emulates it.
+    let personal = told("WDGNN_PERSONAL");
+    match personal.as_deref() {
+        Some("told") if key.is_some() => println!("cargo::rustc-cfg=rekeyed"),
+        Some("told") => {
+            println!("cargo::error=WDGNN_PERSONAL=told is for sealed robots: give WDGNN_KEY, too");
+        }
+        Some("none") | None => {}
+        Some(other) => println!("cargo::error=WDGNN_PERSONAL={other}: give told or none"),
+    }
     // An image with a key in it closes the debug port, through which the key could be read.
     match told("WDGNN_DEBUG_PORT").as_deref() {
         Some("open") => println!("cargo::rustc-cfg=debug_port_open"),
@@ -63,6 +75,13 @@ fn main() {
             println!(
                 "cargo::error=this robot would be unsealed and believe everybody who speaks: WDGNN_KEY=swarm.key seals it \
                  (`openssl rand -hex 16 > swarm.key`), WDGNN_UNSEALED=1 says that this is meant"
+            );
+        }
+        if key.is_some() && personal.is_none() && env::var_os("CARGO_FEATURE_NRF52").is_some() {
+            println!(
+                "cargo::error=this robot would keep its swarm's key for good, so that losing one means flashing all: \
+                 WDGNN_PERSONAL=told takes another in flight (`firmware/provision.py --personal FOLDER`), WDGNN_PERSONAL=none says \
+                 that this is meant"
             );
         }
         link(&root);

@@ -32,8 +32,9 @@ except ImportError:
 
 BAUD = 460_800
 TICK = 0.01
-POSE, COMMAND, STATUS = 1, 2, 3
+POSE, COMMAND, STATUS, KEY = 1, 2, 3, 4
 MOST_ROBOTS = 10
+KEY_SECONDS = 0.1  # from one frame with a key to the next
 THROW_TICKS = 70  # a throw takes so long: robots do not believe that another became fast from one tick to the next
 BRAKE = 10.0  # m/s²: how a robot comes to rest by its own means
 MOST_TICKS = 5  # a gap in the ticks that is longer is no flight: the robot was restarted, or has joined the swarm's time
@@ -62,6 +63,21 @@ def pose_message(position: list[float], velocity: list[float], number: int) -> b
     """What a companion says."""
     plain = struct.pack("<B4fHH", POSE, *position, *velocity, number & 0xFFFF, 0)
     return cobs_encode(plain + struct.pack("<I", zlib.crc32(plain)))
+
+
+def key_message(frame: bytes) -> bytes:
+    """What a companion hands over from the operator: a frame that brings the swarm's next key."""
+    plain = bytes([KEY]) + frame
+    return cobs_encode(plain + struct.pack("<I", zlib.crc32(plain)))
+
+
+def key_frames(path: str) -> list[bytes]:
+    """The frames that `host-sim key rekey` wrote, a line each."""
+    with open(path, encoding="ascii") as file:
+        frames = [bytes.fromhex(line) for line in file.read().split()]
+    if not frames or any(len(frame) != 40 or frame[0] != 0xF1 for frame in frames):
+        raise ValueError("it has no frames for this radio: make them with `host-sim key rekey --profile dot154`")
+    return frames
 
 
 @dataclass
@@ -307,11 +323,15 @@ def fly(world: World, options: argparse.Namespace, table: TextIO | None) -> None
     if writer:
         writer.writerow(["seconds", "robot", "x", "y", "vx", "vy", "tick", "neighbours", "company", "verdict"])
     kick = options.kick if options.kick >= 0 else math.inf
-    reported, drawn, told = 0.0, 0.0, time.monotonic()
+    reported, drawn, told, brought = 0.0, 0.0, time.monotonic(), 0
     keys = sys.stdin if sys.stdin and sys.stdin.isatty() and os.name == "posix" else None
     while not options.seconds or world.time() < options.seconds:
         world.serve(0.01)
         now = world.time()
+        if options.rekey and now >= brought * KEY_SECONDS:
+            # To one robot: the swarm hands it on.
+            world.robots[0].port.write(key_message(options.rekey[brought % len(options.rekey)]))
+            brought += 1
         if now >= kick:
             kick = math.inf
             world.throw()
@@ -344,6 +364,7 @@ def main() -> int:
     parser.add_argument("--kick", type=float, default=3.0, metavar="SECONDS", help="throw them after so long; negative: by key only")
     parser.add_argument("--seconds", type=float, default=0.0, help="end after so long; 0: with Ctrl-C")
     parser.add_argument("--seed", type=int, help="of the throw")
+    parser.add_argument("--rekey", metavar="FILE", help="bring the swarm its next key: frames of `host-sim key rekey`, over and over, to the first robot")
     parser.add_argument("--csv", metavar="FILE", help="write where everybody is, once a second")
     parser.add_argument("--draw", action="store_true", help="draw the robots in the terminal")
     options = parser.parse_args()
@@ -351,6 +372,11 @@ def main() -> int:
         parser.error(f"one air carries {MOST_ROBOTS} robots, not {len(options.port)}")
     if len(set(options.port)) < len(options.port):
         parser.error("a port was given twice")
+    if options.rekey:
+        try:
+            options.rekey = key_frames(options.rekey)
+        except (OSError, ValueError) as error:
+            parser.error(f"--rekey {options.rekey}: {error}")
     world = World([open_port(path) for path in options.port], options.ring, options.speed, options.seed)
     reach = f", radios reach {options.radius} m" if options.radius else ""
     print(f"{len(world.robots)} robots on a ring of {options.ring} m{reach}", flush=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes robots of boards: one image for all, and a page of settings for each.
 
-    firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --flash
+    firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --personal keys --flash
 
-builds the image with the swarm's key in it and writes a file per robot that holds the image and the robot's settings (its address:
-firmware/src/board/nrf52/settings.rs). With --flash, robots are flashed over a debug probe (probe-rs) and their settings are read back
+builds the image with the swarm's key in it and writes a file per robot that holds the image and the robot's settings (its address and
+its personal key: firmware/src/board/nrf52/settings.rs). With --flash, robots are flashed over a debug probe (probe-rs) and their settings are read back
 and compared; with --drive, the file is copied to the drive that the board shows to the PC.
 
 Files hold the key as the image does: keep them as you keep the key. Needs Python 3 and Rust; --flash needs probe-rs.
@@ -76,9 +76,21 @@ def check_key(path: Path) -> None:
         bad_usage(f"{path} is no key: 16 bytes or 32 hexadecimal digits are")
 
 
-def settings_page(address: int, robots: int) -> bytes:
-    """What makes a robot of an image: its address, and how many robots there are (0 if it is not to know)."""
+def settings_page(address: int, robots: int, personal: bytes = b"") -> bytes:
+    """What makes a robot of an image: its address, how many robots there are (0 if it is not to know), and its personal key."""
     plain = b"wdgn" + struct.pack("<HHHH", 2, address, robots, 0)
+    return plain + struct.pack("<I", zlib.crc32(plain)) + personal
+
+
+def personal_part(address: int, options: argparse.Namespace) -> bytes:
+    """The part of a page that holds a robot's personal key and the epoch of the image's key; nothing where keys do not change."""
+    if not options.personal:
+        return b""
+    path = options.personal / f"robot-{address}.key"
+    check_key(path)
+    content = path.read_bytes()
+    key = content if len(content) == 16 else bytes.fromhex(content.strip().decode())
+    plain = key + struct.pack("<I", options.epoch)
     return plain + struct.pack("<I", zlib.crc32(plain))
 
 
@@ -87,6 +99,7 @@ def build(board: Board, options: argparse.Namespace) -> Path:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WDGNN_")}
     if options.key:
         environment["WDGNN_KEY"] = str(options.key.resolve())
+        environment["WDGNN_PERSONAL"] = "told" if options.personal else "none"
     else:
         environment["WDGNN_UNSEALED"] = "1"
     if options.model:
@@ -173,16 +186,17 @@ def probe_rs(arguments: list[str]) -> str:
     return ran.stdout
 
 
-def flash(board: Board, file: Path, place: int, address: int, swarm: int, probe: str | None, erase: bool) -> None:
+def flash(board: Board, file: Path, place: int, address: int, wanted: bytes, probe: str | None, erase: bool) -> None:
     """Over a debug probe. The settings are read back before the image runs for the first time: it may close the debug port."""
     where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
     download = ["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else [])]
     probe_rs([*download, str(file)])
-    wanted = settings_page(address, swarm)
     printed = probe_rs(["read", *where, "b8", hex(place), str(len(wanted))])
     found = bytes(int(byte, 16) for byte in re.findall(r"(?<![\w:])[0-9a-fA-F]{2}(?![\w:])", printed))
     if found != wanted:
-        failed(f"robot {address} was flashed, but its settings read back as {found.hex() or 'nothing'}, not {wanted.hex()}")
+        # What is behind the first sixteen bytes is a key.
+        shown = found[:16].hex() or "nothing"
+        failed(f"robot {address} was flashed, but its settings read back as {shown}, not {wanted[:16].hex()}")
     probe_rs(["reset", *where])
     print(f"robot {address} is flashed, and its settings are as they should be")
 
@@ -204,6 +218,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--swarm", type=int, metavar="N", help="how many robots there are, with addresses from 0 on: no other name is "
                         "heard; by default up to the largest of --robots, 0 for anybody")
     parser.add_argument("--key", type=Path, metavar="FILE", help="the swarm's key: 16 bytes or 32 hexadecimal digits")
+    parser.add_argument("--personal", type=Path, metavar="FOLDER", help="robots' personal keys, as `host-sim key robots` writes them: "
+                        "the swarm's key can change in flight")
+    parser.add_argument("--one-key", action="store_true", help="robots that keep the swarm's key for good: losing one means flashing all")
+    parser.add_argument("--epoch", type=int, default=0, metavar="N", help="which of the swarm's keys --key is [default: 0, the first]")
     parser.add_argument("--unsealed", action="store_true", help="robots without a key, which believe everybody")
     parser.add_argument("--model", type=Path, metavar="FILE", help="a weight file in place of the one that comes with the firmware")
     parser.add_argument("--image", type=Path, metavar="FILE", help="an image (ELF) that is built already")
@@ -228,6 +246,14 @@ def parse() -> argparse.Namespace:
         bad_usage("give --key FILE; robots without a key believe everybody, and are made with --unsealed in its place")
     if options.key:
         check_key(options.key)
+        if bool(options.personal) == options.one_key:
+            bad_usage("give --personal FOLDER (`host-sim key robots`), so that a new key is no reason to flash; --one-key says that it is")
+    elif options.personal and not options.image:
+        bad_usage("--personal is for robots with a --key")
+    if not 0 <= options.epoch <= 255:
+        bad_usage(f"--epoch {options.epoch} cannot be: epochs go from 0 to 255")
+    for address in options.robots if options.personal else []:
+        check_key(options.personal / f"robot-{address}.key")
     if options.model and not options.model.is_file():
         bad_usage(f"there is no weight file at {options.model}")
     if options.drive and not board.drive:
@@ -259,7 +285,8 @@ def main() -> int:
         print(f"{len(options.robots)} robots: one air has slots for {MOST_ROBOTS} within reach of each other")
     several = len(options.robots) > 1 and len(options.probe) < 2
     for index, address in enumerate(options.robots):
-        pieces = [*image.pieces, (place, settings_page(address, options.swarm))]
+        page = settings_page(address, options.swarm, personal_part(address, options))
+        pieces = [*image.pieces, (place, page)]
         file = options.out / f"{options.board}-robot-{address}.hex"
         write_private(file, intel_hex(pieces).encode())
         dropped = file
@@ -275,7 +302,7 @@ def main() -> int:
         if options.flash:
             next_board(address, several)
             probe = options.probe[index if len(options.probe) > 1 else 0] if options.probe else None
-            flash(board, file, place, address, options.swarm, probe, options.erase)
+            flash(board, file, place, address, page, probe, options.erase)
         elif options.drive:
             next_board(address, several)
             shutil.copyfile(dropped, options.drive / dropped.name)

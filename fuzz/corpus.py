@@ -28,7 +28,7 @@ def write(target, name, content):
 
 def behind_seals():
     """For `resealed`: what plain golden frames carry behind their headers, said by three robots in six ticks."""
-    headers = {"exact": 22, "dot154": 17, "espnow": 17, "esb32": 8}
+    headers = {"exact": 22, "dot154": 17, "espnow": 17, "esb32": 8, "p2p57": 17}
     for number, vector in enumerate(GOLDEN["vectors"]):
         frame = bytes.fromhex(vector["frame"])
         content = frame[headers[vector["profile"]] :]
@@ -53,8 +53,13 @@ def main():
     for model in (HERE / "../models").glob("*.wdgnn"):
         write("weights", model.stem, model.read_bytes())
     behind_seals()
-    write("restart", "record", part(struct.pack("<II", MODEL, 3)) + part(struct.pack("<48f", *[0.1] * 48)))
-    write("restart", "personal", part(struct.pack("<II", MODEL, 3)) + part(bytes(192)) + part(struct.pack("<3f", 1, 0, 0)))
+    head = part(struct.pack("<IIII", MODEL, 3, 4096, 10096))
+    write("restart", "record", head + part(struct.pack("<48f", *[0.1] * 48)))
+    write("restart", "personal", head + part(bytes(192)) + part(struct.pack("<3f", 1, 0, 0)))
+    write("restart", "keys", head + part(bytes(44)) + part(bytes(192)))
+    # The robot's own frame of epoch 1 and two others'; then one of an epoch that has passed, and one with a bit changed.
+    rekey = b"".join(bytes([name, 1, 20, 0, 0, 0, 0, 0]) for name in (2, 1, 3))
+    write("rekey", "epochs", rekey + bytes(8 * 120) + bytes([1, 2, 130, 0, 0, 0, 0, 0]) + bytes([1, 3, 9, 12, 1, 0, 0, 0]))
     pose = cobs(part(struct.pack("<B4fHH", 1, 1.0, -2.0, 0.5, 0.0, 1500, 20)))
     write("companion", "pose", pose)
     write("pose_stream", "poses", b"\x0a" + 5 * (pose + b"\0"))

@@ -1,5 +1,5 @@
 //! The link of this image: the profile that its radio carries, and the key that its frames are sealed with. Chosen when the image
-//! is built, by `WDGNN_PROFILE` and `WDGNN_KEY` (`docs/firmware.md`).
+//! is built, by `WDGNN_PROFILE`, `WDGNN_KEY` and `WDGNN_PERSONAL` (`docs/firmware.md`).
 
 #[cfg(profile = "exact")]
 type Profile = wdgnn_core::codec::Exact;
@@ -16,19 +16,24 @@ pub use chosen::{Link, link};
 
 #[cfg(not(sealed))]
 mod chosen {
+    use wdgnn_core::{seal::Key, task::NodeId};
+
     /// The robot's codec.
     pub type Link = super::Profile;
 
     /// A codec that has heard nothing yet.
     #[must_use]
-    pub fn link() -> Link {
+    pub fn link(_: NodeId, _: Option<(Key, u8)>) -> Link {
         Link::default()
     }
 }
 
 #[cfg(sealed)]
 mod chosen {
-    use wdgnn_core::seal::{self, Key, NoKey};
+    use wdgnn_core::{
+        seal::{self, Key, NoKey},
+        task::NodeId,
+    };
 
     use super::Profile;
     use crate::board::{Board, ThisBoard};
@@ -36,8 +41,11 @@ mod chosen {
     /// Bytes of a tag: all that fits into an nRF24's frame, and twice as many elsewhere.
     const TAG: usize = if cfg!(profile = "esb32") { 4 } else { 8 };
 
+    /// Room for others' next keys, where keys change in flight.
+    const ROSTER: usize = if cfg!(rekeyed) { seal::ROSTER } else { 0 };
+
     /// The robot's codec.
-    pub type Link = seal::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG>;
+    pub type Link = seal::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG, ROSTER>;
 
     /// The swarm's key. Never printed.
     static KEY: Key = match seal::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
@@ -50,9 +58,16 @@ mod chosen {
         ),
     };
 
-    /// A codec that has heard nothing yet.
+    /// A codec that has heard nothing yet, of the robot with this name and, if it was told, this personal key.
     #[must_use]
-    pub fn link() -> Link {
-        Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY))
+    pub fn link(name: NodeId, personal: Option<(Key, u8)>) -> Link {
+        let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
+        if let Some((personal, epoch)) = personal {
+            return link.rekeyed(name, &personal, epoch, &KEY);
+        }
+        if ROSTER > 0 {
+            defmt::warn!("this robot was told no personal key: it keeps the swarm's key for good");
+        }
+        link
     }
 }

@@ -7,7 +7,6 @@ use wdgnn_core::{
     ports::{Actuator, Sensor},
     restart,
     robot::{self, ModelOf, Onboard, Robot},
-    task::NodeId,
     tick,
     weights::Weights,
     wide::Model,
@@ -80,7 +79,7 @@ where
     T: Onboard<Output: defmt::Format>,
 {
     let board = wake(&memory.board);
-    let robot = load::<B, T>(board.id(), model, &memory.robot);
+    let robot = load::<B, T>(board, model, &memory.robot);
     robot.set_robots(board.robots());
     fly::<B, T, BUFFER>(board, robot)
 }
@@ -95,7 +94,7 @@ fn wake<B: Board>(place: &'static StaticCell<B>) -> &'static mut B {
 /// The robot with its network.
 #[inline(never)]
 fn load<B: Board, T: Onboard>(
-    id: NodeId,
+    board: &B,
     model: &'static [u8],
     place: &'static StaticCell<Robot<'static, Link, T>>,
 ) -> &'static mut Robot<'static, Link, T> {
@@ -120,11 +119,13 @@ fn load<B: Board, T: Onboard>(
         defmt::error!("what a robot of this task says does not fit into the frames of this image's link");
         B::give_up()
     }
-    let made = place.try_init_with(|| match robot::robot(id, &weights, link::link()) {
-        Ok(robot) => robot,
-        Err(error) => {
-            defmt::error!("the model in this image is for another robot: {}", error);
-            B::give_up()
+    let made = place.try_init_with(|| {
+        match robot::robot(board.id(), &weights, link::link(board.id(), board.personal())) {
+            Ok(robot) => robot,
+            Err(error) => {
+                defmt::error!("the model in this image is for another robot: {}", error);
+                B::give_up()
+            }
         }
     });
     // It is made once.

@@ -17,6 +17,7 @@ use wdgnn_core::{
     codec::{Codec, Exact},
     compact::{Dot154, EspNow},
     esb32::Esb32,
+    p2p57::P2p57,
     seal::{Key, SealedWith},
 };
 
@@ -59,10 +60,11 @@ fn fly<C: Codec + Copy, const TAG: usize>(codec: C, input: &[u8]) {
 
 fuzz_target!(|input: &[u8]| {
     let Some((profile, frames)) = input.split_first() else { return };
-    match profile % 4 {
+    match profile % 5 {
         0 => fly::<_, 8>(Exact, frames),
         1 => fly::<_, 8>(Dot154::default(), frames),
         2 => fly::<_, 8>(EspNow::default(), frames),
-        _ => fly::<_, 4>(Esb32, frames),
+        3 => fly::<_, 4>(Esb32, frames),
+        _ => fly::<_, 8>(P2p57, frames),
     }
 });

@@ -8,7 +8,13 @@ mod flight;
 use core::convert::Infallible;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{codec::Exact, ports::Store, restart, tensor::Tensor as _};
+use wdgnn_core::{
+    codec::{Codec, Exact},
+    ports::Store,
+    restart,
+    seal::Rekeyable,
+    tensor::Tensor as _,
+};
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
@@ -29,9 +35,9 @@ impl Store for Kept {
     }
 }
 
-fn start(store: &mut Kept) -> u32 {
+fn start(store: &mut Kept, codec: impl Codec) -> u32 {
     let numbers = flight::numbers();
-    let mut robot = flight::robot(&numbers, Exact);
+    let mut robot = flight::robot(&numbers, codec);
     robot.behaviour_mut().learning.personal_step = 0.1;
     robot.behaviour_mut().learning.personal_clip = 1.0;
     restart::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
@@ -42,25 +48,33 @@ fn start(store: &mut Kept) -> u32 {
 }
 
 fn starts(record: &[u8]) {
+    twice(record, || Exact);
+    // With keys that change in flight.
+    twice(record, || Rekeyable::new(Exact, &[7; 16]).rekeyed(1, &[8; 16], 0, &[7; 16]));
+}
+
+fn twice<C: Codec>(record: &[u8], codec: impl Fn() -> C) {
     let mut store = Kept(record.to_vec());
-    let first = start(&mut store);
-    let second = start(&mut store);
+    let first = start(&mut store, codec());
+    let second = start(&mut store, codec());
     assert!(second > first || first == u32::MAX, "boot {first}, and then {second}");
 }
 
 fuzz_target!(|record: &[u8]| {
     starts(record);
-    // Head, body and personal part, each with its checksum behind it: a fuzzer would not find them by itself.
-    let mut right = record.to_vec();
-    let mut rest = right.as_mut_slice();
-    for length in [8, 4 * 48, 4 + 4 * 2] {
-        if rest.len() < length + 4 {
-            break;
+    // Head, keys, body and personal part, each with its checksum behind it: a fuzzer would not find them by itself.
+    for parts in [&[16, 4 * 48, 4 + 4 * 2][..], &[16, 44, 4 * 48, 4 + 4 * 2]] {
+        let mut right = record.to_vec();
+        let mut rest = right.as_mut_slice();
+        for &length in parts {
+            if rest.len() < length + 4 {
+                break;
+            }
+            let (part, behind) = rest.split_at_mut(length);
+            let (checksum, behind) = behind.split_at_mut(4);
+            checksum.copy_from_slice(&CHECKSUM.checksum(part).to_le_bytes());
+            rest = behind;
         }
-        let (part, behind) = rest.split_at_mut(length);
-        let (checksum, behind) = behind.split_at_mut(4);
-        checksum.copy_from_slice(&CHECKSUM.checksum(part).to_le_bytes());
-        rest = behind;
+        starts(&right);
     }
-    starts(&right);
 });

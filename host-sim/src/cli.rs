@@ -48,6 +48,7 @@ enum Command {
     },
     Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
+    Key(commands::key::KeyArguments),
     /// Print the manual page of everything: `host-sim man | man -l -`.
     Man,
     Fly(commands::fly::FlyArguments),
@@ -112,6 +113,7 @@ impl Cli {
             Some(Command::Man) => files::write(Path::new("-"), &manual()?),
             Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
             Some(Command::Flock(arguments)) => arguments.run(),
+            Some(Command::Key(arguments)) => arguments.run(),
             Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => task(&arguments.task)?.swarm(&arguments),

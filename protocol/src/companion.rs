@@ -9,6 +9,7 @@
 //! | pose | 1 | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u16` its number, any; `u16` its age in ms |
 //! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` the swarm's tick; `u8` 1 when the robot is to come to rest by its own means, because it does not know where it is, else 0 |
 //! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind; `u8` 1 when a pose came since the last tick; `u8` in which ticks it speaks, modulo the exchange, 255 while it listens for a free slot |
+//! | key | 4 | companion | 40 bytes: a frame that brings the swarm's next key (`docs/wire-format.md`), which the robot takes as if it had heard it |
 //!
 //! A companion needs no clock: robots keep the swarm's time by themselves, and tell it.
 
@@ -22,8 +23,8 @@ use wdgnn_core::{
     tick::Report,
 };
 
-/// The longest message: a pose (1 + 20), its checksum (4), COBS (1) and the zero.
-pub const LARGEST: usize = 27;
+/// The longest message: a key (1 + 40), its checksum (4), COBS (1) and the zero.
+pub const LARGEST: usize = 47;
 
 /// CRC-32 as Ethernet has it. With its table of a kilobyte: bit by bit, it was an eighth of a robot's time.
 pub static CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
@@ -50,6 +51,24 @@ pub struct PoseMessage {
 
 impl Message for PoseMessage {
     const KIND: u8 = 1;
+}
+
+/// What a companion hands over from the swarm's operator: a frame that brings a key, in two halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyMessage(pub [u8; 20], pub [u8; 20]);
+
+impl KeyMessage {
+    /// The frame.
+    #[must_use]
+    pub fn frame(&self) -> [u8; 40] {
+        let mut frame = [0; 40];
+        frame.iter_mut().zip(self.0.iter().chain(&self.1)).for_each(|(to, from)| *to = *from);
+        frame
+    }
+}
+
+impl Message for KeyMessage {
+    const KIND: u8 = 4;
 }
 
 /// A state is its numbers.
@@ -219,10 +238,37 @@ fn unstuff(frame: &mut [u8]) -> Option<usize> {
 #[must_use]
 pub fn decode<M: Message + DeserializeOwned>(frame: &mut [u8]) -> Option<M> {
     let length = unstuff(frame)?;
-    let (plain, seal) = frame.get(..length)?.split_last_chunk()?;
+    of_kind(frame.get(..length)?)
+}
+
+/// What a companion says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Said {
+    /// Where the robot is.
+    Pose(PoseMessage),
+    /// A key for the swarm.
+    Key(KeyMessage),
+}
+
+impl Said {
+    /// Reads a message, without its zero.
+    #[must_use]
+    pub fn decode(frame: &mut [u8]) -> Option<Self> {
+        let length = unstuff(frame)?;
+        let content = frame.get(..length)?;
+        of_kind(content).map(Self::Pose).or_else(|| of_kind(content).map(Self::Key))
+    }
+}
+
+/// Reads what is left of a message of this kind without COBS.
+fn of_kind<M: Message + DeserializeOwned>(content: &[u8]) -> Option<M> {
+    let (plain, seal) = content.split_last_chunk()?;
     let (kind, fields) = plain.split_first()?;
+    if *kind != M::KIND {
+        return None;
+    }
     let (message, rest) = postcard::take_from_bytes(fields).ok()?;
-    let good = *kind == M::KIND && rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*seal);
+    let good = rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*seal);
     good.then_some(message)
 }
 
@@ -239,12 +285,17 @@ mod tests {
         let motion = Motion { position: [1.0, -2.0], velocity: [0.5, 0.0] };
         let pose = PoseMessage { motion, number: 7, age_ms: 256 };
         let mut frame = [0; LARGEST];
-        assert_eq!(encode(&pose, &mut frame), Some(LARGEST), "the longest of all");
-        assert_eq!(frame.iter().position(|byte| *byte == 0), Some(LARGEST - 1));
-        let mut same = frame;
-        assert_eq!(decode::<Command>(&mut same[..LARGEST - 1]), None);
-        assert_eq!(decode(&mut frame[..LARGEST - 1]), Some(pose));
-        assert_eq!(encode(&pose, &mut [0; LARGEST - 1]), None, "no room");
+        let length = encode(&pose, &mut frame).unwrap();
+        assert_eq!((length, frame.iter().position(|byte| *byte == 0)), (27, Some(26)));
+        let [mut same, mut said] = [frame; 2];
+        assert_eq!(decode::<Command>(&mut same[..26]), None);
+        assert_eq!(decode(&mut frame[..26]), Some(pose));
+        assert_eq!(Said::decode(&mut said[..26]), Some(Said::Pose(pose)));
+        assert_eq!(encode(&pose, &mut [0; 26]), None, "no room");
+        let key = KeyMessage([0xf1; 20], [7; 20]);
+        assert_eq!(encode(&key, &mut frame), Some(LARGEST), "the longest of all");
+        assert_eq!(Said::decode(&mut frame[..LARGEST - 1]), Some(Said::Key(key)));
+        assert_eq!((key.frame()[19], key.frame()[20]), (0xf1, 7));
     }
 
     #[test]

@@ -7,11 +7,13 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
+    cipher::Aes,
     codec::{Codec, Exact},
     compact, esb32, message,
     online::Learning,
     p2p57,
-    seal::{Key, Sealed, SealedEsb32},
+    seal::{Key, Rekeyable, RekeyableEsb32, SealedWith},
+    task::NodeId,
 };
 
 use crate::{
@@ -24,6 +26,28 @@ use crate::{
 pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
     fn with_key(key: &Key) -> Self;
+
+    /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for it.
+    #[must_use]
+    fn with_personal_key(key: &Key, _name: NodeId, _personal: &Key) -> Self
+    where
+        Self: Sized,
+    {
+        Self::with_key(key)
+    }
+}
+
+impl<C, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, Aes, TAG, ROSTER>
+where
+    C: Codec + Default + Send + Sync + 'static,
+{
+    fn with_key(key: &Key) -> Self {
+        Self::new(C::default(), key)
+    }
+
+    fn with_personal_key(key: &Key, name: NodeId, personal: &Key) -> Self {
+        Self::with_key(key).rekeyed(name, personal, 0, key)
+    }
 }
 
 /// A codec without a key, and its sealed form.
@@ -94,12 +118,7 @@ macro_rules! profiles {
                 Self::default()
             }
         }
-
-        impl FlownCodec for $sealed {
-            fn with_key(key: &Key) -> Self {
-                Self::new(<$codec>::default(), key)
-            }
-        })+
+)+
 
         /// Calls `visitor` with the codec of this profile, sealed or not.
         pub fn visit_codec<V: CodecVisitor>(profile: Profile, sealed: bool, visitor: V) -> V::Output {
@@ -128,7 +147,7 @@ macro_rules! profiles {
 profiles! {
     /// Everything in f32 at every tick: the paper's exchange, which fits no small radio.
     #[default]
-    Exact: Exact, Sealed<Exact>, Row {
+    Exact: Exact, Rekeyable<Exact>, Row {
         name: "exact",
         code: message::Profile::Exact,
         radio: None,
@@ -136,7 +155,7 @@ profiles! {
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: compact::Dot154, Sealed<compact::Dot154>, Row {
+    Dot154: compact::Dot154, Rekeyable<compact::Dot154>, Row {
         name: "dot154",
         code: message::Profile::Dot154,
         radio: Some(Radio::Dot154),
@@ -144,7 +163,7 @@ profiles! {
         network: "dot154",
     };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32: esb32::Esb32, SealedEsb32, Row {
+    Esb32: esb32::Esb32, RekeyableEsb32, Row {
         name: "esb32",
         code: message::Profile::Esb32,
         radio: Some(Radio::Nrf24),
@@ -154,7 +173,7 @@ profiles! {
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: compact::EspNow, Sealed<compact::EspNow>, Row {
+    Espnow: compact::EspNow, Rekeyable<compact::EspNow>, Row {
         name: "espnow",
         code: message::Profile::EspNow,
         radio: Some(Radio::EspNow),
@@ -162,7 +181,7 @@ profiles! {
         network: "espnow",
     };
     /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
-    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
+    P2p57: p2p57::P2p57, Rekeyable<p2p57::P2p57>, Row {
         name: "p2p57",
         code: message::Profile::P2p57,
         radio: Some(Radio::Crazyflie),

@@ -60,6 +60,8 @@ pub struct Tally {
     pub longest_muted: u32,
     /// For how many ticks at most somebody with robots in range had nobody but invented ones in its table.
     pub longest_crowded: u32,
+    /// How many ticks after the change at most somebody who stays still used the old key.
+    pub longest_rekey: u32,
     /// Ticks of lonely robots that held, slowed down and stopped.
     pub alone: [u64; 3],
     /// How often a lonely robot's parameters changed. Must never be.
@@ -101,6 +103,7 @@ impl Tally {
         self.longest_return = self.longest_return.max(other.longest_return);
         self.longest_muted = self.longest_muted.max(other.longest_muted);
         self.longest_crowded = self.longest_crowded.max(other.longest_crowded);
+        self.longest_rekey = self.longest_rekey.max(other.longest_rekey);
         self.alone.iter_mut().zip(other.alone).for_each(|(sum, count)| *sum += count);
         self.learned_alone += other.learned_alone;
     }

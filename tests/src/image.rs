@@ -61,7 +61,9 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
         cargo.env_remove(setting);
     }
     // Who asks a test for an image without a key means it; who gives the word itself, even an empty one, is taken at it.
-    cargo.env("WDGNN_UNSEALED", if settings.iter().any(|(name, _)| *name == "WDGNN_KEY") { "" } else { "1" });
+    let sealed = settings.iter().any(|(name, _)| *name == "WDGNN_KEY");
+    cargo.env("WDGNN_PERSONAL", if sealed { "none" } else { "" });
+    cargo.env("WDGNN_UNSEALED", if sealed { "" } else { "1" });
     cargo.envs(settings.iter().copied());
     let Output { status, stdout, stderr } = cargo
         .current_dir(workspace)

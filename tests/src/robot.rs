@@ -34,7 +34,8 @@ pub const ID: u16 = 5;
 /// Without an emulator.
 #[must_use]
 pub fn start(image: &Path, folder: &Path) -> Emulator {
-    Emulator::start(image, ID.into(), 0, folder, &Arc::new(Watchdog::new(PATIENCE))).expect("an emulator")
+    Emulator::start(image, ID.into(), 0, None, folder, &Arc::new(Watchdog::new(PATIENCE)))
+        .expect("an emulator")
 }
 
 /// The same robot in this process, made as the firmware makes it.

@@ -199,7 +199,7 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     let model_in_image = [("WDGNN_MODEL", place.as_str())];
     fs::write(&file, made_up(16, 1)).unwrap();
     let start = |image: &Path, profile| {
-        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1)
+        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1, false)
     };
     let narrow = image::build_with("robot", &[], &model_in_image).unwrap();
     let refused = start(&narrow, Profile::Exact).unwrap_err().to_string();

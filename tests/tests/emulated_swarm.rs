@@ -98,7 +98,8 @@ fn fly_native<W: World>(told: &Told<'_>) -> Flown {
 }
 
 fn emulated<W: World>(told: &Told<'_>) -> Emulated {
-    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots).unwrap()
+    let rekeyed = told.faults.rekey.is_some();
+    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, rekeyed).unwrap()
 }
 
 fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
@@ -264,4 +265,18 @@ fn no_emulator_outlives_its_swarm() {
     assert!(processes.len() == 3 && processes.iter().all(|process| alive(*process)));
     drop(robots);
     assert!(!processes.iter().any(|process| alive(*process)));
+}
+
+#[test]
+fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_heard_by_neither() {
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    let image = image::build_with("robot", &[], &settings).unwrap();
+    let link = Link { profile: Profile::Dot154, sealed: true };
+    // One is captured, one is restarted in the middle of it, and a fifth of the frames is lost.
+    let options = "--kill 3@40 --rekey 50-350 --expel 3 --reboot 5@200 --drop-chance 0.2";
+    let faults = FlightArguments::typed(options).unwrap().faults(8, 500, 1).unwrap();
+    let told = Told { link, image: &image, robots: 8, ticks: 500, seed: 1, faults };
+    let flown = fly_both::<Flock>(&told);
+    assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
+    assert!(*flown.score.last().unwrap() < 0.5, "they still flock: {:?}", flown.score.last());
 }

@@ -226,7 +226,7 @@ mod emulated {
                 key,
                 ..Settings::default()
             };
-            Emulated::new::<Flocking>(&image::build(&settings).unwrap(), &model, link, robots).unwrap()
+            Emulated::new::<Flocking>(&image::build(&settings).unwrap(), &model, link, robots, false).unwrap()
         });
         let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {

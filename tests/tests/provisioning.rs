@@ -49,7 +49,9 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
         let out = folder.path().display().to_string();
         // Cargo gives every board's image the same place.
         let output = alone(|| {
-            provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--out", &out]).output().unwrap()
+            provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--one-key", "--out", &out])
+                .output()
+                .unwrap()
         });
         assert!(output.status.success(), "{}", words(&output));
         assert!(!words(&output).contains(key.trim()), "the key is nobody's business");

@@ -120,6 +120,8 @@ pub enum Error {
     RefusedImplausible = 80,
     /// Frame refused: sealed in the name of somebody who does not exist in this swarm.
     RefusedUnlisted = 81,
+    /// Frame refused: it brings a key, which robots of this library do not change in flight.
+    RefusedNewKey = 82,
     /// Frame refused for a reason that has no number yet.
     RefusedOther = 127,
 }
@@ -171,6 +173,7 @@ errors! {
     RefusedTooManySenders: c"frame refused: sealed by one more sender than a robot keeps count of";
     RefusedImplausible: c"frame refused: it contradicts its sender, or no honest robot can say it";
     RefusedUnlisted: c"frame refused: no robot of this swarm has its sender's address";
+    RefusedNewKey: c"frame refused: it brings a key and is no beacon";
     RefusedOther: c"frame refused";
 }
 

@@ -9,7 +9,7 @@ use crate::{
     net::{taps::Chains, tensor::Tensor, wide::Model},
     tasks::task::{Isolation, NodeId, Task},
     wire::{
-        codec::{Codec, Exact},
+        codec::{Codec, Exact, KEPT_BYTES},
         message::{Beacon, Link},
     },
 };
@@ -378,6 +378,21 @@ where
     /// The swarm has so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
     pub fn set_robots(&mut self, robots: NodeId) {
         self.codec.set_robots(robots);
+    }
+
+    /// Which of the swarm's keys is in use: 0 is the first one, and the only one where keys do not change.
+    pub fn epoch(&self) -> u8 {
+        self.codec.epoch()
+    }
+
+    /// Where frames are made and read.
+    pub(crate) fn codec(&mut self) -> &mut P {
+        &mut self.codec
+    }
+
+    /// What is to be kept of keys over a restart, where they change.
+    pub(crate) fn kept_keys(&self) -> Option<[u8; KEPT_BYTES]> {
+        self.codec.kept_keys()
     }
 
     /// Takes up what is known of the swarm's time from before the start.

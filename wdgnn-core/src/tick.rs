@@ -126,8 +126,12 @@ where
 {
     let hearing = hear(node, ports.radio, buffer, &mut errors);
     let mut report = conclude(node, ports.actuator, &hearing, errors);
-    if node.tick() % SAVE_EVERY == SAVE_EVERY - 1 && save(node, ports.store, buffer).is_none() {
-        report.errors.store += 1;
+    // A new key is kept at once.
+    if node.tick() % SAVE_EVERY == SAVE_EVERY - 1 || node.codec().keys_unsaved(false) {
+        match save(node, ports.store, buffer) {
+            Some(()) => _ = node.codec().keys_unsaved(true),
+            None => report.errors.store += 1,
+        }
     }
     report
 }

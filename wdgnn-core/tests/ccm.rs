@@ -107,6 +107,10 @@ fn tag_of_the_crate(
 struct OneByOne(Aes);
 
 impl BlockCipher for OneByOne {
+    fn with_key(key: &[u8; 16]) -> Self {
+        Self(Aes::new(key))
+    }
+
     fn encrypt(&self, block: &mut Block) {
         self.0.encrypt(block);
     }

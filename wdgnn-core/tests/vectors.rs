@@ -293,6 +293,7 @@ fn every_reason_that_a_frame_alone_can_give_is_among_them() {
                 | Refusal::Flood
                 | Refusal::Implausible
                 | Refusal::Unlisted
+                | Refusal::NewKey
         );
         assert_eq!(found, !elsewhere, "{}", reason.name());
     }

@@ -24,7 +24,7 @@ use wdgnn_core::{
     ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
     restart,
     robot::{self, LONGEST_BUFFER, Onboard},
-    seal::SealedWith,
+    seal::{Rekeyable, RekeyableEsb32, SealedWith},
     task::State,
     tick,
     weights::{Aligned, Weights},
@@ -103,6 +103,11 @@ impl Store for Anything {
 struct AnyCipher;
 
 impl BlockCipher for AnyCipher {
+    fn with_key(key: &[u8; 16]) -> Self {
+        black_box(key);
+        Self
+    }
+
     fn encrypt(&self, block: &mut Block) {
         black_box(block);
     }
@@ -117,6 +122,15 @@ fn main() -> ! {
     fly_on_every_link::<Coverage>();
     fly::<Flocking<2>, _>(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
     fly::<Flocking<2>, _>(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
+    // With keys that change in flight.
+    let key = black_box([7; 16]);
+    fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).rekeyed(
+        black_box(7),
+        &key,
+        black_box(0),
+        &key,
+    ));
+    fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).rekeyed(black_box(7), &key, black_box(0), &key));
     loop {
         cortex_m::asm::wfi();
     }

@@ -39,6 +39,9 @@ pub trait Board: Clock + Sized {
     /// How many robots the swarm has, with addresses from 0 on; 0 if nobody told.
     fn robots(&self) -> NodeId;
 
+    /// The robot's personal key and the epoch of the swarm's key in this image, if it was told: where keys change in flight.
+    fn personal(&self) -> Option<(Key, u8)>;
+
     /// Where parameters are kept over a restart.
     fn store(&mut self) -> &mut Self::Store;
 

@@ -3,7 +3,9 @@
 
 use embedded_io::{Read, ReadReady, Write};
 use wdgnn_core::ports::{Actuator, Sensed, Sensor};
-use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Posed, Status, Steering, decode, encode};
+use wdgnn_protocol::companion::{
+    Command, KeyMessage, LARGEST, PoseMessage, Posed, Said, Status, Steering, encode,
+};
 
 /// The control period in milliseconds.
 const TICK_MS: u16 = 10;
@@ -16,6 +18,8 @@ pub struct Pose<R> {
     /// Bytes of the frame so far; more than there is room for marks a frame that is being passed over.
     length: usize,
     number: u16,
+    /// A frame that brings the swarm's next key.
+    key: Option<KeyMessage>,
 }
 
 /// Why there is no pose.
@@ -30,7 +34,7 @@ pub enum NoPose {
 impl<R: Read + ReadReady> Pose<R> {
     /// Listens to `serial`.
     pub fn new(serial: R) -> Self {
-        Self { serial, frame: [0; LARGEST], length: 0, number: 0 }
+        Self { serial, frame: [0; LARGEST], length: 0, number: 0, key: None }
     }
 
     /// The number of the newest pose.
@@ -43,6 +47,11 @@ impl<R: Read + ReadReady> Pose<R> {
         &mut self.serial
     }
 
+    /// The frame with a key that came last, if one came: for the robot to hear.
+    pub fn key(&mut self) -> Option<[u8; 40]> {
+        self.key.take().map(|key| key.frame())
+    }
+
     fn take(&mut self, byte: u8) -> Option<PoseMessage> {
         if byte != 0 {
             if let Some(place) = self.frame.get_mut(self.length) {
@@ -52,7 +61,13 @@ impl<R: Read + ReadReady> Pose<R> {
             return None;
         }
         let length = core::mem::take(&mut self.length);
-        self.frame.get_mut(..length).and_then(decode)
+        match self.frame.get_mut(..length).and_then(Said::decode)? {
+            Said::Pose(pose) => Some(pose),
+            Said::Key(key) => {
+                self.key = Some(key);
+                None
+            }
+        }
     }
 }
 
@@ -139,7 +154,7 @@ mod tests {
 
     use serde::Serialize;
     use wdgnn_core::flocking::Motion;
-    use wdgnn_protocol::companion::{CHECKSUM, Message};
+    use wdgnn_protocol::companion::{CHECKSUM, Message, decode};
 
     use super::*;
 

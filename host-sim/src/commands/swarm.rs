@@ -198,6 +198,9 @@ impl SwarmArguments {
             Nodes::Nrf52833 => Some(Kind::Nrf52833),
             Nodes::Native | Nodes::Emulated => None,
         };
+        if kind.is_some() && faults.rekey.is_some() {
+            return Err(Error::usage("--rekey is for native and emulated robots"));
+        }
         if let Some(kind) = kind {
             if self.compare {
                 return Err(Error::usage(
@@ -233,6 +236,9 @@ impl SwarmArguments {
             ));
         }
         let sealed = key.is_some();
+        if faults.rekey.is_some() && !sealed {
+            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
         if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
@@ -317,10 +323,12 @@ impl SwarmArguments {
                 key: self.key.as_deref(),
                 model: self.model.as_deref(),
                 board: None,
+                rekeyed: air.faults.rekey.is_some(),
             })?,
         };
         let link = Link { profile: self.profile, sealed };
-        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots)?;
+        let rekeyed = air.faults.rekey.is_some();
+        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots, rekeyed)?;
         network.elsewhere(air, Box::new(robots), condition.robots, sealed)
     }
 

@@ -212,6 +212,7 @@ impl ChipArguments {
                 key: key_file,
                 model: model_file,
                 board: Some(feature),
+                rekeyed: false,
             })?
         };
         let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::words::Words;
-use crate::air::options::{Faults, Liars};
+use crate::air::options::{Faults, Liars, Partition};
 
 /// The tick in which an impostor speaks unless another is given.
 const SPOOF_TICK: &str = "50";
@@ -34,6 +34,12 @@ pub struct AttackArguments {
     /// start.
     #[arg(long, value_name = "NAMES", default_value_t = 0)]
     pub sybil: u32,
+    /// The operator brings a new key, such as 50-150: from tick 50 on, for use from tick 150 on.
+    #[arg(long, value_name = "FROM-AT")]
+    pub rekey: Option<Partition>,
+    /// A robot that was captured gets no new key.
+    #[arg(long, value_name = "ROBOT")]
+    pub expel: Vec<usize>,
 }
 
 impl AttackArguments {
@@ -45,6 +51,8 @@ impl AttackArguments {
         faults.liars = self.liars;
         faults.spoof = self.spoof;
         faults.sybil = self.sybil;
+        faults.rekey = self.rekey.clone().map(|Partition(ticks)| ticks);
+        faults.expelled.clone_from(&self.expel);
     }
 
     /// Says the options.
@@ -55,5 +63,10 @@ impl AttackArguments {
         words.say("liars", self.liars.map(|liars| liars.words()));
         words.say("spoof", self.spoof);
         words.number("sybil", self.sybil, 0);
+        words.say(
+            "rekey",
+            self.rekey.as_ref().map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)),
+        );
+        self.expel.iter().for_each(|robot| words.say("expel", Some(robot)));
     }
 }

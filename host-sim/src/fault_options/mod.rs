@@ -134,7 +134,7 @@ mod tests {
                        --drop 5@20-60 --join 0.2@100 --other-model 0.5 --position-noise 0.1 --velocity-noise 0.2 --position-bias 0.3 \
                        --velocity-bias 0.4 --heading-error 30:0.2 --sensor frozen:0.1@50 --motor stuck:0.1@20 --saturation 3 --skew 1 \
                        --drift 100 --time-jump 3@50:-40 --skip 0.1 --replay 100 --forge 9 --hold-back 5 \
-                       --liars VELOCITY:0.1@0.5 --spoof 60 --sybil 16";
+                       --liars VELOCITY:0.1@0.5 --spoof 60 --sybil 16 --rekey 50-150 --expel 3";
 
     #[test]
     fn options_are_said_as_they_are_typed() {
@@ -152,7 +152,9 @@ mod tests {
         for (place, option) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
             let value =
                 words.get(place + 1).filter(|word| !word.starts_with("--")).copied().unwrap_or_default();
-            let flight = FlightArguments::typed(&format!("{option} {value}")).unwrap();
+            // Nobody is left out where no key changes.
+            let also = if *option == "--expel" { "--rekey 50-150" } else { "" };
+            let flight = FlightArguments::typed(&format!("{option} {value} {also}")).unwrap();
             assert!(
                 FaultArguments { flight, plain: false }.faults(10, 200, 7).unwrap().is_some(),
                 "{option}"
@@ -176,6 +178,10 @@ mod tests {
             assert!(refusal(options).contains("there is no robot 5"), "{options}");
         }
         assert!(refusal("--kill 3@5000").contains("nothing happens at tick 5000"));
+        assert!(refusal("--expel 3").contains("give --rekey"));
+        assert!(refusal("--rekey 50-150 --expel 5").contains("there is no robot 5"));
+        assert!(refusal("--rekey 50-200").contains("no key changes at tick 200"));
+        assert!(refusal("--rekey 50-150 --liars STATE:0.1").contains("--liars"));
     }
 
     fn refusal(options: &str) -> String {

@@ -110,6 +110,16 @@ pub(super) fn no_close_pair(of: &Measured<'_>) -> (bool, String) {
     (none, if none { "no close pair by it" } else { "A CLOSE PAIR BY IT" }.into())
 }
 
+/// Everybody who stays has the new key soon, and nobody who was left out is heard.
+pub(super) fn rekeyed(of: &Measured<'_>) -> (bool, String) {
+    let Tally { longest_rekey, fooled, .. } = of.tally;
+    let words = match longest_rekey {
+        0 => "everybody in time".into(),
+        ticks => format!("the last {ticks} ticks late"),
+    };
+    (*longest_rekey <= SOON_OVER && *fooled == 0, words)
+}
+
 pub(super) fn back_soon(of: &Measured<'_>) -> (bool, String) {
     let ticks = of.tally.longest_return;
     (ticks <= SOON, format!("back within {ticks} ticks"))

@@ -7,7 +7,11 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wdgnn_core::{robot::Onboard, task::State as _};
+use wdgnn_core::{
+    rekey::personal_key,
+    robot::Onboard,
+    task::{NodeId, State as _},
+};
 use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION};
 
 use super::{
@@ -19,6 +23,7 @@ use super::{
     watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
+    air::station::MASTER,
     error::{Error, Result},
     files,
     model::ModelFile,
@@ -31,6 +36,8 @@ use crate::{
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
     count: usize,
+    /// Whether their key can change in flight.
+    rekeyed: bool,
     lost_ones: Vec<String>,
     image: PathBuf,
     decoder: Decoder,
@@ -39,16 +46,24 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says.
+    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where they are
+    /// `rekeyed`, each is told its personal key.
     ///
     /// # Errors
     /// [`Error::Failed`] when a robot does not start, or the image is for other robots, another link or another model.
-    pub fn new<T: Onboard>(image: &Path, model: &ModelFile, link: Link, robots: usize) -> Result<Self> {
+    pub fn new<T: Onboard>(
+        image: &Path,
+        model: &ModelFile,
+        link: Link,
+        robots: usize,
+        rekeyed: bool,
+    ) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
         let mut all = Self {
             robots: Vec::with_capacity(robots),
             count: robots,
+            rekeyed,
             lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,
@@ -101,7 +116,8 @@ impl Emulated {
     }
 
     fn start(&self, robot: usize) -> Result<Emulator> {
-        Emulator::start(&self.image, robot, self.count, &self.place(robot), &self.watchdog)
+        let personal = self.rekeyed.then(|| personal_key(&MASTER, robot as NodeId));
+        Emulator::start(&self.image, robot, self.count, personal.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 

@@ -57,6 +57,8 @@ pub struct Settings<'a> {
     pub model: Option<&'a Path>,
     /// The board, by its cargo feature; without one, QEMU's.
     pub board: Option<&'a str>,
+    /// Whether its key can change in flight; the robot is told its personal one at the start.
+    pub rekeyed: bool,
 }
 
 /// Builds the robot's image and returns where it is.
@@ -85,7 +87,11 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let task = chosen.then(|| settings.task.into());
     // Whoever asks for no key means it: nothing is flashed here.
     let unsealed = key.is_none().then(|| "1".into());
+    // Nor does whoever asks for robots with one key.
+    let personal = if settings.rekeyed { "told" } else { "none" };
     for (variable, value) in [
+        ("WDGNN_PERSONAL", key.is_some().then(|| personal.into())),
+        ("WDGNN_EPOCH", None),
         ("WDGNN_TASK", task),
         ("WDGNN_PROFILE", profile),
         ("WDGNN_KEY", key),

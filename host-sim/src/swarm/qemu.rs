@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytemuck::Pod;
-use wdgnn_core::tick::MOST_FRAMES;
+use wdgnn_core::{seal::Key, tick::MOST_FRAMES};
 use wdgnn_protocol::emulation::{self, FRAME_ROOM, Frame, Hello, Situation, VERSION};
 
 use super::{
@@ -35,7 +35,8 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores.
+    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores. Where its
+    /// key can change in flight, it is told its personal one.
     ///
     /// # Errors
     /// When QEMU cannot be started.
@@ -43,14 +44,20 @@ impl Emulator {
         image: &Path,
         id: usize,
         robots: usize,
+        personal: Option<&Key>,
         folder: &Path,
         watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
+        let digits = |key: &Key| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let personal = personal.map_or(String::new(), |key| format!(",arg={}", digits(key)));
         let complaints = fs::File::options().create(true).append(true).open(folder.join("qemu"))?;
         let mut child = Command::new(QEMU)
             .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])
-            .args(["-semihosting-config", &format!("enable=on,target=native,arg={id},arg={robots}")])
+            .args([
+                "-semihosting-config",
+                &format!("enable=on,target=native,arg={id},arg={robots}{personal}"),
+            ])
             .arg("-kernel")
             .arg(image)
             .current_dir(folder)

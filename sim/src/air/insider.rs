@@ -64,7 +64,7 @@ impl<C: Codec> Codec for Insider<C> {
         C::identity(frame, now)
     }
 
-    fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
+    fn vouch(&mut self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
         self.codec.vouch(link, now, since, frame)
     }
 

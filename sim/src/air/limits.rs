@@ -1,5 +1,7 @@
 //! What faults cannot be: each number within its range, every robot there, and nothing that a profile has no room for.
 
+use wdgnn_core::seal::ROSTER;
+
 use super::{loss::Loss, options::Faults};
 use crate::{
     error::{Error, Result},
@@ -27,11 +29,40 @@ impl Faults {
                 "there is no robot {robot}: {robots} robots count from 0 to {last}"
             )));
         }
+        self.check_keys(robots, ticks)?;
         let jumps = self.clocks.jumps.iter().map(|jump| jump.moment.tick).max();
         if let Some(tick) = self.events.latest().max(jumps).filter(|tick| *tick >= ticks) {
             return Err(Error::usage(format!(
                 "nothing happens at tick {tick}: a flight of {ticks} ticks ends before"
             )));
+        }
+        Ok(())
+    }
+
+    /// Checks that the key can change so.
+    fn check_keys(&self, robots: usize, ticks: u32) -> Result {
+        let refuse = |why: String| Err(Error::usage(why));
+        let Some(rekey) = &self.rekey else {
+            return if self.expelled.is_empty() {
+                Ok(())
+            } else {
+                refuse("--expel leaves a robot out when the key changes: give --rekey FROM-AT, too".into())
+            };
+        };
+        if let Some(robot) = self.expelled.iter().find(|robot| **robot >= robots) {
+            return refuse(format!("there is no robot {robot} to --expel: {robots} robots count from 0 on"));
+        }
+        if rekey.end >= ticks {
+            return refuse(format!(
+                "no key changes at tick {}: a flight of {ticks} ticks ends before",
+                rekey.end
+            ));
+        }
+        if robots > ROSTER {
+            return refuse(format!("--rekey is for up to {ROSTER} robots: each keeps the others' frames"));
+        }
+        if self.liars.is_some() {
+            return refuse("--liars know no other key than the first: leave --rekey out".into());
         }
         Ok(())
     }

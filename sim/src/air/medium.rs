@@ -19,7 +19,9 @@ use super::{
     mailbox::Mailbox,
     options::{About, Faults},
     replaying::Replaying,
-    shares, turns,
+    shares,
+    station::Station,
+    turns,
     voice::Voice,
 };
 use crate::{
@@ -60,6 +62,8 @@ pub struct Medium<'a, T> {
     contention: Option<Contention>,
     /// Who speaks in others' names.
     pub impostor: Option<Impostor>,
+    /// Who brings a new key.
+    station: Option<Station>,
 }
 
 /// What an air is to its robots, each for itself.
@@ -101,7 +105,9 @@ impl<'a, T: Flown> Medium<'a, T> {
             .radio()
             .filter(|_| faults.collisions)
             .map(|radio| Contention::new(radio, common.task.period(), faults.seed, swarm));
+        let station = Station::new(faults, voice.tag_bytes(), robots);
         let medium = Self {
+            station,
             common,
             liars,
             voice,
@@ -152,6 +158,8 @@ impl<'a, T: Flown> Medium<'a, T> {
         self.crossing.begin(&self.faults, scene);
         let exchanges = scene.tick.is_multiple_of(self.common.behaviour.interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
+        let brought = self.station.as_mut().filter(|_| exchanges);
+        let brought = brought.and_then(|station| Some((station.listener, station.say(scene.tick)?)));
         let Self { voice, impostor, .. } = self;
         let spoofed = impostor.as_ref().map_or(Vec::new(), |one| one.spoof(scene, voice.as_mut()));
         let invented = match impostor {
@@ -163,6 +171,9 @@ impl<'a, T: Flown> Medium<'a, T> {
         }
         if self.crossing.deaf() {
             return 0;
+        }
+        if let Some((listener, frame)) = &brought {
+            put(*listener, frame);
         }
         for robot in 0..said.len() {
             // Lies come first: were they believed, they would displace what is true.
@@ -217,7 +228,11 @@ pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     }
     let gone = faults.events.kills.iter().map(|kill| kill.robot);
     let silent = faults.events.drops.iter().map(|drop| drop.robot);
-    gone.chain(silent).chain(impostor(faults, swarm, robots)).for_each(|robot| odd[robot] = true);
+    let expelled = faults.expelled.iter().copied();
+    gone.chain(silent)
+        .chain(expelled)
+        .chain(impostor(faults, swarm, robots))
+        .for_each(|robot| odd[robot] = true);
     odd
 }
 

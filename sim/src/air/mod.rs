@@ -25,5 +25,6 @@ pub mod options;
 pub mod replaying;
 pub mod senses;
 pub mod shares;
+pub mod station;
 pub mod turns;
 pub mod voice;

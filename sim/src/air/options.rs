@@ -55,6 +55,10 @@ pub struct Faults {
     pub spoof: Option<u32>,
     /// In how many invented names an insider speaks.
     pub sybil: u32,
+    /// From which tick on the operator brings a new key, and from which on it is used.
+    pub rekey: Option<Range<u32>>,
+    /// Who gets none.
+    pub expelled: Vec<usize>,
     /// Who is switched on in flight.
     pub join: Option<Join>,
     /// The share of robots with another model.
@@ -84,6 +88,8 @@ impl Default for Faults {
             interference: None,
             spoof: None,
             sybil: 0,
+            rekey: None,
+            expelled: Vec::new(),
             join: None,
             other_models: 0.0,
             trust: Trust::Robust,

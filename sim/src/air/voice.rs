@@ -6,7 +6,8 @@
 use wdgnn_core::{
     Beacon,
     codec::{Codec as _, Identity},
-    message::Link,
+    compact::TAG_BYTES,
+    message::{self, Link},
     node::BeaconOf,
     robot::LONGEST_BUFFER,
     seal::Key,
@@ -39,6 +40,9 @@ pub trait Voice: Send {
 
     /// The radio that it is made for.
     fn radio(&self) -> Option<Radio>;
+
+    /// Bytes of a tag, where frames are sealed.
+    fn tag_bytes(&self) -> usize;
 
     /// A frame in a robot's name from somebody without the key, from nowhere, newer than that robot's own: `skew` is by how much
     /// clocks differ.
@@ -112,6 +116,10 @@ where
 
     fn radio(&self) -> Option<Radio> {
         Profile::with_code(self.link.profile as u32)?.radio()
+    }
+
+    fn tag_bytes(&self) -> usize {
+        if self.link.profile == message::Profile::Esb32 { 4 } else { TAG_BYTES }
     }
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {

@@ -104,6 +104,8 @@ pub fn torn(record: &[u8]) -> Vec<u8> {
 pub struct Thoughts {
     /// What its safety gate said.
     pub verdict: Verdict,
+    /// Which of the swarm's keys it uses.
+    pub epoch: u8,
     /// Everybody in its table.
     pub known: Vec<Acquaintance>,
 }

@@ -3,6 +3,7 @@
 use wdgnn_core::{
     compact::TAG_BYTES,
     node::Node,
+    rekey::personal_key,
     robot::{LONGEST_BUFFER, NEIGHBOURS},
     safety::Verdict,
     seal::Key,
@@ -13,7 +14,7 @@ use wdgnn_core::{
 
 use super::{Acquaintance, Outcome, Robots, Thoughts, Waking, torn, typed::inside};
 use crate::{
-    air::{blueprint::Blueprint, body::Body, mailbox::Mailbox, voice::is_nowhere},
+    air::{blueprint::Blueprint, body::Body, mailbox::Mailbox, station::MASTER, voice::is_nowhere},
     error::Result,
     profiles::FlownCodec,
     scene::{Flown, Frame, Inside},
@@ -24,6 +25,8 @@ use crate::{
 pub struct Native<T: Flown, M: Model, C> {
     blueprints: Vec<Blueprint<M, T>>,
     key: Key,
+    /// Whether the key can change in flight.
+    rekeyed: bool,
     robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
 
@@ -33,20 +36,31 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: FlownCodec,
 {
-    /// Robots by one blueprint each, with the swarm's key.
+    /// Robots by one blueprint each, with the swarm's key, which can change in flight where they are `rekeyed`.
     #[must_use]
-    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key) -> Self {
-        let codec = || C::with_key(key).among(roster(blueprints.len()));
-        let start = |(id, blueprint)| Some(NativeRobot::start(blueprint, id, codec(), Body::default()));
-        let robots = (0..).zip(&blueprints).map(start).collect();
-        Self { blueprints, key: *key, robots }
+    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, rekeyed: bool) -> Self {
+        let mut all = Self { key: *key, rekeyed, robots: Vec::with_capacity(blueprints.len()), blueprints };
+        let start = |robot| Some(all.start(robot, Body::default()));
+        let robots = (0..all.blueprints.len()).map(start).collect();
+        all.robots = robots;
+        all
+    }
+
+    /// Starts a robot with a body.
+    fn start(&self, robot: usize, body: Body) -> NativeRobot<T, M, C> {
+        let name = robot as NodeId;
+        let codec = if self.rekeyed {
+            C::with_personal_key(&self.key, name, &personal_key(&MASTER, name))
+        } else {
+            C::with_key(&self.key)
+        };
+        let codec = codec.among(roster(self.blueprints.len()));
+        NativeRobot::start(&self.blueprints[robot], name, codec, body)
     }
 
     /// Starts a robot that was switched off.
     fn restart(&mut self, robot: usize, off: NativeRobot<T, M, C>) {
-        let codec = C::with_key(&self.key).among(roster(self.robots.len()));
-        let on = NativeRobot::start(&self.blueprints[robot], off.node.id(), codec, off.body);
-        self.robots[robot] = Some(on);
+        self.robots[robot] = Some(self.start(robot, off.body));
     }
 }
 
@@ -87,17 +101,7 @@ where
     }
 
     fn thoughts(&self, robot: usize) -> Option<Thoughts> {
-        let NativeRobot { node, verdict, .. } = self.robots.get(robot)?.as_ref()?;
-        let counted: Vec<NodeId> = node.trusted().map(|other| other.beacon.sender).collect();
-        let known = node.neighbours().map(|other| Acquaintance {
-            sender: other.beacon.sender,
-            heard_now: other.heard == node.tick(),
-            followed: other.known > 0,
-            believed: other.proven > 0,
-            counted: counted.contains(&other.beacon.sender),
-            nowhere: is_nowhere(&other.beacon.state),
-        });
-        Some(Thoughts { verdict: *verdict, known: known.collect() })
+        Some(self.robots.get(robot)?.as_ref()?.thoughts())
     }
 
     fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
@@ -135,6 +139,22 @@ where
         let mut node = blueprint.node(id, T::State::zero(), codec);
         body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
         Self { node, air: Mailbox::default(), body, verdict: Verdict::Clear }
+    }
+
+    /// What it thinks of others.
+    #[must_use]
+    pub fn thoughts(&self) -> Thoughts {
+        let Self { node, verdict, .. } = self;
+        let counted: Vec<NodeId> = node.trusted().map(|other| other.beacon.sender).collect();
+        let known = node.neighbours().map(|other| Acquaintance {
+            sender: other.beacon.sender,
+            heard_now: other.heard == node.tick(),
+            followed: other.known > 0,
+            believed: other.proven > 0,
+            counted: counted.contains(&other.beacon.sender),
+            nowhere: is_nowhere(&other.beacon.state),
+        });
+        Thoughts { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
     }
 
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wdgnn_core::{refusal::Refusal, task::NodeId};
+use wdgnn_core::{refusal::Refusal, seal::FORGET_TICKS, task::NodeId};
 
 use super::{Acquaintance, Outcome, Thoughts};
 use crate::{
@@ -91,6 +91,18 @@ impl Watch {
                 usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
             };
             self.crowd(robot, scene, &invented, thoughts);
+            let expelled = |robot: usize| medium.faults.expelled.contains(&robot);
+            let changed = medium.faults.rekey.as_ref().map(|rekey| rekey.end);
+            let since =
+                changed.and_then(|changed| scene.tick.checked_sub(changed)).filter(|_| !expelled(robot));
+            if let Some(since) = since {
+                if thoughts.epoch == 0 {
+                    self.tally.longest_rekey = self.tally.longest_rekey.max(since + 1);
+                }
+                let heard = |other: &Acquaintance| expelled(other.sender.into()) && other.heard_now;
+                let late = since > FORGET_TICKS && thoughts.epoch > 0;
+                self.tally.fooled += u64::from(late && thoughts.known.iter().any(heard));
+            }
             for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {
                 let other = usize::from(sender);
                 self.tally.fooled += u64::from(nowhere);

@@ -2,7 +2,7 @@
 //!
 //! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the weight file's checksum, the
 //! boot count and the time, the body holds the parameters. Count and time survive a change of model, whose parameters have another length.
-//! A robot that keeps a personal part has it in a third part behind; a record without one is as good as it always was.
+//! A robot whose keys change has them in a part of their own between the two; a robot that keeps a personal part has it in a third part behind; a record without one is as good as it always was.
 //!
 //! **Time is reserved ahead.** A record says up to which tick the robot may speak before there is another one. The next start begins
 //! there, so no number of a frame comes twice and the time of every recording has passed; and it takes nothing for the swarm's that is from
@@ -18,7 +18,7 @@ use crate::{
     node::{Node, Past},
     ports::Store,
     tasks::task::Task,
-    wire::codec::Codec,
+    wire::codec::{Codec, KEPT_BYTES},
 };
 
 /// Length of the head without its CRC-32: the weight file's checksum, the boot count, and two times.
@@ -65,6 +65,9 @@ where
     if let Some((head, body)) = take_part(record, HEAD_BYTES)
         && let Some([checksum, boot, since, until]) = read_head(head)
     {
+        let keys = node.kept_keys().and_then(|_| take_part(body, KEPT_BYTES));
+        let kept = keys.and_then(|(kept, _)| kept.as_array().copied());
+        let body = keys.map_or(body, |(_, rest)| rest);
         let mut wide = M::Wide::ZERO;
         if checksum == node.link().checksum
             && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::COUNT)
@@ -75,6 +78,9 @@ where
         // One that has come to its end seals nothing more.
         node.set_boot(boot.saturating_add(1));
         node.set_past(Past { since, until });
+        if let Some(kept) = kept {
+            node.codec().take_up_keys(&kept);
+        }
     }
     // Before the first word: a count that is lost now would come again, and a nonce with it.
     keep(node, store, buffer)?;
@@ -115,7 +121,12 @@ where
     let Past { since, until } =
         node.past_for(if store.is_last() { LAST_RESERVED_TICKS } else { RESERVED_TICKS });
     let numbers = [node.link().checksum, node.boot(), since, until];
-    let rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, numbers))?;
+    let mut rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, numbers))?;
+    if let Some(kept) = node.kept_keys() {
+        rest = put_part(rest, KEPT_BYTES, |part| {
+            part.iter_mut().zip(kept).for_each(|(to, from)| *to = from);
+        })?;
+    }
     let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
     if node.behaviour().learning.personal() {
         let personal = node.personal();

@@ -30,6 +30,7 @@ where
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.tick = tick;
         self.lived = self.lived.saturating_add(1);
+        self.codec.begin(tick);
         // Where time has gone back, it is new here again.
         self.began = Some(self.began.map_or(tick, |began| began.min(tick)));
         let oldest = self.behaviour.blind;
@@ -101,8 +102,11 @@ where
     /// Speak: one of the frames of this tick's beacon, for profiles that have several.
     #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
-        let beacon = self.beacon();
         let round = self.tick / self.behaviour.interval.max(1);
+        if let Some(length) = self.codec.hand_on(round, index, buffer) {
+            return Some(length);
+        }
+        let beacon = self.beacon();
         self.codec.encode(&self.link, &beacon, round, index, buffer)
     }
 

@@ -29,6 +29,10 @@ impl core::fmt::Debug for Aes {
 }
 
 impl BlockCipher for Aes {
+    fn with_key(key: &Key) -> Self {
+        Self::new(key)
+    }
+
     fn encrypt(&self, block: &mut Block) {
         self.0.encrypt_block(block.into());
     }

@@ -8,12 +8,16 @@ use crate::{
     net::{taps::Chains, tensor::Tensor},
     tasks::task::{NodeId, State},
     wire::{
+        epochs::Kept,
         message::{self, Beacon, Link, Profile},
         refusal::Refusal,
     },
 };
 
-pub use super::message::{Identity, Parts};
+pub use super::{
+    epochs::KEPT_BYTES,
+    message::{Identity, Parts},
+};
 pub use crate::net::span::Span;
 
 /// A link profile.
@@ -68,8 +72,35 @@ pub trait Codec {
     /// Whose frame this is if it is a swarm member's, whenever it was sent: for one that was refused as untimely at tick `now`. Where
     /// frames are sealed, one that is no newer than the last of its sender tells nothing, nor does one from before the tick `since`:
     /// it may be a recording.
-    fn vouch(&self, _link: &Link, now: u32, _since: u32, frame: &[u8]) -> Option<Identity> {
+    fn vouch(&mut self, _link: &Link, now: u32, _since: u32, frame: &[u8]) -> Option<Identity> {
         Self::identity(frame, now)
+    }
+
+    /// A tick begins.
+    fn begin(&mut self, _now: u32) {}
+
+    /// Writes what a robot hands on of others in place of frame `index` of the exchange with number `round`, and returns its length;
+    /// mostly nothing.
+    fn hand_on(&mut self, _round: u32, _index: u32, _buffer: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    /// Which of the swarm's keys is in use: 0 is the first one.
+    fn epoch(&self) -> u8 {
+        0
+    }
+
+    /// What is to be kept of keys over a restart, where they change.
+    fn kept_keys(&self) -> Option<Kept> {
+        None
+    }
+
+    /// Takes up what was kept of keys.
+    fn take_up_keys(&mut self, _kept: &Kept) {}
+
+    /// Whether keys have changed since they were kept; or, told so, that they are kept.
+    fn keys_unsaved(&mut self, _saved: bool) -> bool {
+        false
     }
 
     /// Writes frame `index` of the exchange with number `round` to the front of `buffer` and returns its length, or `None` when the

@@ -42,6 +42,8 @@ pub enum Refusal {
     Implausible,
     /// Sealed in the name of somebody who does not exist in this swarm.
     Unlisted,
+    /// It brings the swarm's next key, for this robot or for another one, and is no beacon ([`crate::rekey`]).
+    NewKey,
 }
 
 impl Refusal {
@@ -65,6 +67,7 @@ impl Refusal {
         Self::TooManySenders,
         Self::Implausible,
         Self::Unlisted,
+        Self::NewKey,
     ];
 
     /// A short name for tables and logs.
@@ -89,6 +92,7 @@ impl Refusal {
             Self::TooManySenders => "too-many-senders",
             Self::Implausible => "implausible",
             Self::Unlisted => "unlisted",
+            Self::NewKey => "new-key",
         }
     }
 }
@@ -155,9 +159,9 @@ mod tests {
             assert_eq!(refusals.of(refusal), index as u32 + 1);
             assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
         }
-        assert_eq!(refusals.total(), 171);
+        assert_eq!(refusals.total(), 190);
         let mut twice = refusals;
         twice.add(&refusals);
-        assert_eq!(twice.total(), 342);
+        assert_eq!(twice.total(), 380);
     }
 }

@@ -11,10 +11,11 @@
 //! nothing, so nobody is silenced by a large count in its name, for longer than the guard by any frame in its name, or because it
 //! lost its own count.
 //!
+//! **Keys change.** A robot with a personal key ([`SealedWith::rekeyed`]) takes the swarm's next one from its operator in flight
+//! ([`crate::rekey`]).
+//!
 //! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
 //! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
-
-use heapless::Vec;
 
 use crate::{
     net::{taps::Chains, tensor::Tensor},
@@ -23,13 +24,19 @@ use crate::{
         ccm::{self, BlockCipher, Nonce},
         cipher::Aes,
         codec::Codec,
+        epochs::{Brought, Epochs, Kept, Spare},
         esb32::Esb32,
         message::{Beacon, Identity, Link, Parts, Profile},
         refusal::Refusal,
+        rekey::KIND,
+        senders::Senders,
     },
 };
 
-pub use super::key::{Key, NoKey, parse_key};
+pub use super::{
+    key::{Key, NoKey, parse_key},
+    senders::{FORGET_TICKS, GUARD_TICKS, LATE_TICKS, SENDERS},
+};
 
 /// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
 /// profile for, twice over.
@@ -38,54 +45,38 @@ const LONGEST: usize = 512;
 /// The longest frame that can be sealed, tag included: the `exact` frame of robots in space has 594 bytes.
 const ROOM: usize = 640;
 
-/// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full list never turns
-/// into trust.
-pub const SENDERS: usize = 64;
-
-/// How many ticks ago a frame may have been said: one for a radio that hands over what it heard in the next tick, and one for clocks that
-/// differ. Nobody without the key can make a swarm's words older than that.
-pub const LATE_TICKS: u32 = 2;
-
-/// How many ticks the clocks of one swarm may differ: a frame from further ahead is refused.
-pub const GUARD_TICKS: u32 = 2;
-
-/// After more ticks of silence than these, a sender may be forgotten: what was accepted of it is too old by then.
-pub const FORGET_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
-
 /// A profile with a tag of 8 bytes, by AES in software.
 pub type Sealed<C> = SealedWith<C, Aes, 8>;
 
 /// The nRF24's profile with a tag of 4 bytes, which is all that fits.
 pub type SealedEsb32 = SealedWith<Esb32, Aes, 4>;
 
-/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes.
-pub struct SealedWith<C, B, const TAG: usize> {
+/// A swarm of so many robots can change its key in flight: each of them keeps the frames that bring it to the others, 36 bytes each.
+pub const ROSTER: usize = 64;
+
+/// [`Sealed`] with keys that can change in flight.
+pub type Rekeyable<C> = SealedWith<C, Aes, 8, ROSTER>;
+
+/// [`SealedEsb32`] likewise.
+pub type RekeyableEsb32 = SealedWith<Esb32, Aes, 4, ROSTER>;
+
+/// Any profile, authenticated by the block cipher `B` with a tag of `TAG` bytes, with room for the next keys of `ROSTER` robots.
+pub struct SealedWith<C, B, const TAG: usize, const ROSTER: usize = 0> {
     inner: C,
     cipher: B,
-    last: Vec<Last, SENDERS>,
-    /// The tick of the first frame that it looked at, less the guard.
-    since: Option<u32>,
-    /// How many robots there are, with addresses from 0 on; nobody knows while it is none.
-    robots: Option<NodeId>,
+    senders: Senders,
+    /// Where keys change.
+    epochs: Option<Epochs<ROSTER>>,
 }
 
-/// The last good frame of a sender.
-#[derive(Clone, Copy)]
-struct Last {
-    sender: NodeId,
-    sequence: u32,
-    /// The tick in which it was heard.
-    heard: u32,
-}
-
-impl<C, B, const TAG: usize> core::fmt::Debug for SealedWith<C, B, TAG> {
+impl<C, B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for SealedWith<C, B, TAG, ROSTER> {
     /// Tells nothing about the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.debug_struct("Sealed").field("senders", &self.last.len()).finish_non_exhaustive()
+        formatter.debug_struct("Sealed").field("senders", &self.senders.count()).finish_non_exhaustive()
     }
 }
 
-impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
+impl<C: Codec, const TAG: usize, const ROSTER: usize> SealedWith<C, Aes, TAG, ROSTER> {
     /// Seals `inner`'s frames with a swarm's key, in software.
     #[must_use]
     pub fn new(inner: C, key: &Key) -> Self {
@@ -96,12 +87,84 @@ impl<C: Codec, const TAG: usize> SealedWith<C, Aes, TAG> {
 /// A frame's parts: what tells whose it is, what is encrypted, and the tag.
 type Pieces<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u8]);
 
-impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
+impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith<C, B, TAG, ROSTER> {
     /// Seals `inner`'s frames by a block cipher that has the swarm's key.
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self { inner, cipher, last: Vec::new(), since: None, robots: None }
+        Self { inner, cipher, senders: Senders::new(), epochs: None }
+    }
+
+    /// The same for the robot with this name and this personal key, whose image has the swarm's key of this epoch: it takes the next one
+    /// from its operator in flight. Where there is no room for others' frames, it changes nothing.
+    #[must_use]
+    pub fn rekeyed(mut self, name: NodeId, personal: &Key, epoch: u8, key: &Key) -> Self {
+        if ROSTER > 0 {
+            self.epochs = Some(Epochs::new::<B>(name, personal, epoch, key));
+        }
+        self
+    }
+
+    /// Where keys change: nobody else pays for it.
+    fn epochs(&mut self) -> Option<&mut Epochs<ROSTER>> {
+        if ROSTER > 0 { self.epochs.as_mut() } else { None }
+    }
+
+    /// Takes note of somebody who speaks with the key before, if it does. That opens nothing.
+    fn note_late(&mut self, late: bool, name: NodeId) -> bool {
+        if let Some(epochs) = self.epochs().filter(|_| late) {
+            epochs.is_late(name);
+        }
+        false
+    }
+
+    /// Takes in a frame that brings a key, if this is one and keys change here.
+    fn brings_key(&mut self, frame: &[u8]) -> Result<(), Refusal> {
+        if ROSTER == 0 || frame.first() != Some(&KIND) {
+            return Ok(());
+        }
+        let Some(epochs) = &mut self.epochs else { return Ok(()) };
+        Err(match epochs.bring(&self.cipher, TAG, frame) {
+            Brought::Taken => Refusal::NewKey,
+            Brought::Old => Refusal::Replayed,
+            Brought::Forged => Refusal::Forged,
+        })
+    }
+
+    /// Opens what was sealed with the key in use; around a change, also with the one before or behind.
+    fn unlock(
+        &mut self,
+        identity: &Identity,
+        associated: [&[u8]; 2],
+        content: &mut [u8],
+        tag: &[u8],
+    ) -> bool {
+        let nonce = Self::nonce(identity);
+        if ROSTER == 0 || self.epochs.is_none() {
+            return ccm::open(&self.cipher, &nonce, associated, content, tag);
+        }
+        if ccm::try_open(&self.cipher, &nonce, associated, content, tag) {
+            return true;
+        }
+        let opened = match self.epochs().and_then(Epochs::spare) {
+            Some(Spare::Next(key)) => {
+                let opened = ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag);
+                if let Some(epochs) = self.epochs().filter(|_| opened) {
+                    epochs.heard_next();
+                }
+                opened
+            }
+            Some(Spare::Before(key)) => ccm::try_open(&B::with_key(&key), &nonce, associated, content, tag),
+            Some(Spare::Late(key)) => {
+                let late = ccm::verify(&B::with_key(&key), &nonce, associated, content, tag);
+                self.note_late(late, identity.sender)
+            }
+            None => false,
+        };
+        if !opened {
+            content.fill(0);
+        }
+        opened
     }
 
     fn nonce(identity: &Identity) -> Nonce {
@@ -126,43 +189,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
     /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
     fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
         if matches!(read, Ok(_) | Err(Refusal::Model)) {
-            self.keep_count(identity, now);
+            self.senders.remember(identity, now);
         }
-    }
-
-    /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender.
-    fn fresh(&mut self, identity: &Identity, now: u32) -> Result<(), Refusal> {
-        // Where time has gone back, it begins to listen anew.
-        let since = now.saturating_sub(GUARD_TICKS);
-        let since = self.since.map_or(since, |began| began.min(since));
-        self.since = Some(since);
-        if self.robots.is_some_and(|robots| identity.sender >= robots) {
-            return Err(Refusal::Unlisted);
-        }
-        let said = identity.sequence / C::FRAMES;
-        if said < since.max(now.saturating_sub(LATE_TICKS)) || said > now.saturating_add(GUARD_TICKS) {
-            return Err(Refusal::Untimely);
-        }
-        match self.newer(identity, now) {
-            Some(false) => Err(Refusal::Replayed),
-            None if self.last.is_full() && self.forgettable(now).is_none() => Err(Refusal::TooManySenders),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether a frame is newer than the last of its sender, if that one is known. What was heard further ahead than clocks may differ
-    /// was heard in a time that is none any more.
-    fn newer(&self, identity: &Identity, now: u32) -> Option<bool> {
-        let last = self.last.iter().find(|last| last.sender == identity.sender)?;
-        let gone = last.sequence / C::FRAMES > now.saturating_add(GUARD_TICKS);
-        Some(gone || identity.sequence > last.sequence)
-    }
-
-    /// Who makes room for a new sender: who was silent for longest, if that is long enough. Who was heard in a time that is none any
-    /// more is gone, too.
-    fn forgettable(&mut self, now: u32) -> Option<&mut Last> {
-        let silent = self.last.iter_mut().max_by_key(|last| now.abs_diff(last.heard))?;
-        (now.abs_diff(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
     /// Opens a fresh frame of somebody with the key, in place: returns the frame inside and whose it is.
@@ -174,8 +202,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         frame: &'f mut [u8],
         longest: usize,
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
+        self.brings_key(frame)?;
         let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
-        self.fresh(&identity, now)?;
+        self.senders.fresh(&identity, C::FRAMES, now)?;
         if frame.len() > longest {
             return Err(Refusal::Trailing);
         }
@@ -183,7 +212,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
         let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
         let inside = header.len() + content.len();
         let associated: [&[u8]; 2] = [&checksum, header];
-        if !ccm::open(&self.cipher, &Self::nonce(&identity), associated, content, tag) {
+        if !self.unlock(&identity, associated, content, tag) {
             return Err(Refusal::Forged);
         }
         let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
@@ -194,28 +223,17 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> SealedWith<C, B, TAG> {
     fn longest<S: State, H: Chains, W: Tensor>() -> usize {
         (C::bytes::<S, H, W>() + TAG).max(LONGEST)
     }
-
-    /// Remembers a frame as its sender's last.
-    fn keep_count(&mut self, identity: &Identity, now: u32) {
-        let Identity { sender, sequence, .. } = *identity;
-        let last = Last { sender, sequence, heard: now };
-        if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
-            *known = last;
-        } else if self.last.push(last).is_err()
-            && let Some(silent) = self.forgettable(now)
-        {
-            *silent = last;
-        }
-    }
 }
 
-impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG> {
+impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
+    for SealedWith<C, B, TAG, ROSTER>
+{
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
     const TELLS_DEGREE: bool = C::TELLS_DEGREE;
 
     fn set_robots(&mut self, robots: NodeId) {
-        self.robots = (robots > 0).then_some(robots);
+        self.senders.robots = (robots > 0).then_some(robots);
     }
 
     fn profile(folded: bool) -> Profile {
@@ -242,19 +260,63 @@ impl<C: Codec, B: BlockCipher, const TAG: usize> Codec for SealedWith<C, B, TAG>
         C::checksum(frame)
     }
 
-    fn vouch(&self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
+    fn begin(&mut self, now: u32) {
+        if let Some(key) = self.epochs().and_then(|epochs| epochs.begin(now)) {
+            self.cipher = B::with_key(&key);
+        }
+    }
+
+    fn hand_on(&mut self, round: u32, index: u32, buffer: &mut [u8]) -> Option<usize> {
+        if ROSTER == 0 || index + 1 < C::FRAMES {
+            return None;
+        }
+        let Self { senders, epochs, .. } = self;
+        let near = |name| senders.knows(name);
+        epochs.as_mut()?.hand_on::<B>(round, TAG, near, buffer)
+    }
+
+    fn epoch(&self) -> u8 {
+        self.epochs.as_ref().map_or(0, Epochs::epoch)
+    }
+
+    fn kept_keys(&self) -> Option<Kept> {
+        if ROSTER > 0 { self.epochs.as_ref().map(Epochs::kept) } else { None }
+    }
+
+    fn take_up_keys(&mut self, kept: &Kept) {
+        if let Some(key) = self.epochs().and_then(|epochs| epochs.take_up(kept)) {
+            self.cipher = B::with_key(&key);
+        }
+    }
+
+    fn keys_unsaved(&mut self, saved: bool) -> bool {
+        self.epochs().is_some_and(|epochs| {
+            epochs.unsaved &= !saved;
+            epochs.unsaved
+        })
+    }
+
+    fn vouch(&mut self, link: &Link, now: u32, since: u32, frame: &[u8]) -> Option<Identity> {
         let identity = C::identity(frame, now)?;
-        let unlisted = self.robots.is_some_and(|robots| identity.sender >= robots);
         let too_old = identity.sequence / C::FRAMES < since;
-        if unlisted || too_old || self.newer(&identity, now) == Some(false) {
+        if too_old || self.senders.cannot_be(&identity, C::FRAMES, now) {
             return None;
         }
         let checksum = Self::sealed_checksum(*link, frame);
         let (header, rest) = frame.split_at_checked(C::header_bytes())?;
         let (content, tag) = rest.len().checked_sub(TAG).and_then(|at| rest.split_at_checked(at))?;
         let associated: [&[u8]; 2] = [&checksum, header];
-        let authentic = frame.len() <= ROOM
-            && ccm::verify(&self.cipher, &Self::nonce(&identity), associated, content, tag);
+        let nonce = Self::nonce(&identity);
+        let by = |cipher: &B| frame.len() <= ROOM && ccm::verify(cipher, &nonce, associated, content, tag);
+        let authentic = by(&self.cipher)
+            || match self.epochs().and_then(Epochs::spare) {
+                Some(Spare::Next(key) | Spare::Before(key)) => by(&B::with_key(&key)),
+                Some(Spare::Late(key)) => {
+                    let late = by(&B::with_key(&key));
+                    self.note_late(late, identity.sender)
+                }
+                None => false,
+            };
         authentic.then_some(identity)
     }
 

@@ -25,9 +25,15 @@ const EXAMPLE: [[u8; 16]; 3] = [
 /// Microseconds after which a block counts as lost.
 const PATIENCE_US: u32 = 200;
 
-/// AES-128 by the chip.
-#[derive(Debug)]
-pub struct ChipAes(());
+/// AES-128 by the chip, with this key.
+pub struct ChipAes(Key);
+
+impl core::fmt::Debug for ChipAes {
+    /// Tells nothing about the key.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("ChipAes")
+    }
+}
 
 /// What the chip reads and writes.
 #[repr(C, align(4))]
@@ -44,16 +50,11 @@ unsafe impl Sync for Shared {}
 
 static DATA: Shared = Shared(UnsafeCell::new(Data { key: [0; 16], plain: [0; 16], encrypted: [0; 16] }));
 
-fn set_key(key: &[u8; 16]) {
-    // SAFETY: the chip is not at work.
-    unsafe { (*DATA.0.get()).key = *key };
-}
-
-/// Encrypts a block; says whether the chip answered.
-fn encrypt(block: &mut [u8; 16]) -> bool {
+/// Encrypts a block with a key; says whether the chip answered.
+fn encrypt(key: &Key, block: &mut [u8; 16]) -> bool {
     let data = DATA.0.get();
     // SAFETY: the chip is not at work.
-    unsafe { (*data).plain = *block };
+    unsafe { ((*data).key, (*data).plain) = (*key, *block) };
     ECB.events_endecb().write_value(0);
     ECB.events_errorecb().write_value(0);
     ECB.ecbdataptr().write_value(data.expose_provenance() as u32);
@@ -90,19 +91,21 @@ impl ChipAes {
     #[must_use]
     pub fn new(key: &Key) -> Self {
         let [example, mut block, encrypted] = EXAMPLE;
-        set_key(&example);
-        if !encrypt(&mut block) || block != encrypted {
+        if !encrypt(&example, &mut block) || block != encrypted {
             defmt::error!("the chip's AES does not work: this robot cannot seal its frames");
             super::start::give_up();
         }
-        set_key(key);
-        Self(())
+        Self(*key)
     }
 }
 
 impl BlockCipher for ChipAes {
+    fn with_key(key: &Key) -> Self {
+        Self(*key)
+    }
+
     fn encrypt(&self, block: &mut Block) {
-        if !encrypt(block) {
+        if !encrypt(&self.0, block) {
             // Whatever would be sealed now could be read: better a robot that starts again.
             cortex_m::peripheral::SCB::sys_reset();
         }

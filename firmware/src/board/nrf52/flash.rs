@@ -39,10 +39,11 @@ const EVERY: u32 = 1_000;
 /// Fewer free pages than these are a reason to erase, on the ground.
 const ENOUGH_PAGES: u32 = 2;
 
-/// Whether a robot's record fits: its head, its wide parameters and its personal part (`docs/wire-format.md`).
+/// Whether a robot's record fits: its head, its keys, its wide parameters and its personal part (`docs/wire-format.md`).
 pub const fn holds<T: Onboard>() -> bool {
     let numbers = <ModelOf<'_, T> as Model>::Wide::COUNT + T::Output::COUNT;
-    12 + 4 + 8 + 4 * numbers <= LARGEST
+    // Head 20, keys 48, two checksums and a gain.
+    20 + 48 + 12 + 4 * numbers <= LARGEST
 }
 
 /// The store.

@@ -10,11 +10,20 @@
 //! | 8 | 2 | how many robots the swarm has, with addresses from 0 on; 0 if that is not to be known |
 //! | 10 | 2 | 0 |
 //! | 12 | 4 | CRC-32 (as Ethernet has it) over the twelve bytes before |
+//!
+//! and, where the swarm's key can change in flight, behind that:
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 16 | 16 | the robot's personal key |
+//! | 32 | 1 | the epoch of the swarm's key that is in the image |
+//! | 33 | 3 | 0 |
+//! | 36 | 4 | CRC-32 over the twenty bytes before |
 
 use core::ptr;
 
 use nrf_pac::FICR;
-use wdgnn_core::task::NodeId;
+use wdgnn_core::{seal::Key, task::NodeId};
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
@@ -44,13 +53,26 @@ impl Settings {
     }
 }
 
-/// What the robot was told, if it was.
-pub fn read() -> Option<Settings> {
-    let mut page = [0; 16];
-    for (slot, address) in page.iter_mut().zip(place()..) {
+/// What is so many bytes from the beginning of the page.
+fn bytes<const COUNT: usize>(offset: u32) -> [u8; COUNT] {
+    let mut found = [0; COUNT];
+    for (slot, address) in found.iter_mut().zip(place() + offset..) {
         // SAFETY: any address of flash may be read.
         *slot = unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u8>(address as usize)) };
     }
+    found
+}
+
+/// The robot's personal key and the epoch of its image's key, if it was told.
+pub fn personal() -> Option<(Key, u8)> {
+    let (key, epoch, seal) = (bytes(16), bytes::<4>(32), bytes(36));
+    let whole = CHECKSUM.checksum(&bytes::<20>(16)) == u32::from_le_bytes(seal);
+    whole.then_some((key, epoch[0]))
+}
+
+/// What the robot was told, if it was.
+pub fn read() -> Option<Settings> {
+    let page: [u8; 16] = bytes(0);
     let [m0, m1, m2, m3, v0, v1, a0, a1, r0, r1, _, _, seal @ ..] = page;
     let whole = CHECKSUM.checksum(&page[..12]) == u32::from_le_bytes(seal);
     let ours = [m0, m1, m2, m3] == MAGIC && u16::from_le_bytes([v0, v1]) == VERSION;

@@ -26,7 +26,7 @@ use wdgnn_core::{
     codec::Codec as _,
     ports::{Clock, Ports, Store},
     robot::{Onboard, Robot},
-    seal::Key,
+    seal::{Key, parse_key},
     task::NodeId,
     tensor::Tensor as _,
     tick::Report,
@@ -46,6 +46,7 @@ pub type ThisBoard = Qemu;
 pub struct Qemu {
     id: NodeId,
     robots: NodeId,
+    personal: Option<Key>,
     world: &'static World,
     air: Air,
     sensor: Eyes,
@@ -67,12 +68,13 @@ impl Board for Qemu {
     type Store = Disk;
     type Cipher = Aes;
 
-    /// Opens the pipes. The address is the first word on QEMU's semihosting command line, the swarm's number of robots the second.
+    /// Opens the pipes. The address is the first word on QEMU's semihosting command line, the swarm's number of robots the second,
+    /// its personal key, where it has one, the third.
     ///
     /// Without them there is no robot: QEMU ends with failure.
     fn init() -> Self {
         static WORLD: StaticCell<World> = StaticCell::new();
-        let mut line = [MaybeUninit::uninit(); 16];
+        let mut line = [MaybeUninit::uninit(); 64];
         let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
         let mut words = words.split(|byte| *byte == b' ');
         let Some(id) = words.next().and_then(number) else {
@@ -81,7 +83,8 @@ impl Board for Qemu {
         let Some(world) = World::open() else { fail("no pipes to and from a world") };
         let world = &*WORLD.init(world);
         let robots = words.next().and_then(number).unwrap_or(0);
-        Self { id, robots, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
+        let personal = words.next().and_then(|word| parse_key(word.trim_ascii_end()).ok());
+        Self { id, robots, personal, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
     fn give_up() -> ! {
@@ -98,6 +101,10 @@ impl Board for Qemu {
 
     fn robots(&self) -> NodeId {
         self.robots
+    }
+
+    fn personal(&self) -> Option<(Key, u8)> {
+        Some((self.personal?, 0))
     }
 
     fn store(&mut self) -> &mut Disk {

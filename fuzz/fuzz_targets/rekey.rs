@@ -1,0 +1,54 @@
+//! Frames that bring keys, as they are and as the operator makes them with a byte changed: never a panic, no epoch goes back, and without the
+//! operator none comes.
+#![no_main]
+
+#[path = "../flight.rs"]
+mod flight;
+
+use libfuzzer_sys::fuzz_target;
+use wdgnn_core::{
+    codec::Codec,
+    compact::Dot154,
+    esb32::Esb32,
+    rekey::{Notice, personal_key, swarm_key},
+    seal::{Key, Rekeyable, RekeyableEsb32},
+};
+
+const MASTER: Key = *b"an operator's...";
+const KEY: Key = *b"a swarm's secret";
+/// The robot's name.
+const NAME: u16 = 1;
+
+/// Every eight bytes are a frame: whose it is, of which epoch, for when, and what is changed in it.
+fn fly<P: Codec>(codec: P, tag: usize, words: &[u8]) {
+    let numbers = flight::numbers();
+    let mut robot = flight::robot(&numbers, codec);
+    let mut brought = 0;
+    for (tick, word) in words.chunks(8).take(300).enumerate() {
+        flight::begin(&mut robot, tick as u32);
+        let &[name, epoch, at, place, change, raw, low, high] = word else { break };
+        let mut frame = vec![0; Notice::bytes(tag)];
+        let notice = Notice { name: (name % 70).into(), epoch, at: at.into() };
+        let personal = personal_key(&MASTER, if raw & 1 == 0 { notice.name } else { NAME });
+        let written = notice.write(&personal, &swarm_key(&MASTER, epoch), tag, &mut frame);
+        assert_eq!(written, Some(frame.len()));
+        let changed = usize::from(place) % frame.len();
+        frame[changed] ^= change;
+        if raw & 2 != 0 {
+            frame.truncate(usize::from(u16::from_le_bytes([low, high])) % 64);
+        }
+        if change == 0 && raw & 2 == 0 && notice.name == NAME {
+            brought = brought.max(epoch);
+        }
+        assert!(robot.hear(&mut frame).is_err(), "a key is no beacon");
+        let before = robot.epoch();
+        flight::conclude(&mut robot);
+        assert!(robot.epoch() >= before && robot.epoch() <= brought, "epoch {before}, {}", robot.epoch());
+    }
+}
+
+fuzz_target!(|words: &[u8]| {
+    let personal = personal_key(&MASTER, NAME);
+    fly(Rekeyable::new(Dot154::default(), &KEY).rekeyed(NAME, &personal, 0, &KEY), 8, words);
+    fly(RekeyableEsb32::new(Esb32, &KEY).rekeyed(NAME, &personal, 0, &KEY), 4, words);
+});

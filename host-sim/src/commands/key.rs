@@ -1,0 +1,215 @@
+//! `host-sim key`: the operator's keys, and the frames that bring a swarm its next one.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand};
+use wdgnn_core::{
+    compact::TAG_BYTES,
+    rekey::{self, Notice},
+    seal::{Key, ROSTER},
+    task::NodeId,
+};
+
+use crate::{
+    error::{Error, Result},
+    key,
+    profiles::Profile,
+};
+
+/// Make an operator's keys, and the frames that bring a swarm its next one.
+///
+/// The master is the operator's alone: no robot has it, and whoever has it has the swarm. Every robot has a personal key, the swarm has one
+/// per epoch, and all of them follow from the master. When a robot is lost, a new epoch leaves it out.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  host-sim key master --out master.key\n  \
+                  host-sim key swarm --master master.key --epoch 0 --out swarm.key\n  \
+                  host-sim key robots --master master.key --robots 10 --out keys\n  \
+                  firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --personal keys --flash\n  \
+                  host-sim key rekey --master master.key --robots 10 --expel 3 --epoch 1 --at 60000 --out rekey.txt")]
+pub struct KeyArguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum What {
+    /// A new master, by chance.
+    Master {
+        /// Where it goes. A file that is there stays as it is.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// The swarm's key of an epoch.
+    Swarm {
+        /// The operator's master.
+        #[arg(long, value_name = "FILE")]
+        master: PathBuf,
+        /// Which: robots are made with that of epoch 0.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        epoch: u8,
+        /// Where it goes. A file that is there stays as it is.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// The personal keys of robots, a file each.
+    Robots {
+        /// The operator's master.
+        #[arg(long, value_name = "FILE")]
+        master: PathBuf,
+        /// How many, with names from 0 on.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        robots: NodeId,
+        /// The folder that they go to. Files that are there stay as they are.
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+    },
+    /// The frames that bring a swarm its next key, in hexadecimal digits, one for each robot that stays.
+    Rekey {
+        /// The operator's master.
+        #[arg(long, value_name = "FILE")]
+        master: PathBuf,
+        /// How many robots there are, with names from 0 on.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        robots: NodeId,
+        /// A robot that was captured gets none.
+        #[arg(long, value_name = "ROBOT")]
+        expel: Vec<NodeId>,
+        /// Which key: one more than the one before.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+        epoch: u8,
+        /// The swarm's tick from which on it is used.
+        #[arg(long, value_name = "TICK")]
+        at: u32,
+        /// How robots talk.
+        #[arg(long, value_enum, default_value = "dot154")]
+        profile: Profile,
+        /// Where they go. A file that is there stays as it is.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+impl KeyArguments {
+    /// Makes what was asked for.
+    ///
+    /// # Errors
+    /// A master that is none, a file that is there already or cannot be written, robots that are not there.
+    pub fn run(&self) -> Result {
+        match &self.what {
+            What::Master { out } => {
+                write_new(out, &digits(&by_chance()?))?;
+                println!("a new master is in {}: keep it where no robot goes", out.display());
+            }
+            What::Swarm { master, epoch, out } => {
+                write_new(out, &digits(&rekey::swarm_key(&key::read(master)?, *epoch)))?;
+                println!("the swarm's key of epoch {epoch} is in {}", out.display());
+            }
+            What::Robots { master, robots, out } => {
+                let master = key::read(master)?;
+                fs::create_dir_all(out).map_err(|source| Error::Write { path: out.clone(), source })?;
+                for name in 0..*robots {
+                    let path = out.join(format!("robot-{name}.key"));
+                    write_new(&path, &digits(&rekey::personal_key(&master, name)))?;
+                }
+                println!("the personal keys of {robots} robots are in {}", out.display());
+            }
+            What::Rekey { master, robots, expel, epoch, at, profile, out } => {
+                let master = key::read(master)?;
+                let frames = frames(&master, *robots, expel, *epoch, *at, *profile)?;
+                write_new(out, &frames.concat())?;
+                println!(
+                    "{} frames are in {}: epoch {epoch}, from tick {at} on, without {}",
+                    frames.len(),
+                    out.display(),
+                    if expel.is_empty() { "nobody".into() } else { names(expel) }
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The frames for those who stay, a line each.
+fn frames(
+    master: &Key,
+    robots: NodeId,
+    expelled: &[NodeId],
+    epoch: u8,
+    at: u32,
+    profile: Profile,
+) -> Result<Vec<String>> {
+    profile.check_robots(robots.into())?;
+    if usize::from(robots) > ROSTER {
+        return Err(Error::usage(format!(
+            "--robots {robots} cannot be: keys change in swarms of up to {ROSTER}"
+        )));
+    }
+    if let Some(name) = expelled.iter().find(|name| **name >= robots) {
+        return Err(Error::usage(format!(
+            "there is no robot {name} to --expel: {robots} robots count from 0 on"
+        )));
+    }
+    let tag = if profile == Profile::Esb32 { 4 } else { TAG_BYTES };
+    let key = rekey::swarm_key(master, epoch);
+    let frame = |name: NodeId| {
+        let mut frame = vec![0; Notice::bytes(tag)];
+        let personal = rekey::personal_key(master, name);
+        Notice { name, epoch, at }.write(&personal, &key, tag, &mut frame).map(|_| digits(&frame))
+    };
+    Ok((0..robots).filter(|name| !expelled.contains(name)).filter_map(frame).collect())
+}
+
+fn names(robots: &[NodeId]) -> String {
+    robots.iter().map(|name| format!("robot {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// 16 bytes of the system's chance.
+fn by_chance() -> Result<Key> {
+    let path = Path::new("/dev/urandom");
+    let mut key = [0; 16];
+    File::open(path)
+        .and_then(|mut file| file.read_exact(&mut key))
+        .map_err(|source| Error::Read { path: path.into(), source })?;
+    Ok(key)
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).chain(["\n".into()]).collect()
+}
+
+/// Writes a file for its owner's eyes only. One that is there is somebody's key and stays as it is.
+fn write_new(path: &Path, content: &str) -> Result {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .and_then(|mut file| file.write_all(content.as_bytes()))
+        .map_err(|source| Error::Write { path: path.into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_frame_for_each_robot_that_stays_as_long_as_its_radio_takes_it() {
+        for &profile in Profile::ALL {
+            let frames = frames(&[7; 16], 10, &[3], 1, 600, profile).unwrap();
+            assert_eq!(frames.len(), 9);
+            let tag = if profile == Profile::Esb32 { 4 } else { 8 };
+            assert!(frames.iter().all(|frame| frame.len() == 2 * Notice::bytes(tag) + 1));
+            assert!(Notice::bytes(tag) <= if profile == Profile::Esb32 { 32 } else { 57 });
+        }
+        let refused = |robots, expelled: &[NodeId]| {
+            frames(&[7; 16], robots, expelled, 1, 600, Profile::Dot154).unwrap_err().to_string()
+        };
+        assert!(refused(10, &[10]).contains("there is no robot 10"));
+        assert!(refused(65, &[]).contains("up to 64"));
+    }
+}

@@ -1,0 +1,58 @@
+//! The operator's station: it brings a swarm its next key, one frame in every exchange, over and over, to the one robot that hears it.
+
+use std::ops::Range;
+
+use wdgnn_core::{
+    rekey::{Notice, personal_key, swarm_key},
+    seal::Key,
+    task::NodeId,
+};
+
+use super::options::Faults;
+use crate::scene::Frame;
+
+/// A simulated operator's secret. Real ones have their own, from a file.
+pub const MASTER: Key = *b"simulated master";
+
+/// The epoch of the key that it brings.
+const EPOCH: u8 = 1;
+
+/// The operator's station.
+#[derive(Clone, Debug)]
+pub struct Station {
+    frames: Vec<Frame>,
+    /// Who hears it.
+    pub listener: usize,
+    speaks: Range<u32>,
+    said: usize,
+}
+
+impl Station {
+    /// The station of a swarm of so many robots whose tags have so many bytes, if its key is to change.
+    #[must_use]
+    pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
+        let speaks = faults.rekey.clone()?;
+        let staying = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
+        let key = swarm_key(&MASTER, EPOCH);
+        let frame = |robot: usize| {
+            let mut frame = vec![0; Notice::bytes(tag)];
+            let name = robot as NodeId;
+            let notice = Notice { name, epoch: EPOCH, at: speaks.end };
+            notice.write(&personal_key(&MASTER, name), &key, tag, &mut frame).map(|_| frame.into())
+        };
+        Some(Self {
+            frames: staying().filter_map(frame).collect(),
+            listener: staying().next()?,
+            speaks,
+            said: 0,
+        })
+    }
+
+    /// What it says in an exchange.
+    pub fn say(&mut self, tick: u32) -> Option<Frame> {
+        let frame =
+            self.frames.get(self.said % self.frames.len().max(1)).filter(|_| self.speaks.contains(&tick))?;
+        self.said += 1;
+        Some(frame.clone())
+    }
+}
