@@ -206,6 +206,7 @@ fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, Py
     dict.set_item("schedule", name(&SCHEDULES, &header.schedule))?;
     match header.scale {
         Scale::Scaled(factor) => dict.set_item("scale", factor)?,
+        Scale::Echo(share) => dict.set_item("scale", ("echo", share))?,
         other => dict.set_item("scale", name(&SCALES, &other))?,
     }
     dict.set_item("features", header.features)?;
@@ -243,7 +244,10 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
     let scale = field("scale")?;
     let scale = match scale.extract::<f32>() {
         Ok(factor) => Scale::Scaled(factor),
-        Err(_) => named(&SCALES, "scale", &word(scale)?)?,
+        Err(_) => match scale.extract::<(String, f32)>() {
+            Ok((name, share)) if name == "echo" => Scale::Echo(share),
+            _ => named(&SCALES, "scale", &word(scale)?)?,
+        },
     };
     let mut layers = [LayerDimensions::default(); MOST_LAYERS];
     let found: Vec<(u16, u16)> = field("layers")?.extract()?;

@@ -129,6 +129,8 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     command: Option<M::Output>,
     /// Whether its motors obey.
     drive: drive::Drive,
+    /// What they did up to now.
+    done: Option<M::Output>,
     /// What is left of its battery, in percent, where that is known.
     battery: Option<u8>,
     chains: M::Chains,
@@ -143,6 +145,8 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     personal: Personal<M::Output>,
     /// Its state one tick before, for what came of its commands.
     before: T::State,
+    /// And the one before that.
+    older: T::State,
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -253,6 +257,7 @@ where
             own: OwnTrack::new(state),
             command: None,
             drive: drive::Drive::default(),
+            done: None,
             battery: None,
             chains: Chains::ZERO,
             told: None,
@@ -262,6 +267,7 @@ where
             output,
             personal: Personal::NOTHING,
             before: state,
+            older: state,
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }

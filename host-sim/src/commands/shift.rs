@@ -179,9 +179,10 @@ impl ShiftArguments {
 }
 
 const NOTE: &str = "Total velocity variation (its mean over the last half second); online: the wide part learns and is averaged, as in \
-the paper; ours: every robot also heeds what came of its commands; retrained: the same network trained further for that condition, \
-flown offline. Gap closed: of what retraining wins over offline, the share that learning in flight wins; – where retraining wins \
-less than 2 %. Change: ours against offline. Mean ± standard deviation over seeds.";
+the paper; ours: every robot also makes up for what its motors do otherwise than they are told, and heeds what came of its commands; \
+retrained: the best of the same network with other gains and trained further for that condition, flown offline. Gap closed: of what \
+retraining wins over offline, the share that learning in flight wins; – where retraining wins less than 2 %. Change: ours against \
+offline. Mean ± standard deviation over seeds; of the share, its standard error.";
 
 fn people_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = ["condition", "expert", "offline", "online", "ours", "retrained", "gap closed", "change"]

@@ -1,7 +1,7 @@
 //! Where training starts from.
 
 use rand::RngExt as _;
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::{shape::Dimensions, taps::Scale};
 
 use super::net::Places;
 use crate::{
@@ -32,8 +32,15 @@ pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<
 
 /// Turns first weights into a controller: both parts do what `guess` says (which feature drives which output, how strongly) on every tap,
 /// the deep part within the limits of its activation, with a little of the random weights on top. From random weights alone a swarm
-/// may fly apart, and nothing is learned from that. What is older than the last exchange is worth less, the rarer exchanges are.
-pub fn guess(weights: &mut [f32], size: &Dimensions, guess: &[(usize, usize, f32)], exchange: u32) {
+/// may fly apart, and nothing is learned from that. What is older than the last exchange is worth less, the rarer exchanges are; and of
+/// the last tap only that counts which has not come back into the one before.
+pub fn guess(
+    weights: &mut [f32],
+    size: &Dimensions,
+    guess: &[(usize, usize, f32)],
+    scale: Scale,
+    exchange: u32,
+) {
     /// How much of the random weights stays.
     const RANDOM: f32 = 0.1;
     /// Slope of the deep part's units per unit of the feature and readout weight.
@@ -52,7 +59,8 @@ pub fn guess(weights: &mut [f32], size: &Dimensions, guess: &[(usize, usize, f32
     weights[places.readout_bias.clone()].fill(0.0);
     let readout = weights[places.readout.clone()].to_vec();
     for tap in 0..size.taps {
-        let worth = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
+        let age = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
+        let worth = if tap > 1 && tap + 1 == size.taps { age * (1.0 - scale.echo()) } else { age };
         for &(feature, output, gain) in guess {
             let column = || readout.iter().skip(output).step_by(outputs);
             let squares: f32 = column().map(|r| r * r).sum();
@@ -126,7 +134,7 @@ mod tests {
     fn a_guess_drives_its_output_against_its_feature_on_every_tap() {
         for exchange in [1, 5] {
             let mut weights = weights(&SIZE, Architecture::WdGnn, 3);
-            guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], exchange);
+            guess(&mut weights, &SIZE, &[(0, 0, -30.0), (1, 1, -30.0)], Scale::Closed, exchange);
             let idle =
                 Net::new(SIZE, Activation::Tanh, &weights).forward(vec![vec![0.0; SIZE.inputs(0)]]).output;
             for tap in 0..SIZE.taps {
@@ -151,7 +159,7 @@ mod tests {
         for (size, list) in [(SIZE, &[][..]), (two, &[(0, 0, -30.0)][..])] {
             let drawn = weights(&size, Architecture::WdGnn, 3);
             let mut guessed = drawn.clone();
-            guess(&mut guessed, &size, list, 1);
+            guess(&mut guessed, &size, list, Scale::Closed, 1);
             assert_eq!(guessed, drawn);
         }
     }

@@ -144,7 +144,7 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
 pub fn weight(scale: Scale, heard: usize) -> f32 {
     match scale {
         Scale::Mean => 1.0 / heard.max(1) as f32,
-        Scale::Closed => 1.0 / (heard + 1) as f32,
+        Scale::Closed | Scale::Echo(_) => 1.0 / (heard + 1) as f32,
         Scale::Scaled(factor) => factor,
         _ => 1.0,
     }
@@ -152,7 +152,7 @@ pub fn weight(scale: Scale, heard: usize) -> f32 {
 
 /// Whose taps a robot sums up.
 fn summed(links: &Links, robot: usize, scale: Scale) -> impl Iterator<Item = usize> {
-    let own = (scale == Scale::Closed).then_some(robot);
+    let own = scale.closed().then_some(robot);
     own.into_iter().chain(links.of(robot).iter().map(|&other| other as usize))
 }
 
@@ -166,6 +166,23 @@ fn exchange(chain: &mut [f32], before: &[f32], links: &Links, scale: Scale, widt
                 *sum += weight * z;
             }
         }
+        echo(chain, scale, width);
+    }
+}
+
+/// A share of the last tap comes back into the one before, if that is not the robot's own signal.
+fn echo(chain: &mut [f32], scale: Scale, width: usize) {
+    if let Some(before) = chain.len().checked_sub(2 * width).filter(|before| *before > 0) {
+        let (before, last) = chain[before..].split_at_mut(width);
+        before.iter_mut().zip(last).for_each(|(before, last)| *before += scale.echo() * *last);
+    }
+}
+
+/// What is owed to the tap before the last one is owed to the last one, too.
+pub fn echo_back(owed: &mut [f32], scale: Scale, width: usize) {
+    if let Some(before) = owed.len().checked_sub(2 * width).filter(|before| *before > 0) {
+        let (before, last) = owed[before..].split_at_mut(width);
+        before.iter().zip(last).for_each(|(before, last)| *last += scale.echo() * before);
     }
 }
 
@@ -173,6 +190,8 @@ fn exchange(chain: &mut [f32], before: &[f32], links: &Links, scale: Scale, widt
 fn exchange_back(before: &mut [f32], owed: &[f32], links: &Links, scale: Scale, width: usize) {
     let each = before.len() / links.robots().max(1);
     for (robot, owed) in owed.chunks_exact(each).enumerate() {
+        let mut owed = owed.to_vec();
+        echo_back(&mut owed, scale, width);
         let weight = weight(scale, links.of(robot).len());
         for other in summed(links, robot, scale) {
             for (sum, owed) in before[other * each..].iter_mut().zip(&owed[width..]) {
@@ -280,7 +299,9 @@ mod tests {
         }
         let trajectory = trajectory(&size(2, 4), random);
         let window = Window { trajectory: &trajectory, warm_up: 3, ticks: 4..7 };
-        check(size(2, 4), &Batch::Windows(vec![window]), Scale::Mean, random);
+        for scale in [Scale::Mean, Scale::Echo(0.6)] {
+            check(size(2, 4), &Batch::Windows(vec![window.clone()]), scale, random);
+        }
     }
 
     /// Writes down what robots' networks said, as if an expert had.

@@ -171,6 +171,13 @@ impl<W: World> Recipe<W> {
                 metric: Metric::Euclidean,
                 mixing: Mixing::Uniform,
                 through_clamp: true,
+                personal_step: self.settings.personal_step,
+                // Half of what motors can do is left for the flight.
+                personal_clip: if self.settings.personal_step > 0.0 {
+                    limit::<W>(&self.settings.task) / 2.0
+                } else {
+                    0.0
+                },
                 heeds: self.settings.heeds,
                 ..Learning::OFF
             },

@@ -198,7 +198,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         let Plan { name, recipe, size } = self.plan;
         let mut weights = first::weights(size, name.architecture, name.seed);
         if let (Way::Through(_), Some(derivative)) = (&recipe.way, recipe.world.derivative()) {
-            first::guess(&mut weights, size, &derivative.guess(), recipe.exchange);
+            first::guess(&mut weights, size, &derivative.guess(), recipe.scale(), recipe.exchange);
             for range in first::rows(size, &derivative.unseen()) {
                 weights[range].fill(0.0);
             }

@@ -13,13 +13,12 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use wdgnn_core::{
     activation::Activation,
-    taps::Scale,
     task::{Numbers as _, State},
 };
 
 use super::{
     block::{Block, Tallies},
-    gradient::weight,
+    gradient::{echo_back, weight},
     lanes::Width,
     net::{Net, Sums},
     ways::Through,
@@ -167,7 +166,10 @@ impl<W: World> Flown<W> {
             if error.iter().any(|e| *e != 0.0) {
                 block.there_and_back(net, &self.taps[tick], &error, &mut owed, &mut tallies);
             }
-            for (robot, owed) in owed.chunks_exact(inputs).enumerate() {
+            for (robot, owed) in owed.chunks_exact_mut(inputs).enumerate() {
+                if self.memories[tick][robot].exchanged {
+                    echo_back(owed, draft.scale, features);
+                }
                 self.exchange_back(tick, robot, owed, draft, features, &mut taps);
                 let memory = &self.memories[tick][robot];
                 derivative.observe(
@@ -239,7 +241,7 @@ impl<W: World> Flown<W> {
             return;
         }
         let weight = weight(draft.scale, memory.heard.len());
-        let own = (draft.scale == Scale::Closed).then_some((robot as u32, tick as u32));
+        let own = draft.scale.closed().then_some((robot as u32, tick as u32));
         for (other, spoke) in own.into_iter().chain(memory.heard.iter().copied()) {
             // What it told were its taps of the exchange before.
             if let Some(source) = (spoke as usize).checked_sub(draft.exchange.max(1) as usize) {
@@ -253,7 +255,7 @@ impl<W: World> Flown<W> {
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::{flocking::Flocking, shape::Dimensions};
+    use wdgnn_core::{flocking::Flocking, shape::Dimensions, taps::Scale};
 
     use super::*;
     use crate::{
@@ -309,6 +311,8 @@ mod tests {
             (Scale::Mean, 1, Quirks::default(), false),
             (Scale::Closed, 3, Quirks::default(), true),
             (Scale::Closed, 1, quirks, true),
+            (Scale::Echo(0.8), 1, Quirks::default(), true),
+            (Scale::Echo(0.8), 3, Quirks::default(), true),
         ] {
             let setting = setting(scale, exchange, quirks, normalised);
             let smooth: usize = (0..8).map(|number| directions_that_agree(&setting, number)).sum();

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from .shift import Scale, echoed, is_closed
+
 if TYPE_CHECKING:
     from .network import Network
 
@@ -33,15 +35,15 @@ def accumulate(start: Tensor, inputs: Tensor, weights: Tensor) -> Tensor:
     return sums
 
 
-def exchange(chain: Tensor, heard: Tensor, scale: str | float) -> Tensor:
+def exchange(chain: Tensor, heard: Tensor, scale: Scale) -> Tensor:
     """Taps 1…K: oneself first, if at all, then the neighbours in ascending order."""
     said = chain[..., :-1, :]
-    closed = scale == "closed"
+    closed = is_closed(scale)
     sums = said.clone() if closed else torch.zeros_like(said)
     for other, hears in zip(said.unbind(-3), heard.unbind(-1)):
         sums = sums + torch.where(hears[..., None, None] > 0.0, other.unsqueeze(-3), torch.tensor(0.0))
-    if scale in ("mean", "closed"):
-        return sums / (heard.sum(-1) + float(closed)).clamp(min=1.0)[..., None, None]
+    if closed or scale == "mean":
+        return echoed(sums / (heard.sum(-1) + float(closed)).clamp(min=1.0)[..., None, None], scale)
     return sums if scale == "sum" else sums * torch.tensor(float(scale))
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from .._native import Model
 from . import exact
+from .shift import echoed, is_closed
 
 Chains = list[Tensor]
 
@@ -122,11 +123,11 @@ class Network(nn.Module):
         """Taps 1…K from everybody's taps of the exchange before."""
         said = chain[..., :-1, :]
         scale = self.header["scale"]
-        if scale == "closed":
+        if is_closed(scale):
             heard = heard + torch.eye(heard.shape[-1], dtype=heard.dtype)
         sums = torch.einsum("...ij,...jkf->...ikf", heard, said)
-        if scale in ("mean", "closed"):
-            return sums / heard.sum(-1).clamp(min=1.0)[..., None, None]
+        if is_closed(scale) or scale == "mean":
+            return echoed(sums / heard.sum(-1).clamp(min=1.0)[..., None, None], scale)
         return sums if scale == "sum" else sums * float(scale)
 
     def _activate(self, x: Tensor) -> Tensor:

@@ -146,6 +146,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
             scale: Scale::Closed,
             step: 1.0,
             ball: 1.0,
+            personal_step: 0.0,
             heeds: false,
         })
     }
@@ -177,6 +178,8 @@ pub struct Settings<T> {
     pub step: f32,
     /// How far parameters may go, in the same measure.
     pub ball: f32,
+    /// The step of a robot's own bias, which makes up for what its motors do otherwise than they are told; 0 for none.
+    pub personal_step: f32,
     /// Whether robots heed what came of their commands.
     pub heeds: bool,
 }

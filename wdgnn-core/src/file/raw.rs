@@ -14,6 +14,9 @@ use crate::{
 /// The personal part's clip is kept in tenths.
 const CLIPS_PER_UNIT: f32 = 10.0;
 
+/// And its step in thousandths.
+const STEPS_PER_UNIT: f32 = 1000.0;
+
 /// The header as it lies in the file. Every field has a fixed width, so the numbers behind it stay aligned.
 pub(super) struct Raw {
     magic: [u8; 4],
@@ -121,6 +124,7 @@ impl Raw {
             Scale::Mean => (1, 1.0),
             Scale::Scaled(factor) => (2, factor),
             Scale::Closed => (3, 1.0),
+            Scale::Echo(share) => (4, share),
         };
         Self {
             magic: MAGIC,
@@ -141,7 +145,7 @@ impl Raw {
             through_clamp: u8::from(header.learning.through_clamp) + 2 * u8::from(header.learning.heeds),
             personal_clip: (header.learning.personal_clip * CLIPS_PER_UNIT) as u8,
             interval: header.interval,
-            personal_step: header.learning.personal_step as u16,
+            personal_step: (header.learning.personal_step * STEPS_PER_UNIT + 0.5) as u16,
             numbers: numbers as u32,
         }
     }
@@ -157,7 +161,7 @@ impl Raw {
             code @ 0..=3 => (code & 1 != 0, code & 2 != 0),
             code => return Err(unknown(Field::Learning, code)),
         };
-        let personal_step = f32::from(self.personal_step);
+        let personal_step = f32::from(self.personal_step) / STEPS_PER_UNIT;
         let personal_clip = f32::from(self.personal_clip) / CLIPS_PER_UNIT;
         let mixing = Mixing::from_code(self.mixing).ok_or(unknown(Field::Learning, self.mixing))?;
         let fractions = self.task_numbers.iter().chain(&self.learning).chain([&self.scale_factor]);
@@ -178,6 +182,8 @@ impl Raw {
                 1 => Scale::Mean,
                 2 => Scale::Scaled(self.scale_factor),
                 3 => Scale::Closed,
+                // From 1 on, taps would grow for ever.
+                4 if (0.0..1.0).contains(&self.scale_factor) => Scale::Echo(self.scale_factor),
                 code => return Err(unknown(Field::Scale, code)),
             },
             features: self.features,

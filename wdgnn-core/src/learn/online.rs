@@ -66,8 +66,9 @@ pub struct Learning {
     pub mixing: Mixing,
     /// Whether a gradient passes where the command is clamped.
     pub through_clamp: bool,
-    /// The step size of the personal part: what a robot adds to its network's output, learned by the same loss and averaged with
-    /// nobody. 0 for none, as in the paper.
+    /// The step size of the personal bias, what a robot adds to its network's output: the share per tick by which it makes up for what its
+    /// motors do otherwise than they are told ([`Personal::compare`](crate::personal::Personal::compare)). Averaged with nobody; 0 for
+    /// none, as in the paper.
     pub personal_step: f32,
     /// The largest magnitude of the personal part, per output: its ball.
     pub personal_clip: f32,

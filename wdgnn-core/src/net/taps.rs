@@ -88,8 +88,8 @@ pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 /// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
-/// left at zero for inference to fill in. `own` are the node's own taps as its neighbours hear them, for [`Scale::Closed`]: they
-/// come first.
+/// left at zero for inference to fill in. `own` are the node's own taps as its neighbours hear them, for [`Scale::Closed`] and
+/// [`Scale::Echo`]: they come first.
 #[inline]
 pub fn aggregate<'a, C: Chains + 'a>(
     own: &C,
@@ -98,7 +98,7 @@ pub fn aggregate<'a, C: Chains + 'a>(
 ) -> C {
     let mut chains = C::ZERO;
     let mut count = 0;
-    if scale == Scale::Closed {
+    if scale.closed() {
         chains.add_shifted(own, 1.0);
         count = 1;
     }
@@ -242,6 +242,10 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
     #[inline]
     fn apply_scale(&mut self, scale: Scale, count: usize) {
         scale.apply(self.chain.numbers_mut().get_mut(F..).unwrap_or_default(), count);
+        // Tap 0 is the node's own signal: a chain of two taps has nothing that could come back.
+        if let (Scale::Echo(share), [_, .., before, last]) = (scale, &mut self.chain.0[..]) {
+            kernels::add_scaled(before, last, share);
+        }
         self.above.apply_scale(scale, count);
     }
 }
@@ -267,11 +271,38 @@ mod tests {
         assert_eq!(aggregated(Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
         assert_eq!(aggregated(Scale::Scaled(2.0)), taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]]));
         assert_eq!(aggregated(Scale::Closed), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 4.0]]));
+        assert_eq!(aggregated(Scale::Echo(0.5)), taps([[0.0, 0.0], [7.5, 8.0], [9.0, 4.0]]));
+    }
+
+    #[test]
+    fn a_chain_of_two_taps_has_no_echo() {
+        let two = Stacked { chain: Chain([[1.0], [2.0]]), above: NoChain };
+        let [echo, closed] =
+            [Scale::Echo(0.5), Scale::Closed].map(|scale| aggregate(&two, core::iter::empty(), scale));
+        assert_eq!(echo, closed);
+    }
+
+    #[test]
+    fn an_echo_tells_of_more_hops_than_there_are_taps() {
+        // Five nodes in a row; the first one's signal is 1, and all hold still.
+        let mut row = [Taps::ZERO; 5];
+        for _ in 0..12 {
+            row[0].chain.0[0] = [1.0; 2];
+            let before = row;
+            row = core::array::from_fn(|node| {
+                let sides = [node.checked_sub(1), Some(node + 1)].into_iter().flatten();
+                let heard = sides.filter_map(|other| before.get(other)).map(|taps| (taps, 1.0));
+                aggregate(&before[node], heard, Scale::Echo(0.8))
+            });
+        }
+        assert!(row[4].chain.0[2][0] > 0.01, "four hops, two taps: {row:?}");
+        let bound = 1.0 / (1.0 - 0.8);
+        assert!(row.iter().flat_map(|taps| taps.chain.numbers()).all(|z| (0.0..=bound).contains(z)));
     }
 
     #[test]
     fn nobody_around_gives_zeros_under_every_scale() {
-        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed] {
+        for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed, Scale::Echo(0.9)] {
             assert_eq!(aggregate(&Taps::ZERO, core::iter::empty(), scale), Taps::ZERO);
         }
     }

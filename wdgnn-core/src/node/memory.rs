@@ -31,6 +31,7 @@ pub struct Memory<M: Model, T: Task> {
     own: OwnTrack<T>,
     drive: Drive,
     command: Option<M::Output>,
+    done: Option<M::Output>,
     battery: Option<u8>,
     chains: M::Chains,
     told: Option<M::Chains>,
@@ -39,6 +40,7 @@ pub struct Memory<M: Model, T: Task> {
     output: M::Output,
     personal: Personal<M::Output>,
     before: T::State,
+    older: T::State,
 }
 
 impl<M: Model, T: Task> Memory<M, T> {
@@ -115,6 +117,7 @@ where
             own,
             drive,
             command,
+            done,
             battery,
             chains,
             told,
@@ -123,6 +126,7 @@ where
             output,
             personal,
             before,
+            older,
         } = self;
         Memory {
             tick: *tick,
@@ -140,6 +144,7 @@ where
             own: *own,
             drive: *drive,
             command: *command,
+            done: *done,
             battery: *battery,
             chains: *chains,
             told: *told,
@@ -148,6 +153,7 @@ where
             output: *output,
             personal: *personal,
             before: *before,
+            older: *older,
         }
     }
 
@@ -157,7 +163,7 @@ where
         self.remember_senses(memory);
         (memory.turn, memory.boot, memory.degree) = (self.turn, self.boot, self.degree);
         (memory.alone, memory.past, memory.battery) = (self.alone, self.past, self.battery);
-        memory.command = self.command;
+        (memory.command, memory.done) = (self.command, self.done);
         memory.chains = self.chains;
         memory.told = self.told;
         memory.wide = self.wide;
@@ -172,7 +178,7 @@ where
     pub fn remember_senses(&self, memory: &mut Memory<M, T>) {
         (memory.tick, memory.passed, memory.lived) = (self.tick, self.passed, self.lived);
         (memory.began, memory.age, memory.sequence) = (self.began, self.age, self.sequence);
-        (memory.state, memory.before) = (self.state, self.before);
+        (memory.state, memory.before, memory.older) = (self.state, self.before, self.older);
         (memory.own, memory.drive) = (self.own, self.drive);
     }
 
@@ -195,6 +201,7 @@ where
             own,
             drive,
             command,
+            done,
             battery,
             chains,
             told,
@@ -203,6 +210,7 @@ where
             output,
             personal,
             before,
+            older,
         } = memory;
         self.id = id;
         (self.tick, self.passed, self.turn, self.boot) = (*tick, *passed, *turn, *boot);
@@ -210,14 +218,14 @@ where
         (self.began, self.lived, self.past, self.battery) = (*began, *lived, *past, *battery);
         self.state = *state;
         (self.own, self.drive) = (*own, *drive);
-        self.command = *command;
+        (self.command, self.done) = (*command, *done);
         self.chains = *chains;
         self.told = *told;
         self.wide = *wide;
         self.factor = *factor;
         self.output = *output;
         self.personal = *personal;
-        self.before = *before;
+        (self.before, self.older) = (*before, *older);
     }
 
     /// In place of all neighbours, those with these addresses, ascending, of whom nothing is known but that they were there: who is not

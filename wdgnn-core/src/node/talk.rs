@@ -26,8 +26,9 @@ where
     /// ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
         let was_blind = self.blind();
-        self.before = self.state;
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
+        self.older = if self.passed == 1 { self.before } else { self.state };
+        self.before = self.state;
         self.tick = tick;
         self.lived = self.lived.saturating_add(1);
         self.codec.begin(tick);
@@ -42,7 +43,7 @@ where
         self.state = self.task.carry_on(&state, age.min(oldest));
         if was_blind && !self.own.stuck {
             // From where it did not know to be, it did not come by its own command.
-            self.before = self.state;
+            (self.before, self.older) = (self.state, self.state);
         }
         let unseen = core::mem::replace(&mut self.age, age);
         if self.behaviour.wary {

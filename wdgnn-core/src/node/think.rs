@@ -74,7 +74,7 @@ where
 
     /// Remembers what the motors do from now on; nothing that is known, where they come to rest by their own means.
     pub fn acted(&mut self, command: Option<M::Output>) {
-        self.command = command;
+        self.done = core::mem::replace(&mut self.command, command);
     }
 
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
@@ -84,23 +84,30 @@ where
         let gradient = self.task.gradient(&self.state, self.states(), &self.output, rule.through_clamp);
         self.factor = self.model.gradient(&gradient);
         if rule.personal() && !self.unsure() {
-            self.learn_personally(&gradient);
+            self.learn_personally();
         }
         gradient
     }
 
-    /// Learn: the personal part. What a robot does alone, or what somebody else made of its command, teaches it nothing.
+    /// Learn: the personal part. What a robot does alone teaches it nothing, and skipped ticks do not.
     #[inline(never)] // its stack is given back before the next verb
-    fn learn_personally(&mut self, gradient: &M::Output) {
+    fn learn_personally(&mut self) {
         let rule = self.behaviour.learning;
-        if self.alone > 0 {
+        if self.alone > 0 || self.passed != 1 {
             return;
         }
         if rule.personal_step > 0.0 {
-            self.personal.descend(gradient, rule.personal_step, rule.personal_clip);
+            let achieved = self.task.achieved(&self.before, &self.state);
+            if let (Some(command), Some(achieved)) = (&self.done, &achieved) {
+                // At a limit, more is no more.
+                let mut more = *command;
+                more.as_mut().iter_mut().for_each(|u| *u *= 2.0);
+                let most = self.task.command(&more);
+                self.personal.compare(command, achieved, &most, &rule);
+            }
         }
-        if rule.heeds && self.passed == 1 {
-            let outcome = self.task.outcome(&self.before, &self.state, self.states());
+        if rule.heeds {
+            let outcome = self.task.outcome(&self.older, &self.before, &self.state, self.states());
             self.personal.heed(outcome);
         }
     }

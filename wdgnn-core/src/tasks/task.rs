@@ -242,16 +242,23 @@ pub trait Task {
         *output
     }
 
-    /// What came of the commands so far: the product of where the loss says the node should not go with how its state has changed
-    /// since `before`, and the largest that the product could be. Below zero while it does what it should. The default has nothing
-    /// to say.
+    /// The output that the node's state has really followed from the tick `before` on, whatever it was told. `None`, the default, where
+    /// that cannot be said.
+    fn achieved(&self, _before: &Self::State, _own: &Self::State) -> Option<Self::Output> {
+        None
+    }
+
+    /// What came of the commands so far: the products of where the loss says the node should not go with how its state has changed
+    /// in the last tick and in the one before it, and the largest that their sum could be. Below zero while it does what it should. The
+    /// default has nothing to say.
     fn outcome<'a>(
         &self,
+        _older: &Self::State,
         _before: &Self::State,
         _own: &Self::State,
         _neighbours: impl Iterator<Item = &'a Self::State>,
-    ) -> (f32, f32) {
-        (0.0, 0.0)
+    ) -> [f32; 3] {
+        [0.0; 3]
     }
 
     /// A last look at a command with the neighbours in view, such as keeping apart. Must stay within the limits of

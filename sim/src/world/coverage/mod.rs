@@ -56,8 +56,14 @@ impl World for Area {
 
     /// What can be learned from one's own cell is Lloyd's way, and the network knows better from its neighbours: a small step.
     fn settings(recipe: RecipeName) -> Option<Settings<Coverage>> {
-        let settings =
-            Settings { task: Self::task(), scale: Scale::Closed, step: 0.02, ball: 1.0, heeds: false };
+        let settings = Settings {
+            task: Self::task(),
+            scale: Scale::Closed,
+            step: 0.02,
+            ball: 1.0,
+            personal_step: 0.0,
+            heeds: false,
+        };
         (recipe != RecipeName::Paper).then_some(settings)
     }
 

@@ -32,6 +32,15 @@ use crate::{
     world::{Condition, Derivative, Rival, Settings, SwarmOf, World},
 };
 
+/// Repulsion of networks that are trained through the simulator, in metres and m/s². What counts is its strength beside the network's
+/// gain: of reaches from 0.32 to 0.5 m this one leaves fewest pairs within 0.3 m for what it costs.
+const REPULSION: f32 = 0.4;
+const STRENGTH: f32 = 16.0;
+
+/// How much of the last tap comes back in each exchange. The best of a search with a linear filter; from 0.8 to 0.9 it makes no
+/// difference, at 0.95 robots hold on to what is no longer true.
+const ECHO: f32 = 0.86;
+
 /// Robots of `D` axes that move by their accelerations.
 #[derive(Clone, Debug, Default)]
 pub struct Flock<const D: usize = 2> {
@@ -162,14 +171,21 @@ where
     /// keeps the swarm together off the training conditions.
     fn settings(recipe: RecipeName) -> Option<Settings<Flocking<D>>> {
         let through = Settings {
-            task: Flocking::<D>::MEANS,
-            scale: Scale::Closed,
+            task: Flocking { repulsion: REPULSION, strength: STRENGTH, ..Flocking::<D>::MEANS },
+            scale: Scale::Echo(ECHO),
             step: 100.0,
             ball: 20.0,
+            personal_step: 0.01,
             heeds: true,
         };
-        let ours =
-            Settings { task: Flocking::<D>::SUMS, scale: Scale::Mean, step: 5.0, ball: 1.0, heeds: false };
+        let ours = Settings {
+            task: Flocking::<D>::SUMS,
+            scale: Scale::Mean,
+            step: 5.0,
+            ball: 1.0,
+            personal_step: 0.0,
+            heeds: false,
+        };
         Some(match recipe {
             RecipeName::Through | RecipeName::Evolve => through,
             RecipeName::Ours => ours,

@@ -4,7 +4,6 @@ use super::{
     motion::{Axes, Motion},
     settings::Flocking,
 };
-use crate::math;
 
 /// No distance is taken shorter than this, whatever the configured floor: `d = 0` gives a finite number.
 const SHORTEST_METRES: f32 = 1.0e-3;
@@ -82,16 +81,18 @@ where
         sum / n
     }
 
-    /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed since: below zero while it
-    /// comes nearer, above it where it has flown past.
+    /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed in the last two ticks: below zero
+    /// while it comes nearer, above it where it has flown past.
     pub(super) fn progress<'a>(
         &self,
+        older: &Motion<D>,
         before: &Motion<D>,
         own: &Motion<D>,
         neighbours: impl Iterator<Item = &'a Motion<D>>,
-    ) -> (f32, f32) {
+    ) -> [f32; 3] {
         let (off, _) = self.deviation(own, neighbours, &[0.0; D]);
-        let change = own.velocity.minus(&before.velocity);
-        (off.dot(&change), math::sqrt(off.dot(&off) * change.dot(&change)))
+        let now = own.velocity.minus(&before.velocity);
+        let then = before.velocity.minus(&older.velocity);
+        [off.dot(&now), off.dot(&then), off.length() * (now.length() + then.length())]
     }
 }

@@ -153,14 +153,21 @@ where
         neighbours.fold(*output, |steered, other| self.repel(own, other, reach_squared, steered))
     }
 
-    /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed since.
+    /// An acceleration.
+    fn achieved(&self, before: &Motion<D>, own: &Motion<D>) -> Option<[f32; D]> {
+        let change = own.velocity.minus(&before.velocity);
+        Some(change.map(|v| v / self.period))
+    }
+
+    /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed.
     fn outcome<'a>(
         &self,
+        older: &Motion<D>,
         before: &Motion<D>,
         own: &Motion<D>,
         neighbours: impl Iterator<Item = &'a Motion<D>>,
-    ) -> (f32, f32) {
-        self.progress(before, own, neighbours)
+    ) -> [f32; 3] {
+        self.progress(older, before, own, neighbours)
     }
 
     /// The separation guard: adds a push away from every neighbour that would come too close within the horizon.

@@ -115,8 +115,15 @@ fn an_outcome_tells_coming_nearer_from_flying_past() {
     // The mean of 3 and 1 is 2, so it is 1 off; it was slower before, so it is moving away.
     let others = [motion(1.0, 0.0, 1.0, 0.0)];
     let own = motion(0.0, 0.0, 3.0, 0.0);
-    assert_eq!(TASK.outcome(&motion(0.0, 0.0, 2.5, 0.0), &own, others.iter()), (0.5, 0.5));
-    assert_eq!(TASK.outcome(&motion(0.0, 0.0, 4.0, 0.0), &own, others.iter()), (-1.0, 1.0));
+    let outcome = |older: f32, before: f32| {
+        let [older, before] = [older, before].map(|x| motion(0.0, 0.0, x, 0.0));
+        TASK.outcome(&older, &before, &own, others.iter())
+    };
+    assert_eq!(outcome(2.5, 2.5), [0.5, 0.0, 0.5]);
+    assert_eq!(outcome(5.0, 4.0), [-1.0, -1.0, 2.0]);
+    assert_eq!(outcome(3.0, 4.0), [-1.0, 1.0, 2.0], "there and back again");
+    let achieved = TASK.achieved(&motion(0.0, 0.0, 2.5, 0.0), &own);
+    assert_eq!(achieved, Some([0.5 / TASK.period, 0.0]));
 }
 
 #[test]

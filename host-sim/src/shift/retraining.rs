@@ -1,0 +1,94 @@
+//! The same network, trained further for one condition: what adaptation could at most reach by this way of training.
+//!
+//! First by the gain of its readout, which no gradient finds: a swarm that swings does so at the limit of its commands, where none
+//! passes. Then step by step through the simulator. What flies best is kept, in flights of its own that nobody else is measured by.
+
+use std::sync::atomic::Ordering;
+
+use wdgnn_core::shape::Dimensions;
+
+use super::{Plan, Quirks};
+use crate::{
+    error::{Error, Result},
+    flight::Flight,
+    lineup::{Lineup, OFFLINE},
+    model::ModelFile,
+    swarm::networks::Draft,
+    train::{adam::Adam, first, net::Places, through, ways::Through},
+    world::{World as _, flock::Flock},
+};
+
+/// Gains of the readout to be tried, relative to what it was.
+const GAINS: [f32; 8] = [1.0, 2.0, 1.4, 0.7, 0.5, 0.35, 0.25, 0.15];
+/// Flights that decide.
+const FLIGHTS: usize = 6;
+/// Their seed is so much further on than that of the flights that are measured.
+const APART: u64 = 1 << 32;
+/// Adam's rate at the beginning.
+const RATE: f32 = 2.0e-3;
+
+impl Plan<'_> {
+    /// The best network that was found for these robots.
+    pub(super) fn retrained(&self, quirks: Quirks) -> Result<ModelFile> {
+        let model = &self.lineup.models[0];
+        let weights = model.weights();
+        let places = Places::of(&Dimensions::of(&weights.header));
+        let mut best = (f64::INFINITY, model.clone());
+        for gain in GAINS {
+            let mut numbers = weights.numbers.to_vec();
+            numbers[places.readout.start..places.readout_bias.end].iter_mut().for_each(|r| *r *= gain);
+            self.keep_better(quirks, &numbers, &mut best)?;
+        }
+        let descended = self.descended(quirks, &best.1)?;
+        self.keep_better(quirks, &descended, &mut best)?;
+        Ok(best.1)
+    }
+
+    /// Flies these numbers, and keeps them if nothing was better.
+    fn keep_better(&self, quirks: Quirks, numbers: &[f32], best: &mut (f64, ModelFile)) -> Result {
+        let model = &self.lineup.models[0];
+        let file = ModelFile::new(model.path(), &model.weights().header, numbers)?;
+        let lineup = Lineup { models: vec![file], ..self.lineup.clone() };
+        let plan = Plan { swarms: FLIGHTS, ..*self };
+        let flights = plan.fly(&lineup, OFFLINE, quirks, self.seed + APART)?;
+        let total = flights.iter().map(Flight::total).sum();
+        if let (true, Some(file)) = (total < best.0, lineup.models.into_iter().next()) {
+            *best = (total, file);
+        }
+        Ok(())
+    }
+
+    /// The numbers after some steps through the simulator.
+    fn descended(&self, quirks: Quirks, model: &ModelFile) -> Result<Vec<f32>> {
+        let weights = model.weights();
+        let size = Dimensions::of(&weights.header);
+        let (scale, task) = (weights.header.scale, self.lineup.task()?);
+        let exchange = weights.header.interval.into();
+        // Beyond the middle of the flight, where things happen.
+        let through = Through { ticks: 100, flights: 8, mixed: 0.0, terminal: 20.0, longest: 1.0 };
+        let world = Flock::with(quirks);
+        let unseen = world.derivative().map_or(0..0, |derivative| derivative.unseen());
+        let draw = |_: &mut _| (world.clone(), Flock::<2>::condition());
+        let mut numbers = weights.numbers.to_vec();
+        let mut adam = Adam::new(numbers.len());
+        let mut gradient = vec![0.0; numbers.len()];
+        for step in 0..self.retrain {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let draft = Draft { numbers: &numbers, size, scale, task, exchange };
+            // Other flights than those that are measured, and other robots.
+            let number = (1 << 20) + step as u64;
+            through::gradient::<Flock>(&draft, &through, &draw, self.seed, number, &mut gradient)?;
+            for range in first::rows(&size, &unseen) {
+                gradient[range].fill(0.0);
+            }
+            let rate = RATE * (1.0 - 0.9 * step as f32 / self.retrain as f32);
+            adam.step(&mut numbers, &gradient, rate);
+        }
+        for number in &mut numbers {
+            *number = wdgnn_core::math::flush(*number);
+        }
+        Ok(numbers)
+    }
+}
