@@ -139,7 +139,8 @@ fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32,
         if let Some(slot) = places.get_mut(count) {
             *slot = *other;
         }
-        count += usize::from((squared(place, its_place) <= within) & (*other != robot));
+        let near = squared(place, its_place) <= within;
+        count += usize::from(near) * usize::from(*other != robot);
     }
     others.truncate(first + count);
 }

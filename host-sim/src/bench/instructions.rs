@@ -109,6 +109,7 @@ fn collected(kernel: &str, rounds: usize) -> Result<u64> {
     line.and_then(|(_, count)| count.trim().parse().ok()).ok_or_else(|| failed(&"it counted nothing"))
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a kernel among others")]
 fn batch(rounds: usize) -> Result {
     let weights = first::weights(&SIZE, Architecture::WdGnn, 1);
     let taps: Vec<f32> = (0..4096 * SIZE.inputs(0)).map(|index| (index % 17) as f32 * 0.1 - 0.8).collect();
