@@ -30,6 +30,8 @@ const COLUMNS: usize = 80;
 struct State {
     what: &'static str,
     done: f64,
+    /// Of what is done, what took no time.
+    free: f64,
     length: u64,
     message: String,
 }
@@ -45,7 +47,7 @@ pub struct Progress {
 /// A bar over `length` steps of something called `what`; 0 for as many as it takes.
 #[must_use]
 pub fn bar(length: u64, what: &'static str) -> Progress {
-    let state = Arc::new(Mutex::new(State { what, done: 0.0, length, message: String::new() }));
+    let state = Arc::new(Mutex::new(State { what, done: 0.0, free: 0.0, length, message: String::new() }));
     let over = Arc::new(AtomicBool::new(false));
     let (seen, ends) = (Arc::clone(&state), Arc::clone(&over));
     let teller = std::thread::spawn(move || tell(&seen, &ends));
@@ -61,6 +63,13 @@ impl Progress {
     pub fn inc(&self, steps: u64) {
         let mut state = self.state();
         state.done = state.done.floor() + steps as f64;
+    }
+
+    /// So many steps more that took no time, and say nothing about the others.
+    pub fn skip(&self, steps: u64) {
+        let mut state = self.state();
+        state.done = state.done.floor() + steps as f64;
+        state.free += steps as f64;
     }
 
     /// So many steps in all.
@@ -151,9 +160,9 @@ impl Plain {
 
 /// What is left at the pace so far; unknown before anything is done.
 fn left(state: &State, elapsed: Duration) -> Option<Duration> {
-    let State { done, length, .. } = *state;
-    let known = done > 0.0 && length > 0;
-    known.then(|| elapsed.mul_f64(((length as f64 - done) / done).max(0.0)))
+    let State { done, free, length, .. } = *state;
+    let known = done > free && length > 0;
+    known.then(|| elapsed.mul_f64(((length as f64 - done) / (done - free)).max(0.0)))
 }
 
 /// One line about it.
@@ -197,7 +206,7 @@ mod tests {
     use super::*;
 
     fn state(done: f64, length: u64) -> State {
-        State { what: "flying", done, length, message: String::new() }
+        State { what: "flying", done, free: 0.0, length, message: String::new() }
     }
 
     #[test]
@@ -208,6 +217,9 @@ mod tests {
         assert_eq!(left(&state(4.0, 4), seconds(10)), Some(seconds(0)));
         assert_eq!(left(&state(0.0, 4), seconds(10)), None, "nobody can know");
         assert_eq!(left(&state(5.0, 0), seconds(10)), None);
+        let mostly_free = State { free: 50.0, ..state(52.0, 60) };
+        assert_eq!(left(&mostly_free, seconds(10)), Some(seconds(40)), "what took no time says nothing");
+        assert_eq!(left(&State { free: 50.0, ..state(50.0, 60) }, seconds(10)), None);
         assert_eq!(line(&state(0.0, 4), seconds(3), false), "flying    0/4, 3 s so far");
         assert_eq!(line(&state(2.0, 4), seconds(300), false), "flying    2/4, about 5 min 0 s left");
         assert!(line(&state(2.0, 4), seconds(3), true).contains("[==============              ] 2/4"));

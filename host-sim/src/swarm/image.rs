@@ -133,8 +133,12 @@ fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String
     let (mut messages, mut done) = (String::new(), BTreeSet::new());
     for line in child.stdout.take().map(BufReader::new).into_iter().flat_map(BufReader::lines) {
         let line = line?;
-        done.extend(package(&line));
-        bar.set_position(done.len() as u64);
+        if let Some((package, fresh)) = package(&line)
+            && done.insert(package)
+        {
+            // What was built before says nothing about what is still to be built.
+            if fresh { bar.skip(1) } else { bar.inc(1) }
+        }
         messages.extend([&line, "\n"]);
     }
     let said = errors.and_then(|errors| errors.join().ok()).unwrap_or_default();
@@ -165,12 +169,13 @@ fn crates(settings: &Settings<'_>) -> u64 {
     names.len() as u64
 }
 
-/// The package that a message of cargo's is about, once it is done.
-fn package(line: &str) -> Option<String> {
+/// The package that a message of cargo's is about, once it is done, and whether it was before.
+fn package(line: &str) -> Option<(String, bool)> {
     let message: serde_json::Value = serde_json::from_str(line).ok()?;
     let done = message["reason"] == "compiler-artifact"
         && message["target"]["kind"] != serde_json::json!(["custom-build"]);
-    done.then(|| message["package_id"].as_str().map(str::to_owned)).flatten()
+    let package = message["package_id"].as_str().filter(|_| done)?;
+    Some((package.to_owned(), message["fresh"] == true))
 }
 
 fn cannot(error: &io::Error) -> Error {
@@ -206,7 +211,7 @@ mod tests {
         let message = |reason: &str, kind: &str| {
             format!(r#"{{"reason":"{reason}","package_id":"libm 0.2","target":{{"kind":["{kind}"]}}}}"#)
         };
-        assert_eq!(package(&message("compiler-artifact", "lib")).as_deref(), Some("libm 0.2"));
+        assert_eq!(package(&message("compiler-artifact", "lib")), Some(("libm 0.2".into(), false)));
         assert_eq!(package(&message("compiler-artifact", "custom-build")), None);
         assert_eq!(package(&message("build-script-executed", "lib")), None);
         assert_eq!(package("warning: x"), None);
