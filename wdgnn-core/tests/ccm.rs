@@ -11,7 +11,7 @@ use ccm::{
 };
 use proptest::prelude::*;
 use wdgnn_core::{
-    ccm::{Block, BlockCipher, Nonce, open, seal, verify},
+    ccm::{Block, BlockCipher, Nonce, open, seal, try_open, verify},
     cipher::Aes,
 };
 
@@ -210,5 +210,20 @@ proptest! {
         let mut opened = changed.to_vec();
         prop_assert!(!open(&aes, nonce, [associated, &[]], &mut opened, tag));
         prop_assert!(opened.iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
+fn what_one_key_does_not_open_is_left_for_the_next_one_as_it_was() {
+    let [right, wrong] = [[1; 16], [2; 16]].map(|key: [u8; 16]| Aes::new(&key));
+    for length in 0..70 {
+        let plain: Vec<u8> = (0..length).collect();
+        let (mut content, mut tag) = (plain.clone(), [0; 8]);
+        seal(&right, &[7; 13], [&[9], &[]], &mut content, &mut tag).unwrap();
+        let sealed = content.clone();
+        assert!(!try_open(&wrong, &[7; 13], [&[9], &[]], &mut content, &tag));
+        assert_eq!(content, sealed);
+        assert!(try_open(&right, &[7; 13], [&[9], &[]], &mut content, &tag));
+        assert_eq!(content, plain);
     }
 }

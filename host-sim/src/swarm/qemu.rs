@@ -49,8 +49,8 @@ impl Emulator {
         watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let digits = |key: &Key| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let personal = personal.map_or(String::new(), |key| format!(",arg={}", digits(key)));
+        let personal =
+            personal.map_or(String::new(), |key| format!(",arg={:032x}", u128::from_be_bytes(*key)));
         let complaints = fs::File::options().create(true).append(true).open(folder.join("qemu"))?;
         let mut child = Command::new(QEMU)
             .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])

@@ -269,7 +269,7 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
             let made = notice.vouched(&B::with_key(&next.unwrap_or(self.key)), tag, buffer.get(..length)?);
             held.vouched = made;
             if !made {
-                self.held.swap_remove(place);
+                self.held.retain(|held| held.name != notice.name);
                 return None;
             }
         }
@@ -280,7 +280,7 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
     fn least_handed_on(&mut self, near: impl Fn(NodeId) -> bool) -> Option<usize> {
         let count = self.held.len();
         self.turn = self.turn.wrapping_add(1);
-        let places = (0..count).map(|step| (self.turn.wrapping_add(step)) % count.max(1));
+        let places = (0..count).map(|step| self.turn.wrapping_add(step) % count.max(1));
         let open = |place: &usize| self.held.get(*place).is_some_and(|held| held.passes < PASSES);
         let order =
             |place: &usize| self.held.get(*place).map(|held| (held.passes, !near(held.name), held.heard));

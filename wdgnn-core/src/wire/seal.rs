@@ -267,7 +267,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     }
 
     fn hand_on(&mut self, round: u32, index: u32, buffer: &mut [u8]) -> Option<usize> {
-        if ROSTER == 0 || index + 1 < C::FRAMES {
+        if ROSTER == 0 || index.saturating_add(1) < C::FRAMES {
             return None;
         }
         let Self { senders, epochs, .. } = self;
