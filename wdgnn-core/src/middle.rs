@@ -20,53 +20,101 @@ impl Middle {
             _ => (first, others),
         };
         // Distances grow to either side, so that half of them are found by going outwards.
-        let (mut below, mut above) = (low.iter().rev().peekable(), above.iter().peekable());
-        let mut spread = 0.0;
+        let (mut below, mut above) = (low.iter().rev(), above.iter());
+        let mut below = || below.next().map_or(f32::INFINITY, |x| median - *x);
+        let mut above = || above.next().map_or(f32::INFINITY, |x| *x - median);
+        let (mut down, mut up, mut spread) = (below(), above(), 0.0);
         for _ in 0..low.len() {
-            let down = below.peek().map(|x| median - **x);
-            let up = above.peek().map(|x| **x - median);
-            spread = match (down, up) {
-                (Some(down), Some(up)) if up < down => take(&mut above, up),
-                (Some(down), _) => take(&mut below, down),
-                (None, Some(up)) => take(&mut above, up),
-                (None, None) => spread,
-            };
+            if up < down {
+                (spread, up) = (up, above());
+            } else {
+                (spread, down) = (down, below());
+            }
         }
         Some(Self { median, spread: spread + least })
     }
 
-    /// The middle itself.
-    pub(crate) fn median(&self) -> f32 {
-        self.median
-    }
-
     /// Brings every number to the nearest one within so many spreads of the middle.
     #[inline(never)] // for speed, and once in flash
-    pub(crate) fn bound(&self, numbers: &mut [f32], spreads: f32) {
+    pub(crate) fn bound_all(&self, numbers: &mut [f32], spreads: f32) {
+        for number in numbers {
+            *number = self.bound(*number, spreads);
+        }
+    }
+
+    #[inline]
+    fn bound(&self, number: f32, spreads: f32) -> f32 {
         let reach = spreads * self.spread;
         let (least, most) = (self.median - reach, self.median + reach);
-        for number in numbers {
-            if *number > most {
-                *number = most;
-            } else if *number < least {
-                *number = least;
+        if number > most {
+            most
+        } else if number < least {
+            least
+        } else {
+            number
+        }
+    }
+
+    /// How many spreads a number is from the middle.
+    #[inline]
+    fn oddness(&self, number: f32) -> f32 {
+        (number - self.median).abs() / self.spread
+    }
+}
+
+/// Many numbers of each of some, and one's own: each is held against the middle of what all say it is.
+#[derive(Debug)]
+pub(crate) struct Said<'a, 'n> {
+    /// What others say, as many numbers each.
+    pub(crate) others: &'a mut [&'n mut [f32]],
+    /// One's own, which is left out where there is no room for it.
+    pub(crate) own: &'a [f32],
+    /// Room for what is said of one number.
+    pub(crate) room: &'a mut [f32],
+    /// None of them is taken to be nearer to the others than this.
+    pub(crate) least: f32,
+}
+
+impl Said<'_, '_> {
+    /// The middle of what all say that a number is.
+    #[inline]
+    fn middle(&mut self, index: usize) -> Option<Middle> {
+        let Self { others, own, room, least } = self;
+        let all = others.iter().map(|said| &**said).chain([*own]);
+        let mut count = 0;
+        for (room, said) in room.iter_mut().zip(all) {
+            *room = *said.get(index)?;
+            count += 1;
+        }
+        Middle::of(room.get_mut(..count)?, *least)
+    }
+
+    /// Brings everything to within so many spreads of the middle, and adds up how many it was from it, each up to `most`.
+    #[inline(never)] // for speed, and once in flash
+    pub(crate) fn bound(&mut self, spreads: f32, most: f32, odd: &mut [f32]) {
+        for index in 0..self.own.len() {
+            let Some(middle) = self.middle(index) else { return };
+            for (said, odd) in self.others.iter_mut().zip(&mut *odd) {
+                if let Some(number) = said.get_mut(index) {
+                    let more = middle.oddness(*number);
+                    *odd += if more < most { more } else { most };
+                    *number = middle.bound(*number, spreads);
+                }
             }
         }
     }
 
-    /// Adds to `odd` how many spreads every number is from the middle, up to `most` of them.
+    /// Puts the middle in place of everything that those say who are more odd than this.
     #[inline(never)] // likewise
-    pub(crate) fn oddness(&self, numbers: &[f32], most: f32, odd: &mut [f32]) {
-        for (number, odd) in numbers.iter().zip(odd) {
-            let more = (number - self.median).abs() / self.spread;
-            *odd += if more < most { more } else { most };
+    pub(crate) fn replace(&mut self, odd: &[f32], most: f32) {
+        for index in 0..self.own.len() {
+            let Some(middle) = self.middle(index) else { return };
+            let others = self.others.iter_mut().zip(odd).filter(|(_, odd)| **odd > most);
+            for number in others.filter_map(|(said, _)| said.get_mut(index)) {
+                *number = middle.median;
+            }
         }
     }
-}
-
-fn take<I: Iterator>(numbers: &mut I, distance: f32) -> f32 {
-    numbers.next();
-    distance
 }
 
 /// Puts a few numbers in order, each behind those that are not larger.
@@ -113,12 +161,24 @@ mod tests {
     fn what_is_far_from_the_middle_is_brought_back_and_what_is_near_stays() {
         let middle = Middle::of(&mut [1.0, 2.0, 3.0, 4.0, 90.0], 0.5).unwrap();
         let mut numbers = [90.0, -90.0, 4.5, f32::NAN];
-        let mut odd = [1.0; 3];
-        middle.oddness(&[6.0, 0.0, 1.0e9], 5.0, &mut odd);
-        assert_eq!(odd, [3.0, 3.0, 6.0]);
-        middle.bound(&mut numbers, 2.0);
+        middle.bound_all(&mut numbers, 2.0);
         assert_eq!(numbers[..3], [6.0, 0.0, 4.5]);
         assert!(!numbers[3].is_infinite());
+        assert_eq!(middle.oddness(6.0), 2.0);
+    }
+
+    #[test]
+    fn each_number_is_held_against_what_all_say_it_is_and_who_is_odd_says_what_they_do() {
+        let (mut a, mut b, mut c, mut d) = ([1.0, 10.0], [2.0, 20.0], [90.0, 30.0], [4.0, 40.0]);
+        let mut odd = [0.0; 4];
+        let mut others: [&mut [f32]; 4] = [&mut a, &mut b, &mut c, &mut d];
+        let mut room = [0.0; 5];
+        let mut said = Said { others: &mut others, own: &[3.0, 25.0], room: &mut room, least: 0.5 };
+        // Of 1, 2, 90, 4, 3 the middle is 3 and the spread 1.5; of 10, 20, 30, 40, 25 they are 25 and 5.5.
+        said.bound(2.0, 20.0, &mut odd);
+        assert_eq!(odd[2], 20.0 + 5.0 / 5.5);
+        said.replace(&odd, 20.0);
+        assert_eq!((a, b, c, d), ([1.0, 14.0], [2.0, 20.0], [3.0, 25.0], [4.0, 36.0]));
     }
 
     proptest! {

@@ -58,11 +58,11 @@ pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The largest magnitude among a run of the numbers that travel: what a plausibility check looks at.
     fn largest(&self, span: Span) -> f32;
 
-    /// One of the numbers that travel, counted over all chains.
-    fn sent(&self, index: usize) -> Option<f32>;
+    /// The numbers that travel from this one on, counted over all chains, to the end of its chain. None beyond the last.
+    fn sent_from(&self, index: usize) -> &[f32];
 
-    /// Changes one of them.
-    fn change_sent(&mut self, index: usize, change: impl FnOnce(f32) -> f32);
+    /// The same, to change.
+    fn sent_from_mut(&mut self, index: usize) -> &mut [f32];
 
     /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbour: &Self, weight: f32);
@@ -137,11 +137,13 @@ impl Chains for NoChain {
         0.0
     }
 
-    fn sent(&self, _: usize) -> Option<f32> {
-        None
+    fn sent_from(&self, _: usize) -> &[f32] {
+        &[]
     }
 
-    fn change_sent(&mut self, _: usize, _: impl FnOnce(f32) -> f32) {}
+    fn sent_from_mut(&mut self, _: usize) -> &mut [f32] {
+        &mut []
+    }
 
     fn add_shifted(&mut self, _: &Self, _: f32) {}
 
@@ -178,20 +180,17 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
         if own > above { own } else { above }
     }
 
-    #[inline]
-    fn sent(&self, index: usize) -> Option<f32> {
+    fn sent_from(&self, index: usize) -> &[f32] {
         match index.checked_sub(Chain::<TAPS, F>::SENT) {
-            Some(beyond) => self.above.sent(beyond),
-            None => self.chain.numbers().get(index).copied(),
+            Some(beyond) => self.above.sent_from(beyond),
+            None => self.chain.travelling().get(index..).unwrap_or_default(),
         }
     }
 
-    #[inline]
-    fn change_sent(&mut self, index: usize, change: impl FnOnce(f32) -> f32) {
-        if let Some(beyond) = index.checked_sub(Chain::<TAPS, F>::SENT) {
-            self.above.change_sent(beyond, change);
-        } else if let Some(number) = self.chain.numbers_mut().get_mut(index) {
-            *number = change(*number);
+    fn sent_from_mut(&mut self, index: usize) -> &mut [f32] {
+        match index.checked_sub(Chain::<TAPS, F>::SENT) {
+            Some(beyond) => self.above.sent_from_mut(beyond),
+            None => self.chain.numbers_mut().get_mut(index..Chain::<TAPS, F>::SENT).unwrap_or_default(),
         }
     }
 

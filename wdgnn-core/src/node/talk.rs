@@ -253,11 +253,6 @@ where
         self.trusted().filter(|neighbour| !neighbour.other_model)
     }
 
-    /// The same, to change.
-    pub(super) fn alike_mut(&mut self) -> impl Iterator<Item = &mut NeighbourOf<M, T>> {
-        self.neighbours.iter_mut().filter(|neighbour| neighbour.counts && !neighbour.other_model)
-    }
-
     pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {
         self.trusted().map(|neighbour| &neighbour.beacon.state)
     }

@@ -8,7 +8,7 @@ use heapless::Vec;
 
 use super::Node;
 use crate::{
-    middle::Middle,
+    middle::{Middle, Said},
     net::{taps::Chains, wide::Model},
     tasks::task::{State, Task},
     wire::codec::Codec,
@@ -58,7 +58,7 @@ where
             }
         }
         let Some(middle) = Middle::of(&mut said.clone(), least) else { return };
-        middle.bound(&mut said, STATE_SPREADS);
+        middle.bound_all(&mut said, STATE_SPREADS);
         for (n, said) in self.neighbours.iter_mut().filter(|n| n.counts).zip(&said) {
             let mut numbers = n.beacon.state.numbers();
             if let Some(x) = numbers.as_mut().get_mut(index) {
@@ -70,37 +70,31 @@ where
 
     fn temper_taps(&mut self) {
         let mut oddness = [0.0; N];
-        for tap in 0..M::Chains::COUNT {
-            let Some((middle, mut said)) = self.middle_of(tap) else { return };
-            middle.oddness(&said, MOST_ODD, &mut oddness);
-            middle.bound(&mut said, TAP_SPREADS);
-            for (n, said) in self.alike_mut().zip(&said) {
-                n.beacon.chains.change_sent(tap, |_| *said);
-            }
-        }
+        self.each_chain(|said| said.bound(TAP_SPREADS, MOST_ODD, &mut oddness));
         let most = TOO_ODD * M::Chains::COUNT as f32;
-        if oddness.iter().all(|odd| *odd <= most) {
-            return;
-        }
-        for tap in 0..M::Chains::COUNT {
-            let Some((middle, _)) = self.middle_of(tap) else { return };
-            for (n, _) in self.alike_mut().zip(&oddness).filter(|(_, odd)| **odd > most) {
-                n.beacon.chains.change_sent(tap, |_| middle.median());
-            }
+        if oddness.iter().any(|odd| *odd > most) {
+            self.each_chain(|said| said.replace(&oddness, most));
         }
     }
 
-    /// What neighbours say one of their taps is, and the middle of that and the robot's own.
-    fn middle_of(&self, tap: usize) -> Option<(Middle, Vec<f32, N>)> {
-        let mut said: Vec<f32, N> = Vec::new();
-        for n in self.alike() {
-            // There is room for all.
-            let _ = said.push(n.beacon.chains.sent(tap)?);
-        }
+    /// Chain by chain, the taps that neighbours who count and fly the same model have sent, and the robot's own.
+    fn each_chain(&mut self, mut temper: impl FnMut(&mut Said<'_, '_>)) {
         let own = self.told.as_ref().unwrap_or(&self.chains);
-        let mut all = said.clone();
         // Where the table is full, its owner's own is left out.
-        let _ = all.push(own.sent(tap)?);
-        Some((Middle::of(&mut all, LEAST_TAP_SPREAD)?, said))
+        let mut room = [0.0; N];
+        let mut from = 0;
+        while from < M::Chains::COUNT {
+            let own = own.sent_from(from);
+            let mut others: Vec<&mut [f32], N> = Vec::new();
+            for n in self.neighbours.iter_mut().filter(|n| n.counts && !n.other_model) {
+                // There is room for all.
+                let _ = others.push(n.beacon.chains.sent_from_mut(from));
+            }
+            temper(&mut Said { others: &mut others, own, room: &mut room, least: LEAST_TAP_SPREAD });
+            if own.is_empty() {
+                return;
+            }
+            from += own.len();
+        }
     }
 }
