@@ -4,7 +4,7 @@ use std::{env, fs, path::Path};
 
 use host_sim::{
     air::options::Trust,
-    faults::{self, Row, bench::Bench},
+    faults::{self, Plan, Row, bench::Bench},
     lineup::Lineup,
     profiles::Profile,
     recipe::RecipeName,
@@ -16,7 +16,8 @@ fn flown(only: &str, profile: Profile) -> Vec<Row> {
     let lineup = Lineup::<Flock>::of_profile(RecipeName::Ours, profile).unwrap();
     let condition = Condition { robots: 20, ..Condition::PAPER };
     let bench = Bench::new(lineup, condition, 2, 7, Trust::Robust).unwrap();
-    faults::run(&bench, only, "", &|_, _| {}).unwrap()
+    let plan = Plan::new(&bench, only, "").unwrap();
+    (0..plan.count()).map(|row| plan.fly(row).unwrap()).collect()
 }
 
 #[test]

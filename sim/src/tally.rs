@@ -1,6 +1,6 @@
 //! What is counted in a flight with faults.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display};
 
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
@@ -137,7 +137,7 @@ pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
 
 /// Refusals as people read them.
 #[must_use]
-pub fn in_words(refused: &BTreeMap<&'static str, u64>) -> String {
+pub fn in_words(refused: &BTreeMap<impl Display, u64>) -> String {
     let words: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     if words.is_empty() { "–".into() } else { words.join(", ") }
 }

@@ -17,7 +17,8 @@ use crate::{
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::FlightArguments,
-    faults::{self, Row, bench::Bench, row::Yardstick},
+    faults::{self, Plan, Row, bench::Bench, row::Yardstick},
+    jobs::{self, Pace},
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
     origin::Origin,
@@ -100,6 +101,14 @@ struct Table {
     seeds: Vec<Vec<Row>>,
 }
 
+/// Flights of one length.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    seconds: f64,
+    swarms: usize,
+    condition: Condition,
+}
+
 impl FaultsArguments {
     /// Flies and prints.
     ///
@@ -120,14 +129,18 @@ impl FaultsArguments {
         }
         self.scenario.check()?;
         self.outputs.check()?;
-        let mut tables = Vec::new();
-        for (seconds, swarms) in lengths {
-            let condition = Condition { ticks: ticks(seconds), ..condition };
-            tables.push(self.fly::<W>(condition, seconds, swarms)?);
-        }
         let settled = self.settled(&condition);
+        let command = settled.command("faults");
         let models = self.model::<W>()?.words();
-        let origin = self.scenario.origin(settled.command("faults"), models);
+        let lengths: Vec<Length> = lengths
+            .into_iter()
+            .map(|(seconds, swarms)| {
+                let condition = Condition { ticks: ticks(seconds), ..condition };
+                Length { seconds, swarms, condition }
+            })
+            .collect();
+        let tables = self.fly::<W>(&lengths, &format!("{command}, {models}"))?;
+        let origin = self.scenario.origin(command, models);
         let own = self.own.words();
         let faults = if own.is_empty() { "those of the rows" } else { &own };
         let page = self.page::<W>(&tables, origin.with_faults(faults));
@@ -179,23 +192,43 @@ impl FaultsArguments {
         Bench::new(Lineup::<W>::of(vec![self.model::<W>()?], self.profile), condition, swarms, seed, trust)
     }
 
-    /// Flies one table, as often as there are seeds.
-    fn fly<W: World>(&self, condition: Condition, seconds: f64, swarms: usize) -> Result<Table> {
-        let bar = progress::bar(1, "flying");
-        let mut seeds = Vec::new();
-        for seed in self.seed..self.seed + self.seeds {
-            let bench = self.bench::<W>(condition, swarms, seed)?;
-            let rows = faults::run(&bench, &self.only, &self.own.words(), &|count, row| {
-                bar.set_length(count as u64 * self.seeds);
-                bar.inc(1);
-                bar.set_message(format!("{}, {seconds} s", row.fault));
-            })?;
-            if rows.is_empty() {
-                return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
-            }
-            seeds.push(rows);
+    /// Flies all tables, each as often as there are seeds.
+    fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
+        let own = self.own.words();
+        let plans = lengths
+            .iter()
+            .flat_map(|length| (self.seed..self.seed + self.seeds).map(move |seed| (length, seed)))
+            .map(|(length, seed)| {
+                let bench = self.bench::<W>(length.condition, length.swarms, seed)?;
+                Ok((length, Plan::new(&bench, &self.only, &own)?))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let jobs: Vec<(usize, usize)> = (0..plans.len())
+            .flat_map(|plan| (0..plans[plan].1.count()).map(move |row| (plan, row)))
+            .collect();
+        if jobs.is_empty() {
+            return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
         }
+        let bar = progress::bar(jobs.len() as u64, "flying");
+        let rows = jobs::map(work, Pace::InTurn, jobs.len(), |job| {
+            let (length, plan) = &plans[jobs[job].0];
+            let row = plan.fly(jobs[job].1)?;
+            bar.inc(1);
+            bar.set_message(format!("{}, {} s", row.fault, length.seconds));
+            Ok(row)
+        })?;
         bar.finish_and_clear();
+        let mut rows = rows.into_iter();
+        let mut seeds = plans.iter().map(|(_, plan)| rows.by_ref().take(plan.count()).collect());
+        lengths
+            .iter()
+            .map(|length| self.table::<W>(length, seeds.by_ref().take(self.seeds as usize).collect()))
+            .collect()
+    }
+
+    /// The worst of every row over seeds.
+    fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
+        let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
         let reference = reference(&self.bench::<W>(condition, swarms, self.seed)?)?;
@@ -223,7 +256,14 @@ impl FaultsArguments {
         let Table { reference, faults, .. } = table;
         println!("{}\n", self.heading::<W>(table));
         table::print(&faults::cells(faults));
-        println!("\nwithout faults: {reference}");
+        let count = |holds: fn(&Row) -> bool| faults.iter().filter(|row| holds(row)).count();
+        println!(
+            "\n{} of {} rows hold; {} by the expert's pairs without the fault and 1 alone, whatever could have been avoided",
+            count(|row| row.holds),
+            faults.len(),
+            count(Row::holds_strictly)
+        );
+        println!("without faults: {reference}");
         println!(
             "\ncost: total {} of the robots that are honest, whole and alive to the end, against the same robots of\nthe same \
              swarms without the fault. pairs: nearer than 0.1 m, in pair-ticks per flight, of everybody in the sky; limit: the\n\
@@ -347,7 +387,7 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
             rows.push(vec![
                 table.seconds.to_string(),
                 row.seed.to_string(),
-                row.fault.into(),
+                row.fault.clone().into_owned(),
                 row.level.clone(),
                 row.options.clone(),
                 number(row.ratio),

@@ -91,6 +91,7 @@ impl<W: World> FaultFlights<W> {
         let unavoidable = per_flight(flights().map(|flight| flight.unavoidable).sum());
         Nearness {
             close_pairs: self.close_pairs(),
+            expert,
             unavoidable,
             most_close_pairs: expert + unavoidable + MORE_PAIRS,
             nearest,

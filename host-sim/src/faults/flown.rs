@@ -1,23 +1,25 @@
 //! Flies rows and judges them.
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::{
     bench::{Bench, FaultFlights},
     cases::{Case, Circumstances, all},
     properties::Measured,
-    row::{Row, Yardstick},
+    row::{Row, Yardstick, reasons},
 };
 use crate::{
     air::options::Faults,
     error::Result,
     fault_options::FlightArguments,
-    tally::by_name,
     world::{Condition, World},
 };
 
 /// Flights that rows are held against, flown once each: by length, swarms and options.
-type Known<W> = BTreeMap<(u32, usize, String), Reference<W>>;
+type Known<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
 /// What a row is held against.
 struct Reference<W: World> {
@@ -30,14 +32,14 @@ struct Reference<W: World> {
 #[allow(missing_debug_implementations, reason = "flights are long")]
 pub struct Rows<W: World> {
     bench: Bench<W>,
-    known: Known<W>,
+    known: Mutex<Known<W>>,
 }
 
 impl<W: World> Rows<W> {
     /// Those of a bench.
     #[must_use]
     pub fn new(bench: Bench<W>) -> Self {
-        Self { bench, known: Known::new() }
+        Self { bench, known: Mutex::default() }
     }
 
     /// All there are to be flown.
@@ -60,12 +62,10 @@ impl<W: World> Rows<W> {
     ///
     /// # Errors
     /// Models that do not fit, conditions that cannot be.
-    pub fn fly(&mut self, case: &Case) -> Result<Row> {
+    pub fn fly(&self, case: &Case) -> Result<Row> {
         let mut bench = self.bench.longer(case.ticks.unwrap_or(self.bench.condition.ticks), case.swarms);
-        self.know(&bench, "")?;
-        self.know(&bench, &case.against)?;
-        let key = |options: &str| (bench.condition.ticks, bench.swarms, options.to_owned());
-        let (reference, without) = (&self.known[&key("")], &self.known[&key(&case.against)].flights);
+        let (reference, against) = (self.known(&bench, "")?, self.known(&bench, &case.against)?);
+        let without = &against.flights;
         let faults = faults(&bench, &case.options)?;
         let usual = bench.lineup.models[0].weights().header.learning.step;
         if case.step != 1.0 {
@@ -93,31 +93,35 @@ impl<W: World> Rows<W> {
         }
         let within = Row::within_limits(Some(ratio), case.limit, Some(&nearness));
         Ok(Row {
-            fault: case.fault,
+            fault: case.fault.into(),
             level: case.level.clone(),
             options: case.options.clone(),
             command: bench.command(&case.options),
             seed: bench.seed,
             ratio: Some(ratio),
             limit: case.limit,
-            because: case.because,
+            because: case.because.into(),
             yardstick: case.yardstick,
             nearness: Some(nearness),
             holds: held && tally.violations == 0 && within,
-            refused: by_name(&tally.refused),
+            refused: reasons(&tally.refused),
             property,
         })
     }
 
-    /// Flies what rows of a bench are held against, unless that is known.
-    fn know(&mut self, bench: &Bench<W>, options: &str) -> Result {
+    /// What rows of a bench are held against; flown where that is not known yet.
+    fn known(&self, bench: &Bench<W>, options: &str) -> Result<Arc<Reference<W>>> {
         let key = (bench.condition.ticks, bench.swarms, options.to_owned());
-        let Entry::Vacant(place) = self.known.entry(key) else { return Ok(()) };
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reference) = known().get(&key) {
+            return Ok(Arc::clone(reference));
+        }
         let flights = bench.fly(&faults(bench, options)?)?;
         // Where there is no expert, robots without a fault are.
         let expert = bench.expert_pairs(&Faults::default())?.unwrap_or_else(|| flights.close_pairs());
-        place.insert(Reference { flights, expert });
-        Ok(())
+        let reference = Arc::new(Reference { flights, expert });
+        known().insert(key, Arc::clone(&reference));
+        Ok(reference)
     }
 }
 

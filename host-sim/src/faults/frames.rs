@@ -15,7 +15,7 @@ use wdgnn_core::{
     wide::{Folded, Model as _},
 };
 
-use super::row::{Row, Yardstick};
+use super::row::{Row, Yardstick, reasons};
 use crate::{
     air::insider::{Insider, Lie},
     error::Result,
@@ -25,7 +25,6 @@ use crate::{
     recipe::RecipeName,
     seeds::{Purpose, generator},
     swarm::on_air::KEY,
-    tally::by_name,
 };
 
 /// Slots of the firmware's table.
@@ -78,16 +77,16 @@ fn sealed(link: &Link, beacon: &Said<'_>) -> Vec<u8> {
 }
 
 fn row(fault: &'static str, level: &str, refused: &Refusals, holds: bool, property: String) -> Row {
-    let (level, refused) = (level.into(), by_name(refused));
+    let (level, refused) = (level.into(), reasons(refused));
     Row {
-        fault,
+        fault: fault.into(),
         level,
         options: String::new(),
         command: String::new(),
         seed: 0,
         ratio: None,
         limit: None,
-        because: "",
+        because: "".into(),
         yardstick: Yardstick::Usual,
         nearness: None,
         holds,

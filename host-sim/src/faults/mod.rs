@@ -17,37 +17,47 @@ pub use self::row::{Row, cells};
 use self::{bench::Bench, cases::Case, flown::Rows};
 use crate::{error::Result, world::World};
 
-/// The rows of a table whose fault or level has `only` in it, and one of `own` options, if there are any. `done` is told how many there
-/// are, and each once it is through.
-///
-/// # Errors
-/// Models that do not fit, conditions that cannot be.
-pub fn run<W: World>(
-    bench: &Bench<W>,
-    only: &str,
-    own: &str,
-    done: &dyn Fn(usize, &Row),
-) -> Result<Vec<Row>> {
-    let only = only.to_lowercase();
-    let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
-    let mut flown = Rows::new(bench.clone());
-    let mut cases = flown.cases();
-    cases.retain(|case| asked(case.fault, &case.level));
-    if !own.is_empty() {
-        cases.insert(0, Case::of_options(own));
+/// The rows of a table: each can be flown by itself.
+#[allow(missing_debug_implementations, reason = "flights are long")]
+pub struct Plan<W: World> {
+    flown: Rows<W>,
+    cases: Vec<Case>,
+    frames: Vec<Row>,
+}
+
+impl<W: World> Plan<W> {
+    /// Those of a bench whose fault or level has `only` in it, and one of `own` options, if there are any.
+    ///
+    /// # Errors
+    /// Models that do not fit.
+    pub fn new(bench: &Bench<W>, only: &str, own: &str) -> Result<Self> {
+        let only = only.to_lowercase();
+        let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
+        let flown = Rows::new(bench.clone());
+        let mut cases = flown.cases();
+        cases.retain(|case| asked(case.fault, &case.level));
+        if !own.is_empty() {
+            cases.insert(0, Case::of_options(own));
+        }
+        let mut frames = frames::rows(bench.seed)?;
+        frames.retain(|row| asked(&row.fault, &row.level));
+        Ok(Self { flown, cases, frames })
     }
-    let mut frames = frames::rows(bench.seed)?;
-    frames.retain(|row| asked(row.fault, &row.level));
-    let count = cases.len() + frames.len();
-    let mut rows = Vec::with_capacity(count);
-    for case in &cases {
-        let row = flown.fly(case)?;
-        done(count, &row);
-        rows.push(row);
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.cases.len() + self.frames.len()
     }
-    for row in frames {
-        done(count, &row);
-        rows.push(row);
+
+    /// Flies one of them and judges it.
+    ///
+    /// # Errors
+    /// Models that do not fit, conditions that cannot be.
+    pub fn fly(&self, row: usize) -> Result<Row> {
+        match self.cases.get(row) {
+            Some(case) => self.flown.fly(case),
+            None => Ok(self.frames[row - self.cases.len()].clone()),
+        }
     }
-    Ok(rows)
 }

@@ -178,7 +178,7 @@ mod tests {
     fn holds(property: Property, change: impl Fn(&mut Tally, &mut Nearness, &mut Measured<'_>)) -> bool {
         let (mut tally, mut nearness) = (
             Tally::default(),
-            Nearness { close_pairs: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
+            Nearness { close_pairs: 0.0, expert: 0.0, unavoidable: 0.0, most_close_pairs: 1.0, nearest: 0.3 },
         );
         let (none, near) = (tally.clone(), nearness);
         let mut of = Measured {

@@ -1,16 +1,17 @@
 //! A row of the table of faults.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use wdgnn_core::refusal::Refusals;
 
-use crate::tally::in_words;
+use crate::tally::{by_name, in_words};
 
 /// A row of the table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What goes wrong.
-    pub fault: &'static str,
+    pub fault: Cow<'static, str>,
     /// How much of it.
     pub level: String,
     /// The same as it is typed.
@@ -24,7 +25,7 @@ pub struct Row {
     /// The largest ratio that holds; null where something else must hold.
     pub limit: Option<f64>,
     /// Why the limit is what it is, where it is not the usual one.
-    pub because: &'static str,
+    pub because: Cow<'static, str>,
     /// What it is compared with.
     pub yardstick: Yardstick,
     /// How near robots came to each other; null where nothing is flown.
@@ -32,13 +33,13 @@ pub struct Row {
     /// Whether everything held.
     pub holds: bool,
     /// Frames refused, by reason.
-    pub refused: BTreeMap<&'static str, u64>,
+    pub refused: BTreeMap<Cow<'static, str>, u64>,
     /// What else must hold, and what was measured.
     pub property: String,
 }
 
 /// What a row is compared with, besides the same swarms without the fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Yardstick {
     /// Nothing else.
@@ -52,10 +53,12 @@ pub enum Yardstick {
 }
 
 /// How near robots came to each other, whoever was at fault.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nearness {
     /// Pairs closer than 0.1 m, in pair-ticks per flight.
     pub close_pairs: f64,
+    /// As many as the expert has in the same swarms without a fault.
+    pub expert: f64,
     /// Those of them that neither of the two could have avoided: no frame of the other came in in time, or neither can steer.
     pub unavoidable: f64,
     /// The most that hold: as many as the expert has in the same swarms without a fault, those that nobody could have avoided, and
@@ -84,6 +87,12 @@ impl Row {
         cheap && nearness.is_none_or(|near| near.close_pairs <= near.most_close_pairs)
     }
 
+    /// Whether it holds by the expert's close pairs without a fault and [`MORE_PAIRS`] alone, whatever could have been avoided.
+    #[must_use]
+    pub fn holds_strictly(&self) -> bool {
+        self.holds && self.nearness.is_none_or(|near| near.close_pairs <= near.expert + MORE_PAIRS)
+    }
+
     /// How bad it is: by how much the worse of cost and close pairs is of what holds.
     fn badness(&self) -> f64 {
         let cost = self.ratio.zip(self.limit).map_or(0.0, |(ratio, limit)| ratio / limit);
@@ -96,6 +105,12 @@ impl Row {
         let key = |row: &Self| (!row.holds, row.badness());
         if key(&other) > key(&self) { other } else { self }
     }
+}
+
+/// Refusals by reason, as rows keep them.
+#[must_use]
+pub fn reasons(refusals: &Refusals) -> BTreeMap<Cow<'static, str>, u64> {
+    by_name(refusals).into_iter().map(|(reason, count)| (reason.into(), count)).collect()
 }
 
 /// The table as people read it.
@@ -117,7 +132,7 @@ pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let row = |row: &Row| {
         let near = |of: fn(&Nearness) -> f64| row.nearness.as_ref().map(of);
         vec![
-            row.fault.into(),
+            row.fault.clone().into_owned(),
             row.level.clone(),
             number(row.ratio, 3),
             number(row.limit, 2),
@@ -137,7 +152,7 @@ mod tests {
     use super::*;
 
     fn near(close_pairs: f64) -> Nearness {
-        Nearness { close_pairs, unavoidable: 0.0, most_close_pairs: 1.5, nearest: 0.02 }
+        Nearness { close_pairs, expert: 0.5, unavoidable: 0.0, most_close_pairs: 1.5, nearest: 0.02 }
     }
 
     #[test]
@@ -163,14 +178,14 @@ mod tests {
     #[test]
     fn the_worst_of_several_seeds_is_shown() {
         let row = |seed, ratio, pairs, holds| Row {
-            fault: "",
+            fault: "".into(),
             level: String::new(),
             options: String::new(),
             command: String::new(),
             seed,
             ratio: Some(ratio),
             limit: Some(1.5),
-            because: "",
+            because: "".into(),
             yardstick: Yardstick::Usual,
             nearness: Some(near(pairs)),
             holds,
