@@ -167,7 +167,7 @@ fn left(state: &State, elapsed: Duration) -> Option<Duration> {
 
 /// One line about it.
 fn line(state: &State, elapsed: Duration, with_bar: bool) -> String {
-    let State { what, done, length, message } = state;
+    let State { what, done, length, message, .. } = state;
     let mut line = format!("{what:<9}");
     if with_bar && *length > 0 {
         let full = ((BAR as f64 * done / *length as f64) as usize).min(BAR);
