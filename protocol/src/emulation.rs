@@ -19,7 +19,7 @@ use wdgnn_core::{
 };
 
 /// Of these messages. Both ends come from one source tree; an image from an older one is told apart by this.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// A robot introduces itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]

@@ -176,7 +176,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     let bad_key = folder.path().join("bad.key");
     fs::write(&bad_key, "0123456789abcdef-not-a-key").unwrap();
     let bad_key = bad_key.display().to_string();
-    let refused: [(&[&str], &str); 9] = [
+    let refused: [(&[&str], &str); 11] = [
         (&["--robots", "0-9"], "give --key FILE"),
         (&["--robots", "0-9", "--key", KEY, "--unsealed"], "give --key FILE"),
         (&["--robots", "0-4,3", "--unsealed"], "two robots cannot have one address: 3"),
@@ -186,6 +186,8 @@ fn what_cannot_be_is_refused_with_a_sentence() {
         (&["--robots", "1", "--key", "nowhere.key"], "there is no key at nowhere.key"),
         (&["--robots", "1", "--key", &bad_key], "is no key"),
         (&["--robots", "1", "--unsealed", "--drive", "/"], "shows no drive"),
+        (&["--robots", "1", "--key", KEY], "give --personal FOLDER"),
+        (&["--robots", "1", "--key", KEY, "--personal", "nowhere"], "there is no key at nowhere/robot-1.key"),
     ];
     for (arguments, sentence) in refused {
         let output = provision(&[&["--board", "nrf52840"], arguments].concat()).output().unwrap();

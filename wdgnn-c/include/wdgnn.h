@@ -132,6 +132,8 @@ enum wdgnn_error
   WDGNN_ERROR_REFUSED_IMPLAUSIBLE = 80,
   // Frame refused: sealed in the name of somebody who does not exist in this swarm.
   WDGNN_ERROR_REFUSED_UNLISTED = 81,
+  // Frame refused: it brings a key, which robots of this library do not change in flight.
+  WDGNN_ERROR_REFUSED_NEW_KEY = 82,
   // Frame refused for a reason that has no number yet.
   WDGNN_ERROR_REFUSED_OTHER = 127,
 };

@@ -203,14 +203,14 @@ fn insiders() -> Vec<Case> {
         Case::new("an insider spoofs everybody", "one frame each", "--spoof 50").must(must::heard_again),
         Case::new("an insider invents names", "16, a table", "--sybil 16").must(must::not_crowded_out),
         Case::new("an insider invents names", "64, all counts", "--sybil 64").must(must::not_crowded_out),
-        Case::new("a new key, one captured", "at 4 s", "--kill 3@30 --rekey 50-400 --expel 3")
+        Case::new("a new key, one captured", "at 8 s", "--kill 3@30 --rekey 50-800 --expel 3")
             .against("--kill 3@30")
             .must(must::rekeyed)
-            .lasts(600, 2),
-        Case::new("the same with losses", "30 %", "--kill 3@30 --rekey 50-400 --expel 3 --drop-chance 0.3")
+            .lasts(900, 1),
+        Case::new("the same with losses", "30 %", "--kill 3@30 --rekey 50-800 --expel 3 --drop-chance 0.3")
             .against("--kill 3@30 --drop-chance 0.3")
             .must(must::rekeyed)
-            .lasts(600, 2),
+            .lasts(900, 1),
     ]
 }
 
