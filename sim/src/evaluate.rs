@@ -170,6 +170,9 @@ impl<W: World> Case<'_, W> {
     }
 }
 
+/// A start, once somebody has needed it.
+type Drawn<W> = Mutex<Option<Arc<Start<W>>>>;
+
 /// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
 /// from any thread; where robots are many, after every tick ([`calls`]).
 ///
@@ -189,7 +192,7 @@ pub fn evaluate_all<W: World>(
                 .map(move |job| [number, job / case.swarms, job % case.swarms])
         })
         .collect();
-    let starts: Vec<Vec<Mutex<Option<Arc<Start<W>>>>>> =
+    let starts: Vec<Vec<Drawn<W>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
     let pace = cases.first().map_or(Pace::Together, Case::pace);
     let flights = jobs::map(work, pace, jobs.len(), |job| {

@@ -95,7 +95,7 @@ pub fn shared() -> bool {
 
 /// A file of results.
 #[derive(Debug, Serialize, Deserialize)]
-struct Results {
+struct PartFile {
     magic: String,
     version: String,
     /// What is worked on.
@@ -149,7 +149,7 @@ fn one<R: Serialize>(
 ) -> Result<Vec<u8>> {
     let mine: Vec<usize> = (part.number as usize - 1..count).step_by(part.of as usize).collect();
     let results = pace.map(mine.len(), |index| bytes(&job(mine[index])?))?;
-    bytes(&Results {
+    bytes(&PartFile {
         magic: MAGIC.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         work: work.into(),
@@ -170,7 +170,7 @@ fn together<R: DeserializeOwned>(work: &str, count: usize, files: &[(PathBuf, Ve
     let mut parts = None;
     for (path, bytes) in files {
         let wrong = |why: &str| Error::usage(format!("{} {why}", path.display()));
-        let file: Results =
+        let file: PartFile =
             postcard::from_bytes(bytes).map_err(|_| wrong("is no part of anything, or damaged"))?;
         if file.magic != MAGIC || file.version != env!("CARGO_PKG_VERSION") {
             return Err(wrong("was written by another version of this program: compute it again"));
@@ -227,8 +227,8 @@ fn folder(place: &Path) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
-    fn job(number: usize) -> Result<f64> {
-        Ok(1.0 / (number as f64 + 0.1))
+    fn result(number: usize) -> f64 {
+        1.0 / (number as f64 + 0.1)
     }
 
     fn parts(of: u32) -> Vec<(PathBuf, Vec<u8>)> {
@@ -236,7 +236,7 @@ mod tests {
             .map(|number| {
                 (
                     number.to_string().into(),
-                    one("sums", Part { number, of }, Pace::Together, 10, job).unwrap(),
+                    one("sums", Part { number, of }, Pace::Together, 10, |job| Ok(result(job))).unwrap(),
                 )
             })
             .collect()
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn parts_together_are_the_whole_to_the_last_bit_in_any_order() {
-        let whole: Vec<f64> = (0..10).map(|number| job(number).unwrap()).collect();
+        let whole: Vec<f64> = (0..10).map(result).collect();
         for of in [1, 2, 3, 10, 13] {
             let mut parts = parts(of);
             parts.reverse();

@@ -24,6 +24,7 @@ use super::{
     typed::Typed,
 };
 use crate::{
+    air::options::Faults,
     error::{Error, Result},
     evaluate::{Outcome, Summary},
     fault_options::FlightArguments,
@@ -198,26 +199,8 @@ impl SwarmArguments {
             Nodes::Nrf52833 => Some(Kind::Nrf52833),
             Nodes::Native | Nodes::Emulated => None,
         };
-        if kind.is_some() && faults.rekey.is_some() {
-            return Err(Error::usage("--rekey is for native and emulated robots"));
-        }
         if let Some(kind) = kind {
-            if self.compare {
-                return Err(Error::usage(
-                    "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
-                ));
-            }
-            if W::NAME != "flocking" {
-                return Err(Error::usage(format!(
-                    "chips fly flocking only: give --nodes emulated for --task {}",
-                    W::NAME
-                )));
-            }
-            if self.records.any() || self.outputs.any_file() || self.watch {
-                return Err(Error::usage(
-                    "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
-                ));
-            }
+            self.refuse_on_chips::<W>(&faults)?;
             let settings =
                 Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
             let (json, log) = (self.outputs.json, self.log);
@@ -229,21 +212,8 @@ impl SwarmArguments {
             self.chips.fly(&flight, &model, &condition, &faults, key, self.seed)?;
             return self.scenario.save("swarm", &settled);
         }
-        self.chips.refuse()?;
-        if self.nodes == Nodes::Native && !self.compare && (self.image.is_some() || self.log) {
-            return Err(Error::usage(
-                "--image and --log have no effect on native robots: give --nodes emulated",
-            ));
-        }
         let sealed = key.is_some();
-        if faults.rekey.is_some() && !sealed {
-            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
-        }
-        if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
-            return Err(Error::usage(
-                "--other-model is for robots in this process: emulated ones run one image",
-            ));
-        }
+        self.refuse_off_chips(&faults, sealed)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
@@ -293,6 +263,49 @@ impl SwarmArguments {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Says what chips do not do.
+    fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
+        if self.compare {
+            return Err(Error::usage(
+                "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
+            ));
+        }
+        if faults.rekey.is_some() {
+            return Err(Error::usage("--rekey is for native and emulated robots"));
+        }
+        if W::NAME != "flocking" {
+            return Err(Error::usage(format!(
+                "chips fly flocking only: give --nodes emulated for --task {}",
+                W::NAME
+            )));
+        }
+        if self.records.any() || self.outputs.any_file() || self.watch {
+            return Err(Error::usage(
+                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Says what native and emulated robots do not do.
+    fn refuse_off_chips(&self, faults: &Faults, sealed: bool) -> Result {
+        self.chips.refuse()?;
+        if self.nodes == Nodes::Native && !self.compare && (self.image.is_some() || self.log) {
+            return Err(Error::usage(
+                "--image and --log have no effect on native robots: give --nodes emulated",
+            ));
+        }
+        if faults.rekey.is_some() && !sealed {
+            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
+        if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
+            return Err(Error::usage(
+                "--other-model is for robots in this process: emulated ones run one image",
+            ));
+        }
+        Ok(())
     }
 
     /// Everything that counted.

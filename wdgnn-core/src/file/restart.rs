@@ -66,7 +66,7 @@ where
         && let Some([checksum, boot, since, until]) = read_head(head)
     {
         let keys = node.kept_keys().and_then(|_| take_part(body, KEPT_BYTES));
-        let kept = keys.and_then(|(kept, _)| kept.as_array().copied());
+        let kept = keys.and_then(|(kept, _)| kept.first_chunk().copied());
         let body = keys.map_or(body, |(_, rest)| rest);
         let mut wide = M::Wide::ZERO;
         if checksum == node.link().checksum

@@ -247,10 +247,10 @@ mod tests {
     type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
 
     /// A node that has lived through some ticks beside another.
-    fn lived<'w>(
-        numbers: &'w [f32; Net::NUMBERS],
+    fn lived(
+        numbers: &[f32; Net::NUMBERS],
         ticks: u32,
-    ) -> Node<Folded<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>, Flocking, 4> {
+    ) -> Node<Folded<'_, 6, 2, 2, 2, Layer<'_, 2, 6, 2, Top>>, Flocking, 4> {
         let node = |id, speed| {
             let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
             let state = Motion { position: [f32::from(id), 0.0], velocity: [speed, 0.5] };

@@ -307,7 +307,7 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
         }
         (self.epoch, self.key) = (epoch, *key);
         let at = u32::from_le_bytes([a0, a1, a2, a3]);
-        let next = next.as_array().filter(|_| next_epoch > epoch);
+        let next = next.first_chunk().filter(|_| next_epoch > epoch);
         self.next = next.map(|key| Next { epoch: next_epoch, at, key: *key });
         Some(self.key)
     }
