@@ -12,7 +12,7 @@ use wdgnn_core::{
     codec::Exact,
     ports::Sensed,
     robot::{ModelOf, NEIGHBOURS, Onboard},
-    shape::Shape as _,
+    shape::Shape,
     tensor::Tensor as _,
     wide::Model as _,
 };
@@ -74,8 +74,8 @@ impl<'w> Learners<'w> {
     fn new(model: &'w ModelFile, rule: Rule, start: &[Motion]) -> Result<Self> {
         let weights = model.weights();
         let learning = weights.header.learning;
-        let network =
-            <Flocking as Onboard>::Shape::from_weights(&weights).map_err(|source| model.unusable(source))?;
+        let network = <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights)
+            .map_err(|source| model.unusable(source))?;
         let behaviour = Behaviour::new(Learning { through_clamp: learning.through_clamp, ..Learning::OFF });
         let (task, checksum) = (networks::task(model)?, weights.checksum);
         let blueprint = Blueprint { model: network, task, checksum, behaviour };
