@@ -241,7 +241,7 @@ fn main() -> Result {
     for name in ["flocking-wd-gnn", "through-wd-gnn"] {
         let model = models::named(name)?;
         for (title, quirks, speed) in conditions {
-            let mut line = format!("{name:16} {title:22}");
+            print!("{name:16} {title:22}");
             let offline = totals(&model, Rule::Off, quirks, speed, swarms)?;
             for (rule_name, rule) in RULES.into_iter().skip(1) {
                 let learned = totals(&model, rule, quirks, speed, swarms)?;
@@ -249,9 +249,9 @@ fn main() -> Result {
                 let count = ratios.len() as f64;
                 let mean = ratios.iter().sum::<f64>() / count;
                 let spread = (ratios.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count).sqrt();
-                line += &format!("  {rule_name} {mean:.4} ± {:.4}", spread / (count - 1.0).max(1.0).sqrt());
+                print!("  {rule_name} {mean:.4} ± {:.4}", spread / (count - 1.0).max(1.0).sqrt());
             }
-            println!("{line}");
+            println!();
         }
     }
     Ok(())
