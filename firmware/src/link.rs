@@ -62,7 +62,7 @@ mod chosen {
     #[must_use]
     pub fn link(name: NodeId, personal: Option<(Key, u8)>) -> Link {
         let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
-        if let Some((personal, epoch)) = personal {
+        if let Some((personal, epoch)) = personal.filter(|_| ROSTER > 0) {
             return link.rekeyed(name, &personal, epoch, &KEY);
         }
         if ROSTER > 0 {

@@ -119,15 +119,16 @@ fn load<B: Board, T: Onboard>(
         defmt::error!("what a robot of this task says does not fit into the frames of this image's link");
         B::give_up()
     }
-    let made = place.try_init_with(|| {
-        match robot::robot(board.id(), &weights, link::link(board.id(), board.personal())) {
+    // Nobody else asks for it.
+    let personal = if cfg!(rekeyed) { board.personal() } else { None };
+    let made =
+        place.try_init_with(|| match robot::robot(board.id(), &weights, link::link(board.id(), personal)) {
             Ok(robot) => robot,
             Err(error) => {
                 defmt::error!("the model in this image is for another robot: {}", error);
                 B::give_up()
             }
-        }
-    });
+        });
     // It is made once.
     made.unwrap_or_else(|| B::give_up())
 }

@@ -83,7 +83,8 @@ impl Board for Qemu {
         let Some(world) = World::open() else { fail("no pipes to and from a world") };
         let world = &*WORLD.init(world);
         let robots = words.next().and_then(number).unwrap_or(0);
-        let personal = words.next().and_then(|word| parse_key(word.trim_ascii_end()).ok());
+        let personal = words.next().filter(|_| cfg!(rekeyed));
+        let personal = personal.and_then(|word| parse_key(word.trim_ascii_end()).ok());
         Self { id, robots, personal, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
     }
 
