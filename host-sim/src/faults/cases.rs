@@ -78,7 +78,7 @@ impl Case {
         Self { against: against.into(), ..self }
     }
 
-    fn against_jamming(self) -> Self {
+    fn jammed(self) -> Self {
         Self { yardstick: Yardstick::Jammed, ..self.against("--drop-chance 1") }
     }
 
@@ -164,7 +164,7 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
         Case { yardstick: Yardstick::Deaf, ..held(ticks).against(deaf.join(" ")).costs(1.1) }
     };
     // What is too old is refused, which leaves robots as alone as a jammer does, and no worse off.
-    let refused = |ticks| held(ticks).against_jamming().costs(1.0).must(must::delay_refused);
+    let refused = |ticks| held(ticks).jammed().costs(1.0).must(must::delay_refused);
     vec![
         // A second is recorded and played back for nine more; one robot is restarted meanwhile.
         Case::new("replay, over a reboot", "10 s", "--reboot 0@300 --replay 100")
@@ -180,7 +180,7 @@ fn strangers(robots: usize, heard_per_frame: u64) -> Vec<Case> {
         refused(5),
         refused(20),
         refused(45),
-        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000").against_jamming() }
+        Case { limit: None, ..Case::new("flood", "1,000 frames a tick", "--forge 1000").jammed() }
             .because("who fills the air keeps honest frames out of it; a tick is to stay within its time")
             .must(must::within_budget)
             .lasts(20, 1),
