@@ -5,7 +5,7 @@ use crate::common;
 use common::golden::WEIGHTS;
 use proptest::prelude::*;
 use wdgnn_core::{
-    Network,
+    Network, Scale,
     deep::{Layer, Top},
     math::LARGEST,
     weights::{Aligned, Field, HEADER_BYTES, Weights, WeightsError},
