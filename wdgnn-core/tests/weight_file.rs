@@ -5,7 +5,7 @@ use crate::common;
 use common::golden::WEIGHTS;
 use proptest::prelude::*;
 use wdgnn_core::{
-    Network,
+    Network, Scale,
     deep::{Layer, Top},
     math::LARGEST,
     weights::{Aligned, Field, HEADER_BYTES, Weights, WeightsError},
@@ -110,7 +110,7 @@ fn every_unknown_code_is_named() {
     let codes = [
         (5, 3, Field::Activation),
         (6, 2, Field::Schedule),
-        (7, 4, Field::Scale),
+        (7, 5, Field::Scale),
         (96, 2, Field::Learning),
         (97, 3, Field::Learning),
         (98, 4, Field::Learning),
@@ -121,6 +121,17 @@ fn every_unknown_code_is_named() {
             assert_eq!(Weights::open(&with(offset, &[code]).0), Err(error));
         }
     }
+}
+
+#[test]
+fn an_echo_that_would_grow_for_ever_is_refused() {
+    let open = |share: f32| {
+        let [a, b, c, d] = share.to_le_bytes();
+        Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
+    };
+    assert_eq!([0.0, 0.86].map(open), [Ok(Scale::Echo(0.0)), Ok(Scale::Echo(0.86))]);
+    let refused = WeightsError::Mismatch { field: Field::Scale, expected: 0, found: 4 };
+    assert_eq!([1.0, 1.5, -0.1].map(open), [Err(refused); 3]);
 }
 
 #[test]
