@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn work_takes_processor_time_and_the_shortest_run_counts() {
-        let mut rounds = [3_000_000_u32, 1, 3_000_000].into_iter();
+        let mut rounds = [3_000_000_u64, 1, 3_000_000].into_iter();
         let work = || -> Result<(), ()> {
-            std::hint::black_box((0..rounds.next().unwrap_or(0)).map(std::hint::black_box).sum::<u32>());
+            std::hint::black_box((0..rounds.next().unwrap_or(0)).map(std::hint::black_box).sum::<u64>());
             Ok(())
         };
         let shortest = shortest(3, work).unwrap();
