@@ -176,7 +176,10 @@ fn a_robot_without_its_sensor_comes_to_rest_and_says_where_it_stands() {
     assert!(last.iter().all(|motion| speed(motion) < 0.01), "{last:?}");
     let tally = |flight: &Flight| flight.tally.as_ref().unwrap().heard;
     let with_sensors = typed(Profile::Exact, "").0;
-    assert!(tally(&flight) > tally(&with_sensors) / 2, "as a body to keep apart from, it is heard to the end");
+    assert!(
+        tally(&flight) > tally(&with_sensors) / 2,
+        "as a body to keep apart from, it is heard to the end"
+    );
 }
 
 #[test]

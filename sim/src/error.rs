@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use wdgnn_core::weights::WeightsError;
 
-use crate::jobs::Part;
+use crate::part::Part;
 
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,7 @@ use std::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use crate::part::Part;
 use crate::{
     error::{Error, Result},
     files,
@@ -34,21 +35,6 @@ pub enum Share {
     One(Part, PathBuf),
     /// Nothing: the results are in these files, or in those of these folders.
     None(Vec<PathBuf>),
-}
-
-/// A part of the work: number `number` of `of`, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
-    /// Which one.
-    pub number: u32,
-    /// Of how many.
-    pub of: u32,
-}
-
-impl std::fmt::Display for Part {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} of {}", self.number, self.of)
-    }
 }
 
 /// Whether jobs are done at the same time.

@@ -18,6 +18,7 @@ pub mod lineup;
 pub mod links;
 pub mod model;
 pub mod models;
+pub mod part;
 pub mod profiles;
 pub mod radio;
 pub mod recipe;

@@ -17,7 +17,7 @@ LONGEST_SEALED = 512
 SENDERS = 64
 LATE_TICKS = 2
 GUARD_TICKS = 2
-FORGET_TICKS = LATE_TICKS + GUARD_TICKS
+FORGET_TICKS = 25
 TOLD_BITS = 24
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree

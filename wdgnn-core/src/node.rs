@@ -15,13 +15,11 @@ use crate::{
 };
 
 mod drive;
-mod memory;
+pub mod memory;
 mod senses;
 mod talk;
 mod temper;
 mod think;
-
-pub use memory::Memory;
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;

@@ -408,6 +408,7 @@ fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
         // As many invented names as there is room for, as far ahead as may be; then they fall silent.
         for sender in 0..SENDERS {
             assert!(decode(&mut receiver, 10, &of(sender, 10 + GUARD_TICKS)).is_ok());
+            assert_eq!(decode(&mut receiver, 10, &of(sender, 10 + GUARD_TICKS)), Err(Refusal::Replayed));
         }
         for now in 10..=10 + FORGET_TICKS {
             assert_eq!(decode(&mut receiver, now, &of(200, now)), Err(Refusal::TooManySenders));

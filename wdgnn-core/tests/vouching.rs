@@ -39,6 +39,21 @@ fn said<P: Codec>(robot: &mut RobotOn<'_, P>, tick: u32) -> Vec<u8> {
 }
 
 #[test]
+fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
+    fn vouched<P: Codec>(sealed: fn(&Key) -> P) {
+        let weights = weights(1);
+        let listener = member(1, &weights, sealed(&KEY));
+        let mut speaker = member(2, &weights, sealed(&KEY));
+        let frame = said(&mut speaker, FAR);
+        let mut vouch = |since| sealed(&KEY).vouch(listener.link(), FAR, since, &frame).is_some();
+        assert!(vouch(0) && vouch(FAR));
+        assert!(!vouch(FAR + 1));
+    }
+    vouched(dot154);
+    vouched(|key| SealedEsb32::new(Esb32::default(), key));
+}
+
+#[test]
 fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
     fn vouched<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P) {
         let weights = weights(1);

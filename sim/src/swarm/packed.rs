@@ -11,7 +11,7 @@
 
 use wdgnn_core::{
     codec::{Exact, Parts},
-    node::{BeaconOf, Memory, Node},
+    node::{BeaconOf, Node, memory::Memory},
     ports::Sensed,
     robot::NEIGHBOURS,
     task::NodeId,

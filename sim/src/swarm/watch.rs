@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use wdgnn_core::{refusal::Refusal, seal::FORGET_TICKS, task::NodeId};
+use wdgnn_core::{
+    refusal::Refusal,
+    seal::{GUARD_TICKS, LATE_TICKS},
+    task::NodeId,
+};
 
 use super::{Acquaintance, Outcome, Thoughts};
 use crate::{
@@ -100,7 +104,7 @@ impl Watch {
                     self.tally.longest_rekey = self.tally.longest_rekey.max(since + 1);
                 }
                 let heard = |other: &Acquaintance| expelled(other.sender.into()) && other.heard_now;
-                let late = since > FORGET_TICKS && thoughts.epoch > 0;
+                let late = since > LATE_TICKS + GUARD_TICKS && thoughts.epoch > 0;
                 self.tally.fooled += u64::from(late && thoughts.known.iter().any(heard));
             }
             for &Acquaintance { sender, heard_now, followed, believed, counted, nowhere } in &thoughts.known {

@@ -22,7 +22,7 @@
 //! commands do what they should. It is above zero for a swing that goes on and on, be it from tick to tick or slow, and for noise: then the
 //! robot lowers the gain of its own network. Below zero the gain comes back, more slowly.
 
-use crate::{learn::online::Learning, net::tensor::Numbers};
+use crate::{learn::online::Learning, math, net::tensor::Numbers};
 
 /// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
 const MEMORY: f32 = 0.95;
@@ -71,7 +71,8 @@ impl<O: Numbers> Personal<O> {
     }
 
     /// Learns from what came of a command: `achieved` is the output that the state really followed ([`crate::Task::achieved`]), `most`
-    /// what would have become of a larger one: where it is the same, there was no choice. A robot that did not move at all has senses that stand still, and learns nothing.
+    /// what would have become of a larger one: where it is the same, there was no choice. A robot that did not move at all has senses that
+    /// stand still, and learns nothing.
     pub fn compare(&mut self, command: &O, achieved: &O, most: &O, rule: &Learning) {
         let Learning { personal_step, personal_clip, .. } = *rule;
         if achieved.as_ref().iter().all(|a| *a == 0.0) {
@@ -83,7 +84,7 @@ impl<O: Numbers> Personal<O> {
             let next = (1.0 - FADING) * *s + (a - (u - *b));
             *s = if next.is_finite() { next } else { 0.0 };
             if u != most {
-                *b = (*b - personal_step * FADING * *s).clamp(-personal_clip, personal_clip);
+                *b = math::clamp(*b - personal_step * FADING * *s, personal_clip);
             }
         }
     }

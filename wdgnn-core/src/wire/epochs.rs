@@ -14,12 +14,12 @@ use crate::{
         ccm::BlockCipher,
         key::Key,
         rekey::{MOST_CONTENT, Notice},
-        senders::FORGET_TICKS,
+        senders::{GUARD_TICKS, LATE_TICKS},
     },
 };
 
 /// For so many ticks after the change a frame with the old key is opened: it may be late, and clocks may differ.
-const GRACE_TICKS: u32 = FORGET_TICKS;
+const GRACE_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
 /// For so many ticks after its start a robot may not know the swarm's time yet.
 const SETTLED_TICKS: u32 = 100;
 /// A robot hands on each frame so many times: with three of ten lost, one of 120 single listeners misses all.

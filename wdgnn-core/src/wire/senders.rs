@@ -18,8 +18,9 @@ pub const LATE_TICKS: u32 = 2;
 /// How many ticks the clocks of one swarm may differ: a frame from further ahead is refused.
 pub const GUARD_TICKS: u32 = 2;
 
-/// After more ticks of silence than these, a sender may be forgotten: what was accepted of it is too old by then.
-pub const FORGET_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
+/// After more ticks of silence than these, a sender may be forgotten. What was accepted of it is too old long before; but who speaks in
+/// every fifth tick, as on slow radios, must not be forgotten from one word to the next, or a crowd of names would take its place. Five such exchanges.
+pub const FORGET_TICKS: u32 = 25;
 
 /// Whom a receiver has heard.
 pub(super) struct Senders {
