@@ -157,12 +157,6 @@ where
         Thoughts { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
     }
 
-    /// What it thinks of others.
-    #[must_use]
-    pub fn thoughts(&self) -> Thoughts {
-        Some(self.robots.get(robot)?.as_ref()?.thoughts())
-    }
-
     /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
         self.wake(Waking::new(tick, state))
