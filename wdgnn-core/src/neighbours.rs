@@ -24,6 +24,8 @@ use crate::{
     },
 };
 
+#[cfg(test)]
+mod contradictions;
 mod entry;
 
 use entry::KEPT_TICKS;

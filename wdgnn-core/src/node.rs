@@ -14,7 +14,6 @@ use crate::{
     },
 };
 
-mod drive;
 pub mod memory;
 mod senses;
 mod talk;
@@ -125,8 +124,6 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     own: OwnTrack<T>,
     /// What its motors do.
     command: Option<M::Output>,
-    /// Whether its motors obey.
-    drive: drive::Drive,
     /// What they did up to now.
     done: Option<M::Output>,
     /// What is left of its battery, in percent, where that is known.
@@ -254,7 +251,6 @@ where
             state,
             own: OwnTrack::new(state),
             command: None,
-            drive: drive::Drive::default(),
             done: None,
             battery: None,
             chains: Chains::ZERO,

@@ -397,6 +397,13 @@ fn a_full_table_never_turns_into_trust() {
 }
 
 #[test]
+fn a_frame_that_is_longer_than_any_is_too_long_and_nothing_else() {
+    let mut frame = encode(&dot154(&KEY), &random_beacon(&mut seeded(29), 3, 10 * Dot154::FRAMES), 0, 0);
+    frame.resize(1_000, 0);
+    assert_eq!(decode(&mut dot154(&KEY), 10, &frame), Err(Refusal::Trailing));
+}
+
+#[test]
 fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
     fn forgets<P: Codec>(sealed: fn(&Key) -> P) {
         let codec = sealed(&KEY);

@@ -45,7 +45,7 @@ fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
         let listener = member(1, &weights, sealed(&KEY));
         let mut speaker = member(2, &weights, sealed(&KEY));
         let frame = said(&mut speaker, FAR);
-        let mut vouch = |since| sealed(&KEY).vouch(listener.link(), FAR, since, &frame).is_some();
+        let vouch = |since| sealed(&KEY).vouch(listener.link(), FAR, since, &frame).is_some();
         assert!(vouch(0) && vouch(FAR));
         assert!(!vouch(FAR + 1));
     }

@@ -178,28 +178,6 @@ fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
 }
 
 #[test]
-fn a_robot_whose_motors_do_not_obey_says_so_and_until_they_do_again() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
-    let mut flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
-    for tick in 0..120 {
-        robot.sense(tick, Some(Sensed::now(flying)));
-        let odd = robot.beacon().degree == 255;
-        assert!((odd || !(45..60).contains(&tick)) && (!odd || (10..90).contains(&tick)), "tick {tick}");
-        let command = [10.0, -10.0];
-        robot.acted(Some(command));
-        let obeyed = if (10..60).contains(&tick) { 0.0 } else { 0.01 };
-        flying = Motion {
-            position: [
-                flying.position[0] + 0.01 * flying.velocity[0],
-                flying.position[1] + 0.01 * flying.velocity[1],
-            ],
-            velocity: [flying.velocity[0] + obeyed * command[0], flying.velocity[1] + obeyed * command[1]],
-        };
-    }
-}
-
-#[test]
 fn a_robot_at_rest_may_sense_the_same_for_ever() {
     let weights = weights(1);
     let (mut robot, mut board) = (robot_on(1, &weights, wary(), Exact), Board::new());

@@ -4,7 +4,7 @@
 //! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
 //! another robot's the next moment; and whoever stores a swarm stores these.
 
-use super::{Node, OwnTrack, Past, Scratch, drive::Drive};
+use super::{Node, OwnTrack, Past, Scratch};
 use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
@@ -29,7 +29,6 @@ pub struct Memory<M: Model, T: Task> {
     past: Past,
     state: T::State,
     own: OwnTrack<T>,
-    drive: Drive,
     command: Option<M::Output>,
     done: Option<M::Output>,
     battery: Option<u8>,
@@ -115,7 +114,6 @@ where
             past,
             state,
             own,
-            drive,
             command,
             done,
             battery,
@@ -142,7 +140,6 @@ where
             past: *past,
             state: *state,
             own: *own,
-            drive: *drive,
             command: *command,
             done: *done,
             battery: *battery,
@@ -179,7 +176,7 @@ where
         (memory.tick, memory.passed, memory.lived) = (self.tick, self.passed, self.lived);
         (memory.began, memory.age, memory.sequence) = (self.began, self.age, self.sequence);
         (memory.state, memory.before, memory.older) = (self.state, self.before, self.older);
-        (memory.own, memory.drive) = (self.own, self.drive);
+        memory.own = self.own;
     }
 
     /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.
@@ -199,7 +196,6 @@ where
             past,
             state,
             own,
-            drive,
             command,
             done,
             battery,
@@ -217,7 +213,7 @@ where
         (self.sequence, self.degree, self.alone, self.age) = (*sequence, *degree, *alone, *age);
         (self.began, self.lived, self.past, self.battery) = (*began, *lived, *past, *battery);
         self.state = *state;
-        (self.own, self.drive) = (*own, *drive);
+        self.own = *own;
         (self.command, self.done) = (*command, *done);
         self.chains = *chains;
         self.told = *told;

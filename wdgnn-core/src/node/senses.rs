@@ -71,21 +71,14 @@ where
         self.state = if sure { followed } else { self.task.reconcile(&self.state, evidence) };
     }
 
-    /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or its motors do not do what it says.
+    /// Whether the robot is nothing but a body to others: it does not know for sure where it is.
     pub(super) fn only_a_body(&self) -> bool {
-        self.behaviour.wary && (self.unsure() || self.drive.odd())
+        self.behaviour.wary && self.unsure()
     }
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
     pub(super) fn rests(&self) -> bool {
         self.behaviour.wary && self.age <= RESTING_TICKS
-    }
-
-    /// Takes note of what came of the last command.
-    pub(super) fn notice(&mut self) {
-        if let Some(command) = self.command.as_ref().filter(|_| self.passed == 1 && self.age == 0) {
-            self.drive.note(self.task.obeyed(&self.before, &self.state, command));
-        }
     }
 
     /// Whether what the robot takes for its state is too old to learn from.

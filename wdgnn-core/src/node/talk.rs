@@ -48,7 +48,6 @@ where
         let unseen = core::mem::replace(&mut self.age, age);
         if self.behaviour.wary {
             self.steady(oldest, unseen);
-            self.notice();
         }
         true
     }

@@ -287,12 +287,6 @@ pub trait Task {
         *said
     }
 
-    /// What came of a command: the product of what it asked for with what happened in one tick, and the square of what it asked for. The
-    /// default has nothing to say.
-    fn obeyed(&self, _before: &Self::State, _after: &Self::State, _command: &Self::Output) -> (f32, f32) {
-        (0.0, 0.0)
-    }
-
     /// What to do without neighbours, or with an output that is no number: nothing, unless the task knows better.
     fn fallback(&self, _own: &Self::State, _isolation: Isolation) -> Self::Output {
         Numbers::ZERO

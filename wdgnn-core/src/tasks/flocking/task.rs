@@ -202,12 +202,6 @@ where
         self.command(&bodies.fold(command, aside))
     }
 
-    /// Changes of velocity.
-    fn obeyed(&self, before: &Motion<D>, after: &Motion<D>, command: &[f32; D]) -> (f32, f32) {
-        let change = after.velocity.minus(&before.velocity);
-        (change.dot(command) / self.period, command.dot(command))
-    }
-
     /// Where it says to be, and as fast as its places say. Where these jump, at the robot's own velocity: in a flock that is nearest to
     /// the truth.
     fn body(&self, own: &Motion<D>, said: &Motion<D>, evidence: &Evidence<D>) -> Motion<D> {
