@@ -50,7 +50,7 @@ fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
         assert!(!vouch(FAR + 1));
     }
     vouched(dot154);
-    vouched(|key| SealedEsb32::new(Esb32::default(), key));
+    vouched(|key| SealedEsb32::new(Esb32, key));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn says(table: &mut Table, tick: u32, x: f32) -> Result<(), Refusal> {
     let mut beacon = Beacon::silent(at(x));
     (beacon.sender, beacon.sequence) = (5, tick);
     let now = Heard { tick, said: tick, state: at(x), other_model: false };
-    table.hear_parts(&now, &beacon, Parts::STATE, |track, said, _, known, _: &mut ()| {
+    table.hear_parts(&now, &beacon, Parts::STATE, |track, said, _, known, (): &mut ()| {
         let gone = (said.position[0] - track.position[0]).abs();
         (*said, gone <= if known <= 1 { 10.0 } else { 1.0 })
     })
