@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -183,6 +182,32 @@ pub fn evaluate_all<W: World>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Vec<Outcome>>> {
+    flown(cases, done, |pace, count, job| jobs::map(work, pace, count, job))
+}
+
+/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
+///
+/// # Errors
+/// Models that do not fit, conditions that cannot be.
+pub fn evaluate<W: World>(
+    lineup: &Lineup<W>,
+    controllers: &[Controller<W>],
+    condition: &Condition,
+    swarms: usize,
+    seed: u64,
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<Outcome>> {
+    let case = Case { lineup, controllers, condition, swarms, seed };
+    let outcomes = flown(&[case], done, |pace, count, job| pace.map(count, job))?;
+    Ok(outcomes.into_iter().flatten().collect())
+}
+
+/// The outcomes of cases whose flights are jobs that `map` has done.
+fn flown<W: World>(
+    cases: &[Case<'_, W>],
+    done: &(dyn Fn() + Sync),
+    map: impl FnOnce(Pace, usize, &(dyn Fn(usize) -> Result<Flight> + Send + Sync)) -> Result<Vec<Flight>>,
+) -> Result<Vec<Vec<Outcome>>> {
     // Flattened, so that no thread waits for the last swarm of a controller.
     let jobs: Vec<[usize; 3]> = cases
         .iter()
@@ -195,7 +220,7 @@ pub fn evaluate_all<W: World>(
     let starts: Vec<Vec<Drawn<W>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
     let pace = cases.first().map_or(Pace::Together, Case::pace);
-    let flights = jobs::map(work, pace, jobs.len(), |job| {
+    let flights = map(pace, jobs.len(), &|job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
         // Whoever needs a start first draws it, for all controllers.
@@ -215,25 +240,6 @@ pub fn evaluate_all<W: World>(
         case.outcomes(own)
     });
     Ok(outcomes.collect())
-}
-
-/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
-///
-/// # Errors
-/// Models that do not fit, conditions that cannot be.
-pub fn evaluate<W: World>(
-    lineup: &Lineup<W>,
-    controllers: &[Controller<W>],
-    condition: &Condition,
-    swarms: usize,
-    seed: u64,
-    done: &(dyn Fn() + Sync),
-) -> Result<Vec<Outcome>> {
-    let case = Case { lineup, controllers, condition, swarms, seed };
-    let starts = (0..swarms).into_par_iter().map(|swarm| case.start(swarm)).collect::<Result<Vec<_>>>()?;
-    let fly = |job| case.fly(job / swarms, job % swarms, &starts[job % swarms], done);
-    let flights = case.pace().map(controllers.len() * swarms, fly)?;
-    Ok(case.outcomes(&flights))
 }
 
 /// How often [`evaluate_all`] says that something is done.
