@@ -62,10 +62,10 @@ mod chosen {
     #[must_use]
     pub fn link(name: NodeId, personal: Option<(Key, u8)>) -> Link {
         let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
-        if let Some((personal, epoch)) = personal.filter(|_| ROSTER > 0) {
+        if let (Some((personal, epoch)), true) = (personal, cfg!(rekeyed)) {
             return link.rekeyed(name, &personal, epoch, &KEY);
         }
-        if ROSTER > 0 {
+        if cfg!(rekeyed) {
             defmt::warn!("this robot was told no personal key: it keeps the swarm's key for good");
         }
         link
