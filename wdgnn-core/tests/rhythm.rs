@@ -2,7 +2,10 @@
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::rhythm::{Note, Rhythm, Timing};
+use wdgnn_core::{
+    message::Identity,
+    rhythm::{Note, Rhythm, Timing},
+};
 
 /// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
 const TEN: Timing =
@@ -36,6 +39,7 @@ struct Robot {
 struct Frame {
     from: usize,
     tick: u32,
+    boot: u32,
     note: Note,
     begins: u64,
     ends: u64,
@@ -114,7 +118,8 @@ impl Swarm {
                     let tick = rhythm_tick(robot, timing, at).saturating_add(robot.lie);
                     let begins = now + 211;
                     robot.sending = true;
-                    self.frames.push(Frame { from: index, tick, note, begins, ends: begins + FRAME });
+                    let boot = robot.back;
+                    self.frames.push(Frame { from: index, tick, boot, note, begins, ends: begins + FRAME });
                 } else if robot.retries < 1 {
                     robot.retries += 1;
                     robot.speaks = Some(at + u64::from(timing.retry));
@@ -159,7 +164,9 @@ impl Swarm {
                         rhythm.spoilt(arrived);
                     } else {
                         self.read += 1;
-                        rhythm.heard(frame.from as u16, frame.tick, frame.note, arrived);
+                        let who =
+                            Identity { sender: frame.from as u16, boot: frame.boot, sequence: frame.tick };
+                        rhythm.heard(&who, frame.note, arrived);
                     }
                 }
             }
@@ -328,8 +335,9 @@ fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
         let into = u64::from(TEN.lead + TEN.delay + TEN.slot * slot);
         (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
     };
-    let hear =
-        |rhythm: &mut Rhythm<8>, (sender, tick, note, arrived)| rhythm.heard(sender, tick, note, arrived);
+    let hear = |rhythm: &mut Rhythm<8>, (sender, sequence, note, arrived)| {
+        rhythm.heard(&Identity { sender, boot: 1, sequence }, note, arrived)
+    };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
     rhythm.next(40_000);
     assert!(rhythm.next(45_000).tick > 999_999_999, "whoever is alone yields");
@@ -365,8 +373,8 @@ fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
 #[test]
 fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
-    for (sender, tick) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
-        rhythm.heard(sender, tick, Note::new(0, None), 1_111);
+    for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
+        rhythm.heard(&Identity { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
     }
     assert!(rhythm.next(5_000).tick < 10);
     // And who gets there in spite of that has ticks of ten milliseconds still.
@@ -391,4 +399,32 @@ fn ticks_come_in_order_and_none_twice() {
         assert!(last.is_none_or(|last| beat.tick > last));
         last = Some(beat.tick);
     }
+}
+
+/// By how many microseconds a robot's ticks begin later after nine seconds of hearing another one, whose frames come late by so many
+/// microseconds and have these boot counts, by their number.
+fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
+    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let mut beat = rhythm.next(0);
+    for exchange in 0..180 {
+        let who = Identity { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
+        let arrived = exchange * 50_000 + u64::from(TEN.lead + TEN.delay) + late(exchange);
+        while beat.begins <= arrived {
+            beat = rhythm.next(beat.begins);
+        }
+        rhythm.heard(&who, Note::new(0, None), arrived);
+    }
+    beat.begins as i64 - i64::from(beat.tick) * 10_000
+}
+
+#[test]
+fn what_a_stranger_holds_back_takes_no_time_back() {
+    assert_eq!(gone_back(|_| 0, |_| 1), 0);
+    // All at once by 200 ms, from the second second on; and by a millisecond more each time, up to 140 of them.
+    let at_once = |exchange| if exchange < 40 { 0 } else { 200_000 };
+    assert_eq!(gone_back(at_once, |_| 1), 0);
+    let by_and_by = gone_back(|exchange: u64| exchange.saturating_sub(40) * 1_000, |_| 1);
+    assert!((0..5_000).contains(&by_and_by), "{by_and_by} µs");
+    // Who says by a new boot count that its time is another one is believed, as who restarts must be.
+    assert_eq!(gone_back(at_once, |exchange| if exchange < 40 { 1 } else { 2 }), 200_000);
 }

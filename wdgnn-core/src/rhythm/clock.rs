@@ -1,6 +1,6 @@
 //! The clock's rules.
 
-use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, REMEMBERED, Rhythm, SLEW};
+use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, Rhythm, SLEW};
 
 impl<const N: usize> Rhythm<N> {
     /// Others whose clocks count.
@@ -19,13 +19,12 @@ impl<const N: usize> Rhythm<N> {
         self.epoch = self.epoch.wrapping_add(by);
         for other in &mut self.others {
             other.later = other.later.wrapping_sub(by);
+            other.latest = other.latest.wrapping_sub(by);
         }
     }
 
     /// The clock's rules, once per tick.
     pub(super) fn keep_time(&mut self, now: u64, exchange_begins: bool) {
-        let oldest = now.saturating_sub(self.lasting(REMEMBERED));
-        self.others.retain(|other| other.heard >= oldest);
         let near = self.near(now).count();
         let laters =
             |far: fn(i64) -> bool| self.fresh(now).map(|other| other.later).filter(move |later| far(*later));
@@ -67,9 +66,7 @@ impl<const N: usize> Rhythm<N> {
         (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
         self.broken = [(0, 0); MOST_SLOTS as usize];
         // The own slot may be somebody's in the other time.
-        if self.slot.is_some_and(|own| {
-            self.others.iter().any(|other| other.slot == own && other.later.abs() <= Self::NEAR)
-        }) {
+        if self.slot.is_some_and(|own| self.others_in(own, now)) {
             self.claim(now);
         }
     }

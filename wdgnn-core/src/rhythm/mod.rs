@@ -17,7 +17,9 @@
 //!    ([`Beat::back`]: its frames' numbers begin anew, so it needs a new boot count).
 //! 5. Who has just started listens for three exchanges before it speaks, and takes any time it hears, the latest of those that are
 //!    behind, and one that is told by at least two more. It begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
-//! 6. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
+//! 6. A sender's clock goes forward as well, and on by 0.1 % less than true time at least, as long as its boot count stays: a frame that
+//!    tells less was held back on its way, by a stranger who drowned it out and played it later, and tells no time.
+//! 7. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
 //!
 //! Time goes forward except in 4 and 5, which is why two swarms never chase each other.
 //!
@@ -32,7 +34,7 @@ mod timing;
 
 use heapless::Vec;
 
-use crate::tasks::task::NodeId;
+use crate::{message::Identity, tasks::task::NodeId};
 
 pub use timing::{MOST_SLOTS, Note, Timing};
 
@@ -53,8 +55,11 @@ pub struct Beat {
 #[derive(Clone, Copy, Debug)]
 struct Other {
     sender: NodeId,
+    boot: u32,
     /// By how much its ticks begin later than one's own, in microseconds.
     later: i64,
+    /// The most that it can have become by itself: what is later was held back.
+    latest: i64,
     /// Its slot of the exchange.
     slot: u8,
     heard: u64,
@@ -102,6 +107,8 @@ const FURTHEST_US: i64 = 60_000_000;
 const LAST_TICK: u32 = u32::MAX - 8_640_000;
 /// The clock moves by at most one part in a thousand.
 const SLEW: i64 = 1_000;
+/// Two clocks that move like that, on crystals that differ, come apart by at most one part in so many.
+const APART: i64 = 400;
 
 impl<const N: usize> Rhythm<N> {
     /// Clocks that differ by less are of one time, in microseconds: twice the guard between slots.
@@ -160,8 +167,9 @@ impl<const N: usize> Rhythm<N> {
         (count * self.timing.interval_us()) as u64
     }
 
-    /// A frame of a swarm member: its tick, its note, and when its first symbol arrived on the robot's own clock.
-    pub fn heard(&mut self, sender: NodeId, tick: u32, note: Note, arrived: u64) {
+    /// A frame of a swarm member, whose sequence is its tick; its note, and when its first symbol arrived on the robot's own clock.
+    pub fn heard(&mut self, who: &Identity, note: Note, arrived: u64) {
+        let Identity { sender, boot, sequence: tick } = *who;
         if tick > LAST_TICK {
             return;
         }
@@ -169,8 +177,16 @@ impl<const N: usize> Rhythm<N> {
         let into = lead + delay + slot * u32::from(note.slot()) + retry * u32::from(note.retries());
         let later = arrived.cast_signed().wrapping_sub(i64::from(into)).wrapping_sub(self.begins(tick));
         let slot = ((tick % interval.max(1)) * slots) as u8 + note.slot();
-        let other = Other { sender, later, slot, heard: arrived };
+        let mut other = Other { sender, boot, later, latest: later, slot, heard: arrived };
         if let Some(known) = self.others.iter_mut().find(|known| known.sender == sender) {
+            if known.boot == boot {
+                let passed = arrived.saturating_sub(known.heard).cast_signed();
+                let latest = known.latest.saturating_add(passed / APART);
+                if later > latest.saturating_add(Self::NEAR) {
+                    return;
+                }
+                other.latest = latest.min(later);
+            }
             *known = other;
         } else if self.others.push(other).is_err()
             && let Some(oldest) = self.others.iter_mut().min_by_key(|other| other.heard)

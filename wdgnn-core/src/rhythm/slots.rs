@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-use super::{FRESH, MOST_SLOTS, Note, PATIENCE, Rhythm, Timing};
+use super::{FRESH, MOST_SLOTS, Note, Other, PATIENCE, REMEMBERED, Rhythm, Timing};
 
 impl<const N: usize> Rhythm<N> {
     /// A frame began here that could not be read.
@@ -37,18 +37,23 @@ impl<const N: usize> Rhythm<N> {
         }
     }
 
+    /// Whether somebody of one time with this robot was heard in a slot, not too long ago.
+    pub(super) fn others_in(&self, slot: u8, now: u64) -> bool {
+        let oldest = now.saturating_sub(self.lasting(REMEMBERED));
+        let near = |other: &Other| other.heard >= oldest && other.later.abs() <= Self::NEAR;
+        self.others.iter().any(|other| other.slot == slot && near(other))
+    }
+
     /// Claims a slot in which nobody was heard and nothing was broken lately.
     pub(super) fn claim(&mut self, now: u64) {
         let all = self.timing.all_slots();
         let recent = self.lasting(FRESH);
         let taken = |slot: u8| {
-            let others =
-                self.others.iter().any(|other| other.slot == slot && other.later.abs() <= Self::NEAR);
             let broken = self
                 .broken
                 .get(usize::from(slot))
                 .is_some_and(|(count, last)| *count >= 2 && now.saturating_sub(*last) <= recent);
-            others || broken || self.slot == Some(slot)
+            self.others_in(slot, now) || broken || self.slot == Some(slot)
         };
         let mut free: Vec<u8, { MOST_SLOTS as usize }> = Vec::new();
         for slot in (0..all).filter(|slot| !taken(*slot)) {

@@ -180,7 +180,7 @@ impl Radio for Air {
 
     fn vouched(&mut self, who: &Identity, received: &Received) {
         if who.sender != self.id {
-            self.rhythm.heard(who.sender, who.sequence, self.note, time::whole(received.arrived));
+            self.rhythm.heard(who, self.note, time::whole(received.arrived));
         }
     }
 }
