@@ -226,6 +226,11 @@ pub fn send_if_clear() {
         shared(|shared| shared.sending = Sending::Busy);
         return;
     }
+    // One that has just ended, and whose interrupt waits for this one's end, is not lost.
+    if RADIO.events_phyend().read() != 0 {
+        compiler_fence(Ordering::SeqCst);
+        received();
+    }
     RADIO.intenclr().write(|w| w.set_phyend(true));
     off();
     RADIO.shorts().write(|w| {
