@@ -6,7 +6,7 @@ use wdgnn_core::{
     compact::TAG_BYTES,
     ports::{Actuator, Sensor},
     restart,
-    robot::{self, ModelOf, Onboard, Robot},
+    robot::{Kit, ModelOf, Onboard, Robot},
     tick,
     weights::Weights,
     wide::Model,
@@ -121,14 +121,14 @@ fn load<B: Board, T: Onboard>(
     }
     // Nobody else asks for it.
     let personal = if cfg!(rekeyed) { board.personal() } else { None };
-    let made =
-        place.try_init_with(|| match robot::robot(board.id(), &weights, link::link(board.id(), personal)) {
-            Ok(robot) => robot,
-            Err(error) => {
-                defmt::error!("the model in this image is for another robot: {}", error);
-                B::give_up()
-            }
-        });
+    let kit = match Kit::<T>::open(&weights) {
+        Ok(kit) => kit,
+        Err(error) => {
+            defmt::error!("the model in this image is for another robot: {}", error);
+            B::give_up()
+        }
+    };
+    let made = place.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal)));
     // It is made once.
     made.unwrap_or_else(|| B::give_up())
 }

@@ -59,6 +59,8 @@ impl Machine {
     #[must_use]
     pub fn library(self) -> PathBuf {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+        // A build by pieces is another build.
+        cargo.env("CARGO_INCREMENTAL", "0");
         cargo.current_dir(FOLDER).args(["build", "-p", "wdgnn-c", "--release"]);
         if let Some(target) = self.target() {
             cargo.args(["--target", target]);

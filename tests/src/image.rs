@@ -64,6 +64,8 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     let sealed = settings.iter().any(|(name, _)| *name == "WDGNN_KEY");
     cargo.env("WDGNN_PERSONAL", if sealed { "none" } else { "" });
     cargo.env("WDGNN_UNSEALED", if sealed { "" } else { "1" });
+    // A build by pieces is another build: larger, and with more of the stack.
+    cargo.env("CARGO_INCREMENTAL", "0");
     cargo.envs(settings.iter().copied());
     let Output { status, stdout, stderr } = cargo
         .current_dir(workspace)

@@ -76,7 +76,7 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
             );
         }
         let stack = outcome.robots.iter().map(|robot| robot.stack).max();
-        assert!(stack <= Some(10_240), "{stack:?} bytes of stack, of 16 KiB");
+        assert!(stack <= Some(5_120), "{stack:?} bytes of stack, of 16 KiB");
         let busy = outcome.robots.iter().map(|robot| robot.busy).sum::<f64>() / 10.0;
         assert!(busy <= 0.065, "seed {seed}: the processor is awake for {busy}");
         assert_eq!(outcome.close, 0, "seed {seed}: close pairs");

@@ -85,8 +85,7 @@ fn flash_ram_and_stack_are_within_the_budget() {
     // What sealing may add; whoever flies another model is seen, too, and keys can change.
     assert!(qemu_sealed.flash() <= 55 * KIB, "{} bytes of flash", qemu_sealed.flash());
     assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
-    // Most of it while it starts: a node of 6 KB is made there and put in its place.
-    assert!(stack_sealed <= 10 * KIB, "{stack_sealed} bytes of stack");
+    assert!(stack_sealed <= 4 * KIB, "{stack_sealed} bytes of stack");
     assert!(nrf52840_sealed.flash() <= 59 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
 }
 

@@ -87,12 +87,38 @@ pub fn robot<'w, T: Onboard, P: Codec>(
     weights: &Weights<'w>,
     codec: P,
 ) -> Result<Robot<'w, P, T>, WeightsError> {
-    let task = T::from_settings(weights.expect_task(T::NUMBER)?);
-    let header = &weights.header;
-    let model = T::Shape::from_weights(weights)?;
-    let trusting = Behaviour::new(header.learning).every(header.interval.into());
-    let behaviour = if P::SEALED { trusting.robust() } else { trusting };
-    Ok(Node::assemble(id, model, task, weights.checksum, behaviour, T::State::zero(), codec))
+    Ok(Kit::open(weights)?.assemble(id, codec))
+}
+
+/// What a weight file has for a robot. Where a robot lies in memory of its own, opening first and assembling there keeps it off the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Kit<'w, T: Onboard> {
+    model: ModelOf<'w, T>,
+    task: T,
+    checksum: u32,
+    behaviour: Behaviour,
+}
+
+impl<'w, T: Onboard> Kit<'w, T> {
+    /// Of a weight file.
+    ///
+    /// # Errors
+    /// As [`robot`].
+    pub fn open(weights: &Weights<'w>) -> Result<Self, WeightsError> {
+        let task = T::from_settings(weights.expect_task(T::NUMBER)?);
+        let header = &weights.header;
+        let model = T::Shape::from_weights(weights)?;
+        let behaviour = Behaviour::new(header.learning).every(header.interval.into());
+        Ok(Self { model, task, checksum: weights.checksum, behaviour })
+    }
+
+    /// The robot, as [`robot`] makes it.
+    #[inline]
+    pub fn assemble<P: Codec>(self, id: NodeId, codec: P) -> Robot<'w, P, T> {
+        let Self { model, task, checksum, behaviour } = self;
+        let behaviour = if P::SEALED { behaviour.robust() } else { behaviour };
+        Node::assemble(id, model, task, checksum, behaviour, T::State::zero(), codec)
+    }
 }
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         cargo.args(FOR_BOARD.split(' ')).arg(board);
     }
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
+    // A build by pieces is another build: larger, and with more of the stack.
+    cargo.env("CARGO_INCREMENTAL", "0");
     // What is not asked for is not taken from this program's own environment either.
     let file = |path: &Path| std::path::absolute(path).unwrap_or(path.into());
     let profile = (settings.profile != Profile::default()).then(|| settings.profile.name().into());
