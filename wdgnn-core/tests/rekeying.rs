@@ -371,3 +371,14 @@ fn personal_and_swarm_keys_all_differ() {
     keys.dedup();
     assert_eq!(keys.len(), count);
 }
+
+#[test]
+fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_longer() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    // Robot 1 gets no new key, and speaks on with the old one in every tick.
+    swarm.fly_until(AT + 10, Some(1));
+    assert_eq!(swarm.epochs(), [1, 0]);
+    let heard: Vec<u32> = swarm.robots[0].0.neighbours().map(|known| known.heard).collect();
+    assert_eq!(heard, [AT + 4]);
+}
