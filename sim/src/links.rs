@@ -237,6 +237,17 @@ impl Links {
         }
     }
 
+    /// Links of so many robots, row by row: `row` adds whom a robot hears, ascending.
+    #[must_use]
+    pub fn of_rows(robots: usize, mut row: impl FnMut(usize, &mut Vec<u32>)) -> Self {
+        let mut links = Self { starts: vec![0], ..Self::default() };
+        for robot in 0..robots {
+            row(robot, &mut links.others);
+            links.starts.push(links.others.len() as u32);
+        }
+        links
+    }
+
     /// How many robots there are.
     #[must_use]
     pub fn robots(&self) -> usize {

@@ -17,6 +17,7 @@ use heapless::Vec;
 
 use crate::{
     net::{span::Span, taps::Chains, tensor::Tensor},
+    passage::{Pass, Passage},
     tasks::task::{NodeId, State},
     wire::{
         message::{Beacon, Parts},
@@ -85,6 +86,21 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         }
         self.entries.truncate(count);
         self.settled = 0;
+    }
+
+    /// Passes; `state` is anybody's.
+    pub fn pass(&mut self, state: S, passage: &mut Passage<'_>)
+    where
+        S: State,
+        C: Chains,
+        W: Tensor,
+        E: Default + Pass + Copy,
+    {
+        let Self { entries, settled } = self;
+        let never = Heard { tick: 0, said: 0, state, other_model: false };
+        let nobody = || Neighbour::newcomer(&never, Span::NONE, Beacon::silent(state));
+        passage.list(entries, nobody, |passage, entry| entry.pass(passage));
+        passage.word(settled);
     }
 
     /// A neighbour has said what cannot be: it has to prove itself anew.

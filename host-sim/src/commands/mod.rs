@@ -18,6 +18,8 @@ pub mod shift;
 pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
+#[cfg(feature = "workers")]
+pub mod swarm_workers;
 pub mod sweep;
 pub mod theorem;
 pub mod train;

@@ -130,6 +130,9 @@ pub struct SwarmArguments {
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
+    #[cfg(feature = "workers")]
+    #[command(flatten)]
+    workers: super::swarm_workers::WorkerArguments,
     #[command(flatten)]
     chips: ChipArguments,
     #[command(flatten)]
@@ -169,8 +172,16 @@ impl SwarmArguments {
             }
             condition.ticks = (seconds / f64::from(W::task().period())).round() as u32;
         }
-        self.profile.check_robots(condition.robots)?;
+        if !self.packs(condition.robots) {
+            self.profile.check_robots(condition.robots)?;
+        }
         Ok(condition)
+    }
+
+    /// Whether there are more robots than addresses: on `exact` they fly packed, as long as nothing goes wrong.
+    fn packs(&self, robots: usize) -> bool {
+        let plain = self.nodes == Nodes::Native && !self.compare && self.key.is_none();
+        plain && self.profile == Profile::Exact && self.profile.check_robots(robots).is_err()
     }
 
     fn model<W: World>(&self) -> Result<ModelFile> {
@@ -218,8 +229,43 @@ impl SwarmArguments {
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
         let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
+        let start = Start::draw(&W::default(), &condition, &mut generator(self.seed, Purpose::Testing, 0))?;
+        if self.packs(condition.robots) && faults != (Faults { seed: faults.seed, ..Faults::default() }) {
+            return Err(Error::usage(format!(
+                "{} robots are more than there are addresses: they fly where nothing goes wrong only",
+                condition.robots
+            )));
+        }
+        let make = || {
+            if self.packs(condition.robots) {
+                return network.packed(&start.states);
+            }
+            network.native(&air, condition.robots, sealed)
+        };
+        #[cfg(feature = "workers")]
+        if self.workers.worker.is_some() {
+            self.refuse_with_workers()?;
+            let stop = stop_on_interrupt()?;
+            let key = key.map_or(0, |key| crc::Crc::<u64>::new(&crc::CRC_64_XZ).checksum(&key));
+            let settings = format!(
+                "{} {} {condition:?} {} {:?} {key} {} {faults:?}",
+                env!("CARGO_PKG_VERSION"),
+                W::NAME,
+                self.seed,
+                self.profile,
+                model.weights().checksum,
+            );
+            let common = super::swarm_workers::Common {
+                start: &start,
+                task: &network.task,
+                make: &make,
+                settings,
+                stop: &stop,
+            };
+            return self.workers.fly::<W>(self.outputs.json, &common);
+        }
         // A model for other robots is refused here, before anything is built or started.
-        let native = network.native(&air, condition.robots, sealed)?;
+        let native: AnySwarm<'_, W::Task> = make()?;
         let emulated = self.nodes == Nodes::Emulated || self.compare;
         let (mut swarm, twin) = if emulated {
             (self.emulated::<W>(&network, &air, sealed, &condition)?, self.compare.then_some(native))
@@ -229,12 +275,12 @@ impl SwarmArguments {
         self.scenario.check()?;
         self.outputs.check()?;
         let stop = stop_on_interrupt()?;
-        let Some(flown) = self.fly::<W>(swarm.as_mut(), &network.task, &condition, &stop)? else {
+        let Some(flown) = self.fly::<W>(swarm.as_mut(), &network.task, &start, &stop)? else {
             println!("left before the end: there is nothing to tell");
             return Ok(());
         };
         let alone = Self { records: RecordArguments::default(), ..self.clone() };
-        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), &network.task, &condition, &stop));
+        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), &network.task, &start, &stop));
         let twin = twin.transpose()?.flatten();
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
@@ -263,6 +309,24 @@ impl SwarmArguments {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Says what several workers do not do together.
+    #[cfg(feature = "workers")]
+    fn refuse_with_workers(&self) -> Result {
+        self.workers.check()?;
+        if self.nodes != Nodes::Native || self.compare {
+            return Err(Error::usage(
+                "--worker is for native robots: emulated ones and chips fly in one process",
+            ));
+        }
+        if self.records.any() || self.outputs.any_file() || self.watch {
+            return Err(Error::usage(
+                "nobody sees the whole swarm with --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
+                 --png and --watch",
+            ));
+        }
+        Ok(())
     }
 
     /// Says what chips do not do.
@@ -349,10 +413,10 @@ impl SwarmArguments {
         &self,
         swarm: &mut dyn crate::scene::Swarm<W::Task>,
         task: &W::Task,
-        condition: &Condition,
+        start: &Start<W>,
         stop: &Arc<AtomicBool>,
     ) -> Result<Option<Flown>> {
-        let start = Start::draw(&W::default(), condition, &mut generator(self.seed, Purpose::Testing, 0))?;
+        let condition = &start.condition;
         let mut digest = FlightDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;

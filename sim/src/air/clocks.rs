@@ -4,9 +4,13 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
+use wdgnn_core::passage::Passage;
 
 use super::events::Moment;
-use crate::seeds::{Purpose, generator};
+use crate::{
+    passing,
+    seeds::{Purpose, generator},
+};
 
 /// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more from tick 50 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +77,13 @@ impl Clocks {
         let rates = random.iter_mut().map(&mut rate).collect();
         let last = vec![None; ahead.len()];
         Self { ahead, rates, faults: faults.clone(), random, last }
+    }
+
+    /// Passes all of them.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { ahead: _, rates: _, faults: _, random, last } = self;
+        random.iter_mut().for_each(|random| passing::random(passage, random));
+        last.iter_mut().for_each(|last| passage.option(last, 0, Passage::word));
     }
 
     /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is

@@ -6,6 +6,7 @@ use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     codec::Identity,
+    passage::{Pass as _, Passage},
     ports::{Radio, Received},
 };
 
@@ -13,6 +14,7 @@ use super::{
     loss::{Channels, Loss},
     mailbox::deliver,
 };
+use crate::passing;
 
 /// What happens to frames. All chances are per frame and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +69,21 @@ impl<R: Radio> Faulty<R> {
     /// The radio inside.
     pub fn inner(&mut self) -> &mut R {
         &mut self.inner
+    }
+
+    /// Passes between two ticks, when the radio inside has nothing to say.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { inner: _, faults: _, sender: _, random, channels, window, again, late } = self;
+        passing::random(passage, random);
+        channels.pass(passage);
+        passage.word(window);
+        let mut twice: Vec<Vec<u8>> = std::mem::take(again).into();
+        passing::list(passage, &mut twice, Vec::new, passing::bytes);
+        *again = twice.into();
+        passing::list(passage, late, Default::default, |passage, (window, frame)| {
+            passage.word(window);
+            passing::bytes(passage, frame);
+        });
     }
 
     fn happens(&mut self, chance: f64) -> bool {

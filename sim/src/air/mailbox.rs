@@ -2,9 +2,12 @@
 
 use std::{collections::VecDeque, convert::Infallible};
 
-use wdgnn_core::ports::{Radio, Received};
+use wdgnn_core::{
+    passage::Passage,
+    ports::{Radio, Received},
+};
 
-use crate::scene::Frame;
+use crate::{passing, scene::Frame};
 
 /// A simulated robot's radio.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,15 @@ impl Mailbox {
     /// Lets the robot hear a frame.
     pub fn put(&mut self, frame: Frame) {
         self.heard.push_back(frame);
+    }
+
+    /// Passes: who has skipped a tick has still to listen to what was said in it.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { said, heard } = self;
+        passing::frames(passage, said);
+        let mut waiting: Vec<Frame> = std::mem::take(heard).into();
+        passing::frames(passage, &mut waiting);
+        *heard = waiting.into();
     }
 
     /// Ends the listening window: what was not listened to is gone.

@@ -2,10 +2,12 @@
 
 use wdgnn_core::{
     codec::Identity,
+    passage::Passage,
     ports::{Radio, Received},
 };
 
 use super::mailbox::deliver;
+use crate::passing;
 
 /// A radio beside which a recording is played. Windows are counted as in [`super::faulty`].
 #[derive(Clone, Debug)]
@@ -35,6 +37,18 @@ impl<R: Radio> Replaying<R> {
     #[must_use]
     pub fn played_frames(&self) -> u64 {
         self.played
+    }
+
+    /// Passes what lasts from window to window, but not the radio inside.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { inner: _, from: _, window, recording, playing, played } = self;
+        passage.word(window);
+        passing::list(passage, recording, Vec::new, |passage, window| {
+            passing::list(passage, window, Vec::new, passing::bytes);
+        });
+        passing::index(passage, &mut playing.start);
+        passing::index(passage, &mut playing.end);
+        passage.long(played);
     }
 
     /// The recorded window that is played in the present one.

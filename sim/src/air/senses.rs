@@ -4,13 +4,14 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::task::State;
+use wdgnn_core::{passage::Passage, task::State};
 
 use super::{
     shares::{self, share_at},
     turns::{HeadingError, Turn, turn, turns},
 };
 use crate::{
+    passing,
     scene::Layout,
     seeds::{Purpose, generator},
 };
@@ -121,12 +122,19 @@ impl<S: State> Senses<S> {
 
     /// What the robots sense at a tick of where they are and how they move.
     pub fn sense(&mut self, tick: u32, states: &[S]) -> Vec<Option<S>> {
-        let truth = states.iter().enumerate();
-        let sensed = truth.map(|(robot, state)| {
-            let sensed = self.erring(robot, *state);
-            self.outage(tick, robot, sensed)
-        });
-        sensed.collect()
+        states.iter().enumerate().map(|(robot, state)| self.sense_one(tick, robot, *state)).collect()
+    }
+
+    /// What one of them senses.
+    pub fn sense_one(&mut self, tick: u32, robot: usize, state: S) -> Option<S> {
+        let sensed = self.erring(robot, state);
+        self.outage(tick, robot, sensed)
+    }
+
+    /// Passes what is one robot's own.
+    pub fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        passing::random(passage, &mut self.random[robot]);
+        passage.option(&mut self.frozen[robot], S::zero(), |passage, state| state.pass(passage));
     }
 
     /// The truth with a robot's errors.

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use wdgnn_core::{
+    passage::Passage,
     rekey::{Notice, personal_key, swarm_key},
     seal::Key,
     task::NodeId,
 };
 
 use super::options::Faults;
-use crate::scene::Frame;
+use crate::{passing, scene::Frame};
 
 /// A simulated operator's secret. Real ones have their own, from a file.
 pub const MASTER: Key = *b"simulated master";
@@ -46,6 +47,11 @@ impl Station {
             speaks,
             said: 0,
         })
+    }
+
+    /// Passes how far it is.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        passing::index(passage, &mut self.said);
     }
 
     /// What it says in an exchange.

@@ -9,6 +9,7 @@ use wdgnn_core::{
     compact::TAG_BYTES,
     message::{self, Link},
     node::BeaconOf,
+    passage::Passage,
     robot::LONGEST_BUFFER,
     seal::Key,
     taps::Chains as _,
@@ -54,6 +55,9 @@ pub trait Voice: Send {
 
     /// Tells robot number `robot` what to lie about.
     fn teach(&mut self, robot: usize, lie: Lie);
+
+    /// Passes what a liar keeps from frame to frame, if this robot is one.
+    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>);
 
     /// Opens the frames that a robot said at its tick `now`, changes them and seals them again, if it is a liar.
     ///
@@ -142,6 +146,12 @@ where
             self.insiders.resize_with(robot + 1, || None);
         }
         self.insiders[robot] = Some(Insider { codec: C::with_key(&self.key), lie: Some(lie) });
+    }
+
+    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        if let Some(Some(insider)) = self.insiders.get_mut(robot) {
+            insider.codec.pass(passage);
+        }
     }
 
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {

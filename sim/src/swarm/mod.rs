@@ -20,6 +20,7 @@ pub mod typed;
 pub mod watch;
 
 use wdgnn_core::{
+    passage::Passage,
     safety::Verdict,
     task::{NodeId, Task},
 };
@@ -54,6 +55,14 @@ pub trait Robots<T: Task>: Send {
     /// # Errors
     /// When it does not come back.
     fn brown_out(&mut self, robot: usize) -> Result;
+
+    /// Passes a robot, with everything that it is; in place of whom there is here. Only robots in this process do.
+    fn pass(&mut self, _robot: usize, passage: &mut Passage<'_>) {
+        passage.refuse();
+    }
+
+    /// A robot is flown by another process from now on.
+    fn leave(&mut self, _robot: usize) {}
 
     /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
     fn lost(&mut self) -> Vec<String> {

@@ -34,10 +34,14 @@ use crate::{
     scene::{Flown, Swarm},
     seeds::Purpose,
     shapes::{Shapes, Visitor},
+    shared::Share,
 };
 
 /// A swarm, for as long as its model is there.
 pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
+
+/// A swarm that several workers can fly together.
+pub type AnyShare<'a, T> = Box<dyn Share<T> + 'a>;
 
 /// A network and how it is flown.
 #[derive(Clone, Copy)]
@@ -91,11 +95,24 @@ impl<'a, T: Flown> Network<'a, T> {
         Ok(visit_sealed(self.profile, make))
     }
 
+    /// A swarm of more robots than there are addresses, on `exact`, unsealed, through an air that harms nothing.
+    ///
+    /// # Errors
+    /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
+    pub fn packed(&self, start: &[T::State]) -> Result<AnyShare<'a, T>> {
+        self.check_robots()?;
+        let blueprint = self.blueprint::<T::Shape>(None)?;
+        if !blueprint.behaviour.forgets() {
+            return Err(Error::usage("so many robots fly on --profile exact only, with a model of its own"));
+        }
+        Ok(Box::new(Packed::new(&blueprint, self.learns(), start)))
+    }
+
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
     ///
     /// # Errors
     /// As [`Network::typed`].
-    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
+    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnyShare<'a, T>> {
         self.check_robots()?;
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, None, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
@@ -296,7 +313,7 @@ where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
 {
-    type Output = AnySwarm<'a, T>;
+    type Output = AnyShare<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let Self { blueprint, other, there, air, learns, robots: count } = self;

@@ -2,7 +2,7 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
-use wdgnn_core::{ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
+use wdgnn_core::{passage::Passage, ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
 
 use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, watch::Watch};
 use crate::{
@@ -16,7 +16,9 @@ use crate::{
     },
     error::Result,
     links::Links,
+    passing,
     scene::{Flown, Frame, Layout, Scene, Swarm, View},
+    shared::Share,
     tally::Tally,
 };
 
@@ -41,6 +43,11 @@ pub struct OnAir<'a, T: Flown> {
     outcomes: Vec<Option<Outcome>>,
     /// Who is in the sky and switched on.
     on: Vec<bool>,
+    /// For whom a tick has begun; and for whom one ever has, and who was not taken out since.
+    woken: Vec<bool>,
+    present: Vec<bool>,
+    /// Who is flown here; everybody where there is no other process.
+    mine: Option<Vec<bool>>,
     /// Who is switched on in flight.
     late: Vec<bool>,
     /// Who has had word of whom.
@@ -100,6 +107,9 @@ impl<'a, T: Flown> OnAir<'a, T> {
             outcomes: vec![None; count],
             on: late.iter().map(|late| !late).collect(),
             late,
+            woken: Vec::new(),
+            present: vec![false; count],
+            mine: None,
             notices: Notices::new(count),
             tick: 0,
             watch: Watch::default(),
@@ -112,6 +122,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
         for robot in events.kills_at(tick) {
             self.robots.kill(robot);
             self.on[robot] = false;
+            self.present[robot] = false;
             self.outcomes[robot] = None;
             self.watch.killed.insert(robot, tick);
         }
@@ -154,17 +165,31 @@ impl<'a, T: Flown> OnAir<'a, T> {
 
     /// What every robot that is on knows as its tick begins: its clock's time, and what it senses.
     fn wake(&mut self, scene: &Scene<'_, T::State>) -> Vec<Option<Waking<T::State>>> {
-        let sensed = self.senses.sense(scene.tick, scene.states);
-        let wake = |(robot, sensed)| {
-            let tick = self.ears.clocks.show(scene.tick, robot)?;
-            self.on[robot].then_some(Waking { tick, sensed })
+        let Self { senses, ears, on, mine, woken, present, .. } = self;
+        woken.clear();
+        let wake = |(robot, state): (usize, &T::State)| {
+            // Everybody's clock is known everywhere.
+            let tick = ears.clocks.show(scene.tick, robot).filter(|_| on[robot]);
+            woken.push(tick.is_some());
+            present[robot] |= tick.is_some();
+            if !mine.as_ref().is_none_or(|mine| mine[robot]) {
+                return None;
+            }
+            let sensed = senses.sense_one(scene.tick, robot, *state);
+            Some(Waking { tick: tick?, sensed })
         };
-        sensed.into_iter().enumerate().map(wake).collect()
+        scene.states.iter().enumerate().map(wake).collect()
+    }
+
+    /// Whether a robot is flown here.
+    fn is_mine(&self, robot: usize) -> bool {
+        self.mine.as_ref().is_none_or(|mine| mine[robot])
     }
 
     /// What a robot's motors do: what it told them last. One that does not know where it is has its drive brake.
     fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
-        let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
+        let here = self.on[robot] && self.is_mine(robot);
+        let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| here) else {
             return T::nothing();
         };
         let mut command = match outcome.counts.stopped {
@@ -178,46 +203,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
 
 impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.intervene(scene)?;
-        let waking = self.wake(scene);
-        let mut said = self.robots.speak(&waking);
-        for (robot, (waking, frames)) in waking.iter().zip(&mut said).enumerate() {
-            if let Some(Waking { tick, .. }) = waking {
-                self.medium.lie(robot, *tick, frames)?;
-            }
-        }
-        let (radios, on) = (&mut self.ears.radios, &self.on);
-        let forged = self.medium.carry(scene, &said, |robot, frame| {
-            if on[robot] {
-                radios[robot].inner().inner().put(frame.clone());
-            }
-        });
-        self.said = said;
-        self.watch.tally.forged += forged as u64;
-        // Who does not listen in this tick does so in its next.
-        let listens = waking.iter().map(Option::is_some);
-        let heard: Vec<Option<Vec<Frame>>> =
-            listens.zip(radios).map(|(listens, radio)| listens.then(|| listen(radio))).collect();
-        self.notice(scene.tick, &heard);
-        let outcomes = self.robots.hear(&heard);
-        let thoughts: Vec<Option<Thoughts>> =
-            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
-        for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
-            if let Some(now) = &now {
-                let (before, thoughts) = (self.outcomes[robot].as_ref(), thoughts[robot].as_ref());
-                let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
-                let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
-                self.watch.count(common, thoughts, before, now);
-            }
-            self.outcomes[robot] = now;
-        }
-        commands.clear();
-        for robot in 0..self.outcomes.len() {
-            commands.push(self.command(robot, scene));
-        }
-        self.watch.inspect(scene, &self.medium, &thoughts);
-        self.heard = heard;
-        Ok(())
+        self.speak(scene)?;
+        self.listen(scene, commands)
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
@@ -276,6 +263,120 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
 
     fn logs(&mut self) -> Vec<Vec<String>> {
         self.robots.logs()
+    }
+}
+
+impl<T: Flown> Share<T> for OnAir<'_, T> {
+    fn sees_everybody(&self) -> bool {
+        self.medium.sees_everybody()
+    }
+
+    fn take(&mut self, mine: &[bool]) {
+        // Nobody here knows everybody who has had word of whom.
+        self.notices = Notices::default();
+        for robot in (0..mine.len()).filter(|robot| !mine[*robot]) {
+            self.robots.leave(robot);
+        }
+        self.mine = Some(mine.to_vec());
+    }
+
+    fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
+        self.intervene(scene)?;
+        let waking = self.wake(scene);
+        self.said = self.robots.speak(&waking);
+        for (robot, (waking, frames)) in waking.iter().zip(&mut self.said).enumerate() {
+            if let Some(Waking { tick, .. }) = waking {
+                self.medium.lie(robot, *tick, frames)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        passing::frames(passage, &mut self.said[robot]);
+    }
+
+    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        let (radios, on, mine) = (&mut self.ears.radios, &self.on, &self.mine);
+        let forged = self.medium.carry(scene, &self.said, |robot, frame| {
+            if on[robot] && mine.as_ref().is_none_or(|mine| mine[robot]) {
+                radios[robot].inner().inner().put(frame.clone());
+            }
+        });
+        self.watch.tally.forged += forged as u64;
+        // Who does not listen in this tick does so in its next.
+        let listens = self.woken.iter().enumerate().map(|(robot, woken)| *woken && self.is_mine(robot));
+        let listens: Vec<bool> = listens.collect();
+        let heard: Vec<Option<Vec<Frame>>> = listens
+            .iter()
+            .zip(&mut self.ears.radios)
+            .map(|(listens, radio)| listens.then(|| listen(radio)))
+            .collect();
+        if self.mine.is_none() {
+            self.notice(scene.tick, &heard);
+        }
+        let outcomes = self.robots.hear(&heard);
+        let thoughts: Vec<Option<Thoughts>> =
+            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
+        for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
+            if let Some(now) = &now {
+                let (before, thoughts) = (self.outcomes[robot].as_ref(), thoughts[robot].as_ref());
+                let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
+                let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
+                self.watch.count(common, thoughts, before, now);
+            }
+            self.outcomes[robot] = now;
+        }
+        commands.clear();
+        for robot in 0..self.outcomes.len() {
+            commands.push(self.command(robot, scene));
+        }
+        // What must hold of a swarm is looked at where all of it is.
+        if self.mine.is_none() {
+            self.watch.inspect(scene, &self.medium, &thoughts);
+        }
+        self.heard = heard;
+        Ok(())
+    }
+
+    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        self.robots.pass(robot, passage);
+        let radio = &mut self.ears.radios[robot];
+        radio.pass(passage);
+        radio.inner().pass(passage);
+        radio.inner().inner().pass(passage);
+        self.senses.pass(robot, passage);
+        self.motors.pass(robot, passage);
+        passage
+            .option(&mut self.outcomes[robot], Outcome::nothing(), |passage, outcome| outcome.pass(passage));
+        self.medium.pass_liar(robot, passage);
+    }
+
+    fn give(&mut self, robot: usize, here: bool) {
+        if !here {
+            self.robots.leave(robot);
+        }
+        if let Some(mine) = &mut self.mine {
+            mine[robot] = here;
+        }
+    }
+
+    fn pass_common(&mut self, passage: &mut Passage<'_>) {
+        self.ears.clocks.pass(passage);
+        self.medium.pass(passage);
+        for robot in 0..self.on.len() {
+            passage.flag(&mut self.on[robot]);
+            passage.flag(&mut self.present[robot]);
+        }
+        self.watch.pass(passage);
+    }
+
+    fn wide_numbers(&self) -> usize {
+        self.medium.common.offline.len()
+    }
+
+    fn present(&self, robot: usize) -> bool {
+        self.present[robot]
     }
 }
 

@@ -12,6 +12,7 @@
 use wdgnn_core::{
     codec::{Exact, Parts},
     node::{BeaconOf, Node, memory::Memory},
+    passage::{Pass as _, Passage},
     ports::Sensed,
     robot::NEIGHBOURS,
     task::NodeId,
@@ -26,6 +27,7 @@ use crate::{
     error::Result,
     links::Links,
     scene::{Flown, Inside, Scene, Swarm, View},
+    shared::Share,
 };
 
 /// Nodes of one model that are robots in turn.
@@ -41,6 +43,8 @@ pub struct Packed<T: Flown, M: Model> {
     learns: bool,
     /// So many bits of a number are an address.
     bits: u32,
+    /// Who is flown here; everybody where there is no other process.
+    mine: Option<Vec<bool>>,
 }
 
 /// What there is of a robot that does not think.
@@ -75,7 +79,18 @@ where
         };
         let robots = start.iter().map(robot).collect();
         let bits = NodeId::BITS;
-        Self { blueprint: *blueprint, robots, said: Vec::new(), tick: 0, desks: Vec::new(), learns, bits }
+        let (said, desks) = (Vec::new(), Vec::new());
+        Self { blueprint: *blueprint, robots, said, tick: 0, desks, learns, bits, mine: None }
+    }
+}
+
+impl<T: Flown, M: Model> Packed<T, M> {
+    /// Whether robots are spread over threads, over how many desks, and how many there are at each.
+    fn spread(&self) -> (bool, usize, usize) {
+        let threads = rayon::current_num_threads();
+        let parallel = self.robots.len() >= PARALLEL_ROBOTS && threads > 1;
+        let shares = if parallel { CHUNKS * threads } else { 1 };
+        (parallel, shares, self.robots.len().div_ceil(shares).max(1))
     }
 }
 
@@ -189,34 +204,8 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        let Self { blueprint, robots, said, desks, bits, .. } = self;
-        let parallel = robots.len() >= PARALLEL_ROBOTS && rayon::current_num_threads() > 1;
-        let shares = if parallel { CHUNKS * rayon::current_num_threads() } else { 1 };
-        let some = robots.len().div_ceil(shares).max(1);
-        while desks.len() < shares {
-            let node = blueprint.node(0, scene.states.first().copied().unwrap_or_else(zero), Exact);
-            desks.push(Desk { node, around: Vec::new(), bits: *bits });
-        }
-        self.tick = scene.tick;
-        said.resize_with(robots.len(), || None);
-        commands.clear();
-        commands.resize(robots.len(), T::nothing());
-        let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
-            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
-                desk.speak(own, robot, scene.tick, *state, said);
-            }
-        };
-        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread(parallel, desks.iter_mut().zip((0..).step_by(some)).zip(speakers), speak);
-        let said = &said[..];
-        let think = |((desk, first), (robots, commands)): Thinking<'_, M, T>| {
-            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                desk.think(own, robot, scene.links, said, command);
-            }
-        };
-        let seats = desks.iter_mut().zip((0..).step_by(some));
-        spread(parallel, seats.zip(robots.chunks_mut(some).zip(commands.chunks_mut(some))), think);
-        Ok(())
+        self.speak(scene)?;
+        self.listen(scene, commands)
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
@@ -238,6 +227,88 @@ where
 
     fn learns(&self) -> bool {
         self.learns
+    }
+}
+
+impl<T, M> Share<T> for Packed<T, M>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
+{
+    fn sees_everybody(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, mine: &[bool]) {
+        self.mine = Some(mine.to_vec());
+    }
+
+    fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
+        let (parallel, shares, some) = self.spread();
+        let Self { blueprint, robots, said, desks, bits, mine, .. } = self;
+        while desks.len() < shares {
+            let node = blueprint.node(0, scene.states.first().copied().unwrap_or_else(zero), Exact);
+            desks.push(Desk { node, around: Vec::new(), bits: *bits });
+        }
+        self.tick = scene.tick;
+        said.resize_with(robots.len(), || None);
+        let mine = mine.as_deref();
+        let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
+            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
+                if mine.is_none_or(|mine| mine[own as usize]) {
+                    desk.speak(own, robot, scene.tick, *state, said);
+                }
+            }
+        };
+        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
+        spread(parallel, desks.iter_mut().zip((0..).step_by(some)).zip(speakers), speak);
+        Ok(())
+    }
+
+    fn words(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        let silent = BeaconOf::<M, T>::silent(zero());
+        passage.option(&mut self.said[robot], silent, |passage, beacon| beacon.pass(passage));
+    }
+
+    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        let (parallel, _, some) = self.spread();
+        let Self { robots, said, desks, mine, .. } = self;
+        commands.clear();
+        commands.resize(robots.len(), T::nothing());
+        let (said, mine) = (&said[..], mine.as_deref());
+        let think = |((desk, first), (robots, commands)): Thinking<'_, M, T>| {
+            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
+                if mine.is_none_or(|mine| mine[own as usize]) {
+                    desk.think(own, robot, scene.links, said, command);
+                }
+            }
+        };
+        let seats = desks.iter_mut().zip((0..).step_by(some));
+        spread(parallel, seats.zip(robots.chunks_mut(some).zip(commands.chunks_mut(some))), think);
+        Ok(())
+    }
+
+    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        let Robot { memory, count, neighbours } = &mut self.robots[robot];
+        memory.pass(passage);
+        *count = passage.count(usize::from(*count), NEIGHBOURS) as u8;
+        neighbours[..usize::from(*count)].iter_mut().for_each(|number| passage.word(number));
+    }
+
+    fn give(&mut self, robot: usize, here: bool) {
+        if let Some(mine) = &mut self.mine {
+            mine[robot] = here;
+        }
+    }
+
+    fn pass_common(&mut self, _: &mut Passage<'_>) {}
+
+    fn wide_numbers(&self) -> usize {
+        self.blueprint.model.offline().numbers().len()
+    }
+
+    fn present(&self, _: usize) -> bool {
+        true
     }
 }
 

@@ -22,7 +22,12 @@
 //! commands do what they should. It is above zero for a swing that goes on and on, be it from tick to tick or slow, and for noise: then the
 //! robot lowers the gain of its own network. Below zero the gain comes back, more slowly.
 
-use crate::{learn::online::Learning, math, net::tensor::Numbers};
+use crate::{
+    learn::online::Learning,
+    math,
+    net::tensor::Numbers,
+    passage::{Pass, Passage},
+};
 
 /// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
 const MEMORY: f32 = 0.95;
@@ -49,6 +54,16 @@ pub struct Personal<O> {
     surprise: O,
     /// Sums over the memory: the products with the last change and with the one before, and the largest that both could have been.
     outcome: [f32; 3],
+}
+
+impl<O: Numbers> Pass for Personal<O> {
+    fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { bias, gain, surprise, outcome } = self;
+        passage.numbers(bias.as_mut());
+        passage.numbers(core::slice::from_mut(gain));
+        passage.numbers(surprise.as_mut());
+        passage.numbers(outcome);
+    }
 }
 
 impl<O: Numbers> Personal<O> {

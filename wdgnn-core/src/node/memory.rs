@@ -8,8 +8,13 @@ use super::{Node, OwnTrack, Past, Scratch};
 use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
-    net::wide::Model,
-    tasks::task::{NodeId, Task},
+    net::{
+        taps::Chains as _,
+        tensor::{Numbers as _, Tensor as _},
+        wide::Model,
+    },
+    passage::{Pass, Passage},
+    tasks::task::{NodeId, State as _, Task},
     wire::codec::Codec,
 };
 
@@ -61,6 +66,72 @@ impl<M: Model, T: Task> Memory<M, T> {
     /// The network's raw output at its last tick.
     pub fn output(&self) -> &M::Output {
         &self.output
+    }
+}
+
+impl<M: Model, T: Task> Memory<M, T>
+where
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    /// Passes every bit of it.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self {
+            tick,
+            passed,
+            turn,
+            boot,
+            sequence,
+            degree,
+            alone,
+            age,
+            began,
+            lived,
+            past: Past { since, until },
+            state,
+            own,
+            command,
+            done,
+            battery,
+            chains,
+            told,
+            wide,
+            factor,
+            output,
+            personal,
+            before,
+            older,
+        } = self;
+        for word in [tick, passed, turn, boot, sequence, alone, age, lived, since, until] {
+            passage.word(word);
+        }
+        passage.byte(degree);
+        passage.option(began, 0, Passage::word);
+        for state in [state, before, older] {
+            state.pass(passage);
+        }
+        own.pass(passage);
+        for motors in [command, done] {
+            passage.option(motors, M::Output::ZERO, |passage, command| passage.numbers(command.as_mut()));
+        }
+        passage.option(battery, 0, Passage::byte);
+        chains.pass(passage);
+        passage.option(told, M::Chains::ZERO, |passage, chains| chains.pass(passage));
+        passage.numbers(wide.numbers_mut());
+        passage.numbers(factor.numbers_mut());
+        passage.numbers(output.as_mut());
+        personal.pass(passage);
+    }
+}
+
+impl<T: Task> Pass for OwnTrack<T> {
+    fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { state, evidence, sensed, at, known, stuck } = self;
+        state.pass(passage);
+        evidence.pass(passage);
+        sensed.pass(passage);
+        passage.word(at);
+        passage.byte(known);
+        passage.flag(stuck);
     }
 }
 
@@ -222,6 +293,15 @@ where
         self.output = *output;
         self.personal = *personal;
         (self.before, self.older) = (*before, *older);
+    }
+
+    /// Passes everything that lasts from tick to tick, neighbours and keys included: into a node that was made with the same settings.
+    pub fn pass(&mut self, passage: &mut Passage<'_>) {
+        let mut memory = self.remember();
+        memory.pass(passage);
+        self.recall(self.id, &memory);
+        self.neighbours.pass(self.state, passage);
+        self.codec.pass(passage);
     }
 
     /// In place of all neighbours, those with these addresses, ascending, of whom nothing is known but that they were there: who is not

@@ -9,6 +9,7 @@ use crate::{
         taps::Chains,
         tensor::{Numbers, Tensor},
     },
+    passage::{Pass, Passage},
     tasks::task::{NodeId, State},
     wire::refusal::Refusal,
 };
@@ -60,6 +61,19 @@ pub struct Beacon<S, C, W> {
     pub chains: C,
     /// The sender's wide parameters.
     pub wide: W,
+}
+
+impl<S: State, C: Chains, W: Tensor> Pass for Beacon<S, C, W> {
+    fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { sender, boot, sequence, degree, state, chains, wide } = self;
+        passage.half(sender);
+        passage.word(boot);
+        passage.word(sequence);
+        passage.byte(degree);
+        state.pass(passage);
+        chains.pass(passage);
+        passage.numbers(wide.numbers_mut());
+    }
 }
 
 /// What a frame says about itself.
@@ -204,7 +218,8 @@ impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
     }
 
     /// A beacon that says nothing yet.
-    pub(crate) fn silent(state: S) -> Self {
+    #[must_use]
+    pub fn silent(state: S) -> Self {
         Self { sender: 0, boot: 0, sequence: 0, degree: 0, state, chains: C::ZERO, wide: W::ZERO }
     }
 

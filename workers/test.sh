@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Several processes fly one swarm, and print the digest of one process: two and four of them, with everything that goes wrong, one that is
+# killed in the middle, and in two network namespaces (as root, with iproute2). The build takes minutes: Zenoh is some 280 crates.
+#
+#   workers/test.sh            all of it
+#   workers/test.sh speed      only the measurement: 100,000 robots on one worker and on two
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo build --quiet -p host-sim --features workers
+program="${CARGO_TARGET_DIR:-target}/debug/host-sim"
+folder=$(mktemp -d)
+trap 'jobs -p | xargs -r kill 2> /dev/null || true; rm -rf "$folder"' EXIT
+printf 000102030405060708090a0b0c0d0e0f > "$folder/swarm.key"
+port=$((20000 + RANDOM % 20000))
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# The digest in what a process printed.
+digest() {
+    sed -n 's/^digest *//p' "$1"
+}
+
+# Addresses for so many workers on this machine, that nobody has used yet.
+addresses() {
+    port=$((port + 10))
+    peers=$(for number in $(seq 0 $(($1 - 1))); do echo "127.0.0.1:$((port + number))"; done | paste -sd,)
+}
+
+# Flies a swarm with so many workers and with one process, and compares.
+compare() {
+    local workers=$1
+    shift
+    "$program" swarm "$@" > "$folder/one"
+    addresses "$workers"
+    local started=()
+    for number in $(seq 0 $((workers - 1))); do
+        "$program" swarm "$@" --worker "$number/$workers" --peers "$peers" > "$folder/$number" 2> "$folder/$number.err" &
+        started+=($!)
+    done
+    for process in "${started[@]}"; do
+        wait "$process" || { cat "$folder"/*.err; fail "a worker of: $*"; }
+    done
+    for number in $(seq 0 $((workers - 1))); do
+        [ "$(digest "$folder/$number")" = "$(digest "$folder/one")" ] || fail "worker $number of $workers: $*"
+    done
+    echo "same digest on $workers workers: $(digest "$folder/one") $*"
+}
+
+# Kills a worker in the middle of a flight and starts it again.
+lose() {
+    local flight=(--robots 600 --ticks 400 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.2)
+    "$program" swarm "${flight[@]}" > "$folder/one"
+    addresses 3
+    for number in 0 1 2; do
+        "$program" swarm "${flight[@]}" --worker "$number/3" --peers "$peers" > "$folder/$number" 2> "$folder/$number.err" &
+        if [ "$number" = 1 ]; then killed=$!; fi
+    done
+    sleep 3
+    kill -9 "$killed" 2> /dev/null || fail "the flight was over before a worker could be killed: give it more ticks"
+    wait "$killed" 2> /dev/null || true
+    "$program" swarm "${flight[@]}" --worker 1/3 --peers "$peers" > "$folder/1" 2> "$folder/1.err" &
+    wait
+    grep -q "a worker was lost; everybody goes on from tick" "$folder/0.err" || fail "nobody noticed: $(cat "$folder/0.err")"
+    for number in 0 1 2; do
+        [ "$(digest "$folder/$number")" = "$(digest "$folder/one")" ] || fail "worker $number after a loss"
+    done
+    echo "same digest with a killed worker: $(digest "$folder/one"), $(grep -o 'everybody goes on from tick.*' "$folder/0.err")"
+}
+
+# Two workers in network namespaces of their own, with a cable in between.
+apart() {
+    if [ "$(id -u)" != 0 ] || ! ip netns add wdgnn-one 2> /dev/null; then
+        echo "not tested: two network namespaces (needs root, iproute2 and a kernel that allows them)"
+        return
+    fi
+    ip netns add wdgnn-two
+    trap 'jobs -p | xargs -r kill 2> /dev/null || true; ip netns del wdgnn-one; ip netns del wdgnn-two; rm -rf "$folder"' EXIT
+    ip link add wdgnn-a type veth peer name wdgnn-b
+    ip link set wdgnn-a netns wdgnn-one
+    ip link set wdgnn-b netns wdgnn-two
+    ip -n wdgnn-one address add 10.99.0.1/24 dev wdgnn-a
+    ip -n wdgnn-two address add 10.99.0.2/24 dev wdgnn-b
+    ip -n wdgnn-one link set wdgnn-a up
+    ip -n wdgnn-two link set wdgnn-b up
+    local flight=(--robots 200 --profile espnow --key "$folder/swarm.key") peers=10.99.0.1:7447,10.99.0.2:7447
+    "$program" swarm "${flight[@]}" > "$folder/one"
+    ip netns exec wdgnn-two "$program" swarm "${flight[@]}" --worker 1/2 --peers "$peers" > "$folder/1" &
+    ip netns exec wdgnn-one "$program" swarm "${flight[@]}" --worker 0/2 --peers "$peers" > "$folder/0"
+    wait
+    for number in 0 1; do
+        [ "$(digest "$folder/$number")" = "$(digest "$folder/one")" ] || fail "worker $number in its namespace"
+    done
+    local bytes
+    bytes=$(ip -n wdgnn-one -s link show wdgnn-a | awk '/TX:/ { getline; print $1 }')
+    echo "same digest in two network namespaces: $(digest "$folder/one"); $bytes bytes sent by one"
+    grep '^worker' "$folder/0" "$folder/1" | sed 's/^.*:/  /'
+}
+
+# One worker against two, one thread each, in one run.
+speed() {
+    local flight=(--robots "${ROBOTS:-100000}" --ticks "${TICKS:-60}" --json) field
+    for workers in 1 2 1 2; do
+        addresses "$workers"
+        for number in $(seq 0 $((workers - 1))); do
+            RAYON_NUM_THREADS=1 bash -c 'TIMEFORMAT="{\"cpu_seconds\": %U}"; time "$@"' - "$program" swarm "${flight[@]}" \
+                --worker "$number/$workers" --peers "$peers" > "$folder/$number" 2> "$folder/$number.err" &
+        done
+        wait
+        for number in $(seq 0 $((workers - 1))); do
+            field=$(grep -hE '"(digest|wall_seconds|parcels|bytes|snapshot_bytes|robots_told|waited_seconds)"' "$folder/$number" | tr -d ' \n')
+            echo "$workers workers, worker $number: $field $(grep -h cpu "$folder/$number.err")"
+        done
+    done
+}
+
+if [ "${1:-}" = speed ]; then
+    speed
+    exit
+fi
+for workers in 2 4; do
+    compare "$workers"
+    compare "$workers" --robots 1000 --ticks 60
+    for profile in dot154 espnow esb32 p2p57; do
+        compare "$workers" --profile "$profile" --key "$folder/swarm.key" --ticks 100
+    done
+done
+compare 2 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.3 --forge 5 --replay 50 --liars STATE:0.2
+compare 4 --profile espnow --key "$folder/swarm.key" --collisions --partition 50-100 --interference 0.1:3
+compare 3 --kill 3@50 --reboot 7@80 --drop 5@20-60 --join 0.3@100 --motor stuck:0.2@50 --sensor frozen:0.2@80
+compare 2 --task coverage --robots 30
+lose
+apart
