@@ -175,7 +175,7 @@ where
             scale: Scale::Echo(ECHO),
             step: 100.0,
             ball: 20.0,
-            personal_step: 0.01,
+            personal_step: 0.015,
             heeds: true,
         };
         let ours = Settings {
