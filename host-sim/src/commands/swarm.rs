@@ -73,6 +73,7 @@ pub enum Nodes {
 #[command(
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
                         host-sim swarm --task coverage --nodes emulated\n  host-sim swarm --compare --robots 10\n  \
+                        host-sim swarm --robots 50 --emulated 5 --compare\n  \
                         host-sim swarm --watch --ticks 1000 --drop-chance 0.3\n  \
                         host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
                         openssl rand -hex 16 > swarm.key\n  \
@@ -127,6 +128,9 @@ pub struct SwarmArguments {
     /// Watch the flight in the terminal, as it happens: the swarm and its score; the last line tells the keys.
     #[arg(long, conflicts_with_all = ["json", "compare"])]
     watch: bool,
+    /// Emulate so many of the robots, the last ones; the others fly in this process, all in one air.
+    #[arg(long, value_name = "N")]
+    emulated: Option<usize>,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
@@ -178,9 +182,14 @@ impl SwarmArguments {
         Ok(condition)
     }
 
+    /// Whether any robots are emulated.
+    fn emulates(&self) -> bool {
+        self.nodes == Nodes::Emulated || self.compare || self.emulated.is_some()
+    }
+
     /// Whether there are more robots than addresses: on `exact` they fly packed, as long as nothing goes wrong.
     fn packs(&self, robots: usize) -> bool {
-        let plain = self.nodes == Nodes::Native && !self.compare && self.key.is_none();
+        let plain = self.nodes == Nodes::Native && !self.emulates() && self.key.is_none();
         plain && self.profile == Profile::Exact && self.profile.check_robots(robots).is_err()
     }
 
@@ -224,7 +233,7 @@ impl SwarmArguments {
             return self.scenario.save("swarm", &settled);
         }
         let sealed = key.is_some();
-        self.refuse_off_chips(&faults, sealed)?;
+        self.refuse_off_chips(&faults, sealed, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
@@ -266,7 +275,7 @@ impl SwarmArguments {
         }
         // A model for other robots is refused here, before anything is built or started.
         let native: AnySwarm<'_, W::Task> = make()?;
-        let emulated = self.nodes == Nodes::Emulated || self.compare;
+        let emulated = self.emulates();
         let (mut swarm, twin) = if emulated {
             (self.emulated::<W>(&network, &air, sealed, &condition)?, self.compare.then_some(native))
         } else {
@@ -315,7 +324,7 @@ impl SwarmArguments {
     #[cfg(feature = "workers")]
     fn refuse_with_workers(&self) -> Result {
         self.workers.check()?;
-        if self.nodes != Nodes::Native || self.compare {
+        if self.nodes != Nodes::Native || self.emulates() {
             return Err(Error::usage(
                 "--worker is for native robots: emulated ones and chips fly in one process",
             ));
@@ -336,6 +345,11 @@ impl SwarmArguments {
                 "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
             ));
         }
+        if self.emulated.is_some() {
+            return Err(Error::usage(
+                "--emulated is for robots beside native ones: chips are all of one kind",
+            ));
+        }
         if faults.rekey.is_some() {
             return Err(Error::usage("--rekey is for native and emulated robots"));
         }
@@ -354,17 +368,29 @@ impl SwarmArguments {
     }
 
     /// Says what native and emulated robots do not do.
-    fn refuse_off_chips(&self, faults: &Faults, sealed: bool) -> Result {
+    fn refuse_off_chips(&self, faults: &Faults, sealed: bool, robots: usize) -> Result {
         self.chips.refuse()?;
-        if self.nodes == Nodes::Native && !self.compare && (self.image.is_some() || self.log) {
+        if let Some(some) = self.emulated {
+            if self.nodes == Nodes::Emulated {
+                return Err(Error::usage(
+                    "--emulated N is for swarms of both kinds: leave out --nodes emulated, which emulates all",
+                ));
+            }
+            if some == 0 || some > robots {
+                return Err(Error::usage(format!(
+                    "--emulated {some} cannot be: give between 1 and {robots} robots"
+                )));
+            }
+        }
+        if self.nodes == Nodes::Native && !self.emulates() && (self.image.is_some() || self.log) {
             return Err(Error::usage(
-                "--image and --log have no effect on native robots: give --nodes emulated",
+                "--image and --log have no effect on native robots: give --nodes emulated, or --emulated N",
             ));
         }
         if faults.rekey.is_some() && !sealed {
             return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
         }
-        if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
+        if faults.other_models > 0.0 && self.emulates() {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
             ));
@@ -405,8 +431,10 @@ impl SwarmArguments {
         };
         let link = Link { profile: self.profile, sealed };
         let rekeyed = air.faults.rekey.is_some();
-        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots, rekeyed)?;
-        network.elsewhere(air, Box::new(robots), condition.robots, sealed)
+        let count = condition.robots;
+        let first = self.emulated.map_or(0, |some| count.saturating_sub(some));
+        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, rekeyed)?;
+        network.partly_elsewhere(air, Box::new(robots), first, count, sealed)
     }
 
     fn fly<W: World>(
@@ -484,7 +512,11 @@ impl SwarmArguments {
     }
 
     fn kind(&self) -> &'static str {
-        if self.nodes == Nodes::Native && !self.compare { "native" } else { "emulated" }
+        match self.emulated {
+            Some(_) => "native and emulated",
+            None if self.emulates() => "emulated",
+            None => "native",
+        }
     }
 
     fn output(condition: &Condition, flown: &Flown, twin: Option<&Flown>) -> Output {

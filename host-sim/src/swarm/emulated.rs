@@ -58,6 +58,21 @@ impl Emulated {
         robots: usize,
         rekeyed: bool,
     ) -> Result<Self> {
+        Self::some::<T>(image, model, link, 0, robots, rekeyed)
+    }
+
+    /// The same from robot number `first` on, in a swarm of so many: those before it are not here.
+    ///
+    /// # Errors
+    /// As [`Emulated::new`].
+    pub fn some<T: Onboard>(
+        image: &Path,
+        model: &ModelFile,
+        link: Link,
+        first: usize,
+        robots: usize,
+        rekeyed: bool,
+    ) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
         let mut all = Self {
@@ -71,11 +86,12 @@ impl Emulated {
             folder,
         };
         // All of them start at once; only then is the first one waited for.
-        for robot in 0..robots {
+        all.robots.resize_with(first, || None);
+        for robot in first..robots {
             let emulator = all.start(robot)?;
             all.robots.push(Some(emulator));
         }
-        for robot in 0..robots {
+        for robot in first..robots {
             let hello = all.greet(robot)?;
             check::<T>(&hello, model, link)?;
         }

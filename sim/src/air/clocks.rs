@@ -82,8 +82,10 @@ impl Clocks {
     /// Passes all of them.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { ahead: _, rates: _, faults: _, random, last } = self;
-        random.iter_mut().for_each(|random| passing::random(passage, random));
-        last.iter_mut().for_each(|last| passage.option(last, 0, Passage::word));
+        for (random, last) in random.iter_mut().zip(last) {
+            passing::random(passage, random);
+            passage.option(last, 0, Passage::word);
+        }
     }
 
     /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is

@@ -46,7 +46,14 @@ impl Crossing {
     /// Passes.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { swarm: _, sides, noise, random, deaf } = self;
-        passing::list(passage, sides, || false, |passage, side| passage.flag(side));
+        passing::list(
+            passage,
+            sides,
+            || false,
+            |passage, side| {
+                passage.flag(side);
+            },
+        );
         noise.pass(passage);
         passing::random(passage, random);
         passage.flag(deaf);

@@ -52,7 +52,14 @@ impl Impostor {
     /// Passes what it has chosen.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         passage.option(&mut self.victim, 0, passing::index);
-        passing::list(passage, &mut self.names, || 0, |passage, name| passage.half(name));
+        passing::list(
+            passage,
+            &mut self.names,
+            || 0,
+            |passage, name| {
+                passage.half(name);
+            },
+        );
     }
 
     /// What it says in the names of robots that are there, to everybody: each name's state as it is, in a frame of the last boot there

@@ -89,7 +89,7 @@ impl Case {
                     task,
                     make,
                     settings: 7,
-                    patience: Duration::from_secs(60),
+                    patience: Duration::from_mins(1),
                     stop: &stop,
                     progress: &progress,
                 };
@@ -164,7 +164,7 @@ fn troubles() -> Vec<(bool, Faults)> {
         ),
         (true, Faults { forge: 3, skew: 1, one_way: 0.1, ..none.clone() }),
         (false, Faults { events: events.clone(), ..none.clone() }),
-        (true, Faults { events, clocks, radio, ..none.clone() }),
+        (true, Faults { radio, events, clocks, ..none.clone() }),
         (true, Faults { liars: liars(About::State), ..none.clone() }),
         (true, Faults { liars: liars(About::Parameters), ..none.clone() }),
         (

@@ -17,6 +17,7 @@ use super::{
     native::Native,
     on_air::{Air, Mixed, OnAir},
     packed::Packed,
+    together::Together,
     typed::{Online, Typed},
 };
 use crate::{
@@ -129,7 +130,23 @@ impl<'a, T: Flown> Network<'a, T> {
         count: usize,
         sealed: bool,
     ) -> Result<AnySwarm<'a, T>> {
-        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some(robots), count)?;
+        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, 0)), count)?;
+        Ok(visit_codec(self.profile, sealed, make))
+    }
+
+    /// The same from robot number `first` on; those before it are in this process.
+    ///
+    /// # Errors
+    /// As [`Network::typed`].
+    pub fn partly_elsewhere(
+        &self,
+        air: &Air<'_>,
+        robots: Box<dyn Robots<T> + 'a>,
+        first: usize,
+        count: usize,
+        sealed: bool,
+    ) -> Result<AnySwarm<'a, T>> {
+        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
 
@@ -161,7 +178,7 @@ impl<'a, T: Flown> Network<'a, T> {
         &self,
         trust: Option<Trust>,
         air: &'b Air<'b>,
-        there: Option<Box<dyn Robots<T> + 'a>>,
+        there: Option<Elsewhere<'a, T>>,
         robots: usize,
     ) -> Result<PutOnAir<'a, 'b, ModelOf<'a, T>, T>> {
         air.faults.check_profile(self.profile, robots)?;
@@ -296,13 +313,16 @@ impl<S: Shape<T>, T: Flown> LinkVisitor for Fits<S, T> {
     }
 }
 
+/// Robots that are there already, and the number of the first of them.
+type Elsewhere<'a, T> = (Box<dyn Robots<T> + 'a>, usize);
+
 /// Robots on an air, of which only the codec is still to be chosen.
 struct PutOnAir<'a, 'b, M, T: Flown> {
     blueprint: Blueprint<M, T>,
     /// What those are made of that fly another model.
     other: Option<Blueprint<M, T>>,
     /// Those that are there already; none for robots in this process.
-    there: Option<Box<dyn Robots<T> + 'a>>,
+    there: Option<Elsewhere<'a, T>>,
     air: &'b Air<'b>,
     learns: bool,
     robots: usize,
@@ -322,9 +342,15 @@ where
         let blueprints =
             || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(blueprint)).collect();
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
-        let robots = there.unwrap_or_else(|| {
-            Box::new(Native::<T, M, C>::new(blueprints(), &air.key, air.faults.rekey.is_some()))
-        });
+        let native = || {
+            let native = Native::<T, M, C>::new(blueprints(), &air.key, air.faults.rekey.is_some());
+            Box::new(native) as Box<dyn Robots<T> + 'a>
+        };
+        let robots = match there {
+            None => native(),
+            Some((there, 0)) => there,
+            Some((there, first)) => Box::new(Together::new(native(), there, first, count)),
+        };
         let mixed = other.map(|other| Mixed { common: other.common(), drawn: others });
         Box::new(OnAir::new(robots, blueprint.common(), mixed, voice, air, learns, count))
     }
