@@ -43,6 +43,8 @@ pub fn guess(
 ) {
     /// How much of the random weights stays.
     const RANDOM: f32 = 0.1;
+    /// Gain where exchanges are rarer than ticks: neighbours' states are older, and training ends with a higher one than it starts from.
+    const RARE: f32 = 1.5;
     /// Slope of the deep part's units per unit of the feature and readout weight.
     const SLOPE: f32 = 2.0;
     if guess.is_empty() || size.layers > 1 {
@@ -62,6 +64,7 @@ pub fn guess(
         let age = if tap == 0 { 1.0 } else { 1.0 / exchange as f32 };
         let worth = if tap > 1 && tap + 1 == size.taps { age * (1.0 - scale.echo()) } else { age };
         for &(feature, output, gain) in guess {
+            let gain = if exchange > 1 { RARE * gain } else { gain };
             let column = || readout.iter().skip(output).step_by(outputs);
             let squares: f32 = column().map(|r| r * r).sum();
             let row = (tap * size.features + feature) * hidden;

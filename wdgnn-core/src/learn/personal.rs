@@ -27,7 +27,7 @@
 //! gain, too, and learns nothing else.
 //!
 //! **The heading** makes up for motors that are turned against what the robot senses (see `heading.rs`). It is learned anew
-//! after a restart, within half a second.
+//! after a restart.
 
 use crate::{
     learn::{heading::Heading, online::Learning},

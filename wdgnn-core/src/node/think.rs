@@ -142,6 +142,7 @@ where
         }
         if step > 0.0 {
             self.model.descend(wide, &self.chains, &self.factor, step);
+            online::keep_out(wide, offline);
         }
         if rule.ball > 0.0 {
             agreement.projected = online::project(wide, offline, rule.ball * self.reach);

@@ -35,7 +35,7 @@ use crate::{
 /// Repulsion of networks that are trained through the simulator, in metres and m/s². What counts is its strength beside the network's
 /// gain: of reaches from 0.32 to 0.5 m this one leaves fewest pairs within 0.3 m for what it costs.
 const REPULSION: f32 = 0.4;
-const STRENGTH: f32 = 16.0;
+const STRENGTH: f32 = 17.0;
 
 /// How much of the last tap comes back in each exchange. The best of a search with a linear filter; from 0.8 to 0.9 it makes no
 /// difference, at 0.95 robots hold on to what is no longer true.
