@@ -34,6 +34,9 @@ pub struct AttackArguments {
     /// start.
     #[arg(long, value_name = "NAMES", default_value_t = 0)]
     pub sybil: u32,
+    /// Robots prove their names to each other: the operator has told each the keys for it. Whose name is not proven is a body only.
+    #[arg(long)]
+    pub proofs: bool,
     /// The operator brings a new key, such as 50-150: from tick 50 on, for use from tick 150 on.
     #[arg(long, value_name = "FROM-AT")]
     pub rekey: Option<Partition>,
@@ -51,6 +54,7 @@ impl AttackArguments {
         faults.liars = self.liars;
         faults.spoof = self.spoof;
         faults.sybil = self.sybil;
+        faults.proofs = self.proofs;
         faults.rekey = self.rekey.clone().map(|Partition(ticks)| ticks);
         faults.expelled.clone_from(&self.expel);
     }
@@ -63,6 +67,7 @@ impl AttackArguments {
         words.say("liars", self.liars.map(|liars| liars.words()));
         words.say("spoof", self.spoof);
         words.number("sybil", self.sybil, 0);
+        words.flag("proofs", self.proofs);
         words.say(
             "rekey",
             self.rekey.as_ref().map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)),

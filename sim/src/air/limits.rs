@@ -42,6 +42,9 @@ impl Faults {
     /// Checks that the key can change so.
     fn check_keys(&self, robots: usize, ticks: u32) -> Result {
         let refuse = |why: String| Err(Error::usage(why));
+        if self.proofs && robots > ROSTER {
+            return refuse(format!("--proofs is for up to {ROSTER} robots: each keeps a key of every other"));
+        }
         let Some(rekey) = &self.rekey else {
             return if self.expelled.is_empty() {
                 Ok(())

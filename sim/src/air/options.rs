@@ -57,6 +57,8 @@ pub struct Faults {
     pub sybil: u32,
     /// From which tick on the operator brings a new key, and from which on it is used.
     pub rekey: Option<Range<u32>>,
+    /// Whether names have to be proven between pairs of robots.
+    pub proofs: bool,
     /// Who gets none.
     pub expelled: Vec<usize>,
     /// Who is switched on in flight.
@@ -89,6 +91,7 @@ impl Default for Faults {
             spoof: None,
             sybil: 0,
             rekey: None,
+            proofs: false,
             expelled: Vec::new(),
             join: None,
             other_models: 0.0,
