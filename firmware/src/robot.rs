@@ -120,15 +120,16 @@ fn load<B: Board, T: Onboard>(
         B::give_up()
     }
     // Nobody else asks for it.
-    let personal = if cfg!(rekeyed) { board.personal() } else { None };
-    let made =
-        place.try_init_with(|| match robot::robot(board.id(), &weights, link::link(board.id(), personal)) {
+    let (personal, roster) = if cfg!(rekeyed) { (board.personal(), board.roster()) } else { (None, &[][..]) };
+    let made = place.try_init_with(|| {
+        match robot::robot(board.id(), &weights, link::link(board.id(), personal, roster)) {
             Ok(robot) => robot,
             Err(error) => {
                 defmt::error!("the model in this image is for another robot: {}", error);
                 B::give_up()
             }
-        });
+        }
+    });
     // It is made once.
     made.unwrap_or_else(|| B::give_up())
 }

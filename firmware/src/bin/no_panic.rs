@@ -131,6 +131,12 @@ fn main() -> ! {
         &key,
     ));
     fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).rekeyed(black_box(7), &key, black_box(0), &key));
+    // With names that have to be proven.
+    static KEYS: [[u8; 16]; 5] = [[7; 16]; 5];
+    let roster = black_box(&KEYS[..]);
+    fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).knowing(black_box(7), &key, roster));
+    fly::<Flocking<3>, _>(Rekeyable::new(Exact, &key).knowing(black_box(7), &key, roster));
+    fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).knowing(black_box(7), &key, roster));
     loop {
         cortex_m::asm::wfi();
     }

@@ -272,8 +272,8 @@ impl SwarmArguments {
                 "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
             ));
         }
-        if faults.rekey.is_some() {
-            return Err(Error::usage("--rekey is for native and emulated robots"));
+        if faults.rekey.is_some() || faults.proofs {
+            return Err(Error::usage("--rekey and --proofs are for native and emulated robots"));
         }
         if W::NAME != "flocking" {
             return Err(Error::usage(format!(
@@ -299,6 +299,9 @@ impl SwarmArguments {
         }
         if faults.rekey.is_some() && !sealed {
             return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
+        if faults.proofs && !sealed {
+            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
         }
         if faults.other_models > 0.0 && (self.nodes == Nodes::Emulated || self.compare) {
             return Err(Error::usage(
@@ -336,12 +339,11 @@ impl SwarmArguments {
                 key: self.key.as_deref(),
                 model: self.model.as_deref(),
                 board: None,
-                rekeyed: air.faults.rekey.is_some(),
+                rekeyed: air.faults.rekey.is_some() || air.faults.proofs,
             })?,
         };
         let link = Link { profile: self.profile, sealed };
-        let rekeyed = air.faults.rekey.is_some();
-        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots, rekeyed)?;
+        let robots = Emulated::new::<W::Task>(&image, network.model, link, condition.robots, air.faults)?;
         network.elsewhere(air, Box::new(robots), condition.robots, sealed)
     }
 

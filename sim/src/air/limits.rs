@@ -112,6 +112,7 @@ impl Faults {
             ("velocity-bias", bias.velocity.into(), MOST_NOISE),
             ("drift", self.clocks.drift, MOST_DRIFT),
             ("forge", self.forge.into(), MOST_FORGED),
+            ("sybil-at", self.sybil_at.into(), MOST_NOISE),
         ];
         let outside = |(_, number, most): &&(&str, f64, f64)| !(0.0..=*most).contains(number);
         if let Some((option, number, most)) = ranges.iter().find(outside) {

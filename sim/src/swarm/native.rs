@@ -50,7 +50,8 @@ where
     #[must_use]
     pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, faults: &Faults) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
-        let mut all = Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(blueprints.len()), blueprints };
+        let mut all =
+            Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(blueprints.len()), blueprints };
         let start = |robot| Some(all.start(robot, Body::default()));
         let robots = (0..all.blueprints.len()).map(start).collect();
         all.robots = robots;
@@ -61,7 +62,7 @@ where
     fn start(&self, robot: usize, body: Body) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
         let personal = personal_key(&MASTER, name);
-        let mut codec = if self.rekeyed {
+        let mut codec = if self.rekeyed || self.proofs {
             C::with_personal_key(&self.key, name, &personal)
         } else {
             C::with_key(&self.key)

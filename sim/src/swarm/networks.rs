@@ -305,9 +305,8 @@ where
         let blueprints =
             || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(blueprint)).collect();
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
-        let robots = there.unwrap_or_else(|| {
-            Box::new(Native::<T, M, C>::new(blueprints(), &air.key, air.faults))
-        });
+        let robots =
+            there.unwrap_or_else(|| Box::new(Native::<T, M, C>::new(blueprints(), &air.key, air.faults)));
         let mixed = other.map(|other| Mixed { common: other.common(), drawn: others });
         Box::new(OnAir::new(robots, blueprint.common(), mixed, voice, air, learns, count))
     }

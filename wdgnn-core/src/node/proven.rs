@@ -88,7 +88,8 @@ where
             return;
         }
         loop {
-            let nameless = self.neighbours.iter().map(|n| n.beacon.sender).filter(|name| self.nameless(*name));
+            let nameless =
+                self.neighbours.iter().map(|n| n.beacon.sender).filter(|name| self.nameless(*name));
             if nameless.clone().count() <= MOST_BODIES {
                 return;
             }

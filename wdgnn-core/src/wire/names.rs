@@ -75,7 +75,8 @@ struct Known {
 }
 
 impl Known {
-    const NOTHING: Self = Self { heard: 0, until: 0, before: 0, last: 0, ask: 0, answer: 0, asked: 0, asks: false };
+    const NOTHING: Self =
+        Self { heard: 0, until: 0, before: 0, last: 0, ask: 0, answer: 0, asked: 0, asks: false };
 
     /// Whether it is around. Who was heard in a time that is none any more is not.
     fn near(&self, now: u32) -> bool {

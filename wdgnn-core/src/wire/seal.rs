@@ -110,15 +110,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self {
-            inner,
-            cipher,
-            senders: Senders::new(),
-            epochs: None,
-            names: None,
-            own: 0,
-            was_proof: false,
-        }
+        Self { inner, cipher, senders: Senders::new(), epochs: None, names: None, own: 0, was_proof: false }
     }
 
     /// The same for the robot with this name and this personal key, whose image has the swarm's key of this epoch: it takes the next one
@@ -188,7 +180,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         match said {
             Said::Forged => return Err(Refusal::Forged),
             // Of somebody in whose name something newer was heard, only a proof counts.
-            Said::Nothing if self.senders.cannot_be(identity, C::FRAMES, now) => return Err(Refusal::Replayed),
+            Said::Nothing if self.senders.cannot_be(identity, C::FRAMES, now) => {
+                return Err(Refusal::Replayed);
+            }
             Said::Nothing => {}
             Said::Proof => self.was_proof = true,
         }
