@@ -246,9 +246,9 @@ where
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
         let (codec, tick) = (&self.codec, self.tick);
         self.neighbours.judge(|n| {
-            !(wary && n.beacon.degree == ONLY_A_BODY)
-                && !(named && !codec.proven(n.beacon.sender, tick))
-                && (n.proven >= probation || (new_here && !n.doubted))
+            let body =
+                (wary && n.beacon.degree == ONLY_A_BODY) || (named && !codec.proven(n.beacon.sender, tick));
+            !body && (n.proven >= probation || (new_here && !n.doubted))
         });
         if self.behaviour.wary {
             self.temper();

@@ -47,7 +47,6 @@ pub struct Qemu {
     id: NodeId,
     robots: NodeId,
     personal: Option<Key>,
-    roster: &'static [Key],
     world: &'static World,
     air: Air,
     sensor: Eyes,
@@ -90,7 +89,6 @@ impl Board for Qemu {
             id,
             robots,
             personal,
-            roster: roster(),
             world,
             air: Air::new(world),
             sensor: Eyes(world),
@@ -120,7 +118,7 @@ impl Board for Qemu {
     }
 
     fn roster(&self) -> &'static [Key] {
-        self.roster
+        roster()
     }
 
     fn store(&mut self) -> &mut Disk {
@@ -227,14 +225,12 @@ impl Store for Disk {
     }
 }
 
-/// The keys by which others prove their names to this robot, from a file beside its store. Images whose key cannot change have no room for them.
+/// The keys by which others prove their names to this robot, from a file beside its store. It
+/// is asked for once.
 fn roster() -> &'static [Key] {
     static ROOM: StaticCell<[Key; ROSTER]> = StaticCell::new();
-    if !cfg!(rekeyed) {
-        return &[];
-    }
     let Ok(mut file) = File::open(c"roster") else { return &[] };
-    let keys = ROOM.init([[0; 16]; ROSTER]);
+    let Some(keys) = ROOM.try_init([[0; 16]; ROSTER]) else { return &[] };
     let bytes = file.read(keys.as_flattened_mut()).unwrap_or(0);
     keys.get(..bytes / 16).unwrap_or_default()
 }
