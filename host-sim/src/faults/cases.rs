@@ -211,10 +211,10 @@ fn insiders() -> Vec<Case> {
         invented("16, a table", "--sybil 16"),
         invented("64, all counts", "--sybil 64"),
         invented("16, 10 cm away", "--sybil 16 --sybil-at 0.1"),
-        Case::new("names are proven", "nobody attacks", "--proofs").costs(1.05),
+        Case::new("names are proven", "nobody attacks", "--proofs").costs(1.1),
         Case::new("names are proven, losses", "30 %", "--proofs --drop-chance 0.3")
             .against("--drop-chance 0.3")
-            .costs(1.1),
+            .costs(1.25),
         Case::new("a new key, one captured", "at 8 s", "--kill 3@30 --rekey 50-800 --expel 3")
             .against("--kill 3@30")
             .must(must::rekeyed)

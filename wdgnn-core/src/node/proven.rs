@@ -48,10 +48,13 @@ where
             // What was said in its name before was not its own.
             self.neighbours.remove(sender);
             kept = Self::keep(&mut self.neighbours, listener, now, beacon, parts);
-        } else if let (Err(Refusal::Implausible), true, Some(before)) = (kept, proven, before) {
-            // Somebody else has said it: the owner of the name is still where it was, if it was ever borne out.
-            self.neighbours.put_back(Neighbour { doubted: before.doubted || before.proven == 0, ..before });
-            self.codec.unhear(sender);
+        } else if kept == Err(Refusal::Implausible) {
+            if let Some(before) = before.filter(|_| proven) {
+                // Somebody else has said it: the owner of the name is still where it was, if it was ever borne out.
+                self.neighbours
+                    .put_back(Neighbour { doubted: before.doubted || before.proven == 0, ..before });
+            }
+            self.codec.contradicted(sender, self.tick);
         }
         if now.other_model { kept.and(Err(Refusal::Model)) } else { kept }
     }

@@ -119,8 +119,9 @@ pub trait Codec {
         true
     }
 
-    /// The last frame in this name contradicts what its owner has proven: it is as if it had not been heard.
-    fn unhear(&mut self, _name: NodeId) {}
+    /// The last frame in this name contradicts what was said before. If that was proven, it is as if it had not been heard; if not, its owner may have
+    /// come.
+    fn contradicted(&mut self, _name: NodeId, _now: u32) {}
 
     /// How often a name was asked for a proof in vain.
     fn asked(&self, _name: NodeId) -> u8 {

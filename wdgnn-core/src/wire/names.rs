@@ -41,7 +41,7 @@ const RENEWED_TICKS: u32 = 100;
 /// So many ticks after the first question the second one is asked, twice as many after that the third, and so on.
 const FIRST_WAIT: u32 = 8;
 /// It doubles so many times.
-const MOST_DOUBLED: u8 = 6;
+const MOST_DOUBLED: u8 = 4;
 /// Nobody is answered twice within so many ticks.
 const ANSWER_TICKS: u32 = 16;
 /// Set beside a name that is asked.
@@ -50,7 +50,7 @@ const ASKS: u8 = 0x80;
 const TAG_BYTES: usize = 4;
 /// Bytes of one proof.
 pub(super) const PROOF_BYTES: usize = 1 + TAG_BYTES;
-/// Proofs in a frame, at most: each takes five blocks of AES.
+/// Proofs in a frame, at most: each takes three blocks of AES and two keys, in the plane.
 pub(super) const MOST_PROOFS: usize = 16;
 
 /// What is known of one name.
@@ -147,6 +147,13 @@ impl<const ROSTER: usize> Names<ROSTER> {
     /// Whether it has spoken in none of so many exchanges before this one; or at all.
     pub fn may_speak(&self, round: u32, pause: u32) -> bool {
         self.spoke.is_none_or(|spoke| round.abs_diff(spoke) > pause)
+    }
+
+    /// Somebody contradicts who spoke in this name before: it may be the owner, who is asked again soon.
+    pub fn ask_again(&mut self, name: NodeId) {
+        if let Some(known) = self.known.get_mut(usize::from(name)) {
+            known.ask = known.ask.min(known.answer);
+        }
     }
 
     /// Whether a name was proven, and not too long ago.

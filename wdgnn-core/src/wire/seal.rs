@@ -14,6 +14,9 @@
 //! **Keys change.** A robot with a personal key ([`SealedWith::rekeyed`]) takes the swarm's next one from its operator in flight
 //! ([`crate::rekey`]).
 //!
+//! **Names are proven** between pairs of robots, where the operator has told them the keys for that ([`SealedWith::knowing`],
+//! [`crate::names`]).
+//!
 //! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
 //! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
 
@@ -431,10 +434,12 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         self.names().is_none_or(|names| names.proven(name, now))
     }
 
-    fn unhear(&mut self, name: NodeId) {
-        let before = self.names().map(|names| names.before(name));
-        if let Some(before) = before {
-            self.senders.put_back(name, before);
+    fn contradicted(&mut self, name: NodeId, now: u32) {
+        let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) else { return };
+        if names.proven(name, now) {
+            self.senders.put_back(name, names.before(name));
+        } else {
+            names.ask_again(name);
         }
     }
 
