@@ -91,6 +91,18 @@ def personal_part(address: int, options: argparse.Namespace) -> bytes:
     content = path.read_bytes()
     key = content if len(content) == 16 else bytes.fromhex(content.strip().decode())
     plain = key + struct.pack("<I", options.epoch)
+    return plain + struct.pack("<I", zlib.crc32(plain)) + roster_part(address, options)
+
+
+def roster_part(address: int, options: argparse.Namespace) -> bytes:
+    """The part of a page that holds the keys by which others prove their names to a robot; nothing where names are not proven."""
+    if not options.proofs:
+        return b""
+    path = options.personal / f"robot-{address}.roster"
+    lines = path.read_text().split() if path.is_file() else []
+    if not 0 < len(lines) <= 64 or not all(re.fullmatch("[0-9a-fA-F]{32}", line) for line in lines):
+        bad_usage(f"{path} is no roster: `host-sim key robots` writes one for each of up to 64 robots")
+    plain = struct.pack("<I", len(lines)) + b"".join(bytes.fromhex(line) for line in lines)
     return plain + struct.pack("<I", zlib.crc32(plain))
 
 
@@ -220,6 +232,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--key", type=Path, metavar="FILE", help="the swarm's key: 16 bytes or 32 hexadecimal digits")
     parser.add_argument("--personal", type=Path, metavar="FOLDER", help="robots' personal keys, as `host-sim key robots` writes them: "
                         "the swarm's key can change in flight")
+    parser.add_argument("--proofs", action="store_true", help="robots prove their names to each other, by the rosters beside their personal "
+                        "keys: nobody can speak in another's name for long")
     parser.add_argument("--one-key", action="store_true", help="robots that keep the swarm's key for good: losing one means flashing all")
     parser.add_argument("--epoch", type=int, default=0, metavar="N", help="which of the swarm's keys --key is [default: 0, the first]")
     parser.add_argument("--unsealed", action="store_true", help="robots without a key, which believe everybody")
@@ -248,7 +262,9 @@ def parse() -> argparse.Namespace:
         check_key(options.key)
         if bool(options.personal) == options.one_key:
             bad_usage("give --personal FOLDER (`host-sim key robots`), so that a new key is no reason to flash; --one-key says that it is")
-    elif options.personal and not options.image:
+    if options.proofs and not options.personal:
+        bad_usage("--proofs is for robots with personal keys: give --personal FOLDER, too")
+    if options.personal and not options.key and not options.image:
         bad_usage("--personal is for robots with a --key")
     if not 0 <= options.epoch <= 255:
         bad_usage(f"--epoch {options.epoch} cannot be: epochs go from 0 to 255")

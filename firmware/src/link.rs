@@ -23,7 +23,7 @@ mod chosen {
 
     /// A codec that has heard nothing yet.
     #[must_use]
-    pub fn link(_: NodeId, _: Option<(Key, u8)>) -> Link {
+    pub fn link(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Link {
         Link::default()
     }
 }
@@ -58,12 +58,14 @@ mod chosen {
         ),
     };
 
-    /// A codec that has heard nothing yet, of the robot with this name and, if it was told, this personal key.
+    /// A codec that has heard nothing yet, of the robot with this name and, if it was told, this personal key; and where names have to be
+    /// proven, those by which others prove theirs.
     #[must_use]
-    pub fn link(name: NodeId, personal: Option<(Key, u8)>) -> Link {
+    pub fn link(name: NodeId, personal: Option<(Key, u8)>, roster: &'static [Key]) -> Link {
         let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
         if let (Some((personal, epoch)), true) = (personal, cfg!(rekeyed)) {
-            return link.rekeyed(name, &personal, epoch, &KEY);
+            let link = link.rekeyed(name, &personal, epoch, &KEY);
+            return if roster.is_empty() { link } else { link.knowing(name, &personal, roster) };
         }
         if cfg!(rekeyed) {
             defmt::warn!("this robot was told no personal key: it keeps the swarm's key for good");

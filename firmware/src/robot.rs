@@ -120,7 +120,7 @@ fn load<B: Board, T: Onboard>(
         B::give_up()
     }
     // Nobody else asks for it.
-    let personal = if cfg!(rekeyed) { board.personal() } else { None };
+    let (personal, roster) = if cfg!(rekeyed) { (board.personal(), board.roster()) } else { (None, &[][..]) };
     let kit = match Kit::<T>::open(&weights) {
         Ok(kit) => kit,
         Err(error) => {
@@ -128,7 +128,7 @@ fn load<B: Board, T: Onboard>(
             B::give_up()
         }
     };
-    let made = place.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal)));
+    let made = place.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal, roster)));
     // It is made once.
     made.unwrap_or_else(|| B::give_up())
 }

@@ -35,6 +35,15 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     {
         Self::with_key(key)
     }
+
+    /// The same where names have to be proven: `roster` has the keys by which others prove theirs.
+    #[must_use]
+    fn knowing(self, _name: NodeId, _personal: &Key, _roster: &'static [Key]) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 impl<C, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, Aes, TAG, ROSTER>
@@ -47,6 +56,10 @@ where
 
     fn with_personal_key(key: &Key, name: NodeId, personal: &Key) -> Self {
         Self::with_key(key).rekeyed(name, personal, 0, key)
+    }
+
+    fn knowing(self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
+        Self::knowing(self, name, personal, roster)
     }
 }
 

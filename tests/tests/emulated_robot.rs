@@ -5,6 +5,7 @@
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use host_sim::{
+    air::options::Faults,
     model::ModelFile,
     models,
     profiles::Profile,
@@ -199,7 +200,7 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     let model_in_image = [("WDGNN_MODEL", place.as_str())];
     fs::write(&file, made_up(16, 1)).unwrap();
     let start = |image: &Path, profile| {
-        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1, false)
+        Emulated::new::<Flocking>(image, &model(), Link { profile, sealed: false }, 1, &Faults::default())
     };
     let narrow = image::build_with("robot", &[], &model_in_image).unwrap();
     let refused = start(&narrow, Profile::Exact).unwrap_err().to_string();

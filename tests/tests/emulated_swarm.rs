@@ -98,8 +98,7 @@ fn fly_native<W: World>(told: &Told<'_>) -> Flown {
 }
 
 fn emulated<W: World>(told: &Told<'_>) -> Emulated {
-    let rekeyed = told.faults.rekey.is_some();
-    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, rekeyed).unwrap()
+    Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, &told.faults).unwrap()
 }
 
 fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
@@ -279,4 +278,20 @@ fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_he
     let flown = fly_both::<Flock>(&told);
     assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
     assert!(*flown.score.last().unwrap() < 0.5, "they still flock: {:?}", flown.score.last());
+}
+
+#[test]
+fn emulated_robots_prove_their_names_as_native_ones_do_and_invented_ones_count_with_neither() {
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    let image = image::build_with("robot", &[], &settings).unwrap();
+    let link = Link { profile: Profile::Dot154, sealed: true };
+    // An insider invents names, one robot is restarted, and a fifth of the frames is lost.
+    let fly = |options: &str| {
+        let faults = FlightArguments::typed(options).unwrap().faults(10, 300, 1).unwrap();
+        fly_both::<Flock>(&Told { link, image: &image, robots: 10, ticks: 300, seed: 1, faults })
+    };
+    let proven = fly("--sybil 16 --proofs --reboot 5@100 --drop-chance 0.2");
+    let unproven = fly("--sybil 16 --reboot 5@100 --drop-chance 0.2");
+    assert_ne!(proven.digest, unproven.digest, "proofs are said");
+    assert!(proven.score.last() < unproven.score.last(), "{:?} {:?}", proven.score, unproven.score);
 }

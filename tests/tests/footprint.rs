@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use host_sim::{
+    air::options::Faults,
     models,
     profiles::Profile,
     recipe::RecipeName,
@@ -38,7 +39,7 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
     let model = models::of_profile(RecipeName::Ours, profile).unwrap();
-    let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, false).unwrap();
+    let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {

@@ -188,6 +188,7 @@ mod emulated {
     use std::path::Path;
 
     use host_sim::{
+        air::options::Faults,
         key, profiles,
         scene::Frame,
         swarm::{
@@ -226,7 +227,14 @@ mod emulated {
                 key,
                 ..Settings::default()
             };
-            Emulated::new::<Flocking>(&image::build(&settings).unwrap(), &model, link, robots, false).unwrap()
+            Emulated::new::<Flocking>(
+                &image::build(&settings).unwrap(),
+                &model,
+                link,
+                robots,
+                &Faults::default(),
+            )
+            .unwrap()
         });
         let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {

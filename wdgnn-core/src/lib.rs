@@ -186,7 +186,7 @@ pub use file::{restart, weights};
 pub use learn::{online, personal};
 pub use net::{activation, deep, network, taps, tensor, wide};
 pub use tasks::{coverage, flocking, task};
-pub use wire::{ccm, cipher, codec, compact, esb32, message, p2p57, refusal, rekey, seal};
+pub use wire::{ccm, cipher, codec, compact, esb32, message, names, p2p57, refusal, rekey, seal};
 
 pub use activation::Activation;
 pub use behaviour::Behaviour;

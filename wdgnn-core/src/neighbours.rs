@@ -103,6 +103,19 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         passage.word(settled);
     }
 
+    /// Forgets somebody.
+    pub fn remove(&mut self, sender: NodeId) {
+        self.entries.retain(|entry| entry.beacon.sender != sender);
+    }
+
+    /// Puts somebody's entry back as it was.
+    pub fn put_back(&mut self, before: Neighbour<S, C, W, E>) {
+        let sender = before.beacon.sender;
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.beacon.sender == sender) {
+            *entry = before;
+        }
+    }
+
     /// A neighbour has said what cannot be: it has to prove itself anew.
     pub fn doubt(&mut self, sender: NodeId) {
         for entry in self.entries.iter_mut().filter(|entry| entry.beacon.sender == sender) {

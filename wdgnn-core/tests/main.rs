@@ -19,6 +19,7 @@ mod other_models;
 mod permutation;
 mod probation;
 mod profiles;
+mod proving;
 mod rekeying;
 mod resealed;
 mod restart;

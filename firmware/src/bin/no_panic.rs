@@ -115,6 +115,9 @@ impl BlockCipher for AnyCipher {
 
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 
+/// The keys by which others prove their names.
+static ROSTER: &[[u8; 16]] = &[[7; 16]; 5];
+
 #[cortex_m_rt::entry]
 fn main() -> ! {
     fly_on_every_link::<Flocking<2>>();
@@ -131,6 +134,11 @@ fn main() -> ! {
         &key,
     ));
     fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).rekeyed(black_box(7), &key, black_box(0), &key));
+    // With names that have to be proven.
+    let roster = black_box(ROSTER);
+    fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).knowing(black_box(7), &key, roster));
+    fly::<Flocking<3>, _>(Rekeyable::new(Exact, &key).knowing(black_box(7), &key, roster));
+    fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).knowing(black_box(7), &key, roster));
     loop {
         cortex_m::asm::wfi();
     }

@@ -42,6 +42,9 @@ pub trait Board: Clock + Sized {
     /// The robot's personal key and the epoch of the swarm's key in this image, if it was told: where keys change in flight.
     fn personal(&self) -> Option<(Key, u8)>;
 
+    /// The keys by which others prove their names to this robot, by name; none where names are not proven.
+    fn roster(&self) -> &'static [Key];
+
     /// Where parameters are kept over a restart.
     fn store(&mut self) -> &mut Self::Store;
 

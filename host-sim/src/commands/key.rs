@@ -8,6 +8,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use wdgnn_core::{
+    cipher::Aes,
     compact::TAG_BYTES,
     rekey::{self, Notice},
     seal::{Key, ROSTER},
@@ -55,7 +56,7 @@ enum What {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// The personal keys of robots, a file each.
+    /// The personal keys of robots, a file each, and for each a file with the keys by which the others prove their names to it.
     Robots {
         /// The operator's master.
         #[arg(long, value_name = "FILE")]
@@ -114,8 +115,19 @@ impl KeyArguments {
                 for name in 0..*robots {
                     let path = out.join(format!("robot-{name}.key"));
                     write_new(&path, &digits(&rekey::personal_key(&master, name)))?;
+                    if usize::from(*robots) <= ROSTER {
+                        write_new(
+                            &out.join(format!("robot-{name}.roster")),
+                            &roster(&master, *robots, name),
+                        )?;
+                    }
                 }
                 println!("the personal keys of {robots} robots are in {}", out.display());
+                if usize::from(*robots) > ROSTER {
+                    println!(
+                        "names are proven in swarms of up to {ROSTER} robots: there are no keys for that"
+                    );
+                }
             }
             What::Rekey { master, robots, expel, epoch, at, profile, out } => {
                 let master = key::read(master)?;
@@ -161,6 +173,12 @@ fn frames(
         Notice { name, epoch, at }.write(&personal, &key, tag, &mut frame).map(|_| digits(&frame))
     };
     Ok((0..robots).filter(|name| !expelled.contains(name)).filter_map(frame).collect())
+}
+
+/// The keys by which robots prove their names to the one with this name, a line each.
+fn roster(master: &Key, robots: NodeId, name: NodeId) -> String {
+    let key = |from| digits(&rekey::pair_key::<Aes>(&rekey::personal_key(master, from), name));
+    (0..robots).map(key).collect()
 }
 
 fn names(robots: &[NodeId]) -> String {

@@ -350,8 +350,8 @@ impl SwarmArguments {
                 "--emulated is for robots beside native ones: chips are all of one kind",
             ));
         }
-        if faults.rekey.is_some() {
-            return Err(Error::usage("--rekey is for native and emulated robots"));
+        if faults.rekey.is_some() || faults.proofs {
+            return Err(Error::usage("--rekey and --proofs are for native and emulated robots"));
         }
         if W::NAME != "flocking" {
             return Err(Error::usage(format!(
@@ -390,6 +390,9 @@ impl SwarmArguments {
         if faults.rekey.is_some() && !sealed {
             return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
         }
+        if faults.proofs && !sealed {
+            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
+        }
         if faults.other_models > 0.0 && self.emulates() {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",
@@ -426,14 +429,13 @@ impl SwarmArguments {
                 key: self.key.as_deref(),
                 model: self.model.as_deref(),
                 board: None,
-                rekeyed: air.faults.rekey.is_some(),
+                rekeyed: air.faults.rekey.is_some() || air.faults.proofs,
             })?,
         };
         let link = Link { profile: self.profile, sealed };
-        let rekeyed = air.faults.rekey.is_some();
         let count = condition.robots;
         let first = self.emulated.map_or(0, |some| count.saturating_sub(some));
-        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, rekeyed)?;
+        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, air.faults)?;
         network.partly_elsewhere(air, Box::new(robots), first, count, sealed)
     }
 

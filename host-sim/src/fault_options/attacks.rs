@@ -3,13 +3,13 @@
 use clap::Args;
 
 use super::words::Words;
-use crate::air::options::{Faults, Liars, Partition};
+use crate::air::options::{BESIDE_METRES, Faults, Liars, Partition};
 
 /// The tick in which an impostor speaks unless another is given.
 const SPOOF_TICK: &str = "50";
 
 /// What others do to a swarm.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Attacks")]
 pub struct AttackArguments {
     /// Record what every robot hears and play it back over and over from this tick on.
@@ -34,12 +34,35 @@ pub struct AttackArguments {
     /// start.
     #[arg(long, value_name = "NAMES", default_value_t = 0)]
     pub sybil: u32,
+    /// How far those are from it, in metres.
+    #[arg(long, value_name = "M", default_value_t = BESIDE_METRES)]
+    pub sybil_at: f32,
+    /// Robots prove their names to each other: the operator has told each the keys for it. Whose name is not proven is a body only.
+    #[arg(long)]
+    pub proofs: bool,
     /// The operator brings a new key, such as 50-150: from tick 50 on, for use from tick 150 on.
     #[arg(long, value_name = "FROM-AT")]
     pub rekey: Option<Partition>,
     /// A robot that was captured gets no new key.
     #[arg(long, value_name = "ROBOT")]
     pub expel: Vec<usize>,
+}
+
+impl Default for AttackArguments {
+    fn default() -> Self {
+        Self {
+            replay: None,
+            forge: 0,
+            hold_back: 0,
+            liars: None,
+            spoof: None,
+            sybil: 0,
+            sybil_at: BESIDE_METRES,
+            proofs: false,
+            rekey: None,
+            expel: Vec::new(),
+        }
+    }
 }
 
 impl AttackArguments {
@@ -51,6 +74,8 @@ impl AttackArguments {
         faults.liars = self.liars;
         faults.spoof = self.spoof;
         faults.sybil = self.sybil;
+        faults.sybil_at = self.sybil_at;
+        faults.proofs = self.proofs;
         faults.rekey = self.rekey.clone().map(|Partition(ticks)| ticks);
         faults.expelled.clone_from(&self.expel);
     }
@@ -63,6 +88,8 @@ impl AttackArguments {
         words.say("liars", self.liars.map(|liars| liars.words()));
         words.say("spoof", self.spoof);
         words.number("sybil", self.sybil, 0);
+        words.number("sybil-at", self.sybil_at, BESIDE_METRES);
+        words.flag("proofs", self.proofs);
         words.say(
             "rekey",
             self.rekey.as_ref().map(|Partition(ticks)| format!("{}-{}", ticks.start, ticks.end)),

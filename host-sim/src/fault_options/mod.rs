@@ -134,7 +134,7 @@ mod tests {
                        --drop 5@20-60 --join 0.2@100 --other-model 0.5 --position-noise 0.1 --velocity-noise 0.2 --position-bias 0.3 \
                        --velocity-bias 0.4 --heading-error 30:0.2 --sensor frozen:0.1@50 --motor stuck:0.1@20 --saturation 3 --skew 1 \
                        --drift 100 --time-jump 3@50:-40 --skip 0.1 --replay 100 --forge 9 --hold-back 5 \
-                       --liars VELOCITY:0.1@0.5 --spoof 60 --sybil 16 --rekey 50-150 --expel 3";
+                       --liars VELOCITY:0.1@0.5 --spoof 60 --sybil 16 --sybil-at 0.1 --proofs --rekey 50-150 --expel 3";
 
     #[test]
     fn options_are_said_as_they_are_typed() {

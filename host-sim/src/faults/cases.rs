@@ -193,6 +193,11 @@ fn insiders() -> Vec<Case> {
     };
     let (parameters, state) = ("insiders lie about parameters", "insiders lie about state, taps");
     let subtle = "insiders lie as far as believed";
+    let invented = |level: &str, options: &str| {
+        Case::new("the same where names are proven", level, format!("{options} --proofs"))
+            .costs(1.25)
+            .must(must::not_crowded_out)
+    };
     vec![
         lying(parameters, "PARAMETERS", 0.1, 1.15),
         lying(parameters, "PARAMETERS", 0.2, 1.30),
@@ -203,6 +208,13 @@ fn insiders() -> Vec<Case> {
         Case::new("an insider spoofs everybody", "one frame each", "--spoof 50").must(must::heard_again),
         Case::new("an insider invents names", "16, a table", "--sybil 16").must(must::not_crowded_out),
         Case::new("an insider invents names", "64, all counts", "--sybil 64").must(must::not_crowded_out),
+        invented("16, a table", "--sybil 16"),
+        invented("64, all counts", "--sybil 64"),
+        invented("16, 10 cm away", "--sybil 16 --sybil-at 0.1"),
+        Case::new("names are proven", "nobody attacks", "--proofs").costs(1.1),
+        Case::new("names are proven, losses", "30 %", "--proofs --drop-chance 0.3")
+            .against("--drop-chance 0.3")
+            .costs(1.25),
         Case::new("a new key, one captured", "at 8 s", "--kill 3@30 --rekey 50-800 --expel 3")
             .against("--kill 3@30")
             .must(must::rekeyed)

@@ -18,12 +18,15 @@ use super::{
     Outcome, Robots, Waking,
     image::BUILD,
     log::Decoder,
-    qemu::Emulator,
+    qemu::{Emulator, Told},
     torn,
     watchdog::{PATIENCE, Watchdog},
 };
 use crate::{
-    air::station::MASTER,
+    air::{
+        options::Faults,
+        station::{self, MASTER},
+    },
     error::{Error, Result},
     files,
     model::ModelFile,
@@ -36,8 +39,10 @@ use crate::{
 pub struct Emulated {
     robots: Vec<Option<Emulator>>,
     count: usize,
-    /// Whether their key can change in flight.
-    rekeyed: bool,
+    /// Whether each is told its personal key: the swarm's can change in flight, or names have to be proven.
+    told: bool,
+    /// Whether names have to be proven: each is told by which keys.
+    proofs: bool,
     lost_ones: Vec<String>,
     image: PathBuf,
     decoder: Decoder,
@@ -46,8 +51,8 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where they are
-    /// `rekeyed`, each is told its personal key.
+    /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where
+    /// these faults change their key or have names proven, each is told its personal key, and by which keys others prove their names.
     ///
     /// # Errors
     /// [`Error::Failed`] when a robot does not start, or the image is for other robots, another link or another model.
@@ -56,9 +61,9 @@ impl Emulated {
         model: &ModelFile,
         link: Link,
         robots: usize,
-        rekeyed: bool,
+        faults: &Faults,
     ) -> Result<Self> {
-        Self::some::<T>(image, model, link, 0, robots, rekeyed)
+        Self::some::<T>(image, model, link, 0, robots, faults)
     }
 
     /// The same from robot number `first` on, in a swarm of so many: those before it are not here.
@@ -71,14 +76,15 @@ impl Emulated {
         link: Link,
         first: usize,
         robots: usize,
-        rekeyed: bool,
+        faults: &Faults,
     ) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Failed(format!("no temporary folder: {error}")))?;
         let mut all = Self {
             robots: Vec::with_capacity(robots),
             count: robots,
-            rekeyed,
+            told: faults.rekey.is_some() || faults.proofs,
+            proofs: faults.proofs,
             lost_ones: Vec::new(),
             image: std::path::absolute(image).unwrap_or(image.into()),
             decoder: Decoder::new(image)?,
@@ -132,8 +138,11 @@ impl Emulated {
     }
 
     fn start(&self, robot: usize) -> Result<Emulator> {
-        let personal = self.rekeyed.then(|| personal_key(&MASTER, robot as NodeId));
-        Emulator::start(&self.image, robot, self.count, personal.as_ref(), &self.place(robot), &self.watchdog)
+        let name = robot as NodeId;
+        let told = self.told.then(|| personal_key(&MASTER, name));
+        let told =
+            told.map(|key| Told { key, roster: if self.proofs { station::roster(name) } else { &[] } });
+        Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }
 

@@ -22,6 +22,16 @@ use crate::scene;
 /// The most numbers of a command or a wide part that a robot is believed to have; the largest frame holds a quarter of that.
 const MOST_NUMBERS: usize = FRAME_ROOM;
 
+/// What an operator tells one robot and no other.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "keys are never printed")]
+pub struct Told {
+    /// Its personal key.
+    pub key: Key,
+    /// The keys by which others prove their names to it; none where names are not proven.
+    pub roster: &'static [Key],
+}
+
 /// An emulated robot. Dropped, it is switched off and gone.
 #[derive(Debug)]
 pub struct Emulator {
@@ -35,8 +45,8 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores. Where its
-    /// key can change in flight, it is told its personal one.
+    /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores, and is
+    /// told its keys.
     ///
     /// # Errors
     /// When QEMU cannot be started.
@@ -44,13 +54,16 @@ impl Emulator {
         image: &Path,
         id: usize,
         robots: usize,
-        personal: Option<&Key>,
+        told: Option<&Told>,
         folder: &Path,
         watchdog: &Arc<Watchdog>,
     ) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let personal =
-            personal.map_or(String::new(), |key| format!(",arg={:032x}", u128::from_be_bytes(*key)));
+            told.map_or(String::new(), |told| format!(",arg={:032x}", u128::from_be_bytes(told.key)));
+        if let Some(told) = told {
+            fs::write(folder.join("roster"), told.roster.as_flattened())?;
+        }
         let complaints = fs::File::options().create(true).append(true).open(folder.join("qemu"))?;
         let mut child = Command::new(QEMU)
             .args(["-machine", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none"])

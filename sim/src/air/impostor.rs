@@ -18,8 +18,6 @@ use crate::{
 const AHEAD_TICKS: [u32; 4] = [50, 10, 2, 0];
 /// Names that are spoofed in one tick: all frames of them are looked at.
 const NAMES_PER_TICK: usize = 50;
-/// How far from the victim invented robots are, in metres.
-const BESIDE_METRES: f32 = 0.5;
 
 /// An insider that speaks in others' names.
 #[derive(Clone, Debug)]
@@ -28,6 +26,8 @@ pub struct Impostor {
     robots: usize,
     spoof: Option<u32>,
     sybil: u32,
+    /// How far from the victim invented robots are, in metres.
+    beside: f32,
     layout: Layout,
     victim: Option<usize>,
     /// The names that it takes: of robots that the victim does not hear, then such as nobody has.
@@ -39,8 +39,17 @@ impl Impostor {
     #[must_use]
     pub fn new(faults: &Faults, layout: &Layout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
-        let (spoof, sybil) = (faults.spoof, faults.sybil);
-        Some(Self { robot, robots, spoof, sybil, layout: layout.clone(), victim: None, names: Vec::new() })
+        let (spoof, sybil, beside) = (faults.spoof, faults.sybil, faults.sybil_at);
+        Some(Self {
+            robot,
+            robots,
+            spoof,
+            sybil,
+            beside,
+            layout: layout.clone(),
+            victim: None,
+            names: Vec::new(),
+        })
     }
 
     /// Who it is.
@@ -101,7 +110,7 @@ impl Impostor {
             let mut numbers = scene.states[victim].numbers();
             let angle = core::f32::consts::TAU * number as f32 / sybil as f32;
             let place = numbers.as_mut().get_mut(self.layout.position.clone()).unwrap_or_default();
-            let beside = [BESIDE_METRES * libm::cosf(angle), BESIDE_METRES * libm::sinf(angle)];
+            let beside = [self.beside * libm::cosf(angle), self.beside * libm::sinf(angle)];
             place.iter_mut().zip(beside).for_each(|(x, beside)| *x += beside);
             frames.extend(voice.speak_as(name, 0, scene.tick, 0, numbers.as_ref()));
         }

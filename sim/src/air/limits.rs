@@ -42,6 +42,9 @@ impl Faults {
     /// Checks that the key can change so.
     fn check_keys(&self, robots: usize, ticks: u32) -> Result {
         let refuse = |why: String| Err(Error::usage(why));
+        if self.proofs && robots > ROSTER {
+            return refuse(format!("--proofs is for up to {ROSTER} robots: each keeps a key of every other"));
+        }
         let Some(rekey) = &self.rekey else {
             return if self.expelled.is_empty() {
                 Ok(())
@@ -109,6 +112,7 @@ impl Faults {
             ("velocity-bias", bias.velocity.into(), MOST_NOISE),
             ("drift", self.clocks.drift, MOST_DRIFT),
             ("forge", self.forge.into(), MOST_FORGED),
+            ("sybil-at", self.sybil_at.into(), MOST_NOISE),
         ];
         let outside = |(_, number, most): &&(&str, f64, f64)| !(0.0..=*most).contains(number);
         if let Some((option, number, most)) = ranges.iter().find(outside) {

@@ -11,6 +11,9 @@ use super::{
     shares::{share, share_at},
 };
 
+/// How far from the victim invented robots are, in metres, unless another distance is given.
+pub const BESIDE_METRES: f32 = 0.5;
+
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -55,8 +58,12 @@ pub struct Faults {
     pub spoof: Option<u32>,
     /// In how many invented names an insider speaks.
     pub sybil: u32,
+    /// How far those are from the victim, in metres.
+    pub sybil_at: f32,
     /// From which tick on the operator brings a new key, and from which on it is used.
     pub rekey: Option<Range<u32>>,
+    /// Whether names have to be proven between pairs of robots.
+    pub proofs: bool,
     /// Who gets none.
     pub expelled: Vec<usize>,
     /// Who is switched on in flight.
@@ -88,7 +95,9 @@ impl Default for Faults {
             interference: None,
             spoof: None,
             sybil: 0,
+            sybil_at: BESIDE_METRES,
             rekey: None,
+            proofs: false,
             expelled: Vec::new(),
             join: None,
             other_models: 0.0,

@@ -1,11 +1,12 @@
 //! The operator's station: it brings a swarm its next key, one frame in every exchange, over and over, to the one robot that hears it.
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
 use wdgnn_core::{
+    cipher::Aes,
     passage::Passage,
-    rekey::{Notice, personal_key, swarm_key},
-    seal::Key,
+    rekey::{Notice, pair_key, personal_key, swarm_key},
+    seal::{Key, ROSTER},
     task::NodeId,
 };
 
@@ -14,6 +15,20 @@ use crate::{passing, scene::Frame};
 
 /// A simulated operator's secret. Real ones have their own, from a file.
 pub const MASTER: Key = *b"simulated master";
+
+/// The keys by which every robot proves its name to every other, by the latter's name and then by the former's.
+static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
+    let names = || (0..ROSTER).map(|name| name as NodeId);
+    let personal: Vec<Key> = names().map(|name| personal_key(&MASTER, name)).collect();
+    let to = |name| personal.iter().map(|personal| pair_key::<Aes>(personal, name)).collect();
+    names().map(to).collect()
+});
+
+/// What a simulated operator tells the robot with this name: the keys by which others prove their names to it.
+#[must_use]
+pub fn roster(name: NodeId) -> &'static [Key] {
+    ROSTERS.get(usize::from(name)).map_or(&[], Vec::as_slice)
+}
 
 /// The epoch of the key that it brings.
 const EPOCH: u8 = 1;

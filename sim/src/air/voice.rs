@@ -8,6 +8,7 @@ use wdgnn_core::{
     codec::{Codec as _, Identity},
     compact::TAG_BYTES,
     message::{self, Link},
+    names::MARK,
     node::BeaconOf,
     passage::Passage,
     robot::LONGEST_BUFFER,
@@ -157,7 +158,9 @@ where
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
         let every = self.blueprint.behaviour.interval.max(1);
-        for (index, frame) in (0..).zip(frames) {
+        let proves = |frame: &Frame| frame.first().is_some_and(|first| first & MARK != 0);
+        // A robot that lies can prove who it is as well as any other: such frames stay as they are.
+        for (index, frame) in (0..).zip(frames).filter(|(_, frame)| !proves(frame)) {
             let (beacon, _): (BeaconOf<M, T>, _) = insider
                 .decode(&self.link, now, frame)
                 .map_err(|_| Error::usage("the firmware image was built with another key than --key"))?;

@@ -15,7 +15,14 @@ use wdgnn_core::{
 
 use super::{Acquaintance, Outcome, Robots, Thoughts, Waking, torn, typed::inside};
 use crate::{
-    air::{blueprint::Blueprint, body::Body, mailbox::Mailbox, station::MASTER, voice::is_nowhere},
+    air::{
+        blueprint::Blueprint,
+        body::Body,
+        mailbox::Mailbox,
+        options::Faults,
+        station::{self, MASTER},
+        voice::is_nowhere,
+    },
     error::Result,
     profiles::FlownCodec,
     scene::{Flown, Frame, Inside},
@@ -28,6 +35,8 @@ pub struct Native<T: Flown, M: Model, C> {
     key: Key,
     /// Whether the key can change in flight.
     rekeyed: bool,
+    /// Whether names have to be proven.
+    proofs: bool,
     robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
 
@@ -37,10 +46,13 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: FlownCodec,
 {
-    /// Robots by one blueprint each, with the swarm's key, which can change in flight where they are `rekeyed`.
+    /// Robots by one blueprint each, with the swarm's key, which can change in flight and by which names have to be proven if these
+    /// faults say so.
     #[must_use]
-    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, rekeyed: bool) -> Self {
-        let mut all = Self { key: *key, rekeyed, robots: Vec::with_capacity(blueprints.len()), blueprints };
+    pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, faults: &Faults) -> Self {
+        let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
+        let mut all =
+            Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(blueprints.len()), blueprints };
         let start = |robot| Some(all.start(robot, Body::default()));
         let robots = (0..all.blueprints.len()).map(start).collect();
         all.robots = robots;
@@ -50,11 +62,15 @@ where
     /// Starts a robot with a body.
     fn start(&self, robot: usize, body: Body) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
-        let codec = if self.rekeyed {
-            C::with_personal_key(&self.key, name, &personal_key(&MASTER, name))
+        let personal = personal_key(&MASTER, name);
+        let mut codec = if self.rekeyed || self.proofs {
+            C::with_personal_key(&self.key, name, &personal)
         } else {
             C::with_key(&self.key)
         };
+        if self.proofs {
+            codec = codec.knowing(name, &personal, station::roster(name));
+        }
         let codec = codec.among(roster(self.blueprints.len()));
         NativeRobot::start(&self.blueprints[robot], name, codec, body)
     }

@@ -343,7 +343,7 @@ where
             || others.iter().map(|drawn| other.filter(|_| *drawn).unwrap_or(blueprint)).collect();
         let voice = Box::new(VoiceOf::<T, M, C>::new(blueprint, &air.key));
         let native = || {
-            let native = Native::<T, M, C>::new(blueprints(), &air.key, air.faults.rekey.is_some());
+            let native = Native::<T, M, C>::new(blueprints(), &air.key, air.faults);
             Box::new(native) as Box<dyn Robots<T> + 'a>
         };
         let robots = match there {

@@ -107,6 +107,12 @@ where
             return Some(length);
         }
         let beacon = self.beacon();
+        if P::PROVES
+            && !self.only_a_body()
+            && let Some(length) = self.codec.prove(&self.link, &beacon, round, index, buffer)
+        {
+            return Some(length);
+        }
         self.codec.encode(&self.link, &beacon, round, index, buffer)
     }
 
@@ -126,6 +132,9 @@ where
         let parts = if other_model { Parts::STATE } else { read? };
         let (now, sound) = self.judge(beacon, parts)?;
         let now = Heard { other_model, ..now };
+        if P::PROVES && self.codec.wants_proofs() {
+            return self.keep_named(&now, sound.then_some(parts));
+        }
         let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
         let kept = Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts));
         if other_model { kept.and(Err(Refusal::Model)) } else { kept }
@@ -174,7 +183,7 @@ where
     }
 
     /// Takes a beacon into the table: those parts of it that can be true, and its state.
-    fn keep(
+    pub(super) fn keep(
         neighbours: &mut Table<M, T, N>,
         (task, own, probation): (&T, &T::Evidence, u8),
         now: &Heard<T::State>,
@@ -227,11 +236,19 @@ where
         let forgotten = self
             .neighbours
             .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
+        let names = P::PROVES && self.codec.wants_proofs();
+        if names {
+            self.drop_nameless();
+        }
+        let named = names && self.somebody_is_proven();
         let Behaviour { hold, probation, wary, .. } = self.behaviour;
         let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
+        let (codec, tick) = (&self.codec, self.tick);
         self.neighbours.judge(|n| {
-            !(wary && n.beacon.degree == ONLY_A_BODY) && (n.proven >= probation || (new_here && !n.doubted))
+            let body =
+                (wary && n.beacon.degree == ONLY_A_BODY) || (named && !codec.proven(n.beacon.sender, tick));
+            !body && (n.proven >= probation || (new_here && !n.doubted))
         });
         if self.behaviour.wary {
             self.temper();

@@ -32,6 +32,12 @@ pub trait Codec {
     /// Whether frames carry how many neighbours their sender has, and with it that it is nothing but a body.
     const TELLS_DEGREE: bool = true;
 
+    /// How many bytes a number of the state takes. The state stands behind the header in every frame.
+    const STATE_NUMBER_BYTES: usize = 4;
+
+    /// Whether there is room for what is to be known of proofs of names ([`crate::names`]).
+    const PROVES: bool = false;
+
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 
@@ -84,6 +90,43 @@ pub trait Codec {
     /// mostly nothing.
     fn hand_on(&mut self, _round: u32, _index: u32, _buffer: &mut [u8]) -> Option<usize> {
         None
+    }
+
+    /// Writes a frame that proves the sender's name to others, in place of this beacon's frame `index`, and returns its length; mostly
+    /// nothing.
+    fn prove<S: State, C: Chains, W: Tensor>(
+        &mut self,
+        _link: &Link,
+        _beacon: &Beacon<S, C, W>,
+        _round: u32,
+        _index: u32,
+        _buffer: &mut [u8],
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Whether names have to be proven here.
+    fn wants_proofs(&self) -> bool {
+        false
+    }
+
+    /// Whether the last frame that was read was a proof of its sender's name.
+    fn was_proof(&self) -> bool {
+        false
+    }
+
+    /// Whether a name is proven at tick `now`.
+    fn proven(&self, _name: NodeId, _now: u32) -> bool {
+        true
+    }
+
+    /// The last frame in this name contradicts what was said before. If that was proven, it is as if it had not been heard; if not, its owner may have
+    /// come.
+    fn contradicted(&mut self, _name: NodeId, _now: u32) {}
+
+    /// How often a name was asked for a proof in vain.
+    fn asked(&self, _name: NodeId) -> u8 {
+        0
     }
 
     /// Which of the swarm's keys is in use: 0 is the first one.

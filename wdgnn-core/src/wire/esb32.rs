@@ -89,6 +89,7 @@ impl Esb32 {
 
 impl Codec for Esb32 {
     const FRAMES: u32 = SHORT_FRAMES;
+    const STATE_NUMBER_BYTES: usize = 2;
     const TELLS_DEGREE: bool = false;
 
     fn profile(_: bool) -> Profile {

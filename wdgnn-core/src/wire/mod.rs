@@ -9,6 +9,7 @@ pub mod esb32;
 pub(crate) mod key;
 pub(crate) mod link;
 pub mod message;
+pub mod names;
 pub mod p2p57;
 pub mod refusal;
 pub mod rekey;

@@ -96,6 +96,7 @@ impl P2p57 {
 
 impl Codec for P2p57 {
     const FRAMES: u32 = HALVES;
+    const STATE_NUMBER_BYTES: usize = 2;
 
     fn profile(_: bool) -> Profile {
         Profile::P2p57

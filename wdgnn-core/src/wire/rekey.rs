@@ -137,23 +137,30 @@ impl Notice {
     }
 }
 
-/// What follows from the operator's master: different for every purpose and number.
-fn derived(master: &Key, purpose: [u8; 14], number: u16) -> Key {
+/// What follows from a secret: different for every purpose and number.
+fn derived<B: BlockCipher>(secret: &Key, purpose: [u8; 14], number: u16) -> Key {
     let mut block = [0; 16];
     let [low, high] = number.to_le_bytes();
     block.iter_mut().zip(purpose.into_iter().chain([low, high])).for_each(|(to, from)| *to = from);
-    Aes::new(master).encrypt(&mut block);
+    B::with_key(secret).encrypt(&mut block);
     block
 }
 
 /// The personal key of the robot with this name.
 #[must_use]
 pub fn personal_key(master: &Key, name: NodeId) -> Key {
-    derived(master, *b"wdgnn personal", name)
+    derived::<Aes>(master, *b"wdgnn personal", name)
 }
 
 /// The swarm's key of an epoch. That of epoch 0 may be any other: robots have it from their image.
 #[must_use]
 pub fn swarm_key(master: &Key, epoch: u8) -> Key {
-    derived(master, *b"wdgnn swarm's ", epoch.into())
+    derived::<Aes>(master, *b"wdgnn swarm's ", epoch.into())
+}
+
+/// The key by which the robot with this personal key proves its name to the one with that name ([`crate::names`]). The operator tells it to
+/// the latter, and nobody else can make it.
+#[must_use]
+pub fn pair_key<B: BlockCipher>(personal: &Key, to: NodeId) -> Key {
+    derived::<B>(personal, *b"wdgnn proof to", to)
 }

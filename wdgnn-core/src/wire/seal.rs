@@ -14,11 +14,18 @@
 //! **Keys change.** A robot with a personal key ([`SealedWith::rekeyed`]) takes the swarm's next one from its operator in flight
 //! ([`crate::rekey`]).
 //!
+//! **Names are proven** between pairs of robots, where the operator has told them the keys for that ([`SealedWith::knowing`],
+//! [`crate::names`]).
+//!
 //! **Names.** Where the swarm's number of robots is known ([`Codec::among`]), nobody beyond it is heard. A sender must be
 //! remembered only until whatever was accepted of it is too late to be accepted again: then it makes room for another.
 
 use crate::{
-    net::{taps::Chains, tensor::Tensor},
+    net::{
+        halves,
+        taps::Chains,
+        tensor::{Numbers as _, Tensor},
+    },
     passage::{Pass as _, Passage},
     tasks::task::{NodeId, State},
     wire::{
@@ -28,6 +35,7 @@ use crate::{
         epochs::{Brought, Epochs, Kept, Spare},
         esb32::Esb32,
         message::{Beacon, Identity, Link, Parts, Profile},
+        names::{MARK, Names, PROOF_BYTES, Said},
         refusal::Refusal,
         rekey::KIND,
         senders::Senders,
@@ -52,6 +60,9 @@ pub type Sealed<C> = SealedWith<C, Aes, 8>;
 /// The nRF24's profile with a tag of 4 bytes, which is all that fits.
 pub type SealedEsb32 = SealedWith<Esb32, Aes, 4>;
 
+/// Where an exchange has one frame, so many beacons are between two frames with proofs, at least; where it has more, the first one is a beacon's.
+const BEACONS_BETWEEN: u32 = 1;
+
 /// A swarm of so many robots can change its key in flight: each of them keeps the frames that bring it to the others, 36 bytes each.
 pub const ROSTER: usize = 64;
 
@@ -68,6 +79,11 @@ pub struct SealedWith<C, B, const TAG: usize, const ROSTER: usize = 0> {
     senders: Senders,
     /// Where keys change.
     epochs: Option<Epochs<ROSTER>>,
+    /// Where names are proven.
+    names: Option<Names<ROSTER>>,
+    own: NodeId,
+    /// The last frame that was read was a proof of its sender's name.
+    was_proof: bool,
 }
 
 impl<C, B, const TAG: usize, const ROSTER: usize> core::fmt::Debug for SealedWith<C, B, TAG, ROSTER> {
@@ -85,6 +101,11 @@ impl<C: Codec, const TAG: usize, const ROSTER: usize> SealedWith<C, Aes, TAG, RO
     }
 }
 
+/// Whose frame a beacon's is.
+fn identity_of<S, H, W>(beacon: &Beacon<S, H, W>) -> Identity {
+    Identity { sender: beacon.sender, boot: beacon.boot, sequence: beacon.sequence }
+}
+
 /// A frame's parts: what tells whose it is, what is encrypted, and the tag.
 type Pieces<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u8]);
 
@@ -93,7 +114,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     #[must_use]
     pub const fn with_cipher(inner: C, cipher: B) -> Self {
         const { assert!(TAG == 4 || TAG == 8, "tags have 4 or 8 bytes") };
-        Self { inner, cipher, senders: Senders::new(), epochs: None }
+        Self { inner, cipher, senders: Senders::new(), epochs: None, names: None, own: 0, was_proof: false }
     }
 
     /// The same for the robot with this name and this personal key, whose image has the swarm's key of this epoch: it takes the next one
@@ -104,6 +125,75 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
             self.epochs = Some(Epochs::new::<B>(name, personal, epoch, key));
         }
         self
+    }
+
+    /// The same for the robot with this name and this personal key, whom the operator told the keys by which the others prove their names to
+    /// it, by name ([`crate::names`]): whose name is not proven to it is nothing but a body. Where there is no room, it changes nothing.
+    #[must_use]
+    pub fn knowing(mut self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
+        if ROSTER > 0 {
+            (self.own, self.names) = (name, Some(Names::new(personal, roster)));
+        }
+        self
+    }
+
+    /// Where names are proven: nobody else pays for it.
+    fn names(&self) -> Option<&Names<ROSTER>> {
+        if ROSTER > 0 { self.names.as_ref() } else { None }
+    }
+
+    /// Whether a frame has proofs in it.
+    fn has_proofs(frame: &[u8]) -> bool {
+        ROSTER > 0 && frame.first().is_some_and(|first| *first & MARK != 0)
+    }
+
+    /// Reads the inside of a frame with proofs: its state, and what it says to this robot.
+    fn read_proofs<S: State, H: Chains, W: Tensor>(
+        &mut self,
+        link: Link,
+        now: u32,
+        inside: &[u8],
+        identity: &Identity,
+        beacon: &mut Beacon<S, H, W>,
+    ) -> Result<Parts, Refusal> {
+        let (header, content) = inside.split_at_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
+        let length = C::STATE_NUMBER_BYTES * S::Numbers::COUNT;
+        let (state, proofs) = content.split_at_checked(length).ok_or(Refusal::Truncated)?;
+        if !proofs.len().is_multiple_of(PROOF_BYTES) {
+            return Err(Refusal::Trailing);
+        }
+        let mut numbers = S::Numbers::ZERO;
+        if C::STATE_NUMBER_BYTES == 2 {
+            if !halves::read(numbers.as_mut(), state) {
+                return Err(Refusal::NotAdmissible);
+            }
+        } else {
+            numbers = S::Numbers::from_bytes(state);
+        }
+        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
+        beacon.state = S::from_numbers(numbers);
+        // Where a header tells it, it is its last byte.
+        beacon.degree = if C::TELLS_DEGREE { header.last().copied().unwrap_or(0) } else { 0 };
+        if !beacon.state.admissible() {
+            return Err(Refusal::NotAdmissible);
+        }
+        let said = match &mut self.names {
+            Some(names) => names.read::<B>(self.own, identity, state, proofs, now),
+            None => Said::Nothing,
+        };
+        match said {
+            Said::Forged => return Err(Refusal::Forged),
+            // Of somebody in whose name something newer was heard, only a proof counts.
+            Said::Nothing if self.senders.cannot_be(identity, C::FRAMES, now) => {
+                return Err(Refusal::Replayed);
+            }
+            Said::Nothing => {}
+            Said::Proof => self.was_proof = true,
+        }
+        if C::checksum(inside).is_some_and(|checksum| checksum != link.checksum) {
+            return Err(Refusal::Model);
+        }
+        Ok(Parts::STATE)
     }
 
     /// Where keys change: nobody else pays for it.
@@ -190,6 +280,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
     fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
         if matches!(read, Ok(_) | Err(Refusal::Model)) {
+            if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+                names.hear(identity.sender, now, self.senders.last(identity.sender));
+            }
             self.senders.remember(identity, now);
         }
     }
@@ -204,8 +297,15 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         longest: usize,
     ) -> Result<(&'f mut [u8], Identity), Refusal> {
         self.brings_key(frame)?;
+        self.was_proof = false;
         let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
-        self.senders.fresh(&identity, C::FRAMES, now)?;
+        match self.senders.fresh(&identity, C::FRAMES, now) {
+            // Somebody else may have spoken in its name, but it alone can prove it.
+            Err(Refusal::Replayed)
+                if Self::has_proofs(frame)
+                    && self.names().is_some_and(|names| names.newer(&identity, C::FRAMES, now)) => {}
+            fresh => fresh?,
+        }
         if frame.len() > longest {
             return Err(Refusal::Trailing);
         }
@@ -220,6 +320,19 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         Ok((inside, identity))
     }
 
+    /// Seals a frame of so many bytes at the front of `buffer`, and returns how long it is then.
+    #[inline]
+    fn close(&self, link: Link, identity: &Identity, length: usize, buffer: &mut [u8]) -> Option<usize> {
+        // A node's counts stop at their last numbers, so that those may come again; and nobody could read a longer frame.
+        if identity.sequence == u32::MAX || identity.boot == u32::MAX || length + TAG > ROOM {
+            return None;
+        }
+        let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
+        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
+        ccm::seal(&self.cipher, &Self::nonce(identity), associated, content, tag)?;
+        Some(length + TAG)
+    }
+
     /// The longest frame that is looked into.
     fn longest<S: State, H: Chains, W: Tensor>() -> usize {
         (C::bytes::<S, H, W>() + TAG).max(LONGEST)
@@ -232,6 +345,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     const FRAMES: u32 = C::FRAMES;
     const SEALED: bool = true;
     const TELLS_DEGREE: bool = C::TELLS_DEGREE;
+    const STATE_NUMBER_BYTES: usize = C::STATE_NUMBER_BYTES;
+    const PROVES: bool = ROSTER > 0;
 
     fn set_robots(&mut self, robots: NodeId) {
         self.senders.robots = (robots > 0).then_some(robots);
@@ -276,6 +391,63 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         epochs.as_mut()?.hand_on::<B>(round, TAG, near, buffer)
     }
 
+    fn prove<S: State, H: Chains, W: Tensor>(
+        &mut self,
+        link: &Link,
+        beacon: &Beacon<S, H, W>,
+        round: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        if ROSTER == 0 {
+            return None;
+        }
+        let names = self.names.as_mut()?;
+        let in_place = if C::FRAMES > 1 { index > 0 } else { names.may_speak(round, BEACONS_BETWEEN) };
+        if !in_place {
+            return None;
+        }
+        let front = C::header_bytes() + C::STATE_NUMBER_BYTES * S::Numbers::COUNT;
+        let most = C::bytes::<S, H, W>().saturating_sub(front) / PROOF_BYTES;
+        let chosen = names.choose(beacon.sender, round, beacon.sequence / C::FRAMES, most);
+        if chosen.is_empty() {
+            return None;
+        }
+        self.inner.encode(link, beacon, round, index, buffer)?;
+        let length = front + PROOF_BYTES * chosen.len();
+        let (front, proofs) = buffer.get_mut(..length)?.split_at_mut_checked(front)?;
+        let state = front.get(C::header_bytes()..)?;
+        let identity = identity_of(beacon);
+        self.names()?.write::<B>(&identity, state, &chosen, proofs);
+        *front.first_mut()? |= MARK;
+        self.close(*link, &identity, length, buffer)
+    }
+
+    fn wants_proofs(&self) -> bool {
+        self.names().is_some()
+    }
+
+    fn was_proof(&self) -> bool {
+        ROSTER > 0 && self.was_proof
+    }
+
+    fn proven(&self, name: NodeId, now: u32) -> bool {
+        self.names().is_none_or(|names| names.proven(name, now))
+    }
+
+    fn contradicted(&mut self, name: NodeId, now: u32) {
+        let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) else { return };
+        if names.proven(name, now) {
+            self.senders.put_back(name, names.before(name));
+        } else {
+            names.ask_again(name);
+        }
+    }
+
+    fn asked(&self, name: NodeId) -> u8 {
+        self.names().map_or(0, |names| names.asked(name))
+    }
+
     fn epoch(&self) -> u8 {
         self.epochs.as_ref().map_or(0, Epochs::epoch)
     }
@@ -294,6 +466,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         self.senders.pass(passage);
         if let Some(key) = self.epochs().map(|epochs| epochs.pass(passage)) {
             self.cipher = B::with_key(&key);
+        }
+        if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+            names.pass(passage);
         }
     }
 
@@ -338,15 +513,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         buffer: &mut [u8],
     ) -> Option<usize> {
         let length = self.inner.encode(link, beacon, round, index, buffer)?;
-        // A node's counts stop at their last numbers, so that those may come again; and nobody could read a longer frame.
-        if beacon.sequence == u32::MAX || beacon.boot == u32::MAX || length + TAG > ROOM {
-            return None;
-        }
-        let identity = Identity { sender: beacon.sender, boot: beacon.boot, sequence: beacon.sequence };
-        let (header, content, tag) = Self::pieces(buffer.get_mut(..length + TAG)?)?;
-        let associated: [&[u8]; 2] = [&link.checksum.to_le_bytes(), header];
-        ccm::seal(&self.cipher, &Self::nonce(&identity), associated, content, tag)?;
-        Some(length + TAG)
+        self.close(*link, &identity_of(beacon), length, buffer)
     }
 
     fn decode<S: State, H: Chains, W: Tensor>(
@@ -359,7 +526,12 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         let copy = copy.get_mut(..frame.len().min(ROOM + 1)).unwrap_or_default();
         copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         let (inside, identity) = self.open(*link, now, copy, Self::longest::<S, H, W>())?;
-        let decoded = self.inner.decode(link, now, inside);
+        let decoded = if Self::has_proofs(inside) {
+            let mut beacon = Beacon::silent(S::zero());
+            self.read_proofs(*link, now, inside, &identity, &mut beacon).map(|parts| (beacon, parts))
+        } else {
+            self.inner.decode(link, now, inside)
+        };
         self.remember(&decoded, &identity, now);
         decoded
     }
@@ -372,7 +544,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         beacon: &mut Beacon<S, H, W>,
     ) -> Result<Parts, Refusal> {
         let (inside, identity) = self.open(*link, now, frame, Self::longest::<S, H, W>())?;
-        let parts = self.inner.read(link, now, inside, beacon);
+        let parts = if Self::has_proofs(inside) {
+            self.read_proofs(*link, now, inside, &identity, beacon)
+        } else {
+            self.inner.read(link, now, inside, beacon)
+        };
         self.remember(&parts, &identity, now);
         parts
     }

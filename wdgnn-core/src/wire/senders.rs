@@ -115,6 +115,18 @@ impl Senders {
         (now.abs_diff(silent.heard) > FORGET_TICKS).then_some(silent)
     }
 
+    /// The number of somebody's last frame, 0 if there was none.
+    pub fn last(&self, name: NodeId) -> u32 {
+        self.last.iter().find(|last| last.sender == name).map_or(0, |last| last.sequence)
+    }
+
+    /// The last frame in this name was not its owner's: it is as if it had not been heard.
+    pub fn put_back(&mut self, name: NodeId, sequence: u32) {
+        if let Some(known) = self.last.iter_mut().find(|known| known.sender == name) {
+            known.sequence = sequence;
+        }
+    }
+
     /// Remembers a frame as its sender's last.
     pub fn remember(&mut self, identity: &Identity, now: u32) {
         let Identity { sender, sequence, .. } = *identity;

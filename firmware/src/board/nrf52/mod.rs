@@ -144,6 +144,10 @@ impl<W: Wiring> Board for Nrf52<W> {
         settings::personal()
     }
 
+    fn roster(&self) -> &'static [Key] {
+        settings::roster()
+    }
+
     fn store(&mut self) -> &mut Flash {
         &mut self.flash
     }

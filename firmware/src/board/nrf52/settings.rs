@@ -19,11 +19,22 @@
 //! | 32 | 1 | the epoch of the swarm's key that is in the image |
 //! | 33 | 3 | 0 |
 //! | 36 | 4 | CRC-32 over the twenty bytes before |
+//!
+//! and, where names have to be proven, behind that:
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 40 | 4 | how many keys, up to 64 |
+//! | 44 | 16 each | the keys by which others prove their names to this robot, by name |
+//! | | 4 | CRC-32 over everything from offset 40 on |
 
-use core::ptr;
+use core::{ptr, slice};
 
 use nrf_pac::FICR;
-use wdgnn_core::{seal::Key, task::NodeId};
+use wdgnn_core::{
+    seal::{Key, ROSTER},
+    task::NodeId,
+};
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";
@@ -68,6 +79,20 @@ pub fn personal() -> Option<(Key, u8)> {
     let (key, epoch, seal) = (bytes(16), bytes::<4>(32), bytes(36));
     let whole = CHECKSUM.checksum(&bytes::<20>(16)) == u32::from_le_bytes(seal);
     whole.then_some((key, epoch[0]))
+}
+
+/// The keys by which others prove their names to this robot, where they are: they stay in flash. None if it was not told.
+pub fn roster() -> &'static [Key] {
+    let count = u32::from_le_bytes(bytes(40)) as usize;
+    if count > ROSTER {
+        return &[];
+    }
+    let from = ptr::with_exposed_provenance::<u8>(place() as usize + 40);
+    // SAFETY: any address of flash may be read, this page is written by nobody but whoever provisions the robot, and up to 64 keys are
+    // within it.
+    let whole = unsafe { slice::from_raw_parts(from, 4 + 16 * count) };
+    let keys = whole.get(4..).unwrap_or_default().as_chunks().0;
+    if CHECKSUM.checksum(whole).to_le_bytes() == bytes(44 + 16 * count as u32) { keys } else { &[] }
 }
 
 /// What the robot was told, if it was.

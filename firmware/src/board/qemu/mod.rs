@@ -26,7 +26,7 @@ use wdgnn_core::{
     codec::Codec as _,
     ports::{Clock, Ports, Store},
     robot::{Onboard, Robot},
-    seal::{Key, parse_key},
+    seal::{Key, ROSTER, parse_key},
     task::NodeId,
     tensor::Tensor as _,
     tick::Report,
@@ -69,7 +69,7 @@ impl Board for Qemu {
     type Cipher = Aes;
 
     /// Opens the pipes. The address is the first word on QEMU's semihosting command line, the swarm's number of robots the second,
-    /// its personal key, where it has one, the third.
+    /// its personal key, where it has one, the third. Where names have to be proven, a file has the keys for it.
     ///
     /// Without them there is no robot: QEMU ends with failure.
     fn init() -> Self {
@@ -85,7 +85,16 @@ impl Board for Qemu {
         let robots = words.next().and_then(number).unwrap_or(0);
         let personal = words.next().filter(|_| cfg!(rekeyed));
         let personal = personal.and_then(|word| parse_key(word.trim_ascii_end()).ok());
-        Self { id, robots, personal, world, air: Air::new(world), sensor: Eyes(world), motors: Motors, store: Disk }
+        Self {
+            id,
+            robots,
+            personal,
+            world,
+            air: Air::new(world),
+            sensor: Eyes(world),
+            motors: Motors,
+            store: Disk,
+        }
     }
 
     fn give_up() -> ! {
@@ -106,6 +115,10 @@ impl Board for Qemu {
 
     fn personal(&self) -> Option<(Key, u8)> {
         Some((self.personal?, 0))
+    }
+
+    fn roster(&self) -> &'static [Key] {
+        roster()
     }
 
     fn store(&mut self) -> &mut Disk {
@@ -210,6 +223,16 @@ impl Store for Disk {
         fs::write(c"store.new", bytes)?;
         fs::rename(c"store.new", c"store")
     }
+}
+
+/// The keys by which others prove their names to this robot, from a file beside its store. It
+/// is asked for once.
+fn roster() -> &'static [Key] {
+    static ROOM: StaticCell<[Key; ROSTER]> = StaticCell::new();
+    let Ok(mut file) = File::open(c"roster") else { return &[] };
+    let Some(keys) = ROOM.try_init([[0; 16]; ROSTER]) else { return &[] };
+    let bytes = file.read(keys.as_flattened_mut()).unwrap_or(0);
+    keys.get(..bytes / 16).unwrap_or_default()
 }
 
 #[panic_handler]
