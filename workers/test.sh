@@ -51,14 +51,14 @@ compare() {
 
 # Kills a worker in the middle of a flight and starts it again.
 lose() {
-    local flight=(--robots 600 --ticks 400 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.2)
+    local flight=(--robots 200 --ticks 2000 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.2)
     "$program" swarm "${flight[@]}" > "$folder/one"
     addresses 3
     for number in 0 1 2; do
         "$program" swarm "${flight[@]}" --worker "$number/3" --peers "$peers" > "$folder/$number" 2> "$folder/$number.err" &
         if [ "$number" = 1 ]; then killed=$!; fi
     done
-    sleep 3
+    sleep 1.5
     kill -9 "$killed" 2> /dev/null || fail "the flight was over before a worker could be killed: give it more ticks"
     wait "$killed" 2> /dev/null || true
     "$program" swarm "${flight[@]}" --worker 1/3 --peers "$peers" > "$folder/1" 2> "$folder/1.err" &

@@ -239,12 +239,6 @@ impl SwarmArguments {
         let layout = W::layout();
         let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
         let start = Start::draw(&W::default(), &condition, &mut generator(self.seed, Purpose::Testing, 0))?;
-        if self.packs(condition.robots) && faults != (Faults { seed: faults.seed, ..Faults::default() }) {
-            return Err(Error::usage(format!(
-                "{} robots are more than there are addresses: they fly where nothing goes wrong only",
-                condition.robots
-            )));
-        }
         let make = || {
             if self.packs(condition.robots) {
                 return network.packed(&start.states);
@@ -253,25 +247,8 @@ impl SwarmArguments {
         };
         #[cfg(feature = "workers")]
         if self.workers.worker.is_some() {
-            self.refuse_with_workers()?;
-            let stop = stop_on_interrupt()?;
-            let key = key.map_or(0, |key| crc::Crc::<u64>::new(&crc::CRC_64_XZ).checksum(&key));
-            let settings = format!(
-                "{} {} {condition:?} {} {:?} {key} {} {faults:?}",
-                env!("CARGO_PKG_VERSION"),
-                W::NAME,
-                self.seed,
-                self.profile,
-                model.weights().checksum,
-            );
-            let common = super::swarm_workers::Common {
-                start: &start,
-                task: &network.task,
-                make: &make,
-                settings,
-                stop: &stop,
-            };
-            return self.workers.fly::<W>(self.outputs.json, &common);
+            let settings = self.agreed::<W>(&condition, &model, key, &faults);
+            return self.work::<W>(&start, &network.task, &make, settings);
         }
         // A model for other robots is refused here, before anything is built or started.
         let native: AnySwarm<'_, W::Task> = make()?;
@@ -318,6 +295,37 @@ impl SwarmArguments {
             }
             _ => Ok(()),
         }
+    }
+
+    /// All that workers have to agree about, in words.
+    #[cfg(feature = "workers")]
+    fn agreed<W: World>(
+        &self,
+        condition: &Condition,
+        model: &ModelFile,
+        key: Option<wdgnn_core::seal::Key>,
+        faults: &Faults,
+    ) -> String {
+        // Enough of a key to tell it from another one.
+        let key = key.map(|key| crc::Crc::<u64>::new(&crc::CRC_64_XZ).checksum(&key));
+        let (version, seed, profile) = (env!("CARGO_PKG_VERSION"), self.seed, self.profile);
+        let checksum = model.weights().checksum;
+        format!("{version} {} {condition:?} {seed} {profile:?} {key:?} {checksum} {faults:?}", W::NAME)
+    }
+
+    /// Flies a share of the swarm.
+    #[cfg(feature = "workers")]
+    fn work<W: World>(
+        &self,
+        start: &Start<W>,
+        task: &W::Task,
+        make: crate::shared::worker::Make<'_, '_, W>,
+        settings: String,
+    ) -> Result {
+        self.refuse_with_workers()?;
+        let stop = stop_on_interrupt()?;
+        let common = super::swarm_workers::Common { start, task, make, settings, stop: &stop };
+        self.workers.fly::<W>(self.outputs.json, &common)
     }
 
     /// Says what several workers do not do together.
@@ -370,6 +378,11 @@ impl SwarmArguments {
     /// Says what native and emulated robots do not do.
     fn refuse_off_chips(&self, faults: &Faults, sealed: bool, robots: usize) -> Result {
         self.chips.refuse()?;
+        if self.packs(robots) && *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
+            return Err(Error::usage(format!(
+                "{robots} robots are more than there are addresses: they fly where nothing goes wrong only"
+            )));
+        }
         if let Some(some) = self.emulated {
             if self.nodes == Nodes::Emulated {
                 return Err(Error::usage(

@@ -196,6 +196,7 @@ fn troubles() -> Vec<(bool, Faults)> {
 
 #[test]
 fn two_and_four_workers_fly_every_profile_as_one_does() {
+    Case::new(Profile::Exact, false, Faults::default()).check::<Flock>(1);
     for profile in Profile::ALL {
         for (sealed, workers) in [(false, 2), (true, 4)] {
             Case::new(*profile, sealed, Faults::default()).check::<Flock>(workers);

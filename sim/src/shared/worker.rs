@@ -299,6 +299,7 @@ impl<'s, W: World> Worker<'_, 's, W> {
         let own_sample = balances.then(|| sky.sample());
         let next = (self.number + 1) % self.workers();
         let radius = self.start.condition.radius * MARGIN;
+        let before = account.snapshots;
         let mut parcels: Vec<Option<Parcel>> = vec![None; self.workers()];
         for to in self.others().filter(|to| everybody || sky.cut.close(self.number, *to, 2.0 * radius)) {
             let share = snapshot.as_deref().filter(|_| to == next);
@@ -331,7 +332,8 @@ impl<'s, W: World> Worker<'_, 's, W> {
         let parcels: Vec<(usize, Vec<u8>)> =
             parcels.into_iter().enumerate().filter_map(|(to, parcel)| Some((to, parcel?.seal()))).collect();
         account.parcels += parcels.len() as u64;
-        account.bytes += parcels.iter().map(|(_, parcel)| parcel.len() as u64).sum::<u64>();
+        let bytes: usize = parcels.iter().map(|(_, parcel)| parcel.len()).sum();
+        account.bytes += bytes as u64 + before - account.snapshots;
         let began = std::time::Instant::now();
         let arrived = self.swap(age, step, parcels)?;
         account.waited += began.elapsed().as_secs_f64();

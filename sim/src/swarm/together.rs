@@ -97,3 +97,75 @@ impl<T: Flown> Robots<T> for Together<'_, T> {
         self.kinds[usize::from(robot >= self.first)].inside(robot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::{
+        Task as _,
+        behaviour::Behaviour,
+        codec::Exact,
+        flocking::Flocking,
+        robot::{ModelOf, Onboard},
+        shape::Shape,
+        task::State as _,
+    };
+
+    use super::*;
+    use crate::{
+        air::blueprint::Blueprint,
+        models,
+        recipe::{Architecture, RecipeName},
+        swarm::native::Native,
+    };
+
+    const ROBOTS: usize = 6;
+
+    /// What everybody did in ten ticks in which each hears all others; in the fifth the last one is restarted and the first taken out.
+    fn flown(mut robots: Box<dyn Robots<Flocking> + '_>) -> Vec<Vec<Option<Outcome>>> {
+        let state = |robot: usize, tick: u32| {
+            let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];
+            numbers[0] += 0.01 * tick as f32;
+            wdgnn_core::flocking::Motion::from_numbers(numbers)
+        };
+        let mut all = Vec::new();
+        for tick in 0..10 {
+            if tick == 5 {
+                robots.reboot(ROBOTS - 1).unwrap();
+                robots.kill(0);
+            }
+            let waking: Vec<_> =
+                (0..ROBOTS).map(|robot| Some(Waking::new(tick, state(robot, tick)))).collect();
+            let said = robots.speak(&waking);
+            let others = |robot: usize| {
+                let others = said.iter().enumerate().filter(move |(other, _)| *other != robot);
+                others.flat_map(|(_, frames)| frames.clone()).collect()
+            };
+            let heard: Vec<Option<Vec<Frame>>> = (0..ROBOTS).map(|robot| Some(others(robot))).collect();
+            all.push(robots.hear(&heard));
+        }
+        all
+    }
+
+    #[test]
+    fn two_kinds_in_one_air_do_what_one_kind_does() {
+        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let weights = file.weights();
+        let model: ModelOf<'_, Flocking> =
+            <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
+        let task = Flocking::from_settings(&weights.header.task.numbers);
+        let behaviour = Behaviour::new(weights.header.learning);
+        let blueprint = Blueprint { model, task, checksum: 0, behaviour };
+        let native = || -> Box<dyn Robots<Flocking> + '_> {
+            Box::new(Native::<_, _, Exact>::new(vec![blueprint; ROBOTS], &[0; 16], false))
+        };
+        let one = flown(native());
+        assert!(one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.heard == 4));
+        for first in [1, 4, 6] {
+            assert_eq!(
+                flown(Box::new(Together::new(native(), native(), first, ROBOTS))),
+                one,
+                "from {first} on"
+            );
+        }
+    }
+}
