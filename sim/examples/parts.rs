@@ -40,7 +40,7 @@ enum Who {
 /// The whole network first: everybody is held against it.
 const WHO: [(&str, Who); 11] = [
     ("WD-GNN online, whole", Who::Online(|rule| rule)),
-    ("without a bias of its own", Who::Online(|rule| Learning { personal_step: 0.0, ..rule })),
+    ("without bias and heading", Who::Online(|rule| Learning { personal_step: 0.0, ..rule })),
     ("without gain and heading", Who::Online(|rule| Learning { heeds: false, ..rule })),
     ("without anything personal (paper's rule)", Who::Online(paper)),
     ("without the wide part's learning", Who::Online(|rule| Learning { step: 0.0, ..rule })),
@@ -110,9 +110,9 @@ impl Bench {
         Ok(totals.iter().sum())
     }
 
-    /// The totals relative to the expert's, seed by seed.
-    fn ratios(&self, who: Who) -> Result<Vec<f64>> {
-        (1..=SEEDS).map(|seed| Ok(self.total(who, seed)? / self.total(Who::Rival(EXPERT), seed)?)).collect()
+    /// The totals, seed by seed.
+    fn totals(&self, who: Who) -> Result<Vec<f64>> {
+        (1..=SEEDS).map(|seed| self.total(who, seed)).collect()
     }
 }
 
@@ -127,10 +127,14 @@ fn main() -> Result {
         let lineup = Lineup::of(models::all(RecipeName::Through)?, Profile::Exact);
         let bench = Bench { lineup, quirks, ticks, swarms };
         println!("{name}, {SEEDS} seeds of {swarms} swarms");
-        let whole = bench.ratios(WHO[0].1)?;
+        let expert = bench.totals(Who::Rival(EXPERT))?;
+        let ratios = |who| -> Result<Vec<f64>> {
+            Ok(bench.totals(who)?.iter().zip(&expert).map(|(total, expert)| total / expert).collect())
+        };
+        let whole = ratios(WHO[0].1)?;
         println!("  {:42} {:.4}", WHO[0].0, mean(&whole));
         for (name, who) in WHO.into_iter().skip(1) {
-            let ratios = bench.ratios(who)?;
+            let ratios = ratios(who)?;
             let differences: Vec<f64> =
                 ratios.iter().zip(&whole).map(|(ratio, whole)| ratio - whole).collect();
             let off = mean(&differences);
