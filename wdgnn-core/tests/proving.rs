@@ -253,9 +253,9 @@ fn a_proof_comes_once_and_in_time() {
     let (mut swarm, frame) = about_to_prove(&weights);
     swarm.fly(&[frame.clone(), frame.clone()]);
     assert_eq!(swarm.refused[Refusal::Replayed as usize], 3, "to everybody");
-    swarm.fly(&[frame.clone()]);
+    swarm.fly(core::slice::from_ref(&frame));
     assert_eq!(swarm.refused[Refusal::Replayed as usize], 6);
-    (0..10).for_each(|_| swarm.fly(&[frame.clone()]));
+    (0..10).for_each(|_| swarm.fly(core::slice::from_ref(&frame)));
     assert!(swarm.refused[Refusal::Untimely as usize] >= 2 * 8, "{:?}", swarm.refused);
 }
 
