@@ -336,7 +336,7 @@ fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
         (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
     };
     let hear = |rhythm: &mut Rhythm<8>, (sender, sequence, note, arrived)| {
-        rhythm.heard(&Identity { sender, boot: 1, sequence }, note, arrived)
+        rhythm.heard(&Identity { sender, boot: 1, sequence }, note, arrived);
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
     rhythm.next(40_000);
@@ -414,7 +414,7 @@ fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
         }
         rhythm.heard(&who, Note::new(0, None), arrived);
     }
-    beat.begins as i64 - i64::from(beat.tick) * 10_000
+    beat.begins.cast_signed() - i64::from(beat.tick) * 10_000
 }
 
 #[test]

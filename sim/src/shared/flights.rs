@@ -190,6 +190,7 @@ fn troubles() -> Vec<(bool, Faults)> {
         (true, Faults { spoof: Some(40), ..none.clone() }),
         (true, Faults { sybil: 10, ..none.clone() }),
         (true, Faults { rekey: Some(20..70), expelled: vec![2], ..none.clone() }),
+        (true, Faults { proofs: true, sybil: 10, ..none.clone() }),
         (false, Faults { join: Some(Join { share: 0.3, tick: 55 }), other_models: 0.2, ..none }),
     ]
 }
@@ -244,7 +245,7 @@ fn a_worker_that_is_lost_and_comes_back_changes_nothing() {
         (Case::new(Profile::Exact, false, Faults::default()), 4),
     ] {
         // Before the first snapshot, in the tick of one, and after it.
-        for lost in [&[30][..], &[50], &[51], &[119, 110, 101]] {
+        for lost in [&[30][..], &[50], &[51], &[118, 110, 101]] {
             let (digest, flown, _) = case.fly::<Flock>(workers, lost);
             assert!(flown.iter().all(|flown| flown.digest == digest), "lost in {lost:?}: {flown:?}");
             assert_eq!(flown[0].own.returns as usize, lost.len(), "{lost:?}");

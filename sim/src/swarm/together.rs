@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        air::blueprint::Blueprint,
+        air::{blueprint::Blueprint, options::Faults},
         models,
         recipe::{Architecture, RecipeName},
         swarm::native::Native,
@@ -156,7 +156,7 @@ mod tests {
         let behaviour = Behaviour::new(weights.header.learning);
         let blueprint = Blueprint { model, task, checksum: 0, behaviour };
         let native = || -> Box<dyn Robots<Flocking> + '_> {
-            Box::new(Native::<_, _, Exact>::new(vec![blueprint; ROBOTS], &[0; 16], false))
+            Box::new(Native::<_, _, Exact>::new(vec![blueprint; ROBOTS], &[0; 16], &Faults::default()))
         };
         let one = flown(native());
         assert!(one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.heard == 4));
