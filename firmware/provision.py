@@ -109,6 +109,8 @@ def roster_part(address: int, options: argparse.Namespace) -> bytes:
 def build(board: Board, options: argparse.Namespace) -> Path:
     """Builds the image."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("WDGNN_")}
+    # A build by pieces is another build: larger, and with more of the stack.
+    environment["CARGO_INCREMENTAL"] = "0"
     if options.key:
         environment["WDGNN_KEY"] = str(options.key.resolve())
         environment["WDGNN_PERSONAL"] = "told" if options.personal else "none"

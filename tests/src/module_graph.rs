@@ -203,6 +203,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_type_captures_is_not_imported() {
+        let graph = graph(&[
+            ("", "mod a; mod b;"),
+            ("a", "fn f() -> impl Iterator + use<T> { crate::b::g() }"),
+            ("b", ""),
+        ]);
+        assert_eq!(graph.edges["a"], ["b"].map(String::from).into());
+    }
+
+    #[test]
     fn comments_strings_and_tests_do_not_count() {
         let graph = graph(&[
             ("", "mod a; mod b;"),

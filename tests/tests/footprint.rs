@@ -79,7 +79,7 @@ fn flash_ram_and_stack_are_within_the_budget() {
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
     // A robot that is not sealed believes everybody, but holds the checks of the others too, which its settings may switch on, failsafes
     // and what most say among them; and every robot can repel, keep a bias of its own and learn from what happened.
-    assert!(qemu.flash() <= 39 * KIB, "{} bytes of flash", qemu.flash());
+    assert!(qemu.flash() <= 40 * KIB, "{} bytes of flash", qemu.flash());
     assert!(qemu.ram() <= 9 * KIB, "{} bytes of RAM", qemu.ram());
     assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
     assert!(nrf52840.flash() <= 56 * KIB, "{} bytes of flash", nrf52840.flash());

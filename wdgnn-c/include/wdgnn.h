@@ -23,7 +23,7 @@
 
 // Bytes that do for any robot in the plane on a processor of 32 bits, where memory is set aside when a program is compiled.
 // wdgnn_robot_bytes tells how many a kind needs, anywhere.
-#define WDGNN_PLANE_ROBOT_BYTES 10240
+#define WDGNN_PLANE_ROBOT_BYTES 10752
 
 // How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
 #define WDGNN_REFUSALS 18

@@ -9,7 +9,7 @@ pub const ALIGNMENT: usize = 16;
 
 /// Bytes that do for any robot in the plane on a processor of 32 bits, where memory is set aside when a program is compiled.
 /// wdgnn_robot_bytes tells how many a kind needs, anywhere.
-pub const PLANE_ROBOT_BYTES: usize = 10_240;
+pub const PLANE_ROBOT_BYTES: usize = 10_752;
 
 /// How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
 pub const REFUSALS: usize = 18;

@@ -104,6 +104,7 @@ impl<'w, T: Onboard> Kit<'w, T> {
     ///
     /// # Errors
     /// As [`robot`].
+    #[inline]
     pub fn open(weights: &Weights<'w>) -> Result<Self, WeightsError> {
         let task = T::from_settings(weights.expect_task(T::NUMBER)?);
         let header = &weights.header;

@@ -19,7 +19,7 @@ use crate::{
         senses::{Noise, SenseFaults, SensorFault},
         turns::HeadingError,
     },
-    error::Error,
+    error::{Error, Result},
     flight::Start,
     profiles::Profile,
     seeds::{Purpose, generator},

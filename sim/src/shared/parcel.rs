@@ -5,8 +5,8 @@ use wdgnn_core::{
     task::{State as _, Task},
 };
 
-use super::{Share, cut::Sample};
-use crate::passing;
+use super::cut::Sample;
+use crate::{passing, swarm::share::Share};
 
 /// Behind the last robot.
 const END: u32 = u32::MAX;

@@ -16,6 +16,7 @@ pub mod notice;
 pub mod on_air;
 pub mod outcome;
 pub mod packed;
+pub mod share;
 pub mod together;
 pub mod typed;
 pub mod watch;

@@ -17,6 +17,7 @@ use super::{
     native::Native,
     on_air::{Air, Mixed, OnAir},
     packed::Packed,
+    share::Share,
     together::Together,
     typed::{Online, Typed},
 };
@@ -35,7 +36,6 @@ use crate::{
     scene::{Flown, Swarm},
     seeds::Purpose,
     shapes::{Shapes, Visitor},
-    shared::Share,
 };
 
 /// A swarm, for as long as its model is there.

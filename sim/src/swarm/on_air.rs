@@ -4,7 +4,7 @@
 
 use wdgnn_core::{passage::Passage, ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
 
-use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, watch::Watch};
+use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, share::Share, watch::Watch};
 use crate::{
     air::{
         blueprint::Common,
@@ -18,7 +18,6 @@ use crate::{
     links::Links,
     passing,
     scene::{Flown, Frame, Layout, Scene, Swarm, View},
-    shared::Share,
     tally::Tally,
 };
 

@@ -21,13 +21,15 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use super::typed::{CHUNKS, Motors, PARALLEL_ROBOTS};
+use super::{
+    share::Share,
+    typed::{CHUNKS, Motors, PARALLEL_ROBOTS},
+};
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
     links::Links,
     scene::{Flown, Inside, Scene, Swarm, View},
-    shared::Share,
 };
 
 /// Nodes of one model that are robots in turn.

@@ -24,7 +24,8 @@ impl Source {
                     source.children.push(tokens[at + 1].clone());
                     at += 3;
                 }
-                ("use", _) => {
+                // What a type captures, such as `use<T>`, is nothing that is imported.
+                ("use", _) if tokens.get(at + 1).is_none_or(|next| next != "<") => {
                     at += 1;
                     source.import(&tokens, &mut at, &[]);
                 }
