@@ -392,8 +392,8 @@ impl FlockArguments {
             "\ntotal, final: velocity variation in m²/s², mean ± standard deviation over swarms; < 0.1, 0.2, 0.3 m: \
              pairs nearer\nthan that, in pair-ticks per swarm; disagreement: of the robots' wide parameters at the end, \
              relative to the offline ones.\nThe networks fly under a separation guard; so does every row that says so. \
-             Gradients in flight pass the clamp. The centre under\nthe guard bounds everybody under it: it knows all, \
-             and brakes as hard as robots can. Flooding knows what can have travelled."
+             The centre under the guard bounds\neverybody under it: it knows all, and brakes as hard as robots can. \
+             Flooding knows what can have travelled."
         );
     }
 }
