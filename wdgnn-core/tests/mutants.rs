@@ -12,6 +12,7 @@ mod keeping_safe;
 mod lateness;
 mod other_models;
 mod probation;
+mod proving;
 mod rekeying;
 mod resealed;
 mod sealed_link;

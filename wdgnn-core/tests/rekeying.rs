@@ -382,3 +382,19 @@ fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_long
     let heard: Vec<u32> = swarm.robots[0].0.neighbours().map(|known| known.heard).collect();
     assert_eq!(heard, [AT + 4]);
 }
+
+#[test]
+fn no_two_frames_hide_a_key_behind_the_same_stream() {
+    // The same key for the same robot: what hides it has to differ by epoch, by tick and by name.
+    let (personal, key) = (personal_key(&MASTER, 2), swarm_key(&MASTER, 1));
+    let hidden = |name, epoch, at| {
+        let mut frame = [0; 64];
+        let length = Notice { name, epoch, at }.write(&personal, &key, 8, &mut frame).unwrap();
+        frame[8..length - 16].to_vec()
+    };
+    let all = [hidden(2, 1, 400), hidden(2, 2, 400), hidden(2, 1, 401), hidden(3, 1, 400)];
+    for (place, one) in all.iter().enumerate() {
+        assert_eq!(one.len(), 16);
+        assert!(all[..place].iter().all(|other| other != one));
+    }
+}
