@@ -103,7 +103,7 @@ fn emulated<W: World>(told: &Told<'_>) -> Emulated {
 
 fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
     fly_with::<W>(told, |network, air| {
-        network.elsewhere(air, Box::new(robots), told.robots, told.link.sealed).unwrap()
+        network.elsewhere(air, Box::new(robots), 0, told.robots, told.link.sealed).unwrap()
     })
 }
 

@@ -6,8 +6,8 @@ use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
     neighbours::{Neighbour, Neighbours},
-    net::{taps::Chains, tensor::Tensor, wide::Model},
-    tasks::task::{Isolation, NodeId, Task},
+    net::{tensor::Tensor, wide::Model},
+    tasks::task::{NodeId, Task},
     wire::{
         codec::{Codec, Exact, KEPT_BYTES},
         message::{Beacon, Link},
@@ -20,6 +20,8 @@ mod senses;
 mod talk;
 mod temper;
 mod think;
+
+use memory::Memory;
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
@@ -103,46 +105,12 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     codec: P,
     link: Link,
     behaviour: Behaviour,
-    tick: u32,
-    /// Ticks since the one before: more than one where some were skipped.
-    passed: u32,
-    /// The residue of the ticks in which it speaks.
-    turn: u32,
-    boot: u32,
-    sequence: u32,
-    degree: u8,
-    alone: u32,
-    /// The age of the state in ticks; without end while none was ever sensed.
-    age: u32,
-    /// The first tick.
-    began: Option<u32>,
-    /// Ticks that it has lived through since it was started.
-    lived: u32,
-    /// What it knows of the swarm's time from before it was started.
-    past: Past,
-    state: T::State,
-    /// What its senses are held against.
-    own: OwnTrack<T>,
-    /// What its motors do.
-    command: Option<M::Output>,
-    /// What they did up to now.
-    done: Option<M::Output>,
-    /// What is left of its battery, in percent, where that is known.
-    battery: Option<u8>,
-    chains: M::Chains,
-    /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
-    told: Option<M::Chains>,
-    wide: M::Wide,
+    /// What lasts from tick to tick, besides neighbours.
+    memory: Memory<M, T>,
     /// The norm of the offline parameters.
     reach: f32,
-    factor: M::Factor,
-    output: M::Output,
-    /// What the robot has learned about itself.
-    personal: Personal<M::Output>,
-    /// Its state one tick before, for what came of its commands.
-    before: T::State,
-    /// And the one before that.
-    older: T::State,
+    /// Some of them were left out in training, and are exactly zero.
+    sparse: bool,
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -230,39 +198,16 @@ where
         codec: P,
     ) -> Self {
         let wide = *model.offline();
-        let output = task.fallback(&state, Isolation::Hold);
         Self {
+            memory: Memory::new(id, &task, wide, state),
             id,
             model,
             task,
             codec,
             link: Link { profile: P::profile(M::FOLDED), checksum },
             behaviour,
-            tick: 0,
-            passed: 1,
-            turn: id.into(),
-            boot: 0,
-            sequence: 0,
-            degree: 0,
-            alone: 0,
-            age: u32::MAX,
-            began: None,
-            lived: 0,
-            past: Past::default(),
-            state,
-            own: OwnTrack::new(state),
-            command: None,
-            done: None,
-            battery: None,
-            chains: Chains::ZERO,
-            told: None,
-            wide,
             reach: wide.norm(),
-            factor: Tensor::ZERO,
-            output,
-            personal: Personal::NOTHING,
-            before: state,
-            older: state,
+            sparse: wide.numbers().contains(&0.0),
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }
@@ -311,32 +256,32 @@ where
 
     /// The tick that the node is in.
     pub fn tick(&self) -> u32 {
-        self.tick
+        self.memory.tick
     }
 
     /// How often the node was started.
     pub fn boot(&self) -> u32 {
-        self.boot
+        self.memory.boot
     }
 
     /// The robot's own state.
     pub fn state(&self) -> &T::State {
-        &self.state
+        &self.memory.state
     }
 
     /// Takes note of what is left of the battery, in percent, where that is known.
     pub fn set_battery(&mut self, left: Option<u8>) {
-        self.battery = left;
+        self.memory.battery = left;
     }
 
     /// The network's raw output at this tick.
     pub fn output(&self) -> &M::Output {
-        &self.output
+        &self.memory.output
     }
 
     /// The taps z of all layers.
     pub fn chains(&self) -> &M::Chains {
-        &self.chains
+        &self.memory.chains
     }
 
     /// The neighbours in ascending id.
@@ -346,18 +291,18 @@ where
 
     /// The wide parameters.
     pub fn wide(&self) -> &M::Wide {
-        &self.wide
+        &self.memory.wide
     }
 
     /// What the robot has learned about itself.
     pub fn personal(&self) -> &Personal<M::Output> {
-        &self.personal
+        &self.memory.personal
     }
 
     /// Takes up what a robot has learned about itself before a restart. Refuses what its rule does not allow.
     pub fn set_personal(&mut self, bias: M::Output, gain: f32) -> bool {
         let restored = Personal::restored(bias, gain, &self.behaviour.learning);
-        self.personal = restored.unwrap_or(self.personal);
+        self.memory.personal = restored.unwrap_or(self.memory.personal);
         restored.is_some()
     }
 
@@ -365,7 +310,7 @@ where
     pub fn set_wide(&mut self, wide: &M::Wide) -> bool {
         let admissible = wide.admissible();
         if admissible {
-            self.wide = *wide;
+            self.memory.wide = *wide;
         }
         admissible
     }
@@ -373,7 +318,7 @@ where
     /// Gives the node another turn: with an exchange in every d-th tick, it has them in ticks turn, turn + d, …. For radios that keep
     /// slots.
     pub fn set_turn(&mut self, turn: u32) {
-        self.turn = turn;
+        self.memory.turn = turn;
     }
 
     /// The swarm has so many robots, with addresses from 0 on: where frames are sealed, nobody else is heard. 0 hears everybody.
@@ -398,32 +343,37 @@ where
 
     /// Takes up what is known of the swarm's time from before the start.
     pub fn set_past(&mut self, past: Past) {
-        self.past = past;
+        self.memory.past = past;
     }
 
     /// Where a robot's clock begins that knows no better. Nothing was ever said by it from here on, so that the swarm's time never comes
     /// twice, and every recording is of an earlier one. Who is there already is behind that, and is followed.
     pub fn first_tick(&self) -> u32 {
-        self.past.until
+        self.memory.past.until
     }
 
     /// Whatever was said before this tick is a recording. For a minute, robots that were switched on one after the other may still be
     /// about to agree.
     pub(crate) fn passed_for_sure(&self) -> u32 {
-        self.past.since.saturating_add(self.lived.saturating_sub(AGREED_TICKS))
+        self.memory.past.since.saturating_add(self.memory.lived.saturating_sub(AGREED_TICKS))
     }
 
     /// What the next start will know of the swarm's time, if it is to say nothing for `ahead` ticks from now. The swarm's time goes on by
     /// as much as a robot has lived through, at least: whatever it is told, it takes nothing from before for a recording.
     pub(crate) fn past_for(&self, ahead: u32) -> Past {
-        let lived = self.past.since.saturating_add(self.lived).min(self.tick.max(self.past.since));
-        let said = self.tick.max(self.past.until);
-        Past { since: lived, until: self.past.until.max(said.saturating_add(ahead)) }
+        let lived = self
+            .memory
+            .past
+            .since
+            .saturating_add(self.memory.lived)
+            .min(self.memory.tick.max(self.memory.past.since));
+        let said = self.memory.tick.max(self.memory.past.until);
+        Past { since: lived, until: self.memory.past.until.max(said.saturating_add(ahead)) }
     }
 
     /// Marks a restart: frames' numbers begin anew under another boot count.
     pub fn set_boot(&mut self, boot: u32) {
-        self.boot = boot;
-        self.sequence = 0;
+        self.memory.boot = boot;
+        self.memory.sequence = 0;
     }
 }

@@ -449,7 +449,7 @@ impl SwarmArguments {
         let count = condition.robots;
         let first = self.emulated.map_or(0, |some| count.saturating_sub(some));
         let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, air.faults)?;
-        network.partly_elsewhere(air, Box::new(robots), first, count, sealed)
+        network.elsewhere(air, Box::new(robots), first, count, sealed)
     }
 
     fn fly<W: World>(

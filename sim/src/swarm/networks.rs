@@ -119,26 +119,12 @@ impl<'a, T: Flown> Network<'a, T> {
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// A swarm of `count` robots that are there already, emulated ones for instance, which carry this network.
+    /// A swarm of `count` robots of which those from number `first` on are there already, emulated ones for instance, which carry this
+    /// network; those before it are in this process.
     ///
     /// # Errors
     /// As [`Network::typed`].
     pub fn elsewhere(
-        &self,
-        air: &Air<'_>,
-        robots: Box<dyn Robots<T> + 'a>,
-        count: usize,
-        sealed: bool,
-    ) -> Result<AnySwarm<'a, T>> {
-        let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, 0)), count)?;
-        Ok(visit_codec(self.profile, sealed, make))
-    }
-
-    /// The same from robot number `first` on; those before it are in this process.
-    ///
-    /// # Errors
-    /// As [`Network::typed`].
-    pub fn partly_elsewhere(
         &self,
         air: &Air<'_>,
         robots: Box<dyn Robots<T> + 'a>,

@@ -4,7 +4,7 @@
 //! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
 //! another robot's the next moment; and whoever stores a swarm stores these.
 
-use super::{Node, OwnTrack, Past, Scratch};
+use super::{Node, OwnTrack, Past};
 use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
@@ -14,37 +14,51 @@ use crate::{
         wide::Model,
     },
     passage::{Pass, Passage},
-    tasks::task::{NodeId, State as _, Task},
+    tasks::task::{Isolation, NodeId, State as _, Task},
     wire::codec::Codec,
 };
 
 /// What a node with model `M` and task `T` keeps from tick to tick, besides its neighbours.
 #[derive(Debug)]
 pub struct Memory<M: Model, T: Task> {
-    tick: u32,
-    passed: u32,
-    turn: u32,
-    boot: u32,
-    sequence: u32,
-    degree: u8,
-    alone: u32,
-    age: u32,
-    began: Option<u32>,
-    lived: u32,
-    past: Past,
-    state: T::State,
-    own: OwnTrack<T>,
-    command: Option<M::Output>,
-    done: Option<M::Output>,
-    battery: Option<u8>,
-    chains: M::Chains,
-    told: Option<M::Chains>,
-    wide: M::Wide,
-    factor: M::Factor,
-    output: M::Output,
-    personal: Personal<M::Output>,
-    before: T::State,
-    older: T::State,
+    pub(super) tick: u32,
+    /// Ticks since the one before: more than one where some were skipped.
+    pub(super) passed: u32,
+    /// The residue of the ticks in which it speaks.
+    pub(super) turn: u32,
+    pub(super) boot: u32,
+    pub(super) sequence: u32,
+    pub(super) degree: u8,
+    pub(super) alone: u32,
+    /// The age of the state in ticks; without end while none was ever sensed.
+    pub(super) age: u32,
+    /// The first tick.
+    pub(super) began: Option<u32>,
+    /// Ticks that it has lived through since it was started.
+    pub(super) lived: u32,
+    /// What it knows of the swarm's time from before it was started.
+    pub(super) past: Past,
+    pub(super) state: T::State,
+    /// What its senses are held against.
+    pub(super) own: OwnTrack<T>,
+    /// What its motors do.
+    pub(super) command: Option<M::Output>,
+    /// What they did up to now.
+    pub(super) done: Option<M::Output>,
+    /// What is left of its battery, in percent, where that is known.
+    pub(super) battery: Option<u8>,
+    pub(super) chains: M::Chains,
+    /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
+    pub(super) told: Option<M::Chains>,
+    pub(super) wide: M::Wide,
+    pub(super) factor: M::Factor,
+    pub(super) output: M::Output,
+    /// What the robot has learned about itself.
+    pub(super) personal: Personal<M::Output>,
+    /// Its state one tick before, for what came of its commands.
+    pub(super) before: T::State,
+    /// And the one before that.
+    pub(super) older: T::State,
 }
 
 impl<M: Model, T: Task> Memory<M, T> {
@@ -73,6 +87,37 @@ impl<M: Model, T: Task> Memory<M, T>
 where
     T: Task<Features = M::Features, Output = M::Output>,
 {
+    /// Of a robot that starts.
+    #[inline]
+    pub(super) fn new(id: NodeId, task: &T, wide: M::Wide, state: T::State) -> Self {
+        Self {
+            tick: 0,
+            passed: 1,
+            turn: id.into(),
+            boot: 0,
+            sequence: 0,
+            degree: 0,
+            alone: 0,
+            age: u32::MAX,
+            began: None,
+            lived: 0,
+            past: Past::default(),
+            state,
+            own: OwnTrack::new(state),
+            command: None,
+            done: None,
+            battery: None,
+            chains: M::Chains::ZERO,
+            told: None,
+            wide,
+            factor: M::Factor::ZERO,
+            output: task.fallback(&state, Isolation::Hold),
+            personal: Personal::NOTHING,
+            before: state,
+            older: state,
+        }
+    }
+
     /// Passes every bit of it.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self {
@@ -123,6 +168,14 @@ where
     }
 }
 
+impl<M: Model, T: Task> Clone for Memory<M, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Model, T: Task> Copy for Memory<M, T> {}
+
 impl<T: Task> Pass for OwnTrack<T> {
     fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { state, evidence, sensed, at, known, stuck } = self;
@@ -161,146 +214,39 @@ where
     /// What the node keeps from tick to tick, besides its neighbours.
     #[inline]
     pub fn remember(&self) -> Memory<M, T> {
-        // All of it is listed, so that what is new has to be thought of here.
-        let Self {
-            id: _,
-            model: _,
-            task: _,
-            codec: _,
-            link: _,
-            behaviour: _,
-            reach: _,
-            neighbours: _,
-            heard: Scratch(_),
-            tick,
-            passed,
-            turn,
-            boot,
-            sequence,
-            degree,
-            alone,
-            age,
-            began,
-            lived,
-            past,
-            state,
-            own,
-            command,
-            done,
-            battery,
-            chains,
-            told,
-            wide,
-            factor,
-            output,
-            personal,
-            before,
-            older,
-        } = self;
-        Memory {
-            tick: *tick,
-            passed: *passed,
-            turn: *turn,
-            boot: *boot,
-            sequence: *sequence,
-            degree: *degree,
-            alone: *alone,
-            age: *age,
-            began: *began,
-            lived: *lived,
-            past: *past,
-            state: *state,
-            own: *own,
-            command: *command,
-            done: *done,
-            battery: *battery,
-            chains: *chains,
-            told: *told,
-            wide: *wide,
-            factor: *factor,
-            output: *output,
-            personal: *personal,
-            before: *before,
-            older: *older,
-        }
+        self.memory
     }
 
     /// The same in place of what was remembered before.
     #[inline]
     pub fn remember_in(&self, memory: &mut Memory<M, T>) {
-        self.remember_senses(memory);
-        (memory.turn, memory.boot, memory.degree) = (self.turn, self.boot, self.degree);
-        (memory.alone, memory.past, memory.battery) = (self.alone, self.past, self.battery);
-        (memory.command, memory.done) = (self.command, self.done);
-        memory.chains = self.chains;
-        memory.told = self.told;
-        memory.wide = self.wide;
-        memory.factor = self.factor;
-        memory.output = self.output;
-        memory.personal = self.personal;
+        *memory = self.memory;
     }
 
     /// The same after [`sense`](Self::sense) and [`beacon`](Self::beacon) alone, in place of what was remembered before them: only
     /// what they change.
     #[inline]
     pub fn remember_senses(&self, memory: &mut Memory<M, T>) {
-        (memory.tick, memory.passed, memory.lived) = (self.tick, self.passed, self.lived);
-        (memory.began, memory.age, memory.sequence) = (self.began, self.age, self.sequence);
-        (memory.state, memory.before, memory.older) = (self.state, self.before, self.older);
-        memory.own = self.own;
+        (memory.tick, memory.passed, memory.lived) =
+            (self.memory.tick, self.memory.passed, self.memory.lived);
+        (memory.began, memory.age, memory.sequence) =
+            (self.memory.began, self.memory.age, self.memory.sequence);
+        (memory.state, memory.before, memory.older) =
+            (self.memory.state, self.memory.before, self.memory.older);
+        memory.own = self.memory.own;
     }
 
     /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.
     #[inline]
     pub fn recall(&mut self, id: NodeId, memory: &Memory<M, T>) {
-        let Memory {
-            tick,
-            passed,
-            turn,
-            boot,
-            sequence,
-            degree,
-            alone,
-            age,
-            began,
-            lived,
-            past,
-            state,
-            own,
-            command,
-            done,
-            battery,
-            chains,
-            told,
-            wide,
-            factor,
-            output,
-            personal,
-            before,
-            older,
-        } = memory;
         self.id = id;
-        (self.tick, self.passed, self.turn, self.boot) = (*tick, *passed, *turn, *boot);
-        (self.sequence, self.degree, self.alone, self.age) = (*sequence, *degree, *alone, *age);
-        (self.began, self.lived, self.past, self.battery) = (*began, *lived, *past, *battery);
-        self.state = *state;
-        self.own = *own;
-        (self.command, self.done) = (*command, *done);
-        self.chains = *chains;
-        self.told = *told;
-        self.wide = *wide;
-        self.factor = *factor;
-        self.output = *output;
-        self.personal = *personal;
-        (self.before, self.older) = (*before, *older);
+        self.memory = *memory;
     }
 
     /// Passes everything that lasts from tick to tick, neighbours and keys included: into a node that was made with the same settings.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let mut memory = self.remember();
-        memory.pass(passage);
-        self.recall(self.id, &memory);
-        self.neighbours.pass(self.state, passage);
+        self.memory.pass(passage);
+        self.neighbours.pass(self.memory.state, passage);
         self.codec.pass(passage);
     }
 
@@ -308,7 +254,7 @@ where
     /// heard before [`settle`](Self::settle) is forgotten then, and has kept a newcomer from its slot. For nodes whose behaviour
     /// [forgets](Behaviour::forgets).
     pub fn expect(&mut self, senders: impl Iterator<Item = NodeId>) {
-        self.neighbours.expect(senders, self.state);
+        self.neighbours.expect(senders, self.memory.state);
     }
 }
 

@@ -25,12 +25,12 @@ where
 {
     /// Whether somebody around has proven its name.
     pub(super) fn somebody_is_proven(&self) -> bool {
-        self.neighbours.iter().any(|n| self.codec.proven(n.beacon.sender, self.tick))
+        self.neighbours.iter().any(|n| self.codec.proven(n.beacon.sender, self.memory.tick))
     }
 
     /// Whether a name that was asked for a proof in vain too often is one of many.
     fn nameless(&self, name: NodeId) -> bool {
-        !self.codec.proven(name, self.tick) && self.codec.asked(name) > MOST_ASKED
+        !self.codec.proven(name, self.memory.tick) && self.codec.asked(name) > MOST_ASKED
     }
 
     /// Takes what was just read into the table, as far as its sender's name is worth it.
@@ -40,8 +40,8 @@ where
         let proof = self.codec.was_proof();
         self.make_room(sender, sequence)?;
         let Scratch(beacon) = &self.heard;
-        let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
-        let proven = self.codec.proven(sender, self.tick);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
+        let proven = self.codec.proven(sender, self.memory.tick);
         let before = self.neighbours.iter().find(|n| n.beacon.sender == sender).copied();
         let mut kept = Self::keep(&mut self.neighbours, listener, now, beacon, parts);
         if kept == Err(Refusal::Implausible) && proof {
@@ -54,7 +54,7 @@ where
                 self.neighbours
                     .put_back(Neighbour { doubted: before.doubted || before.proven == 0, ..before });
             }
-            self.codec.contradicted(sender, self.tick);
+            self.codec.contradicted(sender, self.memory.tick);
         }
         if now.other_model { kept.and(Err(Refusal::Model)) } else { kept }
     }
@@ -68,10 +68,10 @@ where
         } else if known.is_some() {
             return Ok(());
         }
-        if self.codec.proven(sender, self.tick) {
+        if self.codec.proven(sender, self.memory.tick) {
             if self.neighbours.iter().len() == N {
                 let unproven = self.neighbours.iter().map(|n| n.beacon.sender);
-                let unproven = unproven.filter(|name| !self.codec.proven(*name, self.tick));
+                let unproven = unproven.filter(|name| !self.codec.proven(*name, self.memory.tick));
                 if let Some(out) = unproven.max_by_key(|name| self.codec.asked(*name)) {
                     self.neighbours.remove(out);
                 }

@@ -33,42 +33,42 @@ where
 {
     /// Nothing was sensed: the state is carried on by the command that is being done.
     pub(super) fn reckon(&mut self, oldest: u32) {
-        let further = self.passed.min(oldest.saturating_sub(self.age));
-        self.state = match &self.command {
-            Some(command) => self.task.moved(&self.state, command, further),
+        let further = self.memory.passed.min(oldest.saturating_sub(self.memory.age));
+        self.memory.state = match &self.memory.command {
+            Some(command) => self.task.moved(&self.memory.state, command, further),
             // Its drive brings it to rest by its own means, much as it would itself.
             None if self.blind() && self.behaviour.wary => {
-                let braking = self.task.fallback(&self.state, Isolation::Stop);
-                self.task.moved(&self.state, &braking, self.passed.min(BRAKING_TICKS))
+                let braking = self.task.fallback(&self.memory.state, Isolation::Stop);
+                self.task.moved(&self.memory.state, &braking, self.memory.passed.min(BRAKING_TICKS))
             }
-            None => self.task.carry_on(&self.state, further),
+            None => self.task.carry_on(&self.memory.state, further),
         };
-        self.age = self.age.saturating_add(self.passed);
+        self.memory.age = self.memory.age.saturating_add(self.memory.passed);
     }
 
     /// Holds what was sensed in this tick against the robot's own track. Before it, what it took for its state was `unseen` ticks old.
     #[inline(never)] // its stack is given back before the next verb
     pub(super) fn steady(&mut self, oldest: u32, unseen: u32) {
-        let OwnTrack { state: track, evidence, sensed, at, known, stuck } = &mut self.own;
-        let repeated = core::mem::replace(sensed, self.state) == self.state;
-        let silent = self.tick.saturating_sub(*at);
+        let OwnTrack { state: track, evidence, sensed, at, known, stuck } = &mut self.memory.own;
+        let repeated = core::mem::replace(sensed, self.memory.state) == self.memory.state;
+        let silent = self.memory.tick.saturating_sub(*at);
         if *known == 0 || silent == 0 || (silent > LOST_TICKS && !repeated) {
-            self.own = OwnTrack { at: self.tick, known: 1, ..OwnTrack::new(self.state) };
+            self.memory.own = OwnTrack { at: self.memory.tick, known: 1, ..OwnTrack::new(self.memory.state) };
             return;
         }
         let before = self.task.carry_on(track, silent.min(LOST_TICKS).saturating_sub(1));
         let mut seen = *evidence;
-        let (followed, believed) = self.task.steady(&before, &self.state, silent, *known, &mut seen);
+        let (followed, believed) = self.task.steady(&before, &self.memory.state, silent, *known, &mut seen);
         *stuck = repeated && (*stuck || !believed);
         if *stuck {
-            (self.state, self.age) = (self.before, unseen);
+            (self.memory.state, self.memory.age) = (self.memory.before, unseen);
             self.reckon(oldest);
             return;
         }
-        (*evidence, *track, *at, *known) = (seen, followed, self.tick, known.saturating_add(1));
+        (*evidence, *track, *at, *known) = (seen, followed, self.memory.tick, known.saturating_add(1));
         // At first, how noisy its senses are is not known yet.
         let sure = believed || *known < KNOWN_WORDS;
-        self.state = if sure { followed } else { self.task.reconcile(&self.state, evidence) };
+        self.memory.state = if sure { followed } else { self.task.reconcile(&self.memory.state, evidence) };
     }
 
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is.
@@ -78,11 +78,11 @@ where
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
     pub(super) fn rests(&self) -> bool {
-        self.behaviour.wary && self.age <= RESTING_TICKS
+        self.behaviour.wary && self.memory.age <= RESTING_TICKS
     }
 
     /// Whether what the robot takes for its state is too old to learn from.
     pub(super) fn unsure(&self) -> bool {
-        self.blind() || self.age > self.behaviour.failsafe.unsure
+        self.blind() || self.memory.age > self.behaviour.failsafe.unsure
     }
 }

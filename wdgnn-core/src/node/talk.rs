@@ -26,26 +26,26 @@ where
     /// ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
         let was_blind = self.blind();
-        self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
-        self.older = if self.passed == 1 { self.before } else { self.state };
-        self.before = self.state;
-        self.tick = tick;
-        self.lived = self.lived.saturating_add(1);
+        self.memory.passed = self.memory.began.map_or(1, |_| tick.saturating_sub(self.memory.tick));
+        self.memory.older = if self.memory.passed == 1 { self.memory.before } else { self.memory.state };
+        self.memory.before = self.memory.state;
+        self.memory.tick = tick;
+        self.memory.lived = self.memory.lived.saturating_add(1);
         self.codec.begin(tick);
         // Where time has gone back, it is new here again.
-        self.began = Some(self.began.map_or(tick, |began| began.min(tick)));
+        self.memory.began = Some(self.memory.began.map_or(tick, |began| began.min(tick)));
         let oldest = self.behaviour.blind;
         let sensed = sensed.filter(|sensed| sensed.state.admissible());
         let Some(Sensed { state, age }) = sensed else {
             self.reckon(oldest);
             return false;
         };
-        self.state = self.task.carry_on(&state, age.min(oldest));
-        if was_blind && !self.own.stuck {
+        self.memory.state = self.task.carry_on(&state, age.min(oldest));
+        if was_blind && !self.memory.own.stuck {
             // From where it did not know to be, it did not come by its own command.
-            (self.before, self.older) = (self.state, self.state);
+            (self.memory.before, self.memory.older) = (self.memory.state, self.memory.state);
         }
-        let unseen = core::mem::replace(&mut self.age, age);
+        let unseen = core::mem::replace(&mut self.memory.age, age);
         if self.behaviour.wary {
             self.steady(oldest, unseen);
         }
@@ -57,7 +57,7 @@ where
     /// nobody; a wary one says for half a minute where it came to rest by its own reckoning, and that it is nothing but a body there.
     #[must_use]
     pub fn blind(&self) -> bool {
-        self.age > self.behaviour.blind
+        self.memory.age > self.behaviour.blind
     }
 
     /// Whether it is the node's turn to speak, and its taps advance, in this tick. Nodes take turns: where there is an exchange in
@@ -66,7 +66,7 @@ where
     #[must_use]
     pub fn has_turn(&self) -> bool {
         let interval = self.behaviour.interval.max(1);
-        self.tick % interval == self.turn % interval
+        self.memory.tick % interval == self.memory.turn % interval
     }
 
     /// Whether the node has something to say in this tick: it is its turn, and it is not blind, or at rest where others should not run
@@ -80,17 +80,17 @@ where
     ///
     /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
     pub fn beacon(&mut self) -> BeaconOf<M, T> {
-        self.sequence = self.sequence.max(self.tick.saturating_mul(P::FRAMES));
+        self.memory.sequence = self.memory.sequence.max(self.memory.tick.saturating_mul(P::FRAMES));
         let beacon = Beacon {
             sender: self.id,
-            boot: self.boot,
-            sequence: self.sequence,
-            degree: if self.only_a_body() { ONLY_A_BODY } else { self.degree },
-            state: self.state,
-            chains: *self.told.as_ref().unwrap_or(&self.chains),
-            wide: self.wide,
+            boot: self.memory.boot,
+            sequence: self.memory.sequence,
+            degree: if self.only_a_body() { ONLY_A_BODY } else { self.memory.degree },
+            state: self.memory.state,
+            chains: *self.memory.told.as_ref().unwrap_or(&self.memory.chains),
+            wide: self.memory.wide,
         };
-        self.sequence = self.sequence.saturating_add(1);
+        self.memory.sequence = self.memory.sequence.saturating_add(1);
         beacon
     }
 
@@ -102,7 +102,7 @@ where
     /// Speak: one of the frames of this tick's beacon, for profiles that have several.
     #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
-        let round = self.tick / self.behaviour.interval.max(1);
+        let round = self.memory.tick / self.behaviour.interval.max(1);
         if let Some(length) = self.codec.hand_on(round, index, buffer) {
             return Some(length);
         }
@@ -125,7 +125,7 @@ where
     #[inline(never)] // its stack is given back before the next verb
     pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
         let Scratch(beacon) = &mut self.heard;
-        let read = self.codec.read(&self.link, self.tick, frame, beacon);
+        let read = self.codec.read(&self.link, self.memory.tick, frame, beacon);
         let Scratch(beacon) = &self.heard;
         let other_model =
             read == Err(Refusal::Model) && P::SEALED && self.behaviour.wary && beacon.state.admissible();
@@ -135,7 +135,7 @@ where
         if P::PROVES && self.codec.wants_proofs() {
             return self.keep_named(&now, sound.then_some(parts));
         }
-        let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
         let kept = Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts));
         if other_model { kept.and(Err(Refusal::Model)) } else { kept }
     }
@@ -145,7 +145,7 @@ where
     /// nobody's. Changes nothing.
     #[inline(never)] // likewise
     pub fn vouch(&mut self, frame: &[u8]) -> Option<Identity> {
-        self.codec.vouch(&self.link, self.tick, self.passed_for_sure(), frame)
+        self.codec.vouch(&self.link, self.memory.tick, self.passed_for_sure(), frame)
     }
 
     /// Hear: takes in a beacon that was decoded and checked already.
@@ -162,7 +162,7 @@ where
     /// As [`Node::hear`].
     pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
         let (now, sound) = self.judge(beacon, parts)?;
-        let listener = (&self.task, &self.own.evidence, self.behaviour.probation);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
         Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
     }
 
@@ -178,8 +178,8 @@ where
         }
         let age = self.age_of(beacon.sequence);
         let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
-        let said = self.tick.saturating_sub(age);
-        Ok((Heard { tick: self.tick, said, state, other_model: false }, sound))
+        let said = self.memory.tick.saturating_sub(age);
+        Ok((Heard { tick: self.memory.tick, said, state, other_model: false }, sound))
     }
 
     /// Takes a beacon into the table: those parts of it that can be true, and its state.
@@ -212,7 +212,7 @@ where
     /// How many ticks ago a frame was said, by its sequence. One from the future is of now; so is one from so long ago that its sender
     /// must have another clock, which a sealed link would have refused.
     fn age_of(&self, sequence: u32) -> u32 {
-        let age = self.tick.saturating_sub(sequence / P::FRAMES);
+        let age = self.memory.tick.saturating_sub(sequence / P::FRAMES);
         if age > OTHER_CLOCK_TICKS { 0 } else { age }
     }
 
@@ -235,16 +235,16 @@ where
         let task = &self.task;
         let forgotten = self
             .neighbours
-            .settle(self.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
+            .settle(self.memory.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
         let names = P::PROVES && self.codec.wants_proofs();
         if names {
             self.drop_nameless();
         }
         let named = names && self.somebody_is_proven();
         let Behaviour { hold, probation, wary, .. } = self.behaviour;
-        let flown = self.began.map_or(0, |began| self.tick.saturating_sub(began));
+        let flown = self.memory.began.map_or(0, |began| self.memory.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
-        let (codec, tick) = (&self.codec, self.tick);
+        let (codec, tick) = (&self.codec, self.memory.tick);
         self.neighbours.judge(|n| {
             let body =
                 (wary && n.beacon.degree == ONLY_A_BODY) || (named && !codec.proven(n.beacon.sender, tick));
@@ -254,7 +254,7 @@ where
             self.temper();
         }
         let alone = self.trusted().next().is_none();
-        self.alone = if alone { self.alone.saturating_add(self.passed) } else { 0 };
+        self.memory.alone = if alone { self.memory.alone.saturating_add(self.memory.passed) } else { 0 };
         forgotten
     }
 

@@ -79,7 +79,7 @@ where
 
     /// Chain by chain, the taps that neighbours who count and fly the same model have sent, and the robot's own.
     fn each_chain(&mut self, mut temper: impl FnMut(&mut Said<'_, '_>)) {
-        let own = self.told.as_ref().unwrap_or(&self.chains);
+        let own = self.memory.told.as_ref().unwrap_or(&self.memory.chains);
         // Where the table is full, its owner's own is left out.
         let mut room = [0.0; N];
         let mut from = 0;

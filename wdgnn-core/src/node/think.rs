@@ -22,15 +22,15 @@ where
 {
     /// Observe: x(t).
     pub fn observe(&self) -> M::Features {
-        self.task.observe(&self.state, self.states())
+        self.task.observe(&self.memory.state, self.states())
     }
 
     /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
         if self.has_turn() {
             let heard = self.alike().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
-            let own = self.told.as_ref().unwrap_or(&self.chains);
-            self.chains = taps::aggregate(own, heard, self.model.scale());
+            let own = self.memory.told.as_ref().unwrap_or(&self.memory.chains);
+            self.memory.chains = taps::aggregate(own, heard, self.model.scale());
         }
     }
 
@@ -38,15 +38,15 @@ where
     #[inline(never)] // its stack is given back before the next verb
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
         if self.has_turn() {
-            self.told = None;
+            self.memory.told = None;
         } else {
-            self.told.get_or_insert(self.chains);
+            self.memory.told.get_or_insert(self.memory.chains);
         }
-        self.output = self.model.infer(&self.wide, features, &mut self.chains);
+        self.memory.output = self.model.infer(&self.memory.wide, features, &mut self.memory.chains);
         if self.behaviour.learning.personal() {
-            self.personal.apply(&mut self.output);
+            self.memory.personal.apply(&mut self.memory.output);
         }
-        self.output
+        self.memory.output
     }
 
     /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
@@ -56,33 +56,34 @@ where
         }
         let surroundings = Surroundings {
             task: &self.task,
-            own: &self.state,
+            own: &self.memory.state,
             bodies: self.behaviour.wary.then(|| self.bodies()),
-            level: self.behaviour.failsafe.level(self.age, self.battery),
-            isolation: self.behaviour.patience.phase(self.alone),
+            level: self.behaviour.failsafe.level(self.memory.age, self.memory.battery),
+            isolation: self.behaviour.patience.phase(self.memory.alone),
         };
-        surroundings.guard(self.states(), &self.output)
+        surroundings.guard(self.states(), &self.memory.output)
     }
 
     /// Everybody around as a body that must not be hit: on its track, or where it says to be.
     fn bodies(&self) -> impl Iterator<Item = T::State> {
         self.neighbours.iter().map(|n| {
-            let track = self.task.carry_on(&n.track.state, self.tick.saturating_sub(n.track.said));
-            if n.counts { track } else { self.task.body(&self.state, &track, &n.track.evidence) }
+            let track = self.task.carry_on(&n.track.state, self.memory.tick.saturating_sub(n.track.said));
+            if n.counts { track } else { self.task.body(&self.memory.state, &track, &n.track.evidence) }
         })
     }
 
     /// Remembers what the motors do from now on; nothing that is known, where they come to rest by their own means.
     pub fn acted(&mut self, command: Option<M::Output>) {
-        self.done = core::mem::replace(&mut self.command, command);
+        self.memory.done = core::mem::replace(&mut self.memory.command, command);
     }
 
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
         let rule = self.behaviour.learning;
-        let gradient = self.task.gradient(&self.state, self.states(), &self.output, rule.through_clamp);
-        self.factor = self.model.gradient(&gradient);
+        let gradient =
+            self.task.gradient(&self.memory.state, self.states(), &self.memory.output, rule.through_clamp);
+        self.memory.factor = self.model.gradient(&gradient);
         if rule.personal() && !self.unsure() {
             self.learn_personally();
         }
@@ -93,22 +94,23 @@ where
     #[inline(never)] // its stack is given back before the next verb
     fn learn_personally(&mut self) {
         let rule = self.behaviour.learning;
-        if self.alone > 0 || self.passed != 1 {
+        if self.memory.alone > 0 || self.memory.passed != 1 {
             return;
         }
         if rule.personal_step > 0.0 {
-            let achieved = self.task.achieved(&self.before, &self.state);
-            if let (Some(command), Some(achieved)) = (&self.done, &achieved) {
+            let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
+            if let (Some(command), Some(achieved)) = (&self.memory.done, &achieved) {
                 // At a limit, more is no more.
                 let mut more = *command;
                 more.as_mut().iter_mut().for_each(|u| *u *= 2.0);
                 let most = self.task.command(&more);
-                self.personal.compare(command, achieved, &most, &rule);
+                self.memory.personal.compare(command, achieved, &most, &rule);
             }
         }
         if rule.heeds {
-            let outcome = self.task.outcome(&self.older, &self.before, &self.state, self.states());
-            self.personal.heed(outcome);
+            let outcome =
+                self.task.outcome(&self.memory.older, &self.memory.before, &self.memory.state, self.states());
+            self.memory.personal.heed(outcome);
         }
     }
 
@@ -125,24 +127,27 @@ where
         let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
         for n in self.neighbours.iter().filter(|neighbour| neighbour.counts) {
             degree += 1;
-            if n.heard == self.tick && !n.other_model {
+            if n.heard == self.memory.tick && !n.other_model {
                 // There is room for all.
                 let Beacon { wide, degree, .. } = &n.beacon;
                 let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
             }
         }
         let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
-        let wide = &mut self.wide;
+        let wide = &mut self.memory.wide;
         // By its own flight: the swarm's time does not begin with it.
-        let step = rule.step_at(self.tick.saturating_sub(self.began.unwrap_or(self.tick)));
+        let step =
+            rule.step_at(self.memory.tick.saturating_sub(self.memory.began.unwrap_or(self.memory.tick)));
         let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
-        consensus::mix(rule.mixing, wide, self.degree, &opinions, rule.clip * self.reach);
+        consensus::mix(rule.mixing, wide, self.memory.degree, &opinions, rule.clip * self.reach);
         if let Some(own) = own {
             online::pull(wide, &own, offline, step * rule.ridge);
         }
         if step > 0.0 {
-            self.model.descend(wide, &self.chains, &self.factor, step);
-            online::keep_out(wide, offline);
+            self.model.descend(wide, &self.memory.chains, &self.memory.factor, step);
+            if self.sparse {
+                online::keep_out(wide, offline);
+            }
         }
         if rule.ball > 0.0 {
             agreement.projected = online::project(wide, offline, rule.ball * self.reach);
@@ -151,12 +156,12 @@ where
             *wide = *offline;
             agreement.reset = true;
         }
-        self.degree = degree;
+        self.memory.degree = degree;
         agreement
     }
 
     /// The local loss, if the robot were to do `command` now.
     pub fn loss(&self, command: &M::Output) -> f32 {
-        self.task.loss(&self.state, self.states(), command)
+        self.task.loss(&self.memory.state, self.states(), command)
     }
 }

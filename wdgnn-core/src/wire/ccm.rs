@@ -52,8 +52,7 @@ pub fn open(
     content: &mut [u8],
     tag: &[u8],
 ) -> bool {
-    let authentic =
-        run(cipher, nonce, associated, content, tag.len(), Way::Open).is_some_and(|made| same(&made, tag));
+    let authentic = decrypt(cipher, nonce, associated, content, tag) == Some(true);
     if !authentic {
         content.fill(0);
     }
@@ -69,13 +68,23 @@ pub fn try_open(
     content: &mut [u8],
     tag: &[u8],
 ) -> bool {
-    let made = run(cipher, nonce, associated, content, tag.len(), Way::Open);
-    let authentic = made.as_ref().is_some_and(|made| same(made, tag));
-    if made.is_some() && !authentic {
+    let authentic = decrypt(cipher, nonce, associated, content, tag);
+    if authentic == Some(false) {
         // What hides it once more brings it back.
         let _ = run(cipher, nonce, associated, content, tag.len(), Way::Seal);
     }
-    authentic
+    authentic == Some(true)
+}
+
+/// Decrypts `content`, whether the tag fits or not, and says which. `None` when something is too long, or too short: nothing has changed then.
+fn decrypt(
+    cipher: &dyn BlockCipher,
+    nonce: &Nonce,
+    associated: [&[u8]; 2],
+    content: &mut [u8],
+    tag: &[u8],
+) -> Option<bool> {
+    run(cipher, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
 }
 
 /// Says what [`open`] would, and leaves `content` as it is.
