@@ -109,8 +109,6 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     memory: Memory<M, T>,
     /// The norm of the offline parameters.
     reach: f32,
-    /// Some of them were left out in training, and are exactly zero.
-    sparse: bool,
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -207,7 +205,6 @@ where
             link: Link { profile: P::profile(M::FOLDED), checksum },
             behaviour,
             reach: wide.norm(),
-            sparse: wide.numbers().contains(&0.0),
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }

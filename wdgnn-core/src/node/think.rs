@@ -145,9 +145,7 @@ where
         }
         if step > 0.0 {
             self.model.descend(wide, &self.memory.chains, &self.memory.factor, step);
-            if self.sparse {
-                online::keep_out(wide, offline);
-            }
+            online::keep_out(wide, offline);
         }
         if rule.ball > 0.0 {
             agreement.projected = online::project(wide, offline, rule.ball * self.reach);
