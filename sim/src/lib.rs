@@ -8,6 +8,7 @@
 
 pub mod air;
 pub mod airtime;
+pub mod cipher;
 pub mod error;
 pub mod evaluate;
 pub mod files;

@@ -7,16 +7,17 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
-    cipher::Aes,
+    ccm::BlockCipher as _,
     codec::{Codec, Exact},
     compact, esb32, message,
     online::Learning,
     p2p57,
-    seal::{Key, Rekeyable, RekeyableEsb32, SealedWith},
+    seal::{Key, ROSTER, SealedWith},
     task::NodeId,
 };
 
 use crate::{
+    cipher::Shared,
     error::{Error, Result},
     model::ModelFile,
     radio::Radio,
@@ -46,12 +47,12 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     }
 }
 
-impl<C, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, Aes, TAG, ROSTER>
+impl<C, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, Shared, TAG, ROSTER>
 where
     C: Codec + Default + Send + Sync + 'static,
 {
     fn with_key(key: &Key) -> Self {
-        Self::new(C::default(), key)
+        Self::with_cipher(C::default(), Shared::with_key(key))
     }
 
     fn with_personal_key(key: &Key, name: NodeId, personal: &Key) -> Self {
@@ -62,6 +63,9 @@ where
         Self::knowing(self, name, personal, roster)
     }
 }
+
+/// Any profile, sealed, with room for keys that change in flight and for names that are proven.
+type Sealed<C, const TAG: usize = 8> = SealedWith<C, Shared, TAG, ROSTER>;
 
 /// A codec without a key, and its sealed form.
 pub trait LinkCodec: FlownCodec + Clone + Default {
@@ -160,7 +164,7 @@ macro_rules! profiles {
 profiles! {
     /// Everything in f32 at every tick: the paper's exchange, which fits no small radio.
     #[default]
-    Exact: Exact, Rekeyable<Exact>, Row {
+    Exact: Exact, Sealed<Exact>, Row {
         name: "exact",
         code: message::Profile::Exact,
         radio: None,
@@ -168,7 +172,7 @@ profiles! {
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: compact::Dot154, Rekeyable<compact::Dot154>, Row {
+    Dot154: compact::Dot154, Sealed<compact::Dot154>, Row {
         name: "dot154",
         code: message::Profile::Dot154,
         radio: Some(Radio::Dot154),
@@ -176,7 +180,7 @@ profiles! {
         network: "dot154",
     };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32: esb32::Esb32, RekeyableEsb32, Row {
+    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, Row {
         name: "esb32",
         code: message::Profile::Esb32,
         radio: Some(Radio::Nrf24),
@@ -186,7 +190,7 @@ profiles! {
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: compact::EspNow, Rekeyable<compact::EspNow>, Row {
+    Espnow: compact::EspNow, Sealed<compact::EspNow>, Row {
         name: "espnow",
         code: message::Profile::EspNow,
         radio: Some(Radio::EspNow),
@@ -194,7 +198,7 @@ profiles! {
         network: "espnow",
     };
     /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
-    P2p57: p2p57::P2p57, Rekeyable<p2p57::P2p57>, Row {
+    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
         name: "p2p57",
         code: message::Profile::P2p57,
         radio: Some(Radio::Crazyflie),

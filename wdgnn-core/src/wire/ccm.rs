@@ -27,6 +27,13 @@ pub trait BlockCipher {
         self.encrypt(first);
         self.encrypt(second);
     }
+
+    /// Decrypts `content` of a whole frame and says whether `tag` authenticates it and both parts of `associated`: for whatever has a faster
+    /// way to do so than block by block, such as a chip's own CCM. `None`, and nothing has changed, where there is none.
+    fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
+        let _ = (nonce, associated, content, tag);
+        None
+    }
 }
 
 /// Encrypts `content` and fills `tag`, which authenticates it and both parts of `associated`, which is never empty. A tag has 4, 6, …
@@ -84,7 +91,10 @@ fn decrypt(
     content: &mut [u8],
     tag: &[u8],
 ) -> Option<bool> {
-    run(cipher, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
+    let whole = cipher.open(nonce, associated, content, tag);
+    whole.or_else(|| {
+        run(cipher, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
+    })
 }
 
 /// Says what [`open`] would, and leaves `content` as it is.
