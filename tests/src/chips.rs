@@ -1,6 +1,10 @@
 //! Robots on emulated chips: the nRF52840's image, sealed, as it is flashed.
 
-use std::{fs, path::PathBuf, sync::LazyLock};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use chip::chip::{Chip, Kind, reason};
 use host_sim::{
@@ -172,5 +176,14 @@ pub fn unwanted(chip: &Chip) -> Vec<String> {
 /// When it has no log.
 #[must_use]
 pub fn log(bytes: &[u8]) -> Vec<String> {
-    Decoder::new(&IMAGE).expect("a log").lines(bytes)
+    log_of(&IMAGE, bytes)
+}
+
+/// What this image logged.
+///
+/// # Panics
+/// When it has no log.
+#[must_use]
+pub fn log_of(image: &Path, bytes: &[u8]) -> Vec<String> {
+    Decoder::new(image).expect("a log").lines(bytes)
 }

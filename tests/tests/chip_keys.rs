@@ -19,7 +19,7 @@ use host_sim::{
 };
 use system_tests::{
     chips::{self, ToldLink, told_flight, told_image},
-    host_sim,
+    host_sim, image,
 };
 
 const ROBOTS: usize = 6;
@@ -195,4 +195,18 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
     }
     assert!(outcome.robots[3].refused > 8, "whoever proves to it is refused");
     assert!(outcome.robots[3].differs.is_some(), "its twin has the right roster, and believes others");
+}
+
+#[test]
+fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ten-hertz.wdgnn");
+    fs::write(&path, chips::model_with_exchange(10)).unwrap();
+    let model = ("WDGNN_MODEL", path.to_str().unwrap());
+    let settings = [("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told"), model];
+    let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &settings).unwrap();
+    let outcome = told_flight(together(20, 5, 2.0, &image), &MASTER, PROVEN).fly(|_| Ok(())).unwrap();
+    let frames = outcome.frames();
+    assert!(frames.sent >= 365, "{} of 400 turns were taken; everybody is silent now and then", frames.sent);
+    assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
 }
