@@ -97,6 +97,7 @@ class Status:
     neighbours: int
     company: int
     verdict: int
+    epoch: int
 
 
 def read_message(frame: bytes) -> Command | Status | None:
@@ -108,9 +109,9 @@ def read_message(frame: bytes) -> Command | Status | None:
     if plain[0] == COMMAND and len(plain) == 14:
         ax, ay, tick, stop = struct.unpack("<2fIB", plain[1:])
         return Command([ax, ay], tick, stop != 0)
-    if plain[0] == STATUS and len(plain) == 14:
-        tick, _pose, _heard, _refused, neighbours, company, verdict, _sensed, _turn = struct.unpack("<IH7B", plain[1:])
-        return Status(tick, neighbours, company, verdict)
+    if plain[0] == STATUS and len(plain) == 15:
+        tick, _pose, _heard, _refused, neighbours, company, verdict, _sensed, _turn, epoch = struct.unpack("<IH8B", plain[1:])
+        return Status(tick, neighbours, company, verdict, epoch)
     return None
 
 
@@ -243,7 +244,8 @@ class Robot:
         status = self.status
         verdict = VERDICTS[status.verdict] if status.verdict < len(VERDICTS) else f"verdict {status.verdict}"
         restarts = f", {self.restarts} restarts" if self.restarts else ""
-        return f"tick {status.tick}, neighbours {status.neighbours}, company {status.company}, {verdict}{restarts}"
+        key = f", key {status.epoch}" if status.epoch else ""
+        return f"tick {status.tick}, neighbours {status.neighbours}, company {status.company}, {verdict}{key}{restarts}"
 
 
 class World:
@@ -347,7 +349,7 @@ def fly(world: World, options: argparse.Namespace, table: TextIO | None) -> None
         if not options.draw:
             print(world.line(), flush=True)
         for index, robot in enumerate(world.robots if writer else []):
-            status = robot.status or Status(0, 0, 0, 0)
+            status = robot.status or Status(0, 0, 0, 0, 0)
             words = VERDICTS[status.verdict] if status.verdict < len(VERDICTS) else status.verdict
             numbers = [f"{number:.4f}" for number in (now, *robot.position, *robot.velocity)]
             assert writer

@@ -8,7 +8,7 @@
 //! |---|--:|---|---|
 //! | pose | 1 | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u16` its number, any; `u16` its age in ms |
 //! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` the swarm's tick; `u8` 1 when the robot is to come to rest by its own means, because it does not know where it is, else 0 |
-//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind; `u8` 1 when a pose came since the last tick; `u8` in which ticks it speaks, modulo the exchange, 255 while it listens for a free slot |
+//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind; `u8` 1 when a pose came since the last tick; `u8` in which ticks it speaks, modulo the exchange, 255 while it listens for a free slot; `u8` the epoch of the swarm's key that it uses |
 //! | key | 4 | companion | 40 bytes: a frame that brings the swarm's next key (`docs/wire-format.md`), which the robot takes as if it had heard it |
 //!
 //! A companion needs no clock: robots keep the swarm's time by themselves, and tell it.
@@ -124,6 +124,8 @@ pub struct Status {
     pub sensed: u8,
     /// In which ticks it speaks, modulo the exchange; 255 while it listens for a free slot.
     pub turn: u8,
+    /// The epoch of the swarm's key that it uses.
+    pub epoch: u8,
 }
 
 impl Message for Status {
@@ -132,7 +134,7 @@ impl Message for Status {
 
 impl Status {
     /// Of a tick.
-    pub fn new<O>(report: &Report<O>, pose: u16, company: u8, turn: Option<u32>) -> Self {
+    pub fn new<O>(report: &Report<O>, pose: u16, company: u8, turn: Option<u32>, epoch: u8) -> Self {
         let verdict = match report.verdict {
             Verdict::Clear => 0,
             Verdict::Limited => 1,
@@ -158,6 +160,7 @@ impl Status {
             verdict,
             sensed,
             turn,
+            epoch,
         }
     }
 }

@@ -1,10 +1,17 @@
 //! Robots on emulated chips: the nRF52840's image, sealed, as it is flashed.
 
-use std::{fs, path::PathBuf, sync::LazyLock};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use chip::chip::{Chip, Kind, reason};
 use host_sim::{
-    chips::{Flight, Settings, settings_page},
+    chips::{
+        Flight, Settings,
+        operator::{Told, settings_page},
+    },
     model::ModelFile,
     models,
     profiles::Profile,
@@ -15,8 +22,9 @@ use host_sim::{
 };
 use wdgnn_core::{
     compact::Dot154,
+    rekey::personal_key,
     robot,
-    seal::{self, Sealed},
+    seal::{self, Key, Rekeyable, Sealed},
     weights::{self, Weights},
 };
 
@@ -52,6 +60,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         kind: Kind::Nrf52840,
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
+        pages: Told::default().pages(robots),
         start,
         radius: condition.radius,
         seconds,
@@ -61,6 +70,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         companions_die: None,
         kills: vec![],
         reboots: vec![],
+        rekey: None,
         seed,
     }
 }
@@ -80,9 +90,45 @@ pub fn flight(settings: Settings) -> Flight<'static, Link> {
 /// When the image is none.
 #[must_use]
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
-    let key = seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key");
     Flight::new(settings, |id| {
-        Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key)).expect("a robot's model"))
+        Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
+    })
+    .expect("an image")
+}
+
+/// The swarm's key of sealed images.
+fn key() -> Key {
+    seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
+}
+
+/// The codec of an image whose key can change.
+pub type ToldLink = Rekeyable<Dot154>;
+
+/// Builds the image for a board whose robots are told personal keys.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn told_image(board: &str) -> PathBuf {
+    let options = ["--no-default-features", "--features", board];
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    image::build_with("robot", &options, &settings).expect("an image whose key can change")
+}
+
+/// Robots of such an image, with native twins that the operator with this master has told the same.
+///
+/// # Panics
+/// When the image is none.
+#[must_use]
+pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'static, ToldLink> {
+    let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
+    Flight::new(settings, |id| {
+        let personal = personal_key(master, id);
+        let mut link = ToldLink::new(Dot154::default(), &key).rekeyed(id, &personal, 0, &key);
+        if told.proofs {
+            link = link.knowing(id, &personal, told.roster(id, robots));
+        }
+        Ok(robot::robot(id, &weights, link).expect("a robot's model"))
     })
     .expect("an image")
 }
@@ -110,7 +156,7 @@ pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
     let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
     chip.flash(&pieces);
-    chip.program(SETTINGS_PAGE, &settings_page(address, 0));
+    chip.program(SETTINGS_PAGE, &settings_page(address, 0, None, &[]));
     chip
 }
 
@@ -130,5 +176,14 @@ pub fn unwanted(chip: &Chip) -> Vec<String> {
 /// When it has no log.
 #[must_use]
 pub fn log(bytes: &[u8]) -> Vec<String> {
-    Decoder::new(&IMAGE).expect("a log").lines(bytes)
+    log_of(&IMAGE, bytes)
+}
+
+/// What this image logged.
+///
+/// # Panics
+/// When it has no log.
+#[must_use]
+pub fn log_of(image: &Path, bytes: &[u8]) -> Vec<String> {
+    Decoder::new(image).expect("a log").lines(bytes)
 }

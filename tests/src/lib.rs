@@ -11,3 +11,15 @@ pub mod image;
 pub mod model;
 pub mod module_graph;
 pub mod robot;
+
+use clap::Parser as _;
+
+/// Runs `host-sim` with these arguments, as its users do.
+///
+/// # Panics
+/// When it fails.
+pub fn host_sim(arguments: &[&str]) {
+    let line =
+        ::host_sim::cli::Cli::try_parse_from([&["host-sim"], arguments].concat()).expect("a command line");
+    line.run(&::host_sim::tasks::built_in()).expect("what was asked for");
+}

@@ -3,6 +3,7 @@
 #![cfg(feature = "emulated")]
 
 use std::{
+    fs,
     path::Path,
     process::Command,
     sync::{
@@ -13,8 +14,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use host_sim::{chips::ports, error::Error};
-use system_tests::chips;
+use host_sim::{
+    air::station::MASTER,
+    chips::{Settings, operator::Told, ports},
+    error::Error,
+};
+use system_tests::{chips, host_sim};
 
 const ROBOTS: usize = 3;
 
@@ -24,10 +29,10 @@ fn behind<'a>(line: &'a str, word: &str) -> impl Iterator<Item = f64> + 'a {
     parts.into_iter().filter_map(|rest| rest.trim_start().split([' ', ',']).next()?.parse().ok())
 }
 
-#[test]
-fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
+/// What the companion says while it flies such robots, called with these options.
+fn flown(settings: Settings, options: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let (place, settings) = (folder.path().to_path_buf(), chips::settings(ROBOTS, 1, 60.0));
+    let place = folder.path().to_path_buf();
     let done = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&done);
     let chips = thread::spawn(move || {
@@ -43,16 +48,18 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/companion.py");
     let ports = (0..ROBOTS).flat_map(|robot| ["--port".into(), port(robot)]);
-    let output = Command::new("python3")
-        .arg(script)
-        .args(ports)
-        .args(["--seconds", "5", "--kick", "2.3", "--speed", "3", "--seed", "1"])
-        .output()
-        .unwrap();
+    let output = Command::new("python3").arg(script).args(ports).args(options).output().unwrap();
     done.store(true, Ordering::Relaxed);
     let _ = chips.join().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+#[test]
+fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
+    let options = ["--seconds", "5", "--kick", "2.3", "--speed", "3", "--seed", "1"];
+    let said = flown(chips::settings(ROBOTS, 1, 60.0), &options);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
     let last = lines.last().unwrap();
     assert_eq!(last.matches("company 2").count(), ROBOTS, "{said}");
@@ -65,4 +72,28 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     let variation: Vec<f64> = lines.iter().flat_map(|line| behind(line, "variation")).collect();
     let (most, last) = (variation.iter().copied().fold(0.0, f64::max), variation[variation.len() - 1]);
     assert!(most > 0.3 && last < 0.2 * most, "{said}");
+}
+
+#[test]
+fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let [master, rekey] =
+        ["master.key", "rekey.txt"].map(|name| folder.path().join(name).display().to_string());
+    fs::write(&master, MASTER).unwrap();
+    let robots = ROBOTS.to_string();
+    let frames = ["--robots", &robots, "--expel", "1", "--epoch", "1", "--at", "350", "--out", &rekey];
+    host_sim(&[&["key", "rekey", "--master", &master], &frames[..]].concat());
+    let image = fs::read(chips::told_image("board-nrf52840")).unwrap();
+    let pages = Told { personal: true, proofs: true }.pages(ROBOTS);
+    let settings = Settings { image, pages, ..chips::settings(ROBOTS, 1, 60.0) };
+    let said = flown(settings, &["--seconds", "5", "--kick", "-1", "--rekey", &rekey]);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
+    let robots = |line: &str| line.split(" | ").skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let (first, last) = (robots(lines[lines.len() / 2]), robots(lines[lines.len() - 1]));
+    assert!(first.iter().all(|robot| !robot.contains("key")), "a key came into use before its time: {said}");
+    assert!(first.iter().all(|robot| robot.contains("neighbours 2")), "{said}");
+    for robot in [0, 2] {
+        assert!(last[robot].contains("key 1") && last[robot].contains("neighbours 1"), "{said}");
+    }
+    assert!(!last[1].contains("key") && last[1].contains("neighbours 0"), "{said}");
 }

@@ -4,6 +4,7 @@
 
 mod boards;
 mod c_library;
+mod chip_keys;
 mod chips;
 mod companion;
 mod emulated_robot;

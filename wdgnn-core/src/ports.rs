@@ -123,6 +123,9 @@ pub trait Store {
     /// When it could not be written; what was there is still there.
     fn save(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
+    /// The next save is to be kept whatever was kept lately: there is a key in it. For stores that put some saves off.
+    fn insist(&mut self) {}
+
     /// Whether the next save is the last one that there is room for in this flight.
     fn is_last(&self) -> bool {
         false

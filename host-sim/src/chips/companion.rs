@@ -2,7 +2,9 @@
 
 use chip::air::{SECOND, Station};
 use wdgnn_core::flocking::Motion;
-use wdgnn_protocol::companion::{Command, LARGEST, PoseMessage, Status, decode, encode};
+use wdgnn_protocol::companion::{Command, KeyMessage, LARGEST, PoseMessage, Status, decode, encode};
+
+use crate::scene::Frame;
 
 /// A companion tells the pose 100 times a second.
 pub const POSE_EVERY: u64 = SECOND / 100;
@@ -61,6 +63,10 @@ pub struct Companion {
     frame: Vec<u8>,
     /// Poses told, by number: the last 65,536 of them.
     pub told: Vec<Motion>,
+    /// Frames with keys that were handed over, each in front of the pose with this number.
+    pub keys: Vec<(u16, Frame)>,
+    /// A frame with a key that goes out with the next pose.
+    key: Option<Frame>,
     /// It says nothing any more from here on.
     pub dies: u64,
     /// Messages that could not be read.
@@ -71,7 +77,13 @@ impl Companion {
     /// One that begins to tell poses at a true time.
     #[must_use]
     pub fn new(begins: u64) -> Self {
-        Self { next: begins, number: 0, frame: Vec::new(), told: Vec::new(), dies: u64::MAX, unread: 0 }
+        let (frame, told, keys, key) = (Vec::new(), Vec::new(), Vec::new(), None);
+        Self { next: begins, number: 0, frame, told, keys, key, dies: u64::MAX, unread: 0 }
+    }
+
+    /// Takes a frame that brings a key, for the robot.
+    pub fn hand_over(&mut self, frame: Frame) {
+        self.key = Some(frame);
     }
 
     /// Tells the poses that are due until then.
@@ -79,10 +91,16 @@ impl Companion {
         while self.next < until {
             let motion = body.motion(self.next);
             if self.next < self.dies && station.is_on() {
+                let at = station.cycles(self.next);
                 let mut frame = [0; LARGEST];
+                if let Some(key) = self.key.take() {
+                    let (halves, _) = key.as_chunks();
+                    let length = encode(&KeyMessage(halves[0], halves[1]), &mut frame).unwrap_or(0);
+                    station.chip.parts().uarte.hear(at, BAUD, &frame[..length]);
+                    self.keys.push((self.number, key));
+                }
                 let message = PoseMessage { motion, number: self.number, age_ms: 0 };
                 let length = encode(&message, &mut frame).unwrap_or(0);
-                let at = station.cycles(self.next);
                 station.chip.parts().uarte.hear(at, BAUD, &frame[..length]);
                 // As it was written: numbers too small to mean anything are written as zero.
                 let told = decode::<PoseMessage>(&mut frame[..length.saturating_sub(1)]);

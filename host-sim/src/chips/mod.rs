@@ -5,6 +5,7 @@
 //! throws them: at [`RELEASE`] they are where a native flight of the same seed starts, and from there on they do what they command.
 
 pub mod companion;
+pub mod operator;
 #[cfg(unix)]
 pub mod ports;
 pub mod twin;
@@ -24,6 +25,7 @@ use wdgnn_protocol::companion::Status;
 
 use self::{
     companion::{Body, Companion, Said},
+    operator::{Operator, Rekey},
     twin::Twin,
 };
 use crate::{
@@ -54,8 +56,10 @@ pub struct Settings {
     pub kind: Kind,
     /// The image's bytes, as the compiler makes them.
     pub image: Vec<u8>,
-    /// Where the image looks for the robot's address.
+    /// Where the image looks for what the robot was told.
     pub settings_page: u32,
+    /// What robots were told: a page each.
+    pub pages: Vec<Vec<u8>>,
     /// Where the flights starts.
     pub start: Vec<Motion>,
     /// Radio range in metres.
@@ -74,6 +78,8 @@ pub struct Settings {
     pub kills: Vec<(usize, f64)>,
     /// The reset pin is pulled so many seconds after the release.
     pub reboots: Vec<(usize, f64)>,
+    /// How the swarm's key is changed, if it is.
+    pub rekey: Option<Rekey>,
     /// Of everything random.
     pub seed: u64,
 }
@@ -120,6 +126,8 @@ pub struct Flown {
     pub refused: u64,
     /// When its frames began that somebody received whole, in seconds from the release.
     pub heard_at: Vec<f64>,
+    /// The epochs of the swarm's keys that it used, each with the tick in which it first did.
+    pub epochs: Vec<(u32, u8)>,
 }
 
 /// What came of a flight.
@@ -131,6 +139,8 @@ pub struct Outcome {
     pub close: u64,
     /// The robots.
     pub robots: Vec<Flown>,
+    /// The swarm's tick from which on its next key was to be used.
+    pub key_changes: Option<u32>,
 }
 
 impl Outcome {
@@ -150,16 +160,6 @@ impl Outcome {
     }
 }
 
-/// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/settings.rs`).
-#[must_use]
-pub fn settings_page(address: NodeId, robots: usize) -> Vec<u8> {
-    let mut page = b"wdgn\x02\x00".to_vec();
-    page.extend(address.to_le_bytes());
-    page.extend((robots as u32).to_le_bytes());
-    page.extend(wdgnn_protocol::companion::CHECKSUM.checksum(&page).to_le_bytes());
-    page
-}
-
 /// A swarm in flight.
 pub struct Flight<'w, C: Codec> {
     /// The air with the chips.
@@ -168,6 +168,7 @@ pub struct Flight<'w, C: Codec> {
     /// The companions.
     pub companions: Vec<Companion>,
     twins: Vec<Twin<'w, C>>,
+    operator: Option<Operator>,
     settings: Settings,
     links: Links,
     rtt: Option<Rtt>,
@@ -189,7 +190,7 @@ impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
 }
 
 impl<'w, C: Codec> Flight<'w, C> {
-    /// Robots with the image, each with an address of its own, switched off; `twin` makes the native robot with an address.
+    /// Robots with the image, each with a settings page of its own, switched off; `twin` makes the native robot with an address.
     ///
     /// # Errors
     /// [`Error::Usage`] when the image is none.
@@ -202,7 +203,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         for robot in 0..robots {
             let mut chip = Chip::new(settings.kind, random.random());
             chip.flash(&pieces);
-            chip.program(settings.settings_page, &settings_page(robot as NodeId, robots));
+            chip.program(settings.settings_page, &settings.pages[robot]);
             let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
             let ppm = settings.ppm * random.random_range(-1.0..=1.0);
             air.stations.push(Station::new(chip, on, ppm));
@@ -232,6 +233,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 commands: vec![],
                 refused: 0,
                 heard_at: vec![],
+                epochs: vec![],
             };
             robots
         ];
@@ -242,11 +244,13 @@ impl<'w, C: Codec> Flight<'w, C> {
             image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
         let (ticks, awake) = (vec![0; robots], vec![0; robots]);
         let (variation, close, overheard) = (vec![], 0, VecDeque::new());
+        let operator = settings.rekey.as_ref().map(|rekey| Operator::new(rekey, robots));
         Ok(Self {
             air,
             bodies,
             companions,
             twins,
+            operator,
             settings,
             links,
             rtt,
@@ -284,6 +288,12 @@ impl<'w, C: Codec> Flight<'w, C> {
         }
         if now >= RELEASE && (now - RELEASE).is_multiple_of(TICK) {
             self.look(now);
+        }
+        if let Some(operator) = &mut self.operator
+            && let Some(listener) = operator.listener()
+            && let Some(frame) = operator.say(now, self.flown[listener].status.map(|status| status.tick))
+        {
+            self.companions[listener].hand_over(frame);
         }
         for (robot, companion) in self.companions.iter_mut().enumerate() {
             companion.tell(&self.bodies[robot], &mut self.air.stations[robot], until);
@@ -337,8 +347,11 @@ impl<'w, C: Codec> Flight<'w, C> {
                         }
                     }
                     Said::Status(status) => {
-                        twin.finished(&status, &self.companions[robot].told);
+                        twin.finished(&status, &self.companions[robot]);
                         flown.refused += u64::from(status.refused);
+                        if flown.epochs.last().is_none_or(|(_, epoch)| *epoch != status.epoch) {
+                            flown.epochs.push((status.tick, status.epoch));
+                        }
                         flown.status = Some(status);
                     }
                 }
@@ -414,6 +427,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 flown.stack = station.chip.stack_used(from, to);
             }
         }
-        Outcome { variation: self.variation, close: self.close, robots: self.flown }
+        let key_changes = self.operator.and_then(|operator| operator.changes);
+        Outcome { variation: self.variation, close: self.close, robots: self.flown, key_changes }
     }
 }

@@ -28,9 +28,7 @@ use rustix::{
 };
 use wdgnn_protocol::companion::{Command, decode};
 
-use wdgnn_core::task::NodeId;
-
-use super::{Settings, companion::BAUD, settings_page};
+use super::{Settings, companion::BAUD};
 use crate::{
     error::{Error, Result},
     seeds::{Purpose, generator},
@@ -124,7 +122,7 @@ impl Line {
     }
 }
 
-/// The robots, each with an address of its own, switched on within a moment of each other; everybody reaches everybody.
+/// The robots, each with a settings page of its own, switched on within a moment of each other; everybody reaches everybody.
 fn switch_on(settings: &Settings) -> Result<Air> {
     let pieces = image::elf(&settings.image)
         .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))?;
@@ -133,7 +131,7 @@ fn switch_on(settings: &Settings) -> Result<Air> {
     for robot in 0..settings.start.len() {
         let mut chip = Chip::new(settings.kind, random.random());
         chip.flash(&pieces);
-        chip.program(settings.settings_page, &settings_page(robot as NodeId, settings.start.len()));
+        chip.program(settings.settings_page, &settings.pages[robot]);
         let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
         air.stations.push(Station::new(chip, on, settings.ppm * random.random_range(-1.0..=1.0)));
     }

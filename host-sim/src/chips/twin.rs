@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
+use super::companion::Companion;
 use wdgnn_core::{
     codec::Codec,
     flocking::Motion,
@@ -23,6 +24,8 @@ pub struct Twin<'w, C: Codec> {
     frames: VecDeque<Arc<[u8]>>,
     /// Commands whose status is still to come: it follows with the next command.
     commands: VecDeque<Command>,
+    /// Frames with keys that it was given.
+    keys: usize,
     /// Ticks in which both commanded the same.
     pub equal: u64,
     /// The first difference: the tick, what the chip commanded, and what the twin did.
@@ -45,7 +48,7 @@ impl<'w, C: Codec> Twin<'w, C> {
     /// Of a robot that has just started.
     #[must_use]
     pub fn new(robot: Robot<'w, C>) -> Self {
-        Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), equal: 0, differs: None }
+        Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), keys: 0, equal: 0, differs: None }
     }
 
     /// A frame came in with a good checksum.
@@ -61,7 +64,8 @@ impl<'w, C: Codec> Twin<'w, C> {
     }
 
     /// The chip has finished a tick: the twin does the same.
-    pub fn finished(&mut self, status: &Status, told: &[Motion]) {
+    pub fn finished(&mut self, status: &Status, companion: &Companion) {
+        let told = &companion.told;
         while self.commands.front().is_some_and(|command| command.tick < status.tick) {
             self.commands.pop_front();
         }
@@ -83,6 +87,12 @@ impl<'w, C: Codec> Twin<'w, C> {
             self.equal += 1;
         } else {
             self.differs = Some((status.tick, command.acceleration, report));
+        }
+        // What stands in front of a pose on the line was there with it, and is heard before the next tick.
+        let come = |number: u16| status.pose.wrapping_sub(number).cast_signed() >= 0;
+        while let Some((_, frame)) = companion.keys.get(self.keys).filter(|(number, _)| come(*number)) {
+            let _ = self.robot.hear(&mut frame.to_vec());
+            self.keys += 1;
         }
     }
 }

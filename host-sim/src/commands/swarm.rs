@@ -81,7 +81,8 @@ pub enum Nodes {
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --drop-chance 0.3 --forge 5 --replay 50\n  \
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2\n  \
                         host-sim swarm --nodes emulated --robots 10 --motor dead:0.2@50 --sensor lost:0.2@80 --join 0.3@100\n  \
-                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5"
+                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5\n  \
+                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5 --rekey 50-300 --expel 3 --proofs"
 )]
 pub struct SwarmArguments {
     #[command(flatten)]
@@ -233,7 +234,7 @@ impl SwarmArguments {
             return self.scenario.save("swarm", &settled);
         }
         let sealed = key.is_some();
-        self.refuse_off_chips(&faults, sealed, condition.robots)?;
+        self.refuse_off_chips(&faults, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
@@ -346,6 +347,17 @@ impl SwarmArguments {
         Ok(())
     }
 
+    /// Says what robots without a key do not do.
+    fn refuse_unsealed(&self, faults: &Faults) -> Result {
+        if faults.rekey.is_some() && self.key.is_none() {
+            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
+        if faults.proofs && self.key.is_none() {
+            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
+        }
+        Ok(())
+    }
+
     /// Says what chips do not do.
     fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
         if self.compare {
@@ -358,9 +370,7 @@ impl SwarmArguments {
                 "--emulated is for robots beside native ones: chips are all of one kind",
             ));
         }
-        if faults.rekey.is_some() || faults.proofs {
-            return Err(Error::usage("--rekey and --proofs are for native and emulated robots"));
-        }
+        self.refuse_unsealed(faults)?;
         if W::NAME != "flocking" {
             return Err(Error::usage(format!(
                 "chips fly flocking only: give --nodes emulated for --task {}",
@@ -376,7 +386,7 @@ impl SwarmArguments {
     }
 
     /// Says what native and emulated robots do not do.
-    fn refuse_off_chips(&self, faults: &Faults, sealed: bool, robots: usize) -> Result {
+    fn refuse_off_chips(&self, faults: &Faults, robots: usize) -> Result {
         self.chips.refuse()?;
         if self.packs(robots) && *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
             return Err(Error::usage(format!(
@@ -400,12 +410,7 @@ impl SwarmArguments {
                 "--image and --log have no effect on native robots: give --nodes emulated, or --emulated N",
             ));
         }
-        if faults.rekey.is_some() && !sealed {
-            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
-        }
-        if faults.proofs && !sealed {
-            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
-        }
+        self.refuse_unsealed(faults)?;
         if faults.other_models > 0.0 && self.emulates() {
             return Err(Error::usage(
                 "--other-model is for robots in this process: emulated ones run one image",

@@ -9,12 +9,15 @@ use std::{
 use chip::chip::Kind;
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{robot, seal::Key};
+use wdgnn_core::{rekey::personal_key, robot, seal::Key};
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
-    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
-    chips::{Flight, Flown, Outcome, RELEASE, Settings},
+    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults, station::MASTER},
+    chips::{
+        Flight, Flown, Outcome, RELEASE, Settings,
+        operator::{Rekey, Told},
+    },
     error::{Error, Result},
     files,
     flight::Start,
@@ -111,6 +114,11 @@ struct Output {
     stack_bytes: u32,
     ticks_equal_to_native: u64,
     ticks_that_differ: usize,
+    /// The swarm's tick from which on its next key was to be used, and who then did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_changes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_keys: Option<usize>,
     wall_seconds: f64,
 }
 
@@ -119,6 +127,8 @@ struct Prepared<'a> {
     model: &'a ModelFile,
     key: Key,
     sealed: bool,
+    told: Told,
+    faults: &'a Faults,
     start: Start<Flock>,
 }
 
@@ -126,10 +136,18 @@ impl CodecVisitor for Prepared<'_> {
     type Output = Result<(Outcome, f64, f64)>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
-        let weights = self.model.weights();
+        let (weights, robots) = (self.model.weights(), self.start.states.len());
         let twin = |id| {
-            robot::robot(id, &weights, C::with_key(&self.key))
-                .map_err(|error| Error::Failed(error.to_string()))
+            let personal = personal_key(&MASTER, id);
+            let mut codec = if self.told.personal {
+                C::with_personal_key(&self.key, id, &personal)
+            } else {
+                C::with_key(&self.key)
+            };
+            if self.told.proofs {
+                codec = codec.knowing(id, &personal, self.told.roster(id, robots));
+            }
+            robot::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
         };
         let interrupted = stop_on_interrupt()?;
         let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
@@ -144,10 +162,11 @@ impl CodecVisitor for Prepared<'_> {
         let frames = outcome.frames();
         let chance = 1.0 - frames.good as f64 / frames.reached.max(1) as f64;
         let radio = RadioFaults { loss: Loss { chance: chance.max(0.0), burst: 1.0 }, ..RadioFaults::NONE };
-        let faults = Faults { radio, seed, ..Faults::default() };
+        let (rekey, expelled) = (self.faults.rekey.clone(), self.faults.expelled.clone());
+        let faults = Faults { radio, rekey, expelled, proofs: self.faults.proofs, seed, ..Faults::default() };
         let network = Network::of(self.model, Profile::Dot154)?;
         let air = Air { layout: &Flock::<2>::layout(), faults: &faults, swarm: 0, key: self.key };
-        let mut native = network.native(&air, self.start.states.len(), self.sealed)?;
+        let mut native = network.native(&air, robots, self.sealed)?;
         let flown = self.start.fly(&network.task, native.as_mut(), &mut [], &interrupted)?;
         Ok((outcome, flown.total(), flown.last()))
     }
@@ -192,15 +211,28 @@ impl ChipArguments {
         let known = Faults {
             radio: plain,
             events: Events { drops: vec![], brown_outs: vec![], ..faults.events.clone() },
+            rekey: faults.rekey.clone(),
+            expelled: faults.expelled.clone(),
+            proofs: faults.proofs,
             seed: faults.seed,
             ..Faults::default()
         };
         if *faults != known {
             return Err(Error::usage(
-                "chips fly with --drop-chance, --kill and --reboot; the other faults are for native and emulated robots"
+                "chips fly with --drop-chance, --kill, --reboot, --rekey, --expel and --proofs; the other faults are for native and emulated robots"
                     .to_string(),
             ));
         }
+        if self.serial_ports.is_some() && faults.rekey.is_some() {
+            return Err(Error::usage(
+                "with --serial-ports, a companion brings the next key: leave --rekey out, and give it to firmware/companion.py"
+                    .to_string(),
+            ));
+        }
+        // On serial ports somebody may bring a key.
+        let personal =
+            faults.rekey.is_some() || faults.proofs || (self.serial_ports.is_some() && key.is_some());
+        let told = Told { personal, proofs: faults.proofs };
         let path = if let Some(path) = flight.image {
             path.to_path_buf()
         } else {
@@ -212,7 +244,7 @@ impl ChipArguments {
                 key: key_file,
                 model: model_file,
                 board: Some(feature),
-                rekeyed: false,
+                rekeyed: told.personal,
             })?
         };
         let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
@@ -224,6 +256,7 @@ impl ChipArguments {
             kind: flight.kind,
             image: files::read(&path)?,
             settings_page,
+            pages: told.pages(condition.robots),
             start: start.states.clone(),
             radius: condition.radius,
             seconds,
@@ -233,15 +266,16 @@ impl ChipArguments {
             companions_die: self.companions_die,
             kills: moments(&faults.events.kills),
             reboots: moments(&faults.events.reboots),
+            rekey: faults.rekey.clone().map(|ticks| Rekey { ticks, expelled: faults.expelled.clone() }),
             seed,
         };
         if let Some(folder) = &self.serial_ports {
             return serve(&settings, folder, flight.log.then_some(&path));
         }
         let began = Instant::now();
-        let prepared =
-            Prepared { settings, model, key: key.unwrap_or_default(), sealed: key.is_some(), start };
-        let (outcome, native_total, native_final) = visit_codec(profile, key.is_some(), prepared)?;
+        let (sealed, key) = (key.is_some(), key.unwrap_or_default());
+        let prepared = Prepared { settings, model, key, sealed, told, faults, start };
+        let (outcome, native_total, native_final) = visit_codec(profile, sealed, prepared)?;
         let wall_seconds = began.elapsed().as_secs_f64();
         if flight.log {
             let decoder = Decoder::new(&path)?;
@@ -249,7 +283,7 @@ impl ChipArguments {
                 decoder.lines(&flown.log).iter().for_each(|line| eprintln!("{robot:3} {line}"));
             }
         }
-        print(flight, key.is_some(), &outcome, [native_total, native_final], seconds, wall_seconds);
+        print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
         Ok(())
     }
 }
@@ -288,7 +322,9 @@ fn print(
     seconds: f64,
     wall_seconds: f64,
 ) {
-    let Outcome { variation, robots, close } = outcome;
+    let Outcome { variation, robots, close, key_changes } = outcome;
+    let changed = |robot: &&Flown| robot.epochs.last().is_some_and(|(_, epoch)| *epoch > 0);
+    let changed_keys = key_changes.map(|_| robots.iter().filter(changed).count());
     let frames = outcome.frames();
     let [native_total, native_final] = native;
     let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
@@ -315,6 +351,8 @@ fn print(
         stack_bytes: robots.iter().map(|robot| robot.stack).max().unwrap_or_default(),
         ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
         ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
+        key_changes: *key_changes,
+        changed_keys,
         wall_seconds,
     };
     if flight.json {
@@ -357,6 +395,13 @@ fn print(
         100.0 * output.missed_share
     );
     println!("stack               {} bytes at most", output.stack_bytes);
+    if let (Some(tick), Some(changed)) = (key_changes, changed_keys) {
+        let ticks = robots.iter().filter_map(|robot| robot.epochs.last().filter(|(_, epoch)| *epoch > 0));
+        let last = ticks.map(|(tick, _)| *tick).max().unwrap_or_default();
+        println!(
+            "next key            from tick {tick} on: {changed} robots have it, the last since tick {last}"
+        );
+    }
     let first =
         robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
     match first {

@@ -31,7 +31,19 @@ pub fn roster(name: NodeId) -> &'static [Key] {
 }
 
 /// The epoch of the key that it brings.
-const EPOCH: u8 = 1;
+pub const EPOCH: u8 = 1;
+
+/// The frames that bring those who stay the swarm's next key, which is used from a tick on.
+pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<Frame> {
+    let key = swarm_key(&MASTER, EPOCH);
+    let frame = |robot: usize| {
+        let mut frame = vec![0; Notice::bytes(tag)];
+        let name = robot as NodeId;
+        let notice = Notice { name, epoch: EPOCH, at };
+        notice.write(&personal_key(&MASTER, name), &key, tag, &mut frame).map(|_| frame.into())
+    };
+    staying.filter_map(frame).collect()
+}
 
 /// The operator's station.
 #[derive(Clone, Debug)]
@@ -49,15 +61,8 @@ impl Station {
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
         let speaks = faults.rekey.clone()?;
         let staying = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
-        let key = swarm_key(&MASTER, EPOCH);
-        let frame = |robot: usize| {
-            let mut frame = vec![0; Notice::bytes(tag)];
-            let name = robot as NodeId;
-            let notice = Notice { name, epoch: EPOCH, at: speaks.end };
-            notice.write(&personal_key(&MASTER, name), &key, tag, &mut frame).map(|_| frame.into())
-        };
         Some(Self {
-            frames: staying().filter_map(frame).collect(),
+            frames: frames(staying(), speaks.end, tag),
             listener: staying().next()?,
             speaks,
             said: 0,

@@ -38,6 +38,9 @@ pub trait Codec {
     /// Whether there is room for what is to be known of proofs of names ([`crate::names`]).
     const PROVES: bool = false;
 
+    /// Proofs of names in a frame, at most, where there is room for more than there is time.
+    const PROOFS: usize = usize::MAX;
+
     /// The profile's code in a frame, for a node that keeps C (`folded`) or B.
     fn profile(folded: bool) -> Profile;
 

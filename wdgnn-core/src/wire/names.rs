@@ -48,6 +48,9 @@ const ANSWER_TICKS: u32 = 16;
 /// Set beside a name that is asked.
 const ASKS: u8 = 0x80;
 
+/// The rank of whom a frame need not speak to.
+const NOT_DUE: u16 = u16::MAX;
+
 const TAG_BYTES: usize = 4;
 /// Bytes of one proof.
 pub(super) const PROOF_BYTES: usize = 1 + TAG_BYTES;
@@ -196,15 +199,22 @@ impl<const ROSTER: usize> Names<ROSTER> {
     pub fn choose(&mut self, own: NodeId, round: u32, now: u32, most: usize) -> Vec<u8, MOST_PROOFS> {
         self.turn = (self.turn + 1) % ROSTER.max(1);
         let mut chosen = Vec::new();
+        // Everybody is looked at once: on a chip, whatever is done before the robot's slot begins has to be done within it.
+        let ranks = &mut [NOT_DUE; ROSTER];
+        let names = self.roster.len().min(ROSTER);
+        for (rank, known) in ranks.iter_mut().zip(&self.known).take(names) {
+            if known.near(now) && (known.asks && passed(known.answer, now) || known.doubtful(now)) {
+                *rank = u16::from(!known.asks) << 8 | u16::from(known.asked);
+            }
+        }
+        let turn = self.turn.min(names);
         while chosen.len() < most.min(MOST_PROOFS) {
-            let names = (0..ROSTER).map(|step| (self.turn + step) % ROSTER.max(1));
-            let open = names.filter(|name| *name < self.roster.len() && *name != usize::from(own));
-            let open = open.filter_map(|name| Some((name, self.known.get(name)?)));
-            let due = open.filter(|(_, known)| {
-                known.near(now) && (known.asks && passed(known.answer, now) || known.doubtful(now))
-            });
-            let Some((name, _)) = due.min_by_key(|(_, known)| (!known.asks, known.asked)) else { break };
-            let Some(known) = self.known.get_mut(name) else { break };
+            let due = (turn..names).chain(0..turn).filter(|name| *name != usize::from(own));
+            let Some(name) = due.min_by_key(|name| ranks.get(*name)) else { break };
+            let (Some(known), Some(rank)) = (self.known.get_mut(name), ranks.get_mut(name)) else { break };
+            if core::mem::replace(rank, NOT_DUE) == NOT_DUE {
+                break;
+            }
             let asks = if known.doubtful(now) {
                 known.ask = now.saturating_add(FIRST_WAIT << known.asked.min(MOST_DOUBLED));
                 known.asked = known.asked.saturating_add(1);

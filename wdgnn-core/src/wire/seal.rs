@@ -408,7 +408,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
             return None;
         }
         let front = C::header_bytes() + C::STATE_NUMBER_BYTES * S::Numbers::COUNT;
-        let most = C::bytes::<S, H, W>().saturating_sub(front) / PROOF_BYTES;
+        let most = C::PROOFS.min(C::bytes::<S, H, W>().saturating_sub(front) / PROOF_BYTES);
         let chosen = names.choose(beacon.sender, round, beacon.sequence / C::FRAMES, most);
         if chosen.is_empty() {
             return None;

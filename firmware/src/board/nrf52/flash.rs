@@ -208,14 +208,6 @@ impl Flash {
         self.written = 0;
     }
 
-    /// The next record is to be kept whatever was kept lately.
-    pub(super) fn insist(&mut self) {
-        while !self.writing.is_empty() {
-            self.work();
-        }
-        self.since = EVERY;
-    }
-
     fn begin(&mut self, bytes: &[u8]) -> Result<(), FlashFailed> {
         if self.free >= store().end {
             return Err(FlashFailed::Full);
@@ -257,6 +249,14 @@ impl Store for Flash {
         }
         self.since = 0;
         self.begin(bytes)
+    }
+
+    /// What is being written is written to its end first: at most 7 ms, once or twice in a change of keys.
+    fn insist(&mut self) {
+        while !self.writing.is_empty() {
+            self.work();
+        }
+        self.since = EVERY;
     }
 
     /// Whether there is no place for a record behind the next one.

@@ -25,7 +25,7 @@ use core::marker::PhantomData;
 use nrf_pac::radio::vals::Txpower;
 use panic_never as _;
 use wdgnn_core::{
-    ports::{Clock, Ports},
+    ports::{Clock, Ports, Store as _},
     robot::{Onboard, Robot},
     seal::Key,
     task::NodeId,
@@ -203,10 +203,11 @@ impl<W: Wiring> Board for Nrf52<W> {
     }
 
     /// The only place where the watchdog is fed.
-    fn finish<T: Onboard>(&mut self, _: &Robot<'_, Link, T>, report: &Report<T::Output>) {
+    fn finish<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
         start::feed();
         W::LIGHT.show(report);
-        self.acceleration.tell(Status::new(report, self.pose.number(), self.air.company(), self.turn));
+        let (pose, company, epoch) = (self.pose.number(), self.air.company(), robot.epoch());
+        self.acceleration.tell(Status::new(report, pose, company, self.turn, epoch));
         self.silent = if report.errors.sensor == 0 { 0 } else { self.silent.saturating_add(1) };
         if self.silent >= SILENT {
             // A line that nothing comes from may be stuck: that costs nothing to mend.

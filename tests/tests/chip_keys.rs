@@ -1,0 +1,212 @@
+//! Keys that change and names that are proven, on the images that are flashed, register by register: the operator's files are made by
+//! `host-sim key`, robots are provisioned by `firmware/provision.py`, and the next key comes over one robot's serial line.
+
+#![cfg(feature = "emulated")]
+
+use std::{fs, path::Path, process::Command};
+
+use chip::{
+    air::SECOND,
+    chip::{Kind, reason},
+    image::hex,
+};
+use host_sim::{
+    air::station::{MASTER, frames},
+    chips::{
+        Flight, RELEASE, Settings,
+        operator::{Rekey, Told},
+    },
+};
+use system_tests::{
+    chips::{self, ToldLink, told_flight, told_image},
+    host_sim, image,
+};
+
+const ROBOTS: usize = 6;
+const EXPELLED: usize = 3;
+const PROVEN: Told = Told { personal: true, proofs: true };
+
+/// The settings pages that an engineer flashes to robots with this image: by the operator's keys and the script.
+fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [master, keys, out] = ["master.key", "keys", "out"].map(path);
+    fs::write(&master, MASTER).unwrap();
+    host_sim(&["key", "robots", "--master", &master, "--robots", &robots.to_string(), "--out", &keys]);
+    let (names, image) = (format!("0-{}", robots - 1), image.display().to_string());
+    let output = Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py"))
+        .args(["--board", board, "--robots", &names, "--image", &image, "--personal", &keys])
+        .args(["--proofs", "--out", &out])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = |robot: usize| {
+        let file = fs::read_to_string(path(&format!("out/{board}-robot-{robot}.hex"))).unwrap();
+        let pieces = hex(&file).expect("a whole HEX file");
+        let bytes = pieces.into_iter().flat_map(|(address, bytes)| (address..).zip(bytes));
+        bytes.filter(|(address, _)| *address >= place).map(|(_, byte)| byte).collect()
+    };
+    (0..robots).map(page).collect()
+}
+
+/// Robots that stand within reach of each other, with this image.
+fn together(robots: usize, seed: u64, seconds: f64, image: &Path) -> Settings {
+    let settings = chips::settings(robots, seed, seconds);
+    Settings { image: fs::read(image).unwrap(), radius: 1_000.0, pages: PROVEN.pages(robots), ..settings }
+}
+
+/// Flies to a time in seconds from the release.
+fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
+    let until = RELEASE + (seconds * SECOND as f64) as u64;
+    while flight.air.now() < until {
+        flight.step();
+    }
+}
+
+/// Power goes, and comes back at once.
+fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
+    let now = flight.air.now();
+    let station = &mut flight.air.stations[robot];
+    station.chip.power_on(station.cycles(now));
+}
+
+#[test]
+fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one_out() {
+    for (board, kind, place) in
+        [("nrf52840", Kind::Nrf52840, chips::SETTINGS_PAGE), ("microbit-v2", Kind::Nrf52833, 0x0007_7000)]
+    {
+        let image = told_image(&format!("board-{board}"));
+        let pages = provisioned(board, &image, place, ROBOTS);
+        assert_eq!(
+            pages,
+            PROVEN.pages(ROBOTS),
+            "{board}: what host-sim tells its robots is what the script tells"
+        );
+        let mut settings = Settings { kind, settings_page: place, pages, ..together(ROBOTS, 1, 3.5, &image) };
+        settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
+        let mut flight = told_flight(settings, &MASTER, PROVEN);
+        fly_to(&mut flight, 2.4);
+        let before: Vec<_> = flight.flown.iter().map(|flown| flown.status.unwrap()).collect();
+        fly_to(&mut flight, 3.5);
+        let outcome = flight.finish();
+        let changes = outcome.key_changes.expect("the operator spoke");
+        for (index, robot) in outcome.robots.iter().enumerate() {
+            let (was, is) = (before[index], robot.status.unwrap());
+            assert_eq!((was.epoch, usize::from(was.neighbours)), (0, ROBOTS - 1), "{board}, robot {index}");
+            assert_eq!(robot.differs, None, "{board}, robot {index} and its native twin");
+            assert!(robot.equal > 450, "{board}, robot {index}: {} ticks were compared", robot.equal);
+            assert!(robot.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE));
+            assert!(
+                robot.stack <= 6_144,
+                "{board}, robot {index}: {} bytes of stack, of 16 KiB",
+                robot.stack
+            );
+            let [(_, 0), rest @ ..] = &robot.epochs[..] else {
+                panic!("{board}, robot {index}: {:?}", robot.epochs)
+            };
+            if index == EXPELLED {
+                assert_eq!(
+                    (rest, is.neighbours),
+                    (&[][..], 0),
+                    "{board}: it neither has the key nor hears anybody"
+                );
+            } else {
+                assert_eq!(
+                    rest,
+                    [(changes, 1)],
+                    "{board}, robot {index}: the key of epoch 1, from that tick on"
+                );
+                assert_eq!(
+                    usize::from(is.neighbours),
+                    ROBOTS - 2,
+                    "{board}, robot {index}: all but the lost one"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_lately() {
+    let image = told_image("board-nrf52840");
+    // Nobody else is there who could tell it again.
+    let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
+    fly_to(&mut flight, 0.2);
+    let at = flight.flown[0].status.unwrap().tick + 100;
+    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    fly_to(&mut flight, 0.32);
+    assert_eq!(flight.flown[0].epochs.len(), 1, "not used yet");
+    cut_power(&mut flight, 0);
+    fly_to(&mut flight, 4.0);
+    let outcome = flight.finish();
+    assert_eq!(outcome.robots[0].epochs.last().map(|(_, epoch)| *epoch), Some(1));
+}
+
+#[test]
+fn who_loses_power_before_or_after_the_change_finds_back() {
+    let image = told_image("board-nrf52840");
+    let mut settings = together(ROBOTS, 3, 6.0, &image);
+    settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
+    let mut flight = told_flight(settings, &MASTER, PROVEN);
+    let cuts = [(1, 2.0), (2, 2.45), (4, 2.6)];
+    for (robot, when) in cuts {
+        fly_to(&mut flight, when);
+        cut_power(&mut flight, robot);
+    }
+    fly_to(&mut flight, 6.0);
+    let outcome = flight.finish();
+    let changes = outcome.key_changes.unwrap();
+    for (index, robot) in outcome.robots.iter().enumerate().filter(|(index, _)| *index != EXPELLED) {
+        let (status, cut) = (robot.status.unwrap(), cuts.iter().find(|(cut, _)| *cut == index));
+        assert_eq!((status.epoch, usize::from(status.neighbours)), (1, ROBOTS - 2), "robot {index}");
+        if cut.is_none() {
+            assert_eq!(robot.epochs, [(robot.epochs[0].0, 0), (changes, 1)], "robot {index}");
+            assert_eq!(robot.differs, None, "robot {index} and its native twin");
+        }
+    }
+    assert_eq!(outcome.robots[EXPELLED].status.unwrap().neighbours, 0);
+}
+
+#[test]
+fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
+    let image = told_image("board-nrf52840");
+    let mut settings = together(4, 4, 2.0, &image);
+    // The last robot's roster is of a swarm whose names are others: what is proven to it, it cannot check.
+    let foreign = PROVEN.roster(9, 4);
+    let personal = wdgnn_core::rekey::personal_key(&MASTER, 3);
+    settings.pages[3] = host_sim::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
+    let mut flight = told_flight(settings, &MASTER, PROVEN);
+    let mut proofs = [0; 4];
+    while flight.air.now() < flight.end() {
+        flight.step();
+        for frame in flight.overheard.drain(..) {
+            let (_, content) = wdgnn_protocol::mac::content(&frame).unwrap();
+            let from = usize::from(u16::from_le_bytes([frame[7], frame[8]]));
+            proofs[from] += u32::from(content[0] & wdgnn_core::names::MARK != 0);
+        }
+    }
+    let outcome = flight.finish();
+    assert!(proofs.iter().all(|count| *count > 0), "frames with proofs: {proofs:?}");
+    for (index, robot) in outcome.robots.iter().enumerate().take(3) {
+        assert_eq!(robot.differs, None, "robot {index} and its native twin");
+        assert!(robot.refused <= 2, "robot {index} refuses no proof, only who has another time at the start");
+        assert_eq!(robot.status.unwrap().neighbours, 3);
+    }
+    assert!(outcome.robots[3].refused > 8, "whoever proves to it is refused");
+    assert!(outcome.robots[3].differs.is_some(), "its twin has the right roster, and believes others");
+}
+
+#[test]
+fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ten-hertz.wdgnn");
+    fs::write(&path, chips::model_with_exchange(10)).unwrap();
+    let model = ("WDGNN_MODEL", path.to_str().unwrap());
+    let settings = [("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told"), model];
+    let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &settings).unwrap();
+    let outcome = told_flight(together(20, 5, 2.0, &image), &MASTER, PROVEN).fly(|_| Ok(())).unwrap();
+    let frames = outcome.frames();
+    assert!(frames.sent >= 365, "{} of 400 turns were taken; everybody is silent now and then", frames.sent);
+    assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
+}
