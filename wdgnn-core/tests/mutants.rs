@@ -11,6 +11,7 @@ mod gate;
 mod keeping_safe;
 mod lateness;
 mod other_models;
+mod passing;
 mod probation;
 mod proving;
 mod rekeying;

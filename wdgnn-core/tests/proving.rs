@@ -175,11 +175,18 @@ fn everybody_counts_at_first_and_everybody_who_is_there_is_proven_within_a_few_e
             swarm.fly(&[]);
             assert!(swarm.tick < 2 + exchanges || swarm.everybody_counts(), "tick {}", swarm.tick);
             proofs += swarm.said.iter().flatten().filter(|frame| has_proofs(frame)).count();
+            for frames in &swarm.said {
+                assert!(frames.iter().all(|frame| frame.len() <= RobotOn::<P>::frame_bytes()));
+                assert!(
+                    P::FRAMES == 1 || !has_proofs(&frames[0]),
+                    "where there are more, the first one is a beacon's"
+                );
+            }
         }
         assert!(proofs > 0 && proofs <= 9 * most, "{proofs} frames in place of beacons");
         assert_eq!(swarm.refused.iter().sum::<u32>(), 0);
     }
-    check(dot154, 3, 2);
+    check(dot154, 5, 4);
     check(p2p57, 5, 5);
     check(esb32, 4, 9);
 }
@@ -287,7 +294,7 @@ fn sixteen_invented_names_neither_fill_the_table_nor_count_once_somebody_is_prov
         swarm.fly(&invented(tick));
         for robot in 0..8 {
             let (known, counted) = swarm.known(robot);
-            if tick >= 6 {
+            if tick >= 12 {
                 assert_eq!((true_ones(&known), counted.len()), (7, 7), "tick {tick}, robot {robot}");
                 assert_eq!(true_ones(&counted), 7, "tick {tick}, robot {robot}: {counted:?}");
             }
@@ -348,6 +355,21 @@ fn robots_without_a_roster_say_the_same_bytes_as_ever() {
         told.said.clone()
     });
     assert_eq!(one, other);
+}
+
+#[test]
+fn where_there_is_no_room_for_a_roster_nobody_has_to_prove_anything() {
+    let weights = weights(1);
+    let told = |name, robots| {
+        Sealed::new(Dot154::default(), &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
+    };
+    assert!(!told(1, 4).wants_proofs() && dot154(1, 4).wants_proofs());
+    let mut swarm = Swarm::new(&weights, 4, told);
+    for _ in 0..40 {
+        swarm.fly(&[]);
+        assert!(swarm.said.iter().flatten().all(|frame| !has_proofs(frame)));
+    }
+    assert!(swarm.everybody_counts());
 }
 
 #[test]

@@ -20,7 +20,7 @@ use wdgnn_core::{
     refusal::Refusal,
     rekey::{Notice, personal_key, swarm_key},
     restart,
-    seal::{Key, Rekeyable, RekeyableEsb32},
+    seal::{Key, Rekeyable, RekeyableEsb32, Sealed},
 };
 
 const MASTER: Key = *b"an operator's...";
@@ -356,9 +356,150 @@ fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_fro
     assert_eq!(robot.hear(&mut notice(2, 1, AT, 8)), Err(Refusal::NewKey));
     forged[1] = 9;
     assert_eq!(robot.hear(&mut forged), Err(Refusal::Forged));
+    // What nobody can tell from forged, since it is of an epoch further on, is not in the way of what is good.
+    assert_eq!(robot.hear(&mut notice(9, 2, AT, 8)), Err(Refusal::NewKey));
     // Each of them four times, and no more.
     assert_eq!(handed_on(&mut robot, 200), [2, 2, 2, 2, 7, 7, 7, 7]);
     assert_eq!(handed_on(&mut robot, 400), [0; 0]);
+}
+
+#[test]
+fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut robot = start(&weights, 2, &mut board);
+    let mut forged = notice(7, 1, AT, 8);
+    forged[30] ^= 1;
+    for mut frame in [forged, notice(2, 1, AT, 8), notice(7, 1, AT, 8)] {
+        assert_eq!(robot.hear(&mut frame), Err(Refusal::NewKey));
+    }
+    let (mut names, mut rounds) = (Vec::new(), Vec::new());
+    for tick in 0..100 {
+        board.run(&mut robot, tick);
+        for frame in core::mem::take(&mut board.air.sent) {
+            if let Some(notice) = Notice::read(&frame, 8) {
+                names.push(notice.name);
+                rounds.push(tick);
+            }
+        }
+    }
+    names.sort_unstable();
+    assert_eq!(names, [2, 2, 2, 2, 7, 7, 7, 7]);
+    assert!(rounds.windows(2).all(|pair| pair[1] - pair[0] == 4), "in one exchange of four: {rounds:?}");
+}
+
+#[test]
+fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
+    let weights = weights(1);
+    let codec = RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
+    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut board = Board::new();
+    assert_eq!(robot.hear(&mut notice(2, 1, AT, 4)), Err(Refusal::NewKey));
+    let mut handed_on = 0;
+    for tick in 0..40 {
+        board.run(&mut robot, tick);
+        let said = core::mem::take(&mut board.air.sent);
+        let (last, others) = said.split_last().unwrap();
+        assert_eq!(others.len(), 3);
+        assert!(others.iter().all(|frame| Notice::read(frame, 4).is_none()));
+        handed_on += u32::from(Notice::read(last, 4).is_some());
+    }
+    assert_eq!(handed_on, 4);
+}
+
+#[test]
+fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
+    let good = notice(2, 1, AT, 8);
+    assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
+    let mut other = good.clone();
+    other[0] ^= 1;
+    assert_eq!(Notice::read(&other, 8), None);
+    assert_eq!(Notice::read(&good[..good.len() - 1], 8), None);
+    assert_eq!(Notice::read(&good, 4), None);
+}
+
+#[test]
+fn where_there_is_no_room_for_others_frames_the_key_stays() {
+    let weights = weights(1);
+    let codec = Sealed::new(Dot154::default(), &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
+    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut board = Board::new();
+    assert_ne!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+    for tick in 0..300 {
+        board.run(&mut robot, tick);
+    }
+    assert_eq!(robot.epoch(), 0);
+}
+
+#[test]
+fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_one() {
+    let weights = weights(1);
+    let begun = || {
+        let mut board = Board::new();
+        let mut robot = start(&weights, 2, &mut board);
+        assert_eq!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+        (robot, board)
+    };
+    // By itself, after a second.
+    let (mut robot, mut board) = begun();
+    for tick in 0..=100 {
+        assert_eq!(robot.epoch(), 0, "tick {tick}");
+        board.run(&mut robot, tick);
+    }
+    assert_eq!(robot.epoch(), 1);
+    // By somebody who has changed already, in the next tick; and what that one said is heard as it was said.
+    let (mut robot, mut board) = begun();
+    let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
+    let key = swarm_key(&MASTER, 1);
+    let mut other = robot_on(3, &weights, Behaviour::new(Learning::OFF), dot154(3, &key, 1));
+    for tick in 0..4 {
+        assert_eq!(robot.epoch(), u8::from(tick == 3), "tick {tick}");
+        if tick == 1 {
+            other.sense(tick, Some(Sensed::now(there)));
+            board.air.heard.extend(frames(&mut other).into_iter().map(Ok));
+        }
+        board.run(&mut robot, tick);
+    }
+    let heard: Vec<Motion> = robot.neighbours().map(|known| known.beacon.state).collect();
+    assert_eq!(heard, [there]);
+}
+
+#[test]
+fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    swarm.fly_until(AT + 20, None);
+    let robot = &mut swarm.robots[0].0;
+    assert_eq!(robot.epoch(), 1);
+    assert_eq!(robot.hear(&mut notice(7, 1, AT + 7, 8)), Err(Refusal::Replayed), "for the same epoch");
+    assert_eq!(robot.hear(&mut notice(7, 1, AT, 8)), Err(Refusal::NewKey));
+}
+
+#[test]
+fn who_is_late_gets_its_key_though_somebody_talks_of_epochs_to_come() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 6, 0.0);
+    swarm.fly_until(SAID - 10, None);
+    swarm.off[3] = true;
+    swarm.fly_until(AT + 200, None);
+    for (robot, _) in &mut swarm.robots {
+        assert_eq!(robot.hear(&mut notice(200, 9, AT, 8)), Err(Refusal::NewKey));
+    }
+    swarm.restart(3);
+    swarm.fly_until(swarm.tick + 200, None);
+    assert_eq!(swarm.epochs(), [1; 6]);
+}
+
+#[test]
+fn who_has_no_new_key_keeps_the_old_one_over_a_restart() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 3, 0.0);
+    swarm.fly_until(120, None);
+    swarm.robots[1].1.flash.kept.as_ref().expect("something is kept");
+    swarm.restart(1);
+    // Without a word of the operator's.
+    (0..300).for_each(|_| swarm.fly(&[]));
+    assert_eq!((swarm.epochs(), swarm.known(1), swarm.known(0)), (vec![0; 3], vec![0, 2], vec![1, 2]));
 }
 
 #[test]

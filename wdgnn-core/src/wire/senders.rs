@@ -140,3 +140,25 @@ impl Senders {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_heard_is_known_by_its_last_frame_and_that_can_be_taken_back() {
+        let mut senders = Senders::new();
+        assert_eq!((senders.count(), senders.knows(7), senders.last(7)), (0, false, 0));
+        let frame = |sender, sequence| Identity { sender, boot: 1, sequence };
+        senders.remember(&frame(7, 100), 100);
+        senders.remember(&frame(8, 103), 103);
+        senders.remember(&frame(7, 102), 102);
+        assert_eq!(senders.count(), 2);
+        assert!(senders.knows(7) && senders.knows(8) && !senders.knows(9));
+        assert_eq!((senders.last(7), senders.last(8), senders.last(9)), (102, 103, 0));
+        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Err(Refusal::Replayed));
+        senders.put_back(7, 100);
+        assert_eq!((senders.last(7), senders.last(8)), (100, 103));
+        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Ok(()));
+    }
+}

@@ -115,6 +115,22 @@ mod tests {
     }
 
     #[test]
+    fn who_gives_way_goes_all_of_the_missing_way_alone() {
+        // As above: a push of 12 to the side would be half of it.
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        let other = motion(0.2, -0.1, 0.0, 0.0);
+        for (asked, given) in [(2.0, 24.0), (0.0, 24.0), (-5.0, 24.0), (30.0, 30.0)] {
+            let [x, y] = TASK.give_way(&own, &other, [1.0, asked]);
+            assert!((x - 1.0).abs() < 1.0e-3 && (y - given).abs() < 1.0e-3, "{asked}: {x} {y}");
+        }
+        assert_eq!(
+            TASK.give_way(&own, &motion(0.2, 5.0, 0.0, 0.0), [1.0, 2.0]),
+            [1.0, 2.0],
+            "nobody is in the way"
+        );
+    }
+
+    #[test]
     fn the_guard_is_finite_head_on_and_on_the_same_spot() {
         let own = motion(0.0, 0.0, 4.0, 0.0);
         for other in [motion(0.2, 0.0, -4.0, 0.0), own, motion(0.0, 0.0, 1.0, 1.0)] {
