@@ -14,9 +14,8 @@ use heapless::Vec;
 use nrf_pac::{NVMC, nvmc::vals::Wen};
 use wdgnn_core::{
     ports::Store,
+    restart,
     robot::{BUFFER_BYTES, ModelOf, Onboard},
-    tensor::{Numbers, Tensor},
-    wide::Model,
 };
 
 use super::{settings, start};
@@ -41,9 +40,7 @@ const ENOUGH_PAGES: u32 = 2;
 
 /// Whether a robot's record fits: its head, its keys, its wide parameters and its personal part (`docs/wire-format.md`).
 pub const fn holds<T: Onboard>() -> bool {
-    let numbers = <ModelOf<'_, T> as Model>::Wide::COUNT + T::Output::COUNT;
-    // Head 20, keys 48, two checksums and a gain.
-    20 + 48 + 12 + 4 * numbers <= LARGEST
+    restart::record_bytes::<ModelOf<'_, T>>(true) <= LARGEST
 }
 
 /// The store.
