@@ -51,6 +51,9 @@ pub fn read(words: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
             "hold_back" => faults.radio.hold_back = one(&option, &value)?,
             "spoof" => faults.spoof = Some(one(&option, &value)?),
             "sybil" => faults.sybil = one(&option, &value)?,
+            "proofs" => faults.proofs = value.extract()?,
+            "rekey" => faults.rekey = Some(one::<Partition>(&option, &value)?.0),
+            "expel" => faults.expelled = many(&option, &value)?,
             _ => return Err(PyValueError::new_err(format!("there is no fault {option}: there are {NAMES}"))),
         }
     }
@@ -59,7 +62,8 @@ pub fn read(words: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
 
 const NAMES: &str = "drop_chance, burst, corrupt_chance, duplicate_chance, delay, one_way, collisions, interference, partition, kill, \
                      reboot, brown_out, drop, join, position_noise, velocity_noise, position_bias, velocity_bias, heading_error, \
-                     sensor, motor, saturation, skew, drift, time_jump, skip, replay, forge, hold_back, liars, spoof and sybil";
+                     sensor, motor, saturation, skew, drift, time_jump, skip, replay, forge, hold_back, liars, spoof, sybil, \
+                     proofs, rekey and expel";
 
 fn one<T: FromStr<Err: ToString>>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     let text = value.str()?.to_string();

@@ -2,13 +2,14 @@
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
+    codec::KEPT_BYTES,
     message::{Beacon, Link},
     node::BeaconOf,
     refusal::Refusal,
     robot::{LONGEST_BUFFER, ModelOf},
     seal::{self, Key},
     taps::Chains,
-    task::{Numbers as _, State},
+    task::{NodeId, Numbers as _, State},
     tensor::Tensor,
     wide::Model,
 };
@@ -31,11 +32,20 @@ pub fn refusals() -> Vec<&'static str> {
 /// What a beacon tells: sender, boot, sequence, degree, state, taps, wide parameters, and which of the latter two a frame carries.
 type Told = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
 
+type Kept = [u8; KEPT_BYTES];
+
 trait Coder: Send + Sync {
     fn counts(&self) -> (usize, usize, usize);
     fn frames(&self) -> u32;
     fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal>;
     fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>>;
+    fn begin(&mut self, now: u32);
+    fn hand_on(&mut self, round: u32) -> Option<Vec<u8>>;
+    fn prove(&mut self, told: &Told, round: u32) -> Option<Vec<u8>>;
+    fn proven(&self, name: NodeId, now: u32) -> bool;
+    fn epoch(&self) -> u8;
+    fn kept(&self) -> Option<Kept>;
+    fn take_up(&mut self, kept: &Kept);
 }
 
 struct Of<T: Flown, C> {
@@ -81,6 +91,47 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
     }
 
     fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>> {
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = self.codec.encode(&self.link, &Self::beacon(told)?, round, index, &mut buffer)?;
+        buffer.get(..length).map(<[u8]>::to_vec)
+    }
+
+    fn begin(&mut self, now: u32) {
+        self.codec.begin(now);
+    }
+
+    fn hand_on(&mut self, round: u32) -> Option<Vec<u8>> {
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = self.codec.hand_on(round, C::FRAMES - 1, &mut buffer)?;
+        buffer.get(..length).map(<[u8]>::to_vec)
+    }
+
+    fn prove(&mut self, told: &Told, round: u32) -> Option<Vec<u8>> {
+        let mut buffer = [0; LONGEST_BUFFER];
+        let length = self.codec.prove(&self.link, &Self::beacon(told)?, round, C::FRAMES - 1, &mut buffer)?;
+        buffer.get(..length).map(<[u8]>::to_vec)
+    }
+
+    fn proven(&self, name: NodeId, now: u32) -> bool {
+        self.codec.wants_proofs() && self.codec.proven(name, now)
+    }
+
+    fn epoch(&self) -> u8 {
+        self.codec.epoch()
+    }
+
+    fn kept(&self) -> Option<Kept> {
+        self.codec.kept_keys()
+    }
+
+    fn take_up(&mut self, kept: &Kept) {
+        self.codec.take_up_keys(kept);
+    }
+}
+
+impl<T: Flown, C: FlownCodec> Of<T, C> {
+    /// The beacon that was told; none where a number is not admissible.
+    fn beacon(told: &Told) -> Option<Said<T>> {
         let (sender, boot, sequence, degree, state, taps, numbers, ..) = told;
         let state = T::State::from_numbers(wdgnn_core::task::Numbers::gather(state));
         let mut chains = ChainsOf::<T>::ZERO;
@@ -90,7 +141,7 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
         }
         let mut wide = WideOf::<T>::ZERO;
         wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
-        let beacon: Said<T> = Beacon {
+        Some(Beacon {
             sender: *sender,
             boot: *boot,
             sequence: *sequence,
@@ -98,22 +149,29 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
             state,
             chains,
             wide,
-        };
-        let mut buffer = [0; LONGEST_BUFFER];
-        let length = self.codec.encode(&self.link, &beacon, round, index, &mut buffer)?;
-        buffer.get(..length).map(<[u8]>::to_vec)
+        })
     }
+}
+
+/// A robot's own keys: its address, its personal key, the epoch of the swarm's key, and the keys by which others prove their names.
+struct Own {
+    name: NodeId,
+    personal: Key,
+    epoch: u8,
+    roster: &'static [Key],
 }
 
 struct ForTask<'a> {
     profile: &'a str,
     checksum: u32,
     key: Option<Key>,
+    own: Option<Own>,
 }
 
 struct ForCodec<T> {
     checksum: u32,
     key: Key,
+    own: Option<Own>,
     task: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -121,9 +179,13 @@ impl WorldVisitor for ForTask<'_> {
     type Output = PyResult<Box<dyn Coder>>;
 
     fn visit<W: World>(self) -> Self::Output {
-        let Self { checksum, key, .. } = self;
-        let visitor =
-            ForCodec::<W::Task> { checksum, key: key.unwrap_or_default(), task: std::marker::PhantomData };
+        let Self { checksum, key, own, .. } = self;
+        let visitor = ForCodec::<W::Task> {
+            checksum,
+            key: key.unwrap_or_default(),
+            own,
+            task: std::marker::PhantomData,
+        };
         let coder = visit_codec(profile(self.profile)?, key.is_some(), visitor);
         coder.ok_or_else(|| {
             let (task, profile) = (W::NAME, self.profile);
@@ -139,7 +201,14 @@ impl<T: Flown> CodecVisitor for ForCodec<T> {
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let link = Link { profile: C::profile(true), checksum: self.checksum };
-        let coder = Of::<T, C> { codec: C::with_key(&self.key), link, task: self.task };
+        let codec = match &self.own {
+            Some(Own { name, personal, epoch, roster }) => {
+                let codec = C::with_personal_key(&self.key, *epoch, *name, personal);
+                if roster.is_empty() { codec } else { codec.knowing(*name, personal, roster) }
+            }
+            None => C::with_key(&self.key),
+        };
+        let coder = Of::<T, C> { codec, link, task: self.task };
         C::fits::<T::State, ChainsOf<T>, WideOf<T>>().then(|| Box::new(coder) as Box<dyn Coder>)
     }
 }
@@ -149,16 +218,76 @@ impl<T: Flown> CodecVisitor for ForCodec<T> {
 #[allow(missing_debug_implementations, reason = "Python has a repr")]
 pub struct Codec {
     coder: Box<dyn Coder>,
+    /// The tick that was told last.
+    now: Option<u32>,
+}
+
+fn parsed(key: &[u8]) -> PyResult<Key> {
+    seal::parse_key(key).map_err(|no| PyValueError::new_err(format!("that {}", no.sentence())))
 }
 
 #[pymethods]
 impl Codec {
     #[new]
-    #[pyo3(signature = (task, profile, checksum, key=None))]
-    fn new(task: &str, profile: &str, checksum: u32, key: Option<&[u8]>) -> PyResult<Self> {
-        let bad_key = |no: seal::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
-        let key = key.map(|key| seal::parse_key(key).map_err(bad_key)).transpose()?;
-        Ok(Self { coder: visit(task, ForTask { profile, checksum, key })?? })
+    #[pyo3(signature = (task, profile, checksum, key=None, own=None))]
+    fn new(
+        task: &str,
+        profile: &str,
+        checksum: u32,
+        key: Option<&[u8]>,
+        own: Option<(NodeId, Vec<u8>, u8, Vec<Vec<u8>>)>,
+    ) -> PyResult<Self> {
+        let key = key.map(parsed).transpose()?;
+        let own = own.map(|(name, personal, epoch, roster)| {
+            if key.is_none() {
+                return Err(PyValueError::new_err("a personal key is for robots with a key: give key, too"));
+            }
+            if roster.len() > seal::ROSTER {
+                return Err(PyValueError::new_err(format!("a roster has up to {} keys", seal::ROSTER)));
+            }
+            let roster = roster.iter().map(|key| parsed(key)).collect::<PyResult<Vec<Key>>>()?;
+            // A robot's roster is there for as long as the robot, and here there is no telling how long that is: a kilobyte at most.
+            Ok(Own { name, personal: parsed(&personal)?, epoch, roster: Vec::leak(roster) })
+        });
+        let order = ForTask { profile, checksum, key, own: own.transpose()? };
+        Ok(Self { coder: visit(task, order)??, now: None })
+    }
+
+    /// The epoch of the swarm's key that is used.
+    #[getter]
+    fn epoch(&self) -> u8 {
+        self.coder.epoch()
+    }
+
+    /// What is to be known of keys after a restart.
+    #[getter]
+    fn kept<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.coder.kept().map(|kept| PyBytes::new(py, &kept))
+    }
+
+    fn take_up(&mut self, kept: &[u8]) -> PyResult<()> {
+        let kept = kept.try_into().map_err(|_| PyValueError::new_err("that is not what a codec kept"))?;
+        self.coder.take_up(&kept);
+        Ok(())
+    }
+
+    /// A tick begins: a key may come into use with it.
+    fn begin(&mut self, now: u32) {
+        if self.now.replace(now) != Some(now) {
+            self.coder.begin(now);
+        }
+    }
+
+    fn hand_on<'py>(&mut self, py: Python<'py>, exchange: u32) -> Option<Bound<'py, PyBytes>> {
+        self.coder.hand_on(exchange).map(|frame| PyBytes::new(py, &frame))
+    }
+
+    fn prove<'py>(&mut self, py: Python<'py>, told: Told, exchange: u32) -> Option<Bound<'py, PyBytes>> {
+        self.coder.prove(&told, exchange).map(|frame| PyBytes::new(py, &frame))
+    }
+
+    fn proven(&self, name: NodeId, now: u32) -> bool {
+        self.coder.proven(name, now)
     }
 
     /// How many numbers a state, the taps that travel and the wide parameters are.
@@ -174,6 +303,7 @@ impl Codec {
     }
 
     fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<Told> {
+        self.begin(now);
         self.coder.decode(now, frame).map_err(|refusal| Refused::new_err(refusal.name()))
     }
 

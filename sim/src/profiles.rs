@@ -28,9 +28,9 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
     fn with_key(key: &Key) -> Self;
 
-    /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for it.
+    /// The same for a robot whose key, which is of this epoch, can change in flight. A codec that seals nothing has no use for it.
     #[must_use]
-    fn with_personal_key(key: &Key, _name: NodeId, _personal: &Key) -> Self
+    fn with_personal_key(key: &Key, _epoch: u8, _name: NodeId, _personal: &Key) -> Self
     where
         Self: Sized,
     {
@@ -55,8 +55,8 @@ where
         Self::with_cipher(C::default(), Shared::with_key(key))
     }
 
-    fn with_personal_key(key: &Key, name: NodeId, personal: &Key) -> Self {
-        Self::with_key(key).rekeyed(name, personal, 0, key)
+    fn with_personal_key(key: &Key, epoch: u8, name: NodeId, personal: &Key) -> Self {
+        Self::with_key(key).rekeyed(name, personal, epoch, key)
     }
 
     fn knowing(self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {

@@ -144,6 +144,23 @@ fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_
 }
 
 #[test]
+fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
+    let image = told_image("board-nrf52840");
+    let mut flight = told_flight(together(1, 2, 134.0, &image), &MASTER, PROVEN);
+    fly_to(&mut flight, 0.2);
+    // All pages but the first are full. That one is, too, after two minutes of a record in ten seconds.
+    let others = chips::STORE.start + 4_096..chips::STORE.end;
+    flight.air.stations[0].chip.program(others.start, &vec![0; others.len()]);
+    fly_to(&mut flight, 130.0);
+    let at = flight.flown[0].status.unwrap().tick + 100;
+    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    fly_to(&mut flight, 130.12);
+    cut_power(&mut flight, 0);
+    fly_to(&mut flight, 134.0);
+    assert_eq!(flight.flown[0].epochs.last().map(|(_, epoch)| *epoch), Some(1));
+}
+
+#[test]
 fn who_loses_power_before_or_after_the_change_finds_back() {
     let image = told_image("board-nrf52840");
     let mut settings = together(ROBOTS, 3, 6.0, &image);

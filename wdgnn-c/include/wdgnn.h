@@ -25,8 +25,11 @@
 // wdgnn_robot_bytes tells how many a kind needs, anywhere.
 #define WDGNN_PLANE_ROBOT_BYTES 10752
 
+// The same for kinds whose key can change in flight.
+#define WDGNN_REKEYABLE_ROBOT_BYTES 15360
+
 // How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
-#define WDGNN_REFUSALS 18
+#define WDGNN_REFUSALS 19
 
 // The most numbers that a command has.
 #define WDGNN_MOST_COMMANDS 3
@@ -68,6 +71,12 @@ enum wdgnn_error
   WDGNN_ERROR_EXCHANGE_RATE = 12,
   // The key is neither 16 bytes nor 32 hexadecimal digits.
   WDGNN_ERROR_KEY_MALFORMED = 13,
+  // This kind changes its key in flight and needs a personal key.
+  WDGNN_ERROR_PERSONAL_MISSING = 14,
+  // This kind keeps its key, but a personal key or a roster was given.
+  WDGNN_ERROR_PERSONAL_UNUSED = 15,
+  // The roster is not of whole keys, or has more than 64.
+  WDGNN_ERROR_ROSTER_MALFORMED = 16,
   // Not a weight file.
   WDGNN_ERROR_NOT_WEIGHTS = 20,
   // A weight file of an unknown version.
@@ -132,7 +141,7 @@ enum wdgnn_error
   WDGNN_ERROR_REFUSED_IMPLAUSIBLE = 80,
   // Frame refused: sealed in the name of somebody who does not exist in this swarm.
   WDGNN_ERROR_REFUSED_UNLISTED = 81,
-  // Frame refused: it brings a key, which robots of this library do not change in flight.
+  // Frame refused: it brings a key, which was taken up or is handed on, and is no beacon. All is well.
   WDGNN_ERROR_REFUSED_NEW_KEY = 82,
   // Frame refused for a reason that has no number yet.
   WDGNN_ERROR_REFUSED_OTHER = 127,
@@ -197,6 +206,19 @@ typedef struct wdgnn_settings {
   size_t key_bytes;
   // How often the robot was started. On a sealed link no count may come twice: restore a record, or draw this by chance.
   uint32_t boot;
+  // How many robots the swarm has, with addresses from 0 on: a sealed robot hears nobody else. 0 hears everybody.
+  uint16_t robots;
+  // For a rekeyable kind, the epoch of the swarm's key in `key`: 0 for the first.
+  uint8_t epoch;
+  // For a rekeyable kind, the robot's personal key, as `host-sim key robots` makes it: like `key`.
+  const uint8_t *personal;
+  // How many bytes that is.
+  size_t personal_bytes;
+  // Where names have to be proven, the keys by which others prove theirs to this robot, by address: 16 bytes each, as they are. They are
+  // read where they are, and must stay there unchanged. Null where names are not proven.
+  const uint8_t *roster;
+  // How many bytes that is: at most 64 keys.
+  size_t roster_bytes;
 } wdgnn_settings;
 
 // Whose frame it was.
@@ -227,6 +249,10 @@ typedef struct wdgnn_report {
   uint8_t forgotten;
   // Neighbours whose parameters were mixed in.
   uint8_t mixed;
+  // The epoch of the swarm's key that the robot uses.
+  uint8_t epoch;
+  // A key has come, or come into use, that no record has yet: call wdgnn_store now, and keep what it writes.
+  bool store;
 } wdgnn_report;
 
 // Counted since the robot was created. Counters stop at their largest number.
@@ -291,11 +317,17 @@ extern const struct wdgnn_kind wdgnn_flocking_exact;
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_exact_sealed;
 
+// The same, with a key that can change in flight.
+extern const struct wdgnn_kind wdgnn_flocking_exact_rekeyable;
+
 // Flocking in the plane on IEEE 802.15.4.
 extern const struct wdgnn_kind wdgnn_flocking_dot154;
 
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_dot154_sealed;
+
+// The same, with a key that can change in flight.
+extern const struct wdgnn_kind wdgnn_flocking_dot154_rekeyable;
 
 // Flocking in the plane on ESP-NOW.
 extern const struct wdgnn_kind wdgnn_flocking_espnow;
@@ -303,17 +335,26 @@ extern const struct wdgnn_kind wdgnn_flocking_espnow;
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_espnow_sealed;
 
+// The same, with a key that can change in flight.
+extern const struct wdgnn_kind wdgnn_flocking_espnow_rekeyable;
+
 // Flocking in the plane on the nRF24's 32 bytes.
 extern const struct wdgnn_kind wdgnn_flocking_esb32;
 
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_esb32_sealed;
 
+// The same, with a key that can change in flight.
+extern const struct wdgnn_kind wdgnn_flocking_esb32_rekeyable;
+
 // Flocking in the plane on a Crazyflie's peer-to-peer packets.
 extern const struct wdgnn_kind wdgnn_flocking_p2p57;
 
 // The same, sealed.
 extern const struct wdgnn_kind wdgnn_flocking_p2p57_sealed;
+
+// The same, with a key that can change in flight.
+extern const struct wdgnn_kind wdgnn_flocking_p2p57_rekeyable;
 
 // Flocking in space; as wdgnn_flocking_exact. State: x, y, z, vx, vy, vz. Command: ax, ay, az.
 extern const struct wdgnn_kind wdgnn_flocking_3d_exact;
@@ -370,7 +411,8 @@ wdgnn_error wdgnn_speak(struct wdgnn_robot *robot,
                         size_t *length);
 
 // Takes in a frame that was heard in this tick. A sealed one is opened where it lies. `sender`, unless it is null, is told whose it is, if a
-// swarm member's: also of one that was refused because its sender's clock is another.
+// swarm member's: also of one that was refused because its sender's clock is another. A frame that brings the swarm's next key is taken
+// like any other, from the radio or from the operator: WDGNN_ERROR_REFUSED_NEW_KEY says that it was.
 wdgnn_error wdgnn_hear(struct wdgnn_robot *robot,
                        uint8_t *frame,
                        size_t bytes,
@@ -391,8 +433,8 @@ wdgnn_error wdgnn_neighbour(const struct wdgnn_robot *robot,
 // The parameters that the robot learns in flight, and how many: they lie in the robot. Null if there is none.
 const float *wdgnn_parameters(const struct wdgnn_robot *robot, size_t *count);
 
-// Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough; flash wears
-// out.
+// Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough, because flash
+// wears out; but at once when a report says so. There are keys in the record of a rekeyable kind.
 wdgnn_error wdgnn_store(const struct wdgnn_robot *robot,
                         uint8_t *record,
                         size_t bytes,

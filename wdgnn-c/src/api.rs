@@ -9,7 +9,7 @@ use core::{
     ptr, slice,
 };
 
-use wdgnn_core::seal::{Key, parse_key};
+use wdgnn_core::seal::{Key, ROSTER, parse_key};
 
 use crate::{
     body::{Parts, Verbs},
@@ -89,6 +89,19 @@ unsafe fn key(first: *const u8, count: usize) -> Result<Option<Key>, Error> {
     parse_key(content).map(Some).map_err(|_| Error::KeyMalformed)
 }
 
+/// The keys in these bytes, where they are.
+///
+/// # Safety
+/// Null, or so many bytes that stay there.
+unsafe fn roster(first: *const u8, count: usize) -> Result<&'static [Key], Error> {
+    if first.is_null() || count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: as the caller promises.
+    let (keys, rest) = unsafe { list::<u8>(first, count)? }.as_chunks();
+    if rest.is_empty() && keys.len() <= ROSTER { Ok(keys) } else { Err(Error::RosterMalformed) }
+}
+
 fn count(kind: Option<&Kind>, of: impl FnOnce(&Counts) -> usize) -> usize {
     kind.map_or(0, |kind| of(&kind.any().counts()))
 }
@@ -163,9 +176,12 @@ pub unsafe extern "C" fn wdgnn_create(
             let [settings] = list(settings, 1)? else { return Err(Error::Null) };
             let kind = kind.ok_or(Error::Null)?;
             let weights = list(settings.weights, settings.weights_bytes)?;
-            let Settings { address, boot, .. } = *settings;
+            let Settings { address, boot, robots, epoch, .. } = *settings;
+            let personal = key(settings.personal, settings.personal_bytes)?;
             let key = key(settings.key, settings.key_bytes)?;
-            let parts = Parts { address, weights, key: key.as_ref(), boot };
+            let personal = personal.as_ref().map(|personal| (personal, epoch));
+            let roster = roster(settings.roster, settings.roster_bytes)?;
+            let parts = Parts { address, weights, key: key.as_ref(), boot, robots, personal, roster };
             kind.any().make_robot(kind, memory, bytes, &parts)?;
             put(robot, memory.cast())
         }
@@ -215,7 +231,8 @@ pub unsafe extern "C" fn wdgnn_speak(
 }
 
 /// Takes in a frame that was heard in this tick. A sealed one is opened where it lies. `sender`, unless it is null, is told whose it is, if a
-/// swarm member's: also of one that was refused because its sender's clock is another.
+/// swarm member's: also of one that was refused because its sender's clock is another. A frame that brings the swarm's next key is taken
+/// like any other, from the radio or from the operator: WDGNN_ERROR_REFUSED_NEW_KEY says that it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_hear(
     robot: *mut Robot,
@@ -278,8 +295,8 @@ pub unsafe extern "C" fn wdgnn_parameters(robot: *const Robot, count: *mut usize
     if parameters.is_empty() { ptr::null() } else { parameters.as_ptr() }
 }
 
-/// Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough; flash wears
-/// out.
+/// Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough, because flash
+/// wears out; but at once when a report says so. There are keys in the record of a rekeyable kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_store(
     robot: *const Robot,

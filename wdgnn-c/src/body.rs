@@ -10,7 +10,7 @@ use wdgnn_core::{
     ports::{Actuator, Sensed, Store},
     restart,
     robot::{self, LONGEST_BUFFER, Onboard, Robot},
-    seal::{Key, SealedWith},
+    seal::{Key, ROSTER, SealedWith},
     task::{Numbers, State},
     tensor::Tensor as _,
     tick::{self, Hearing, MOST_FRAMES, MOST_VOUCHED, PortErrors},
@@ -28,6 +28,10 @@ pub struct Parts<'a> {
     pub weights: &'static [u8],
     pub key: Option<&'a Key>,
     pub boot: u32,
+    pub robots: u16,
+    /// The personal key, and the epoch of the swarm's.
+    pub personal: Option<(&'a Key, u8)>,
+    pub roster: &'static [Key],
 }
 
 /// What a robot does, in the order of a tick, and what it can be asked.
@@ -39,7 +43,7 @@ pub trait Verbs {
     fn counters(&self) -> &Counters;
     fn parameters(&self) -> &[f32];
     fn neighbour(&self, index: usize) -> Option<Neighbour>;
-    fn store(&self, buffer: &mut [u8]) -> Result<usize, Error>;
+    fn store(&mut self, buffer: &mut [u8]) -> Result<usize, Error>;
     fn restore(&mut self, record: &[u8]) -> Result<(), Error>;
 }
 
@@ -47,6 +51,17 @@ pub trait Verbs {
 pub trait Keyed: Codec + Sized + Sync {
     /// One that has heard nothing yet.
     fn with_key(key: Option<&Key>) -> Result<Self, Error>;
+
+    /// Whether its key can change in flight.
+    const REKEYABLE: bool = false;
+
+    /// The same for a robot that was told these parts.
+    fn of(parts: &Parts<'_>) -> Result<Self, Error> {
+        if parts.personal.is_some() || !parts.roster.is_empty() {
+            return Err(Error::PersonalUnused);
+        }
+        Self::with_key(parts.key)
+    }
 }
 
 macro_rules! open {
@@ -67,6 +82,22 @@ impl<P: Codec + Default + Sync, const TAG: usize> Keyed for SealedWith<P, Aes, T
     }
 }
 
+impl<P: Codec + Default + Sync, const TAG: usize> Keyed for SealedWith<P, Aes, TAG, ROSTER> {
+    const REKEYABLE: bool = true;
+
+    fn with_key(key: Option<&Key>) -> Result<Self, Error> {
+        key.map(|key| Self::new(P::default(), key)).ok_or(Error::KeyMissing)
+    }
+
+    fn of(parts: &Parts<'_>) -> Result<Self, Error> {
+        let key = parts.key.ok_or(Error::KeyMissing)?;
+        let (personal, epoch) = parts.personal.ok_or(Error::PersonalMissing)?;
+        let link = Self::with_key(parts.key)?.rekeyed(parts.address, personal, epoch, key);
+        let proven = !parts.roster.is_empty();
+        Ok(if proven { link.knowing(parts.address, personal, parts.roster) } else { link })
+    }
+}
+
 /// A robot and what is counted of it.
 pub struct Body<T: Onboard, P: Codec> {
     node: Robot<'static, P, T>,
@@ -82,7 +113,7 @@ pub struct Body<T: Onboard, P: Codec> {
 impl<T: Onboard, P: Keyed> Body<T, P> {
     #[inline]
     pub fn new(parts: &Parts<'_>) -> Result<Self, Error> {
-        let codec = P::with_key(parts.key)?;
+        let codec = P::of(parts)?;
         let weights = Weights::open(parts.weights)?;
         // Rarer is no problem: more robots have their turn then.
         if weights.header.interval < P::profile(true).interval() {
@@ -90,6 +121,7 @@ impl<T: Onboard, P: Keyed> Body<T, P> {
         }
         let mut node = robot::robot(parts.address, &weights, codec)?;
         node.set_boot(parts.boot);
+        node.set_robots(parts.robots);
         Ok(Self {
             node,
             spoken: 0,
@@ -181,6 +213,8 @@ impl<T: Onboard, P: Keyed> Verbs for Body<T, P> {
             neighbours: report.neighbours,
             forgotten: report.forgotten,
             mixed: report.agreement.mixed,
+            epoch: self.node.epoch(),
+            store: self.node.keys_unsaved(false),
         }
     }
 
@@ -200,9 +234,10 @@ impl<T: Onboard, P: Keyed> Verbs for Body<T, P> {
         Some(Neighbour { address: found.beacon.sender, counts: found.counts, heard: found.heard, state })
     }
 
-    fn store(&self, buffer: &mut [u8]) -> Result<usize, Error> {
+    fn store(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut store = Record { there: None, saved: 0 };
         restart::keep(&self.node, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
+        self.node.keys_unsaved(true);
         Ok(store.saved)
     }
 

@@ -54,6 +54,12 @@ pub enum Error {
     ExchangeRate = 12,
     /// The key is neither 16 bytes nor 32 hexadecimal digits.
     KeyMalformed = 13,
+    /// This kind changes its key in flight and needs a personal key.
+    PersonalMissing = 14,
+    /// This kind keeps its key, but a personal key or a roster was given.
+    PersonalUnused = 15,
+    /// The roster is not of whole keys, or has more than 64.
+    RosterMalformed = 16,
 
     /// Not a weight file.
     NotWeights = 20,
@@ -120,7 +126,7 @@ pub enum Error {
     RefusedImplausible = 80,
     /// Frame refused: sealed in the name of somebody who does not exist in this swarm.
     RefusedUnlisted = 81,
-    /// Frame refused: it brings a key, which robots of this library do not change in flight.
+    /// Frame refused: it brings a key, which was taken up or is handed on, and is no beacon. All is well.
     RefusedNewKey = 82,
     /// Frame refused for a reason that has no number yet.
     RefusedOther = 127,
@@ -141,6 +147,9 @@ errors! {
     RecordRefused: c"the record is damaged or of another model: no parameters were taken up";
     ExchangeRate: c"the network was trained for more exchanges a second than this link profile has";
     KeyMalformed: c"the key is neither 16 bytes nor 32 hexadecimal digits";
+    PersonalMissing: c"this kind of robot changes its key in flight and needs a personal key";
+    PersonalUnused: c"this kind of robot keeps its key, but was given a personal key or a roster: choose its rekeyable sister";
+    RosterMalformed: c"the roster is not of keys of 16 bytes, or has more than 64";
     NotWeights: c"this is not a weight file";
     WeightsVersion: c"the weight file has a version that this library does not read";
     WeightsTruncated: c"the weight file is shorter or longer than it says";
@@ -173,7 +182,7 @@ errors! {
     RefusedTooManySenders: c"frame refused: sealed by one more sender than a robot keeps count of";
     RefusedImplausible: c"frame refused: it contradicts its sender, or no honest robot can say it";
     RefusedUnlisted: c"frame refused: no robot of this swarm has its sender's address";
-    RefusedNewKey: c"frame refused: it brings a key and is no beacon";
+    RefusedNewKey: c"frame refused: it brings a key, which was taken, and is no beacon";
     RefusedOther: c"frame refused";
 }
 

@@ -12,11 +12,10 @@ use wdgnn_core::{
     esb32::Esb32,
     flocking::Flocking,
     p2p57::P2p57,
+    restart,
     robot::{ModelOf, Onboard, Robot},
-    seal::{Key, Sealed, SealedEsb32},
+    seal::{Key, Rekeyable, RekeyableEsb32, Sealed, SealedEsb32},
     task::{Numbers, State, Task},
-    tensor::Tensor,
-    wide::Model,
 };
 
 use crate::{
@@ -24,7 +23,7 @@ use crate::{
     error::Error,
     listener::{Listener, Reads},
     place::{Front, LISTENER, Placed, ROBOT},
-    told::{MOST_COMMANDS, MOST_STATES, PLANE_ROBOT_BYTES},
+    told::{MOST_COMMANDS, MOST_STATES, PLANE_ROBOT_BYTES, REKEYABLE_ROBOT_BYTES},
 };
 
 /// A kind of robots: a task on a link profile, sealed or not.
@@ -94,28 +93,23 @@ struct Of<T, P>(PhantomData<fn() -> (T, P)>);
 impl<T: Onboard, P: Keyed + 'static> Of<T, P> {
     const KIND: Kind = {
         assert!(<T::State as State>::Numbers::COUNT <= MOST_STATES && T::Output::COUNT <= MOST_COMMANDS);
-        assert!(
-            size_of::<usize>() > 4
-                || T::Output::COUNT > 2
-                || Placed::<Body<T, P>>::BYTES <= PLANE_ROBOT_BYTES
-        );
+        let most = if P::REKEYABLE { REKEYABLE_ROBOT_BYTES } else { PLANE_ROBOT_BYTES };
+        assert!(size_of::<usize>() > 4 || T::Output::COUNT > 2 || Placed::<Body<T, P>>::BYTES <= most);
         Kind(&Self(PhantomData))
     };
 }
 
 impl<T: Onboard, P: Keyed + 'static> AnyKind for Of<T, P> {
     fn counts(&self) -> Counts {
-        let (wide, command) = (<ModelOf<'_, T> as Model>::Wide::COUNT, <T as Task>::Output::COUNT);
         Counts {
             robot_bytes: Placed::<Body<T, P>>::BYTES,
             listener_bytes: Placed::<Listener<T, P>>::BYTES,
             frame_bytes: <Robot<'_, P, T>>::frame_bytes(),
-            // docs/wire-format.md: checksum, boot count, parameters, gain and bias, a CRC-32 behind each of three parts.
-            record_bytes: 4 * (2 + 1 + wide + 1 + 1 + command + 1),
+            record_bytes: restart::record_bytes::<ModelOf<'_, T>>(P::REKEYABLE),
             frames: P::FRAMES,
             interval: P::profile(true).interval().into(),
             state: <T::State as State>::Numbers::COUNT,
-            command,
+            command: <T as Task>::Output::COUNT,
         }
     }
 
@@ -159,30 +153,45 @@ pub static wdgnn_flocking_exact: Kind = Of::<Flocking, Exact>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_exact_sealed: Kind = Of::<Flocking, Sealed<Exact>>::KIND;
+/// The same, with a key that can change in flight.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_exact_rekeyable: Kind = Of::<Flocking, Rekeyable<Exact>>::KIND;
 /// Flocking in the plane on IEEE 802.15.4.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_dot154: Kind = Of::<Flocking, Dot154>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_dot154_sealed: Kind = Of::<Flocking, Sealed<Dot154>>::KIND;
+/// The same, with a key that can change in flight.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_dot154_rekeyable: Kind = Of::<Flocking, Rekeyable<Dot154>>::KIND;
 /// Flocking in the plane on ESP-NOW.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_espnow: Kind = Of::<Flocking, EspNow>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_espnow_sealed: Kind = Of::<Flocking, Sealed<EspNow>>::KIND;
+/// The same, with a key that can change in flight.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_espnow_rekeyable: Kind = Of::<Flocking, Rekeyable<EspNow>>::KIND;
 /// Flocking in the plane on the nRF24's 32 bytes.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_esb32: Kind = Of::<Flocking, Esb32>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_esb32_sealed: Kind = Of::<Flocking, SealedEsb32>::KIND;
+/// The same, with a key that can change in flight.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_esb32_rekeyable: Kind = Of::<Flocking, RekeyableEsb32>::KIND;
 /// Flocking in the plane on a Crazyflie's peer-to-peer packets.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_p2p57: Kind = Of::<Flocking, P2p57>::KIND;
 /// The same, sealed.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_p2p57_sealed: Kind = Of::<Flocking, Sealed<P2p57>>::KIND;
+/// The same, with a key that can change in flight.
+#[unsafe(no_mangle)]
+pub static wdgnn_flocking_p2p57_rekeyable: Kind = Of::<Flocking, Rekeyable<P2p57>>::KIND;
 /// Flocking in space; as wdgnn_flocking_exact. State: x, y, z, vx, vy, vz. Command: ax, ay, az.
 #[unsafe(no_mangle)]
 pub static wdgnn_flocking_3d_exact: Kind = Of::<Flocking<3>, Exact>::KIND;

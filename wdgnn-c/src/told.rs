@@ -11,8 +11,11 @@ pub const ALIGNMENT: usize = 16;
 /// wdgnn_robot_bytes tells how many a kind needs, anywhere.
 pub const PLANE_ROBOT_BYTES: usize = 10_752;
 
+/// The same for kinds whose key can change in flight.
+pub const REKEYABLE_ROBOT_BYTES: usize = 15_360;
+
 /// How many reasons to refuse a frame there are: from WDGNN_ERROR_REFUSED_TOO_SHORT on.
-pub const REFUSALS: usize = 18;
+pub const REFUSALS: usize = 19;
 
 /// The most numbers that a command has.
 pub const MOST_COMMANDS: usize = 3;
@@ -33,6 +36,19 @@ pub struct Settings {
     pub key_bytes: usize,
     /// How often the robot was started. On a sealed link no count may come twice: restore a record, or draw this by chance.
     pub boot: u32,
+    /// How many robots the swarm has, with addresses from 0 on: a sealed robot hears nobody else. 0 hears everybody.
+    pub robots: u16,
+    /// For a rekeyable kind, the epoch of the swarm's key in `key`: 0 for the first.
+    pub epoch: u8,
+    /// For a rekeyable kind, the robot's personal key, as `host-sim key robots` makes it: like `key`.
+    pub personal: *const u8,
+    /// How many bytes that is.
+    pub personal_bytes: usize,
+    /// Where names have to be proven, the keys by which others prove theirs to this robot, by address: 16 bytes each, as they are. They are
+    /// read where they are, and must stay there unchanged. Null where names are not proven.
+    pub roster: *const u8,
+    /// How many bytes that is: at most 64 keys.
+    pub roster_bytes: usize,
 }
 
 /// What the safety gate did to a command.
@@ -88,6 +104,10 @@ pub struct Report {
     pub forgotten: u8,
     /// Neighbours whose parameters were mixed in.
     pub mixed: u8,
+    /// The epoch of the swarm's key that the robot uses.
+    pub epoch: u8,
+    /// A key has come, or come into use, that no record has yet: call wdgnn_store now, and keep what it writes.
+    pub store: bool,
 }
 
 /// Whose frame it was.

@@ -328,6 +328,12 @@ where
         self.codec.epoch()
     }
 
+    /// Whether a key has come, or come into use, that no record has yet: it is to be kept at once ([`restart`](crate::restart)). `saved` says
+    /// that it was. [`tick::run`](crate::tick::run) sees to it by itself.
+    pub fn keys_unsaved(&mut self, saved: bool) -> bool {
+        self.codec.keys_unsaved(saved)
+    }
+
     /// Where frames are made and read.
     pub(crate) fn codec(&mut self) -> &mut P {
         &mut self.codec

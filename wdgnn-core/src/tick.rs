@@ -127,13 +127,13 @@ where
     let hearing = hear(node, ports.radio, buffer, &mut errors);
     let mut report = conclude(node, ports.actuator, &hearing, errors);
     // A new key is kept at once.
-    let new_key = node.codec().keys_unsaved(false);
+    let new_key = node.keys_unsaved(false);
     if new_key {
         ports.store.insist();
     }
     if new_key || node.tick() % SAVE_EVERY == SAVE_EVERY - 1 {
         match save(node, ports.store, buffer) {
-            Some(()) => _ = node.codec().keys_unsaved(true),
+            Some(()) => _ = node.keys_unsaved(true),
             None => report.errors.store += 1,
         }
     }

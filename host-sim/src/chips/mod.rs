@@ -289,9 +289,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         if now >= RELEASE && (now - RELEASE).is_multiple_of(TICK) {
             self.look(now);
         }
-        if let Some(operator) = &mut self.operator
+        let flown = now.checked_sub(RELEASE).map(|passed| (passed / TICK) as u32);
+        if let (Some(operator), Some(tick)) = (&mut self.operator, flown)
             && let Some(listener) = operator.listener()
-            && let Some(frame) = operator.say(now, self.flown[listener].status.map(|status| status.tick))
+            && let Some(frame) = operator.say(tick, self.flown[listener].status.map(|status| status.tick))
         {
             self.companions[listener].hand_over(frame);
         }

@@ -3,18 +3,16 @@
 
 use std::ops::Range;
 
-use chip::air::SECOND;
 use wdgnn_core::{compact::TAG_BYTES, rekey::personal_key, seal::Key, task::NodeId};
 use wdgnn_protocol::companion::CHECKSUM;
 
-use super::{RELEASE, TICK};
 use crate::{
     air::station::{self, MASTER},
     scene::Frame,
 };
 
-/// From one frame with a key to the next.
-const EVERY: u64 = SECOND / 10;
+/// Ticks from one frame with a key to the next.
+const EVERY: u32 = 10;
 
 /// Puts a checksum behind what is in a page from an offset on.
 fn sealed(page: &mut Vec<u8>, from: usize) {
@@ -77,7 +75,7 @@ impl Told {
 /// How the swarm's key is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rekey {
-    /// From when on the operator speaks and when the key changes, in ticks from the release.
+    /// From when on the operator speaks and when the key changes, in ticks from the beginning of the flight.
     pub ticks: Range<u32>,
     /// Who gets no key.
     pub expelled: Vec<usize>,
@@ -88,8 +86,7 @@ pub struct Rekey {
 pub(super) struct Operator {
     frames: Vec<Frame>,
     staying: Vec<usize>,
-    from: u64,
-    until: u64,
+    ticks: Range<u32>,
     said: usize,
     /// The swarm's tick from which on the new key is used, once the operator has said it.
     pub changes: Option<u32>,
@@ -98,8 +95,7 @@ pub(super) struct Operator {
 impl Operator {
     pub fn new(rekey: &Rekey, robots: usize) -> Self {
         let staying = (0..robots).filter(|robot| !rekey.expelled.contains(robot)).collect();
-        let [from, until] = [rekey.ticks.start, rekey.ticks.end].map(|tick| RELEASE + u64::from(tick) * TICK);
-        Self { frames: vec![], staying, from, until, said: 0, changes: None }
+        Self { frames: vec![], staying, ticks: rekey.ticks.clone(), said: 0, changes: None }
     }
 
     /// Whose companion it speaks to: that of the first who stays.
@@ -107,14 +103,14 @@ impl Operator {
         self.staying.first().copied()
     }
 
-    /// What it says at a true time, when the robot that it speaks to has told this tick of the swarm's.
-    pub fn say(&mut self, now: u64, tick: Option<u32>) -> Option<Frame> {
-        let due = self.from + self.said as u64 * EVERY;
-        if now < due || now >= self.until {
+    /// What it says in a tick of the flight, when the robot that it speaks to has told this tick of the swarm's.
+    pub fn say(&mut self, now: u32, tick: Option<u32>) -> Option<Frame> {
+        let due = self.ticks.start.saturating_add(EVERY.saturating_mul(self.said as u32));
+        if now < due || now >= self.ticks.end {
             return None;
         }
         if self.frames.is_empty() {
-            let at = tick? + ((self.until - self.from) / TICK) as u32;
+            let at = tick?.saturating_add(self.ticks.len() as u32);
             self.frames = station::frames(self.staying.iter().copied(), at, TAG_BYTES);
             self.changes = Some(at);
         }

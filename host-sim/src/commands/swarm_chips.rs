@@ -140,7 +140,7 @@ impl CodecVisitor for Prepared<'_> {
         let twin = |id| {
             let personal = personal_key(&MASTER, id);
             let mut codec = if self.told.personal {
-                C::with_personal_key(&self.key, id, &personal)
+                C::with_personal_key(&self.key, 0, id, &personal)
             } else {
                 C::with_key(&self.key)
             };

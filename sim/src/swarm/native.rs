@@ -64,7 +64,7 @@ where
         let name = robot as NodeId;
         let personal = personal_key(&MASTER, name);
         let mut codec = if self.rekeyed || self.proofs {
-            C::with_personal_key(&self.key, name, &personal)
+            C::with_personal_key(&self.key, 0, name, &personal)
         } else {
             C::with_key(&self.key)
         };

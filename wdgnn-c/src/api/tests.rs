@@ -3,12 +3,17 @@
 use core::mem::MaybeUninit;
 use std::vec::Vec;
 
-use wdgnn_core::weights::Aligned;
+use wdgnn_core::{
+    cipher::Aes,
+    rekey::{Notice, pair_key, personal_key, swarm_key},
+    weights::Aligned,
+};
 
 use super::*;
 use crate::{
     kind::{
-        wdgnn_flocking_dot154 as dot154, wdgnn_flocking_exact as exact, wdgnn_flocking_exact_sealed as sealed,
+        wdgnn_flocking_dot154 as dot154, wdgnn_flocking_exact as exact,
+        wdgnn_flocking_exact_rekeyable as rekeyable, wdgnn_flocking_exact_sealed as sealed,
     },
     told::{MOST_COMMANDS, Verdict},
 };
@@ -17,7 +22,7 @@ static WEIGHTS: &Aligned<[u8]> = &Aligned(*include_bytes!("../../../models/flock
 
 /// Memory for one robot or listener.
 fn memory() -> Vec<u128> {
-    std::vec![0; 1024]
+    std::vec![0; 1_200]
 }
 
 fn settings(address: u16) -> Settings {
@@ -29,6 +34,12 @@ fn settings(address: u16) -> Settings {
         key: ptr::null(),
         key_bytes: 0,
         boot: 0,
+        robots: 0,
+        epoch: 0,
+        personal: ptr::null(),
+        personal_bytes: 0,
+        roster: ptr::null(),
+        roster_bytes: 0,
     }
 }
 
@@ -107,13 +118,26 @@ fn what_is_no_robot_is_none_of_any_function() {
 }
 
 /// A robot in memory of its own.
-struct Flying(#[allow(dead_code, reason = "it is where the robot is")] Vec<u128>, *mut Robot);
+struct Flying(#[allow(dead_code, reason = "it is where the robot is")] Vec<u128>, *mut Robot, &'static Kind);
 
 impl Flying {
     fn new(address: u16) -> Self {
+        Self::of(&exact, &settings(address))
+    }
+
+    fn of(kind: &'static Kind, settings: &Settings) -> Self {
         let mut memory = memory();
-        let robot = create(&exact, &mut memory, &settings(address)).unwrap();
-        Self(memory, robot)
+        let robot = create(kind, &mut memory, settings).unwrap();
+        Self(memory, robot, kind)
+    }
+
+    fn store(&self) -> Vec<u8> {
+        let (mut record, mut length) = (std::vec![0; wdgnn_record_bytes(Some(self.2))], 0);
+        // SAFETY: a robot is there, and so is the record.
+        let error = unsafe { wdgnn_store(self.1, record.as_mut_ptr(), record.len(), &raw mut length) };
+        assert_eq!(error, Error::None);
+        record.truncate(length);
+        record
     }
 
     fn sense(&self, tick: u32, state: [f32; 4]) -> Error {
@@ -122,7 +146,7 @@ impl Flying {
     }
 
     fn speak(&self) -> Vec<u8> {
-        let (mut frame, mut length) = (std::vec![0; wdgnn_frame_bytes(Some(&exact))], 0);
+        let (mut frame, mut length) = (std::vec![0; wdgnn_frame_bytes(Some(self.2))], 0);
         // SAFETY: a robot is there, and so is the buffer.
         let error = unsafe { wdgnn_speak(self.1, frame.as_mut_ptr(), frame.len(), &raw mut length) };
         assert_eq!(error, Error::None);
@@ -214,4 +238,107 @@ fn what_was_learned_outlives_a_restart() {
     assert_eq!(parameters(&one), parameters(&again));
     again.sense(30, [0.0; 4]);
     assert_eq!(two.hear(&mut again.speak()).1, Sender { member: true, address: 1, boot: 1, tick: 30 });
+}
+
+const MASTER: Key = *b"operator's alone";
+/// Who has just started is not sure of the time for a second.
+const CHANGE: u32 = 160;
+
+/// A robot with a personal key, which knows by which keys three others prove their names.
+fn told(address: u16, epoch: u8) -> Flying {
+    let (key, personal) = (swarm_key(&MASTER, epoch), personal_key(&MASTER, address));
+    let proof = |name| pair_key::<Aes>(&personal_key(&MASTER, name), address);
+    let roster = std::boxed::Box::leak(std::boxed::Box::new([0, 1, 2].map(proof))).as_flattened();
+    let settings = Settings {
+        key: key.as_ptr(),
+        key_bytes: key.len(),
+        robots: 3,
+        epoch,
+        personal: personal.as_ptr(),
+        personal_bytes: personal.len(),
+        roster: roster.as_ptr(),
+        roster_bytes: roster.len(),
+        ..settings(address)
+    };
+    Flying::of(&rekeyable, &settings)
+}
+
+/// The operator's frame for a robot.
+fn next_key(name: u16) -> Vec<u8> {
+    let mut frame = std::vec![0; Notice::bytes(8)];
+    let notice = Notice { name, epoch: 1, at: CHANGE };
+    notice.write(&personal_key(&MASTER, name), &swarm_key(&MASTER, 1), 8, &mut frame).unwrap();
+    frame
+}
+
+/// Ticks in which everybody hears everybody; returns what came of the last, by robot.
+fn fly(robots: &[Flying; 3], ticks: core::ops::Range<u32>) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for tick in ticks {
+        let places = [0.0, 1.0, 2.0].map(|x| [x, 0.0, 0.0, 0.0]);
+        robots
+            .iter()
+            .zip(places)
+            .for_each(|(robot, state)| assert_eq!(robot.sense(tick, state), Error::None));
+        let said: Vec<_> = robots.iter().map(Flying::speak).collect();
+        reports.clear();
+        for (index, robot) in robots.iter().enumerate() {
+            let others = said.iter().enumerate().filter(|(other, _)| *other != index);
+            others.for_each(|(_, frame)| _ = robot.hear(&mut frame.clone()));
+            reports.push(robot.finish());
+        }
+    }
+    reports
+}
+
+#[test]
+fn a_key_that_one_robot_is_brought_comes_to_all_who_stay_and_the_lost_one_is_alone() {
+    let mut robots = [0, 1, 2].map(|address| told(address, 0));
+    let report = fly(&robots, 0..20);
+    assert!(report.iter().all(|report| (report.neighbours, report.epoch, report.store) == (2, 0, false)));
+    // Robot 2 was captured. Robot 0 hears what the operator says.
+    for name in [0, 1] {
+        assert_eq!(robots[0].hear(&mut next_key(name)).0, Error::RefusedNewKey);
+    }
+    assert!(fly(&robots, 20..21)[0].store, "a key is to be kept at once");
+    let record = robots[0].store();
+    let report = fly(&robots, 21..40);
+    assert!(!report[0].store && report[1].store, "by now it was handed on");
+    // Power fails on robot 0, before the change.
+    robots[0] = told(0, 0);
+    // SAFETY: a robot is there, and so is the record.
+    assert_eq!(unsafe { wdgnn_restore(robots[0].1, record.as_ptr(), record.len()) }, Error::None);
+    let (before, after) = (fly(&robots, 40..CHANGE), fly(&robots, CHANGE..CHANGE + 30));
+    assert!(before.iter().all(|report| report.epoch == 0));
+    let told = |report: &Report| (report.epoch, report.neighbours);
+    assert_eq!((told(&after[0]), told(&after[1]), told(&after[2])), ((1, 1), (1, 1), (0, 0)));
+    // A robot that is made today.
+    robots[2] = self::told(2, 1);
+    assert_eq!(fly(&robots, CHANGE + 30..CHANGE + 50)[1].neighbours, 2);
+    let mut counters = Counters::default();
+    // SAFETY: a robot is there.
+    assert_eq!(unsafe { wdgnn_counters(robots[1].1, &raw mut counters) }, Error::None);
+    assert!(counters.refused[Error::RefusedNewKey as usize - Error::RefusedTooShort as usize] > 0);
+}
+
+#[test]
+fn what_a_robot_is_told_of_keys_must_fit_its_kind() {
+    let (mut memory, key) = (memory(), [7; 16]);
+    let with = |personal: &[u8], roster: &[u8]| Settings {
+        key: key.as_ptr(),
+        key_bytes: key.len(),
+        personal: personal.as_ptr(),
+        personal_bytes: personal.len(),
+        roster: roster.as_ptr(),
+        roster_bytes: roster.len(),
+        ..settings(1)
+    };
+    let mut refused = |kind, settings: &Settings| create(kind, &mut memory, settings).unwrap_err();
+    assert_eq!(refused(&rekeyable, &with(&[], &[])), Error::PersonalMissing);
+    assert_eq!(refused(&rekeyable, &with(&[1; 15], &[])), Error::KeyMalformed);
+    assert_eq!(refused(&rekeyable, &with(&[1; 16], &[2; 40])), Error::RosterMalformed);
+    assert_eq!(refused(&rekeyable, &with(&[1; 16], &[2; 65 * 16])), Error::RosterMalformed);
+    assert_eq!(refused(&sealed, &with(&[1; 16], &[])), Error::PersonalUnused);
+    assert_eq!(refused(&sealed, &with(&[], &[2; 32])), Error::PersonalUnused);
+    assert_eq!(refused(&exact, &with(&[1; 16], &[])), Error::PersonalUnused);
 }

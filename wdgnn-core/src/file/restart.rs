@@ -30,6 +30,13 @@ pub const RESERVED_TICKS: u32 = 6_000;
 /// The same by a store that has room for no other record in this flight: a day.
 pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 
+/// Length of the longest record of a robot with this network, with keys that change or without: each part has its CRC-32 behind it.
+#[must_use]
+pub const fn record_bytes<M: Model>(keys: bool) -> usize {
+    let keys = if keys { KEPT_BYTES + 4 } else { 0 };
+    HEAD_BYTES + 4 + keys + 4 * M::Wide::COUNT + 4 + 4 + 4 * M::Output::COUNT + 4
+}
+
 /// The store could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -14,9 +14,8 @@ use heapless::Vec;
 use nrf_pac::{NVMC, nvmc::vals::Wen};
 use wdgnn_core::{
     ports::Store,
+    restart,
     robot::{BUFFER_BYTES, ModelOf, Onboard},
-    tensor::{Numbers, Tensor},
-    wide::Model,
 };
 
 use super::{settings, start};
@@ -36,14 +35,16 @@ const LARGEST: usize = BUFFER_BYTES.next_multiple_of(4);
 const WORDS_AT_ONCE: usize = 8;
 /// Ticks between two records, at least: ten seconds, so that the pages last for half an hour and a page of flash for ten years.
 const EVERY: u32 = 1_000;
+/// Bytes that a record may take, with what is around it.
+const PLACE: u32 = 4 * AROUND + LARGEST as u32;
+/// The last places are for records that somebody insists on: a new key takes two, and must not be lost because a flight was long.
+const INSISTED: u32 = 4;
 /// Fewer free pages than these are a reason to erase, on the ground.
 const ENOUGH_PAGES: u32 = 2;
 
 /// Whether a robot's record fits: its head, its keys, its wide parameters and its personal part (`docs/wire-format.md`).
 pub const fn holds<T: Onboard>() -> bool {
-    let numbers = <ModelOf<'_, T> as Model>::Wide::COUNT + T::Output::COUNT;
-    // Head 20, keys 48, two checksums and a gain.
-    20 + 48 + 12 + 4 * numbers <= LARGEST
+    restart::record_bytes::<ModelOf<'_, T>>(true) <= LARGEST
 }
 
 /// The store.
@@ -58,6 +59,8 @@ pub struct Flash {
     writing: Vec<u32, { LARGEST / 4 + AROUND as usize }>,
     written: usize,
     since: u32,
+    /// The next record is to be kept in any case: there is a new key in it, or a new boot count.
+    insisted: bool,
 }
 
 /// The flash could not be read or written.
@@ -133,6 +136,7 @@ impl Flash {
             writing: Vec::new(),
             written: 0,
             since: EVERY,
+            insisted: true,
         };
         for page in store().step_by(PAGE as usize) {
             flash.look_through(page);
@@ -178,7 +182,7 @@ impl Flash {
                 {
                     at = behind;
                 }
-                let fits = at + 4 * AROUND + LARGEST as u32 <= page + PAGE;
+                let fits = at + PLACE <= page + PAGE;
                 (fits && is_erased(at..page + PAGE)).then_some(at)
             })
             .unwrap_or(store.end)
@@ -206,6 +210,14 @@ impl Flash {
         }
         self.writing.clear();
         self.written = 0;
+    }
+
+    /// Whether there are no more places for records than so many, which are fewer than a page has.
+    fn has_no_more_than(&self, places: u32) -> bool {
+        let page = page_of(self.free);
+        let here = (page + PAGE).saturating_sub(self.free) / PLACE;
+        let others = || store().step_by(PAGE as usize).filter(|other| *other != page);
+        self.free >= store().end || (here <= places && !others().any(|other| is_erased(other..other + PAGE)))
     }
 
     fn begin(&mut self, bytes: &[u8]) -> Result<(), FlashFailed> {
@@ -247,6 +259,9 @@ impl Store for Flash {
         if self.since < EVERY || !self.writing.is_empty() {
             return Ok(());
         }
+        if !core::mem::take(&mut self.insisted) && self.has_no_more_than(INSISTED) {
+            return Err(FlashFailed::Full);
+        }
         self.since = 0;
         self.begin(bytes)
     }
@@ -256,16 +271,12 @@ impl Store for Flash {
         while !self.writing.is_empty() {
             self.work();
         }
-        self.since = EVERY;
+        (self.since, self.insisted) = (EVERY, true);
     }
 
-    /// Whether there is no place for a record behind the next one.
+    /// Whether there is no place behind the next record but those that are for others.
     fn is_last(&self) -> bool {
-        let page = page_of(self.free);
-        let behind = self.free + 4 * AROUND + LARGEST as u32;
-        let here = behind + 4 * AROUND + LARGEST as u32 <= page + PAGE;
-        let others = || store().step_by(PAGE as usize).filter(|other| *other != page);
-        !here && !others().any(|other| is_erased(other..other + PAGE))
+        self.has_no_more_than(INSISTED + 1)
     }
 
     fn flush(&mut self) -> Result<(), FlashFailed> {
