@@ -15,6 +15,7 @@ use crate::{
 };
 
 pub mod memory;
+mod obedience;
 mod proven;
 mod senses;
 mod talk;

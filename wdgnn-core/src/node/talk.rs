@@ -48,6 +48,7 @@ where
         let unseen = core::mem::replace(&mut self.memory.age, age);
         if self.behaviour.wary {
             self.steady(oldest, unseen);
+            self.watch_motors();
         }
         true
     }

@@ -64,11 +64,18 @@ where
         surroundings.guard(self.states(), &self.memory.output)
     }
 
-    /// Everybody around as a body that must not be hit: on its track, or where it says to be.
+    /// Everybody around as a body that must not be hit: on its track, or where it says to be. Who proves no name where others do is kept clear
+    /// of only while it comes nearer: nobody can be pushed along by what is nowhere but in words.
     fn bodies(&self) -> impl Iterator<Item = T::State> {
-        self.neighbours.iter().map(|n| {
+        let named = P::PROVES && self.codec.wants_proofs() && self.somebody_is_proven();
+        self.neighbours.iter().filter_map(move |n| {
             let track = self.task.carry_on(&n.track.state, self.memory.tick.saturating_sub(n.track.said));
-            if n.counts { track } else { self.task.body(&self.memory.state, &track, &n.track.evidence) }
+            if n.counts {
+                return Some(track);
+            }
+            let body = self.task.body(&self.memory.state, &track, &n.track.evidence);
+            let nameless = named && !self.codec.proven(n.beacon.sender, self.memory.tick);
+            (!nameless || self.task.approaches(&self.memory.state, &body)).then_some(body)
         })
     }
 

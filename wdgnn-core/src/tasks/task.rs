@@ -258,6 +258,12 @@ pub trait Task {
         None
     }
 
+    /// Whether a robot's motors obey: what they were `told` and what was `done`, both averaged over a fifth of a second. `None`, the default,
+    /// where neither can be said: little was asked for, or the robot is at rest.
+    fn obeyed(&self, _own: &Self::State, _told: &Self::Output, _done: &Self::Output) -> Option<bool> {
+        None
+    }
+
     /// What came of the commands so far: the products of where the loss says the node should not go with how its state has changed
     /// in the last tick and in the one before it, and the largest that their sum could be. Below zero while it does what it should. The
     /// default has nothing to say.
@@ -290,6 +296,11 @@ pub trait Task {
         command: Self::Output,
     ) -> Self::Output {
         command
+    }
+
+    /// Whether two come nearer to each other. The default does not know, and takes it that they do.
+    fn approaches(&self, _own: &Self::State, _other: &Self::State) -> bool {
+        true
     }
 
     /// Where somebody is whose words about itself are not believed: there, for all that is known, and on a way that its places bear out.

@@ -124,6 +124,9 @@ pub trait Codec {
     /// come.
     fn contradicted(&mut self, _name: NodeId, _now: u32) {}
 
+    /// Nobody knows any more who speaks in this name: it has to be proven anew.
+    fn lapse(&mut self, _name: NodeId) {}
+
     /// How often a name was asked for a proof in vain.
     fn asked(&self, _name: NodeId) -> u8 {
         0

@@ -29,6 +29,16 @@ const SLOW_SECONDS: f32 = 1.0;
 /// tick late; ten ticks of 10 ms bear a delay of two without overshooting (v' = v − k v₋₂ does not up to k = 4/27, and k is 0.1).
 const STOP_SECONDS: f32 = 0.1;
 
+/// Motors do not obey where what they do is off by so much of what they can: 4.2 deviations of the noisiest velocities, averaged over 0.2 s, or
+/// a command of all that they can that comes six ticks late;
+const DISOBEYED: f32 = 0.3;
+/// and by so much of what they were told: motors that are weak or saturate still do a third of it.
+const DISOBEYED_SHARE: f32 = 0.8;
+/// They obey where they do as much of it as this, and it was more than noise.
+const OBEYED_SHARE: f32 = 0.5;
+/// Below this speed, in m/s, a robot is at rest.
+const AT_REST: f32 = 0.3;
+
 impl<const D: usize> Task for Flocking<D>
 where
     [f32; D]: Axes,
@@ -159,6 +169,15 @@ where
         Some(change.map(|v| v / self.period))
     }
 
+    fn obeyed(&self, own: &Motion<D>, told: &[f32; D], done: &[f32; D]) -> Option<bool> {
+        let (off, told) = (done.minus(told).length(), told.length());
+        let least = DISOBEYED * self.limit;
+        if off > least && off > DISOBEYED_SHARE * told {
+            return if own.velocity.length() > AT_REST { Some(false) } else { None };
+        }
+        (told > least && off < OBEYED_SHARE * told).then_some(true)
+    }
+
     /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed.
     fn outcome<'a>(
         &self,
@@ -200,6 +219,10 @@ where
         let far_sighted = Self { horizon: WARY_HORIZON * self.horizon, ..*self };
         let aside = |safe, other| far_sighted.give_way(own, &other, safe);
         self.command(&bodies.fold(command, aside))
+    }
+
+    fn approaches(&self, own: &Motion<D>, other: &Motion<D>) -> bool {
+        own.position.minus(&other.position).dot(&own.velocity.minus(&other.velocity)) < 0.0
     }
 
     /// Where it says to be, and as fast as its places say. Where these jump, at the robot's own velocity: in a flock that is nearest to
