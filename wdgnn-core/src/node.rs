@@ -117,9 +117,6 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     heard: Scratch<BeaconOf<M, T>>,
 }
 
-/// The degree that a robot tells who is nothing but a body to others.
-const ONLY_A_BODY: u8 = 255;
-
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;
 

@@ -166,6 +166,22 @@ mod tests {
     }
 
     #[test]
+    fn who_proves_no_name_gets_a_quarter_of_the_way() {
+        let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
+        for (output, expected) in [([0.0, 0.0], [0.0, -2.5]), ([0.0, 10.0], [0.0, 5.0]), ([4.0, -10.0], [4.0, -10.0])] {
+            let around = Surroundings {
+                task: &Flocking::DEFAULT,
+                own: &OWN,
+                bodies: Some(core::iter::empty()),
+                strangers: Some([beside].into_iter()),
+                level: None,
+                isolation: None,
+            };
+            assert_eq!(around.guard([].iter(), &output).0, expected, "{output:?}");
+        }
+    }
+
+    #[test]
     fn a_good_command_passes() {
         assert_eq!(gate([1.0, -2.0], 0), ([1.0, -2.0], Verdict::Clear));
     }

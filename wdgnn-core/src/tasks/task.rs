@@ -44,6 +44,20 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
     }
 }
 
+/// What a robot's motors have made of what they were told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Obeyed {
+    /// Too little was asked for, or something in between was done.
+    Unknown,
+    /// About that.
+    Yes,
+    /// Something else.
+    No,
+    /// Nothing: the robot is at rest.
+    Held,
+}
+
 /// How long a node has been alone, in the terms of the safety gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -258,10 +272,10 @@ pub trait Task {
         None
     }
 
-    /// Whether a robot's motors obey: what they were `told` and what was `done`, both averaged over a fifth of a second. `None`, the default,
-    /// where neither can be said: little was asked for, or the robot is at rest.
-    fn obeyed(&self, _own: &Self::State, _told: &Self::Output, _done: &Self::Output) -> Option<bool> {
-        None
+    /// Whether a robot's motors obey: what they were `told` and what was `done`, both averaged over a fifth of a second. The
+    /// default does not know.
+    fn obeyed(&self, _own: &Self::State, _told: &Self::Output, _done: &Self::Output) -> Obeyed {
+        Obeyed::Unknown
     }
 
     /// What came of the commands so far: the products of where the loss says the node should not go with how its state has changed

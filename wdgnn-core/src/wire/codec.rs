@@ -29,7 +29,7 @@ pub trait Codec {
     /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
     const SEALED: bool = false;
 
-    /// Whether frames carry how many neighbours their sender has, and with it that it is nothing but a body.
+    /// Whether frames carry how many neighbours their sender has, as the last byte of their header. All of them tell of who is nothing but a body.
     const TELLS_DEGREE: bool = true;
 
     /// How many bytes a number of the state takes. The state stands behind the header in every frame.
