@@ -116,7 +116,10 @@ impl<T: Task, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surrou
     fn give_some_way(task: &T, own: &T::State, strangers: S, command: T::Output) -> T::Output {
         let clear = task.keep_apart(own, strangers, command);
         let mut some = command;
-        some.as_mut().iter_mut().zip(clear.as_ref()).for_each(|(u, clear)| *u += STRANGERS_SHARE * (clear - *u));
+        some.as_mut()
+            .iter_mut()
+            .zip(clear.as_ref())
+            .for_each(|(u, clear)| *u += STRANGERS_SHARE * (clear - *u));
         some
     }
 }
@@ -168,7 +171,9 @@ mod tests {
     #[test]
     fn who_proves_no_name_gets_a_quarter_of_the_way() {
         let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
-        for (output, expected) in [([0.0, 0.0], [0.0, -2.5]), ([0.0, 10.0], [0.0, 5.0]), ([4.0, -10.0], [4.0, -10.0])] {
+        for (output, expected) in
+            [([0.0, 0.0], [0.0, -2.5]), ([0.0, 10.0], [0.0, 5.0]), ([4.0, -10.0], [4.0, -10.0])]
+        {
             let around = Surroundings {
                 task: &Flocking::DEFAULT,
                 own: &OWN,

@@ -37,7 +37,8 @@ pub(super) struct Obedience<O> {
 
 impl<O: Numbers> Obedience<O> {
     /// Nothing is known.
-    pub(super) const UNKNOWN: Self = Self { told: O::ZERO, done: O::ZERO, obeyed: false, held: 0, doubted: 0 };
+    pub(super) const UNKNOWN: Self =
+        Self { told: O::ZERO, done: O::ZERO, obeyed: false, held: 0, doubted: 0 };
 }
 
 impl<O: Numbers> Pass for Obedience<O> {
