@@ -19,6 +19,8 @@ LATE_TICKS = 2
 GUARD_TICKS = 2
 FORGET_TICKS = 25
 TOLD_BITS = 24
+# Who is nothing but a body tells this degree, or sets this bit where there is none.
+ONLY_A_BODY, BODY = 255, 0x80
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
 HEADER = struct.Struct("<BBBHHIHIIB")
@@ -218,7 +220,8 @@ class Esb32:
         piece = index if index < tap_pieces else tap_pieces + exchange % wide_pieces
         tap_span, wide_span = self._spans(shape, piece)
         header = struct.pack("<BBH", VERSION | self.code << 4, beacon.sender, beacon.boot)
-        header += (beacon.sequence % (1 << TOLD_BITS)).to_bytes(3, "little") + bytes([piece])
+        header += (beacon.sequence % (1 << TOLD_BITS)).to_bytes(3, "little")
+        header += bytes([piece | (BODY if beacon.degree == ONLY_A_BODY else 0)])
         numbers = beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)]
         numbers += [0.0] * (SHORT_PIECE - len(numbers))
         return header + _halves(beacon.state) + _halves(numbers)
@@ -226,7 +229,7 @@ class Esb32:
     def decode(self, shape, model, frame, now=0):
         sender, boot, sequence = self.identity(frame, now)
         _check_first(frame, self.code)
-        spans = self._spans(shape, frame[7])
+        spans = self._spans(shape, frame[7] & ~BODY)
         if spans is None:
             raise Refused("dimensions")
         _check_length(frame, SHORT_HEADER_BYTES + 2 * shape.state + 2 * SHORT_PIECE)
@@ -237,7 +240,8 @@ class Esb32:
         if any(frame[at:]):
             raise Refused("not-admissible")
         taps, wide = _placed(taps, tap_span, shape.taps), _placed(wide, wide_span, shape.wide)
-        return Beacon(sender, boot, sequence, 0, state, taps, wide, tap_span, wide_span)
+        degree = ONLY_A_BODY if frame[7] & BODY else 0
+        return Beacon(sender, boot, sequence, degree, state, taps, wide, tap_span, wide_span)
 
 
 class P2p57:

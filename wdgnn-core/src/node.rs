@@ -15,6 +15,7 @@ use crate::{
 };
 
 pub mod memory;
+mod obedience;
 mod proven;
 mod senses;
 mod talk;
@@ -113,9 +114,6 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
 }
-
-/// The degree that a robot tells who is nothing but a body to others.
-const ONLY_A_BODY: u8 = 255;
 
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;

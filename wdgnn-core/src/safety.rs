@@ -58,21 +58,26 @@ pub fn guard<'a, T: Task>(
     neighbours: impl Iterator<Item = &'a T::State> + Clone,
     output: &T::Output,
 ) -> (T::Output, Verdict) {
-    let bodies = None::<core::iter::Empty<T::State>>;
-    Surroundings { task, own, bodies, level: None, isolation: None }.guard(neighbours, output)
+    let (bodies, strangers) = (None::<core::iter::Empty<T::State>>, None::<core::iter::Empty<T::State>>);
+    Surroundings { task, own, bodies, strangers, level: None, isolation: None }.guard(neighbours, output)
 }
 
+/// How much of the way a robot gives way to somebody who does not prove its name: whoever is nowhere but in words keeps nobody from braking.
+const STRANGERS_SHARE: f32 = 0.25;
+
 /// What the gate knows of the robot and those around it.
-pub(crate) struct Surroundings<'a, T: Task, B> {
+pub(crate) struct Surroundings<'a, T: Task, B, S> {
     pub(crate) task: &'a T,
     pub(crate) own: &'a T::State,
     /// Whom a wary robot keeps apart from, believed or not.
     pub(crate) bodies: Option<B>,
+    /// Those who do not prove their names where others do.
+    pub(crate) strangers: Option<S>,
     pub(crate) level: Option<Level>,
     pub(crate) isolation: Option<Isolation>,
 }
 
-impl<T: Task, B: Iterator<Item = T::State>> Surroundings<'_, T, B> {
+impl<T: Task, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surroundings<'_, T, B, S> {
     /// The gate: the network's raw output in, the command for the motors out. Neighbours are those that are believed.
     pub(crate) fn guard<'n>(
         self,
@@ -82,11 +87,15 @@ impl<T: Task, B: Iterator<Item = T::State>> Surroundings<'_, T, B> {
     where
         T::State: 'n,
     {
-        let Self { task, own, bodies, level, isolation } = self;
+        let Self { task, own, bodies, strangers, level, isolation } = self;
         let wanted = match (level, isolation) {
             (Some(level), _) => Err((level.phase(), Verdict::Failsafe(level))),
             (None, Some(isolation)) => Err((isolation, Verdict::Alone(isolation))),
             (None, None) => Ok(task.command(&task.steer(own, neighbours.clone(), output))),
+        };
+        let wanted = match (wanted, strangers) {
+            (Ok(steered), Some(strangers)) => Ok(Self::give_some_way(task, own, strangers, steered)),
+            (wanted, _) => wanted,
         };
         let command = match (wanted, bodies) {
             (Err((phase, verdict)), bodies) => {
@@ -101,6 +110,17 @@ impl<T: Task, B: Iterator<Item = T::State>> Surroundings<'_, T, B> {
         }
         let verdict = if command == *output { Verdict::Clear } else { Verdict::Limited };
         (command, verdict)
+    }
+
+    /// `command`, and some of the way to what keeps clear of everybody there.
+    fn give_some_way(task: &T, own: &T::State, strangers: S, command: T::Output) -> T::Output {
+        let clear = task.keep_apart(own, strangers, command);
+        let mut some = command;
+        some.as_mut()
+            .iter_mut()
+            .zip(clear.as_ref())
+            .for_each(|(u, clear)| *u += STRANGERS_SHARE * (clear - *u));
+        some
     }
 }
 
@@ -118,8 +138,8 @@ mod tests {
     fn around(
         level: Option<Level>,
         isolation: Option<Isolation>,
-    ) -> Surroundings<'static, Flocking, core::iter::Empty<Motion>> {
-        Surroundings { task: &Flocking::DEFAULT, own: &OWN, bodies: None, level, isolation }
+    ) -> Surroundings<'static, Flocking, core::iter::Empty<Motion>, core::iter::Empty<Motion>> {
+        Surroundings { task: &Flocking::DEFAULT, own: &OWN, bodies: None, strangers: None, level, isolation }
     }
 
     #[test]
@@ -139,11 +159,30 @@ mod tests {
                 task: &Flocking::DEFAULT,
                 own: &OWN,
                 bodies: Some([beside].into_iter()),
+                strangers: None::<core::iter::Empty<Motion>>,
                 level,
                 isolation,
             };
             let ([_, away], _) = around.guard([].iter(), &[0.0, 0.0]);
             assert_eq!(away, -10.0, "{level:?} {isolation:?}");
+        }
+    }
+
+    #[test]
+    fn who_proves_no_name_gets_a_quarter_of_the_way() {
+        let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
+        for (output, expected) in
+            [([0.0, 0.0], [0.0, -2.5]), ([0.0, 10.0], [0.0, 5.0]), ([4.0, -10.0], [4.0, -10.0])]
+        {
+            let around = Surroundings {
+                task: &Flocking::DEFAULT,
+                own: &OWN,
+                bodies: Some(core::iter::empty()),
+                strangers: Some([beside].into_iter()),
+                level: None,
+                isolation: None,
+            };
+            assert_eq!(around.guard([].iter(), &output).0, expected, "{output:?}");
         }
     }
 

@@ -120,6 +120,25 @@ fn what_a_short_header_cannot_tell_is_not_sent() {
 }
 
 #[test]
+fn who_is_nothing_but_a_body_says_so_in_every_profile() {
+    fn told<P: Codec>(mut codec: P) {
+        for (degree, body) in [(255, true), (254, false), (0, false)] {
+            for index in 0..P::FRAMES {
+                let sent = Full { degree, ..random_beacon(&mut seeded(12), 9, 0) };
+                let frame = encode(&codec, &sent, 0, index);
+                let (read, _) = decode(&mut codec, 0, &frame).unwrap();
+                assert_eq!(read.degree == 255, body, "{degree} in frame {index}");
+            }
+        }
+    }
+    told(Exact);
+    told(Dot154::default());
+    told(EspNow::default());
+    told(Esb32);
+    told(P2p57);
+}
+
+#[test]
 fn a_beacon_comes_back_within_half_precision() {
     fn round_trip<P: Codec>(mut codec: P, state_is_exact: bool) {
         let mut rng = seeded(11);
@@ -232,19 +251,20 @@ fn every_flipped_bit_is_refused_or_another_good_frame() {
 
 #[test]
 fn parts_and_pieces_that_do_not_exist_are_refused() {
-    fn parts<P: Codec>(mut codec: P, offset: usize, count: u8) {
+    fn parts<P: Codec>(mut codec: P, offset: usize, count: u8, numbers: u8) {
         let good = encode(&codec, &random_beacon(&mut seeded(15), 9, 0), 0, 0);
         for part in 0..=u8::MAX {
             let mut frame = good.clone();
             frame[offset] = part;
             let refusal = decode(&mut codec, 0, &frame).err();
-            assert_eq!(refusal, (part >= count).then_some(Refusal::Dimensions), "part {part}");
+            assert_eq!(refusal, (part & numbers >= count).then_some(Refusal::Dimensions), "part {part}");
         }
     }
-    parts(Dot154::default(), 1, 4);
-    parts(EspNow::default(), 1, 1);
-    parts(Esb32, 7, 3 + 8);
-    parts(P2p57, 1, 16);
+    parts(Dot154::default(), 1, 4, u8::MAX);
+    parts(EspNow::default(), 1, 1, u8::MAX);
+    // The highest bit is no part of the number.
+    parts(Esb32, 7, 3 + 8, 0x7f);
+    parts(P2p57, 1, 16, u8::MAX);
 }
 
 #[test]

@@ -381,3 +381,25 @@ fn pairs_have_keys_of_their_own_in_each_direction() {
     keys.dedup();
     assert_eq!(keys.len(), count);
 }
+
+#[test]
+fn whoever_takes_the_name_of_somebody_who_has_left_has_to_prove_it_anew() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 4, dot154);
+    (0..5).for_each(|_| swarm.fly(&[]));
+    assert!(swarm.everybody_counts());
+    // Out of reach, and forgotten, long before its proof ends.
+    let left = swarm.robots.pop().unwrap();
+    swarm.said.pop();
+    (0..40).for_each(|_| swarm.fly(&[]));
+    assert!((0..3).all(|robot| !swarm.known(robot).0.contains(&3)));
+    let elsewhere = Motion { position: [1.5, 0.5], velocity: [0.0; 2] };
+    for _ in 0..100 {
+        swarm.fly(&[spoof(3, swarm.tick, elsewhere, &weights)]);
+        assert!((0..3).all(|robot| !swarm.known(robot).1.contains(&3)), "tick {}", swarm.tick);
+    }
+    assert!(swarm.tick < PROVEN_TICKS, "its owner's proof would have lasted");
+    swarm.robots.push(left);
+    (0..100).for_each(|_| swarm.fly(&[]));
+    assert!(swarm.everybody_counts(), "its owner is back");
+}

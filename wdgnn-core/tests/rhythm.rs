@@ -428,3 +428,21 @@ fn what_a_stranger_holds_back_takes_no_time_back() {
     // Who says by a new boot count that its time is another one is believed, as who restarts must be.
     assert_eq!(gone_back(at_once, |exchange| if exchange < 40 { 1 } else { 2 }), 200_000);
 }
+
+#[test]
+fn a_clock_that_is_put_back_keeps_nobody_waiting_and_no_tick_is_lost() {
+    for by in [0, 30_000, 400_000, 100_000_000] {
+        let start = 200_000_000;
+        let mut rhythm = Rhythm::<8>::new(TEN, 3, start, 9).from_tick(500);
+        let (mut now, mut tick) = (start, 500);
+        for count in 0..100 {
+            if count == 50 {
+                now -= by;
+            }
+            let beat = rhythm.next(now);
+            assert_eq!(beat.tick, tick + 1, "put back by {by} us");
+            assert!(beat.begins > now && beat.begins <= now + 20_000, "put back by {by} us");
+            (now, tick) = (beat.begins + 5_000, beat.tick);
+        }
+    }
+}

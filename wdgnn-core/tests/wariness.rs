@@ -8,6 +8,7 @@ use common::{
     flock::{FoldedNet, REST, RobotOn, TASK, network, random_beacon, robot_on, settings, weights},
     seeded,
 };
+use rand::RngExt as _;
 use wdgnn_core::{
     Beacon,
     behaviour::{BLIND_TICKS, Behaviour, ROBUST_BLIND_TICKS},
@@ -20,6 +21,7 @@ use wdgnn_core::{
     refusal::Refusal,
     safety::Verdict,
     taps::Chains as _,
+    task::{Obeyed, Task as _},
     wide::Folded,
 };
 
@@ -265,4 +267,61 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
         assert_eq!(matches!(told, Verdict::Failsafe(_)).then_some(told), expected, "{left:?}");
         assert_eq!(along < 0.0, verdict.is_some(), "{left:?}");
     }
+}
+
+/// When a robot that is alone, and so brakes from 5 m/s after one second gently and after two as hard as it can, says that it is nothing but a
+/// body: where its motors do what `does` makes of the tick and of what they are told, and it senses its velocity with noise of so many m/s.
+fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+    const DEGREE: usize = 21;
+    let weights = weights(1);
+    let (mut robot, mut board, mut rng) = (robot_on(1, &weights, wary(), Exact), Board::new(), seeded(8));
+    let mut motion = Motion { position: [0.0; 2], velocity: [5.0, 0.0] };
+    (0..400).find(|tick| {
+        // As even as this, noise has a deviation of 1/√12 of its width.
+        let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
+        board.eyes.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
+        let done = board.run(&mut robot, *tick).command.map(|told| does(*tick, told));
+        motion = TASK.moved(&motion, &done, 1);
+        board.air.sent.drain(..).any(|frame| frame[DEGREE] == 255)
+    })
+}
+
+#[test]
+fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() {
+    let from = |fails: u32, noise, failing: fn(f32) -> f32| {
+        says_body(noise, |tick, told| if tick < fails { told } else { failing(told) })
+    };
+    let dead = from(180, 0.0, |_| 0.0).unwrap();
+    assert!((202..220).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
+    assert!(from(180, 0.1, |_| 0.0).is_some());
+    let stuck = from(150, 0.0, |_| 5.0).unwrap();
+    assert!((151..170).contains(&stuck), "{stuck}");
+    let reversed = from(180, 0.0, |told| -told).unwrap();
+    assert!((181..220).contains(&reversed), "{reversed}");
+}
+
+#[test]
+fn who_is_thrown_before_its_motors_ever_obeyed_is_nobody_s_fault() {
+    assert_eq!(says_body(0.0, |tick, told| if tick < 90 { 9.0 } else { told }), None);
+    assert_eq!(says_body(0.0, |_, _| 0.0), None, "nor are those that never did anything");
+}
+
+#[test]
+fn motors_that_are_weak_or_saturate_and_noise_make_nobody_a_body() {
+    for noise in [0.0, 0.1] {
+        assert_eq!(says_body(noise, |_, told| told), None);
+        assert_eq!(says_body(noise, |_, told| 0.4 * told), None);
+        assert_eq!(says_body(noise, |_, told| told.clamp(-3.0, 3.0)), None);
+    }
+}
+
+#[test]
+fn motors_obey_or_do_not_or_cannot_be_told() {
+    let moving = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
+    assert_eq!(TASK.obeyed(&moving, &[6.0, 0.0], &[0.0; 2]), Obeyed::No);
+    assert_eq!(TASK.obeyed(&moving, &[0.0; 2], &[0.0, 9.0]), Obeyed::No, "who asks for nothing and is moved");
+    assert_eq!(TASK.obeyed(&REST, &[6.0, 0.0], &[0.0; 2]), Obeyed::Held);
+    assert_eq!(TASK.obeyed(&moving, &[4.0, 0.0], &[0.0; 2]), Obeyed::Unknown, "little was asked for");
+    assert_eq!(TASK.obeyed(&moving, &[10.0, 0.0], &[3.0, 0.0]), Obeyed::Unknown, "weak");
+    assert_eq!(TASK.obeyed(&moving, &[5.0, 0.0], &[4.0, 0.5]), Obeyed::Yes);
 }

@@ -44,10 +44,11 @@ pub struct BodyArguments {
     /// Robots' clocks differ by up to so many ticks either way.
     #[arg(long, value_name = "TICKS", default_value_t = 0)]
     pub skew: u32,
-    /// Robots' clocks are fast or slow by up to so many parts per million, and nobody sets them.
+    /// Robots' clocks are fast or slow by up to so many parts per million. Robots set them by what they hear, as boards do.
     #[arg(long, value_name = "PPM", default_value_t = 0.0)]
     pub drift: f64,
-    /// A robot's clock jumps, such as 3@50:40: robot 3's shows 40 ticks more from tick 50 on, or fewer with 3@50:-40.
+    /// A robot's clock jumps, such as 3@50:40: robot 3's shows 40 ticks more at tick 50, or fewer with 3@50:-40, until
+    /// robots agree again.
     #[arg(long, value_name = "ROBOT@TICK:TICKS")]
     pub time_jump: Vec<Jump>,
     /// Share of ticks that a robot skips because it is busy; its motors go on meanwhile.

@@ -1,18 +1,27 @@
 //! What robots' clocks show: ahead, faster or slower than the world's, with jumps, and with ticks that are skipped.
+//!
+//! Clocks that are fast or slow, or jump, are set by their robots ([`super::rhythms`]); those that only differ are left so.
 
 use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::passage::Passage;
+use wdgnn_core::{
+    passage::Passage,
+    rhythm::{Beat, Timing},
+};
 
-use super::events::Moment;
+use super::{
+    events::Moment,
+    rhythms::{Kept, Making},
+    voice::Voice,
+};
 use crate::{
     passing,
     seeds::{Purpose, generator},
 };
 
-/// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more from tick 50 on.
+/// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more at tick 50.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
     /// Whose, and when.
@@ -51,69 +60,115 @@ pub struct ClockFaults {
     pub skip: f64,
 }
 
+impl ClockFaults {
+    /// Whether clocks go wrong in flight, so that they are set.
+    fn go_wrong(&self) -> bool {
+        self.drift > 0.0 || !self.jumps.is_empty()
+    }
+}
+
 /// The clocks of a swarm.
 #[derive(Clone, Debug)]
 pub struct Clocks {
     ahead: Vec<u32>,
-    /// How much faster than the world's, and by what part of a tick ahead at the start.
-    rates: Vec<[f64; 2]>,
     faults: ClockFaults,
     random: Vec<ChaCha8Rng>,
-    /// The last whole tick of each, without jumps.
-    last: Vec<Option<u32>>,
+    /// Those that are set by what robots hear.
+    kept: Vec<Kept>,
 }
 
 impl Clocks {
     /// The clocks of swarm number `swarm`, each ahead by so many ticks.
     #[must_use]
-    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>) -> Self {
+    pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: Timing) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
             .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
             .collect();
         let drift = faults.drift * 1.0e-6;
-        let mut rate = |random: &mut ChaCha8Rng| {
-            if drift > 0.0 { [random.random_range(-drift..=drift), random.random()] } else { [0.0; 2] }
+        let mut keep = |(robot, (random, first)): (usize, (&mut ChaCha8Rng, &u32))| {
+            let rate = if drift > 0.0 { random.random_range(-drift..=drift) } else { 0.0 };
+            Kept::new(Making { timing, robot, first: *first, rate, chance: random.random() })
         };
-        let rates = random.iter_mut().map(&mut rate).collect();
-        let last = vec![None; ahead.len()];
-        Self { ahead, rates, faults: faults.clone(), random, last }
+        let kept = if faults.go_wrong() {
+            random.iter_mut().zip(&ahead).enumerate().map(&mut keep).collect()
+        } else {
+            Vec::new()
+        };
+        Self { ahead, faults: faults.clone(), random, kept }
     }
 
-    /// Passes all of them.
+    /// Passes what goes on by itself.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { ahead: _, rates: _, faults: _, random, last } = self;
-        for (random, last) in random.iter_mut().zip(last) {
-            passing::random(passage, random);
-            passage.option(last, 0, Passage::word);
+        self.random.iter_mut().for_each(|random| passing::random(passage, random));
+    }
+
+    /// Passes a robot's own.
+    pub fn pass_one(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        if let Some(kept) = self.kept.get_mut(robot) {
+            kept.pass(passage);
+        }
+    }
+
+    /// Passes when a robot's tick began, for those who hear it.
+    pub fn pass_beginning(&mut self, robot: usize, passage: &mut Passage<'_>) {
+        if let Some(kept) = self.kept.get_mut(robot) {
+            passage.word(kept.early());
         }
     }
 
     /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is
     /// too busy for this one.
-    pub fn show(&mut self, tick: u32, robot: usize) -> Option<u32> {
-        let [rate, phase] = self.rates[robot];
-        let whole = (f64::from(tick) * (1.0 + rate) + phase) as u32;
+    pub fn show(&mut self, tick: u32, robot: usize) -> Option<Shown> {
         let ClockFaults { skip, jumps, .. } = &self.faults;
-        if *skip > 0.0 && self.random[robot].random_bool(*skip) {
-            return None;
-        }
-        if self.last[robot] == Some(whole) {
-            return None;
-        }
-        self.last[robot] = Some(whole);
-        let jumps = jumps.iter().filter(|jump| jump.moment.robot == robot && jump.moment.tick <= tick);
-        let shown = whole.saturating_add(self.ahead[robot]);
-        Some(jumps.fold(shown, |shown, jump| shown.saturating_add_signed(jump.ticks)))
+        let busy = *skip > 0.0 && self.random[robot].random_bool(*skip);
+        let shown = match self.kept.get_mut(robot) {
+            None => Some(Shown { tick: tick.saturating_add(self.ahead[robot]), back: false }),
+            Some(kept) => {
+                let now = jumps.iter().filter(|jump| jump.moment == Moment { robot, tick });
+                now.for_each(|jump| kept.jump(jump.ticks));
+                kept.show(tick).map(|Beat { tick, back, .. }| Shown { tick, back })
+            }
+        };
+        shown.filter(|_| !busy)
     }
+
+    /// Whether robots set their clocks by what they hear.
+    #[must_use]
+    pub fn are_set(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// At the world's tick `world` a robot hears a frame: if it is a swarm member's, as `voice` knows, it tells the time.
+    pub fn hear(&mut self, robot: usize, world: u32, frame: &[u8], voice: &mut dyn Voice) {
+        let Some(kept) = self.kept.get_mut(robot) else { return };
+        let now = kept.tick();
+        let Some(who) = voice.says(now, frame).filter(|who| usize::from(who.sender) != robot) else { return };
+        if kept.looks_into(who.sequence) && voice.vouches(now, frame) {
+            let early = self.kept.get_mut(usize::from(who.sender)).map_or(0, |sender| *sender.early());
+            self.kept[robot].hear(&who, world, early);
+        }
+    }
+}
+
+/// What a clock shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The tick.
+    pub tick: u32,
+    /// The count went back: numbers of frames come again.
+    pub back: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TIMING: Timing =
+        Timing { period: 10_000, interval: 1, slots: 31, lead: 0, slot: 0, delay: 0, retry: 0 };
+
     fn shown(faults: &ClockFaults, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
-        let mut clocks = Clocks::new(faults, seed, 0, vec![ahead]);
-        (0..ticks).map(|tick| clocks.show(tick, 0)).collect()
+        let mut clocks = Clocks::new(faults, seed, 0, vec![ahead], TIMING);
+        (0..ticks).map(|tick| clocks.show(tick, 0).map(|shown| shown.tick)).collect()
     }
 
     #[test]
@@ -122,12 +177,15 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_jumps_when_it_is_told_to() {
-        let jumps = ["0@1:40", "0@3:-41", "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
-        assert_eq!(
-            shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 0, 4),
-            [0, 41, 42, 2].map(Some)
-        );
+    fn a_clock_jumps_when_it_is_told_to_and_whoever_hears_nobody_stays_there() {
+        let shown = |jump: &str| {
+            let jumps = [jump, "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
+            shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 5, 6)
+        };
+        // The tick that was about to begin does so.
+        assert_eq!(shown("0@2:40"), [5, 6, 7, 48, 49, 50].map(Some));
+        // A robot knows that ticks that it has had are over.
+        assert_eq!(shown("0@2:-40"), [5, 6, 7, 8, 9, 10].map(Some));
     }
 
     #[test]

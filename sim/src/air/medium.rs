@@ -20,7 +20,7 @@ use super::{
     mailbox::Mailbox,
     options::{About, Faults},
     replaying::Replaying,
-    shares,
+    rhythms, shares,
     station::Station,
     turns,
     voice::Voice,
@@ -57,7 +57,8 @@ pub struct Medium<'a, T> {
     pub faults: Faults,
     /// Who lies.
     pub liars: Vec<bool>,
-    voice: Box<dyn Voice + 'a>,
+    /// Who can speak as robots do.
+    pub voice: Box<dyn Voice + 'a>,
     random: ChaCha8Rng,
     crossing: Crossing,
     /// Where frames that overlap are lost.
@@ -102,7 +103,8 @@ impl<'a, T: Flown> Medium<'a, T> {
             radios.push(Replaying::new(air, faults.replay));
             ahead.push(random.random_range(0..=2 * faults.skew));
         }
-        let clocks = Clocks::new(&faults.clocks, faults.seed, swarm, ahead);
+        let timing = rhythms::timing(common.task.period(), common.behaviour.interval);
+        let clocks = Clocks::new(&faults.clocks, faults.seed, swarm, ahead, timing);
         let contention = voice
             .radio()
             .filter(|_| faults.collisions)

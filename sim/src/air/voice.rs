@@ -40,6 +40,12 @@ pub trait Voice: Send {
     /// Whose frame this is: see [`wdgnn_core::codec::Codec::identity`].
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
+    /// Whose frame this says that it is at a robot's tick `now`, and of which tick, as its sequence.
+    fn says(&self, now: u32, frame: &[u8]) -> Option<Identity>;
+
+    /// Whether somebody with the key has made a frame that is heard at a robot's tick `now`.
+    fn vouches(&mut self, now: u32, frame: &[u8]) -> bool;
+
     /// The radio that it is made for.
     fn radio(&self) -> Option<Radio>;
 
@@ -117,6 +123,15 @@ where
 {
     fn identity(&self) -> fn(&[u8]) -> Option<Identity> {
         |frame| C::identity(frame, 0)
+    }
+
+    fn says(&self, now: u32, frame: &[u8]) -> Option<Identity> {
+        let who = C::identity(frame, now)?;
+        Some(Identity { sequence: who.sequence / C::FRAMES, ..who })
+    }
+
+    fn vouches(&mut self, now: u32, frame: &[u8]) -> bool {
+        self.insider.vouch(&self.link, now, 0, frame).is_some()
     }
 
     fn radio(&self) -> Option<Radio> {

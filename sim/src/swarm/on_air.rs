@@ -8,6 +8,7 @@ use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, share::Share, wa
 use crate::{
     air::{
         blueprint::Common,
+        clocks::Shown,
         medium::{self, Medium, Members, RobotRadio},
         motors::Motors,
         options::Faults,
@@ -163,21 +164,36 @@ impl<'a, T: Flown> OnAir<'a, T> {
     }
 
     /// What every robot that is on knows as its tick begins: its clock's time, and what it senses.
-    fn wake(&mut self, scene: &Scene<'_, T::State>) -> Vec<Option<Waking<T::State>>> {
-        let Self { senses, ears, on, mine, woken, present, .. } = self;
+    fn wake(&mut self, scene: &Scene<'_, T::State>) -> Result<Vec<Option<Waking<T::State>>>> {
+        let Self { robots, senses, ears, on, mine, woken, present, .. } = self;
         woken.clear();
         let wake = |(robot, state): (usize, &T::State)| {
-            // Everybody's clock is known everywhere.
-            let tick = ears.clocks.show(scene.tick, robot).filter(|_| on[robot]);
-            woken.push(tick.is_some());
-            present[robot] |= tick.is_some();
+            // Whoever is flown elsewhere has a clock here that is nobody's, and is there from its first tick on all the same.
+            let shown = ears.clocks.show(scene.tick, robot).filter(|_| on[robot]);
+            woken.push(shown.is_some());
+            present[robot] |= shown.is_some();
             if !mine.as_ref().is_none_or(|mine| mine[robot]) {
-                return None;
+                return Ok(None);
             }
             let sensed = senses.sense_one(scene.tick, robot, *state);
-            Some(Waking { tick: tick?, sensed })
+            if shown.is_some_and(|shown| shown.back) {
+                // Its frames' numbers come again, under another boot count.
+                robots.reboot(robot)?;
+            }
+            Ok(shown.map(|Shown { tick, .. }| Waking { tick, sensed }))
         };
         scene.states.iter().enumerate().map(wake).collect()
+    }
+
+    /// Lets those who hear something of the swarm set their clocks by it.
+    fn keep_time(&mut self, world: u32, heard: &[Option<Vec<Frame>>]) {
+        let (clocks, voice) = (&mut self.ears.clocks, &mut self.medium.voice);
+        if !clocks.are_set() {
+            return;
+        }
+        for (robot, frames) in heard.iter().enumerate() {
+            frames.iter().flatten().for_each(|frame| clocks.hear(robot, world, frame, voice.as_mut()));
+        }
     }
 
     /// Whether a robot is flown here.
@@ -281,7 +297,7 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
 
     fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
         self.intervene(scene)?;
-        let waking = self.wake(scene);
+        let waking = self.wake(scene)?;
         self.said = self.robots.speak(&waking);
         for (robot, (waking, frames)) in waking.iter().zip(&mut self.said).enumerate() {
             if let Some(Waking { tick, .. }) = waking {
@@ -293,6 +309,7 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
 
     fn words(&mut self, robot: usize, passage: &mut Passage<'_>) {
         passing::frames(passage, &mut self.said[robot]);
+        self.ears.clocks.pass_beginning(robot, passage);
     }
 
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
@@ -311,6 +328,7 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
             .zip(&mut self.ears.radios)
             .map(|(listens, radio)| listens.then(|| listen(radio)))
             .collect();
+        self.keep_time(scene.tick, &heard);
         if self.mine.is_none() {
             self.notice(scene.tick, &heard);
         }
@@ -349,6 +367,7 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         passage
             .option(&mut self.outcomes[robot], Outcome::nothing(), |passage, outcome| outcome.pass(passage));
         self.medium.pass_liar(robot, passage);
+        self.ears.clocks.pass_one(robot, passage);
     }
 
     fn give(&mut self, robot: usize, here: bool) {

@@ -4,7 +4,7 @@
 //! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
 //! another robot's the next moment; and whoever stores a swarm stores these.
 
-use super::{Node, OwnTrack, Past};
+use super::{Node, OwnTrack, Past, obedience::Obedience};
 use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
@@ -45,6 +45,8 @@ pub struct Memory<M: Model, T: Task> {
     pub(super) command: Option<M::Output>,
     /// What they did up to now.
     pub(super) done: Option<M::Output>,
+    /// Whether they do what they are told.
+    pub(super) obedience: Obedience<M::Output>,
     /// What is left of its battery, in percent, where that is known.
     pub(super) battery: Option<u8>,
     pub(super) chains: M::Chains,
@@ -106,6 +108,7 @@ where
             own: OwnTrack::new(state),
             command: None,
             done: None,
+            obedience: Obedience::UNKNOWN,
             battery: None,
             chains: M::Chains::ZERO,
             told: None,
@@ -136,6 +139,7 @@ where
             own,
             command,
             done,
+            obedience,
             battery,
             chains,
             told,
@@ -158,6 +162,7 @@ where
         for motors in [command, done] {
             passage.option(motors, M::Output::ZERO, |passage, command| passage.numbers(command.as_mut()));
         }
+        obedience.pass(passage);
         passage.option(battery, 0, Passage::byte);
         chains.pass(passage);
         passage.option(told, M::Chains::ZERO, |passage, chains| chains.pass(passage));

@@ -63,6 +63,10 @@ where
     /// its name before.
     fn make_room(&mut self, sender: NodeId, sequence: u32) -> Result<(), Refusal> {
         let known = self.neighbours.iter().find(|n| n.beacon.sender == sender);
+        if known.is_none() && !self.codec.was_proof() {
+            // It was out of reach: whoever speaks in its name now need not be the one that has proven it then.
+            self.codec.lapse(sender);
+        }
         if known.is_some_and(|n| self.codec.was_proof() && n.beacon.sequence >= sequence) {
             self.neighbours.remove(sender);
         } else if known.is_some() {

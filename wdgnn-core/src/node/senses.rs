@@ -71,9 +71,9 @@ where
         self.memory.state = if sure { followed } else { self.task.reconcile(&self.memory.state, evidence) };
     }
 
-    /// Whether the robot is nothing but a body to others: it does not know for sure where it is.
+    /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or cannot help where it goes.
     pub(super) fn only_a_body(&self) -> bool {
-        self.behaviour.wary && self.unsure()
+        self.behaviour.wary && (self.unsure() || self.disobeyed())
     }
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.

@@ -1,6 +1,6 @@
 //! The first half of a tick: sense, speak, hear, and decide who counts.
 
-use super::{BeaconOf, NeighbourOf, Node, ONLY_A_BODY, Scratch, Table};
+use super::{BeaconOf, NeighbourOf, Node, Scratch, Table};
 use crate::{
     behaviour::Behaviour,
     learn::consensus,
@@ -10,7 +10,7 @@ use crate::{
     tasks::task::{State as _, Task},
     wire::{
         codec::Codec,
-        message::{Beacon, Identity, OTHER_CLOCK_TICKS, Parts},
+        message::{Beacon, Identity, ONLY_A_BODY, OTHER_CLOCK_TICKS, Parts},
         refusal::Refusal,
     },
 };
@@ -48,6 +48,7 @@ where
         let unseen = core::mem::replace(&mut self.memory.age, age);
         if self.behaviour.wary {
             self.steady(oldest, unseen);
+            self.watch_motors();
         }
         true
     }
@@ -73,7 +74,7 @@ where
     /// into it.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        self.has_turn() && (!self.blind() || (P::TELLS_DEGREE && self.rests()))
+        self.has_turn() && (!self.blind() || self.rests())
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.

@@ -10,7 +10,7 @@ use crate::{
     },
     net::{taps, tensor::Tensor as _, wide::Model},
     safety::{Surroundings, Verdict},
-    tasks::task::{Numbers, Task},
+    tasks::task::{NodeId, Numbers, Task},
     wire::{codec::Codec, message::Beacon},
 };
 
@@ -54,19 +54,25 @@ where
         if self.blind() {
             return (Numbers::ZERO, Verdict::Blind);
         }
+        let named = P::PROVES && self.codec.wants_proofs() && self.somebody_is_proven();
+        let known = move |sender| !named || self.codec.proven(sender, self.memory.tick);
         let surroundings = Surroundings {
             task: &self.task,
             own: &self.memory.state,
-            bodies: self.behaviour.wary.then(|| self.bodies()),
+            bodies: self.behaviour.wary.then(|| self.bodies(known)),
+            strangers: named.then(|| {
+                let strangers = self.bodies(move |sender| !known(sender));
+                strangers.filter(|body| self.task.approaches(&self.memory.state, body))
+            }),
             level: self.behaviour.failsafe.level(self.memory.age, self.memory.battery),
             isolation: self.behaviour.patience.phase(self.memory.alone),
         };
         surroundings.guard(self.states(), &self.memory.output)
     }
 
-    /// Everybody around as a body that must not be hit: on its track, or where it says to be.
-    fn bodies(&self) -> impl Iterator<Item = T::State> {
-        self.neighbours.iter().map(|n| {
+    /// Those around with these names as bodies that must not be hit: on their tracks, or where they say to be.
+    fn bodies(&self, names: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
+        self.neighbours.iter().filter(move |n| names(n.beacon.sender)).map(|n| {
             let track = self.task.carry_on(&n.track.state, self.memory.tick.saturating_sub(n.track.said));
             if n.counts { track } else { self.task.body(&self.memory.state, &track, &n.track.evidence) }
         })

@@ -15,7 +15,7 @@ impl<const N: usize> Rhythm<N> {
     }
 
     /// Shifts one's own time: positive is later.
-    fn shift(&mut self, by: i64) {
+    pub(super) fn shift(&mut self, by: i64) {
         self.epoch = self.epoch.wrapping_add(by);
         for other in &mut self.others {
             other.later = other.later.wrapping_sub(by);

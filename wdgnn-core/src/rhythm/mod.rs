@@ -19,7 +19,9 @@
 //!    behind, and one that is told by at least two more. It begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
 //! 6. A sender's clock goes forward as well, and on by 0.1 % less than true time at least, as long as its boot count stays: a frame that
 //!    tells less was held back on its way, by a stranger who drowned it out and played it later, and tells no time.
-//! 7. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
+//! 7. Whatever happens to the clock, a tick follows on the last after two periods at most: a clock that was put back is put right by what
+//!    its robot remembers.
+//! 8. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
 //!
 //! Time goes forward except in 4 and 5, which is why two swarms never chase each other.
 //!
@@ -29,6 +31,7 @@
 //! Slots of those who went out of reach are left alone for a while: somebody in between may hear both.
 
 mod clock;
+mod passing;
 mod slots;
 mod timing;
 
@@ -222,6 +225,12 @@ impl<const N: usize> Rhythm<N> {
             tick = tick.saturating_add(1);
         }
         self.last = Some(tick);
+        // A clock that was put back would keep the robot waiting: it knows that the last tick is over.
+        let latest = now.saturating_add(2 * u64::from(self.timing.period)).cast_signed();
+        if tick < u32::MAX && self.begins(tick) > latest {
+            let soon = now.saturating_add(self.timing.period.into()).cast_signed();
+            self.shift(soon.wrapping_sub(self.begins(tick)));
+        }
         // Behind the last tick of all, it comes again and again.
         let soonest = if tick == u32::MAX { now + u64::from(self.timing.period) } else { 0 };
         let begins = (self.begins(tick).max(0) as u64).max(soonest);

@@ -44,6 +44,20 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
     }
 }
 
+/// What a robot's motors have made of what they were told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Obeyed {
+    /// Too little was asked for, or something in between was done.
+    Unknown,
+    /// About that.
+    Yes,
+    /// Something else.
+    No,
+    /// Nothing: the robot is at rest.
+    Held,
+}
+
 /// How long a node has been alone, in the terms of the safety gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -258,6 +272,12 @@ pub trait Task {
         None
     }
 
+    /// Whether a robot's motors obey: what they were `told` and what was `done`, both averaged over a fifth of a second. The
+    /// default does not know.
+    fn obeyed(&self, _own: &Self::State, _told: &Self::Output, _done: &Self::Output) -> Obeyed {
+        Obeyed::Unknown
+    }
+
     /// What came of the commands so far: the products of where the loss says the node should not go with how its state has changed
     /// in the last tick and in the one before it, and the largest that their sum could be. Below zero while it does what it should. The
     /// default has nothing to say.
@@ -290,6 +310,11 @@ pub trait Task {
         command: Self::Output,
     ) -> Self::Output {
         command
+    }
+
+    /// Whether two come nearer to each other. The default does not know, and takes it that they do.
+    fn approaches(&self, _own: &Self::State, _other: &Self::State) -> bool {
+        true
     }
 
     /// Where somebody is whose words about itself are not believed: there, for all that is known, and on a way that its places bear out.

@@ -29,7 +29,7 @@ pub trait Codec {
     /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
     const SEALED: bool = false;
 
-    /// Whether frames carry how many neighbours their sender has, and with it that it is nothing but a body.
+    /// Whether frames carry how many neighbours their sender has, as the last byte of their header. All of them tell of who is nothing but a body.
     const TELLS_DEGREE: bool = true;
 
     /// How many bytes a number of the state takes. The state stands behind the header in every frame.
@@ -126,6 +126,9 @@ pub trait Codec {
     /// The last frame in this name contradicts what was said before. If that was proven, it is as if it had not been heard; if not, its owner may have
     /// come.
     fn contradicted(&mut self, _name: NodeId, _now: u32) {}
+
+    /// Nobody knows any more who speaks in this name: it has to be proven anew.
+    fn lapse(&mut self, _name: NodeId) {}
 
     /// How often a name was asked for a proof in vain.
     fn asked(&self, _name: NodeId) -> u8 {

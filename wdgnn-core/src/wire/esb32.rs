@@ -11,7 +11,7 @@ use crate::{
     wire::{
         codec::Codec,
         compact::{MOST_NUMBERS, check_first, count, fill, first_byte, write},
-        message::{Beacon, Identity, Link, Parts, Profile, check_length},
+        message::{Beacon, Identity, Link, ONLY_A_BODY, Parts, Profile, check_length},
         refusal::Refusal,
     },
 };
@@ -23,6 +23,8 @@ pub struct Esb32;
 
 /// Numbers per frame.
 const PIECE: u16 = 6;
+/// Set beside the number of a piece by who is nothing but a body to others.
+const BODY: u8 = 0x80;
 /// Version and profile, sender, boot, sequence, piece.
 const SHORT_HEADER_BYTES: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
@@ -69,7 +71,7 @@ impl Esb32 {
         let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
         let [first, .., piece] = *header;
         check_first(first, Profile::Esb32)?;
-        let parts = Self::span::<C, W>(piece).ok_or(Refusal::Dimensions)?;
+        let parts = Self::span::<C, W>(piece & !BODY).ok_or(Refusal::Dimensions)?;
         check_length(frame, Self::length::<S>())?;
         let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
@@ -77,7 +79,8 @@ impl Esb32 {
         if !halves::read(said.as_mut(), state) {
             return Err(Refusal::NotAdmissible);
         }
-        (beacon.degree, beacon.state) = (0, S::from_numbers(said));
+        beacon.degree = if piece & BODY == 0 { 0 } else { ONLY_A_BODY };
+        beacon.state = S::from_numbers(said);
         // What fills up a piece is zero: one value, one frame.
         let filling = fill(beacon, parts, numbers)?;
         if filling.iter().any(|byte| *byte != 0) {
@@ -137,9 +140,10 @@ impl Codec for Esb32 {
         let sender = u8::try_from(beacon.sender).ok()?;
         let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
         let [s0, s1, s2, _] = beacon.sequence.to_le_bytes();
+        let body = if beacon.degree == ONLY_A_BODY { BODY } else { 0 };
         let frame = buffer.get_mut(..Self::length::<S>())?;
         let (header, rest) = frame.split_first_chunk_mut()?;
-        *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece];
+        *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece | body];
         let (state, rest) = rest.split_at_mut_checked(2 * S::Numbers::COUNT)?;
         halves::write(state, beacon.state.numbers().as_ref());
         let used = write(beacon, parts, rest)?;

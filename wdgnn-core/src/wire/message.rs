@@ -17,6 +17,9 @@ use crate::{
 /// The protocol's version, the first byte of every frame.
 pub const VERSION: u8 = 1;
 
+/// The degree that a robot tells who is nothing but a body to others.
+pub const ONLY_A_BODY: u8 = 255;
+
 pub use super::link::{Identity, Link, OTHER_CLOCK_TICKS, Parts, Profile};
 
 /// One node's broadcast.

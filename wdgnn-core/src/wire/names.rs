@@ -176,6 +176,14 @@ impl<const ROSTER: usize> Names<ROSTER> {
         }
     }
 
+    /// Nobody knows any more who speaks in this name.
+    pub fn lapse(&mut self, name: NodeId) {
+        if let Some(known) = self.known.get_mut(usize::from(name)) {
+            // It was proven once: what is older than that is no proof.
+            known.until = known.until.min(1);
+        }
+    }
+
     /// Whether a name was proven, and not too long ago.
     pub fn proven(&self, name: NodeId, now: u32) -> bool {
         self.known(name).is_some_and(|known| known.proven(now))

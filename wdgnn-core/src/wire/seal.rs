@@ -444,6 +444,12 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         }
     }
 
+    fn lapse(&mut self, name: NodeId) {
+        if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+            names.lapse(name);
+        }
+    }
+
     fn asked(&self, name: NodeId) -> u8 {
         self.names().map_or(0, |names| names.asked(name))
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     math,
-    tasks::task::{Isolation, Task},
+    tasks::task::{Isolation, Obeyed, Task},
 };
 
 /// Velocities of robots that agree differ by so much, in m/s: half precision's step, and what is left of noise.
@@ -28,6 +28,16 @@ const SLOW_SECONDS: f32 = 1.0;
 /// In the `Stop` phase, with this one. Braking all of the speed within a tick would swing back and forth for ever where sensing is a
 /// tick late; ten ticks of 10 ms bear a delay of two without overshooting (v' = v − k v₋₂ does not up to k = 4/27, and k is 0.1).
 const STOP_SECONDS: f32 = 0.1;
+
+/// Motors do not obey where what they do is off by so much of what they can: ten deviations of the noisiest velocities, averaged over 0.2 s;
+const DISOBEYED: f32 = 0.5;
+/// and by so much of what they were told: motors that are weak or saturate still do a third of it, and noise does not hide that.
+const DISOBEYED_SHARE: f32 = 0.9;
+/// They obey where they were told so much of what they can, and miss less of it than this share.
+const OBEYED: f32 = 0.3;
+const OBEYED_SHARE: f32 = 0.5;
+/// Below this speed, in m/s, a robot is at rest.
+const AT_REST: f32 = 0.3;
 
 impl<const D: usize> Task for Flocking<D>
 where
@@ -159,6 +169,14 @@ where
         Some(change.map(|v| v / self.period))
     }
 
+    fn obeyed(&self, own: &Motion<D>, told: &[f32; D], done: &[f32; D]) -> Obeyed {
+        let (off, told) = (done.minus(told).length(), told.length());
+        if off > DISOBEYED * self.limit && off > DISOBEYED_SHARE * told {
+            return if own.velocity.length() > AT_REST { Obeyed::No } else { Obeyed::Held };
+        }
+        if told > OBEYED * self.limit && off < OBEYED_SHARE * told { Obeyed::Yes } else { Obeyed::Unknown }
+    }
+
     /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed.
     fn outcome<'a>(
         &self,
@@ -200,6 +218,10 @@ where
         let far_sighted = Self { horizon: WARY_HORIZON * self.horizon, ..*self };
         let aside = |safe, other| far_sighted.give_way(own, &other, safe);
         self.command(&bodies.fold(command, aside))
+    }
+
+    fn approaches(&self, own: &Motion<D>, other: &Motion<D>) -> bool {
+        own.position.minus(&other.position).dot(&own.velocity.minus(&other.velocity)) < 0.0
     }
 
     /// Where it says to be, and as fast as its places say. Where these jump, at the robot's own velocity: in a flock that is nearest to

@@ -1,0 +1,87 @@
+//! Whether a robot's motors do what they are told, by its own senses.
+//!
+//! What it told its motors and what its velocity has really done are averaged alike over a fifth of a second, in which noise of senses and
+//! a command that is a tick late come to little. Where the two differ by more than that, and by nearly all that was asked for, nobody should
+//! count on the robot: it says that it is nothing but a body, so that others keep clear of it and do not follow it.
+//!
+//! Only motors that have obeyed can disobey: a robot that is held on the ground, and then carried or thrown, is not moved by its motors
+//! either, nor is anybody else of its swarm, which is to begin all the same.
+
+use super::Node;
+use crate::{
+    net::wide::Model,
+    passage::{Pass, Passage},
+    tasks::task::{Numbers, Obeyed, Task},
+    wire::codec::Codec,
+};
+
+/// The share of a tick in the averages: 0.2 s at 100 ticks a second.
+const SHARE: f32 = 0.05;
+/// A robot that is held for so many ticks may be moved by others next.
+const HELD_TICKS: u8 = 100;
+/// For so many ticks a robot is not counted on after its motors have last disobeyed: while it asks little of them, nothing is known.
+const DOUBTED_TICKS: u8 = 200;
+
+/// What a robot's motors were told, and what came of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Obedience<O> {
+    told: O,
+    done: O,
+    /// They have obeyed since the robot was started, or held.
+    obeyed: bool,
+    /// For how many ticks it has been held.
+    held: u8,
+    /// For how many ticks it is not counted on yet.
+    doubted: u8,
+}
+
+impl<O: Numbers> Obedience<O> {
+    /// Nothing is known.
+    pub(super) const UNKNOWN: Self =
+        Self { told: O::ZERO, done: O::ZERO, obeyed: false, held: 0, doubted: 0 };
+}
+
+impl<O: Numbers> Pass for Obedience<O> {
+    fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { told, done, obeyed, held, doubted } = self;
+        passage.numbers(told.as_mut());
+        passage.numbers(done.as_mut());
+        passage.flag(obeyed);
+        passage.byte(held);
+        passage.byte(doubted);
+    }
+}
+
+impl<M, T, const N: usize, P> Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    /// Holds what the robot has just sensed of itself against what it told its motors in the tick before.
+    pub(super) fn watch_motors(&mut self) {
+        let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
+        let Obedience { told, done, obeyed, held, doubted } = &mut self.memory.obedience;
+        *doubted = doubted.saturating_sub(1);
+        let (Some(command), Some(achieved)) = (&self.memory.command, &achieved) else { return };
+        if self.memory.passed != 1 || self.memory.age > 0 {
+            return;
+        }
+        for (average, new) in [(&mut *told, command), (&mut *done, achieved)] {
+            average.as_mut().iter_mut().zip(new.as_ref()).for_each(|(x, new)| *x += SHARE * (new - *x));
+        }
+        let motors = self.task.obeyed(&self.memory.state, told, done);
+        *held = if motors == Obeyed::Held { held.saturating_add(1) } else { 0 };
+        match motors {
+            Obeyed::Yes => (*obeyed, *doubted) = (true, 0),
+            Obeyed::No if *obeyed => *doubted = DOUBTED_TICKS,
+            Obeyed::Held if *held >= HELD_TICKS => self.memory.obedience = Obedience::UNKNOWN,
+            _ => {}
+        }
+    }
+
+    /// Whether the robot's motors do not do what it tells them.
+    pub(super) fn disobeyed(&self) -> bool {
+        self.memory.obedience.doubted > 0
+    }
+}
