@@ -14,6 +14,8 @@ use crate::{passing, scene::Frame};
 pub struct Mailbox {
     said: Vec<Frame>,
     heard: VecDeque<Frame>,
+    /// The last one that was listened to.
+    last: Option<Frame>,
 }
 
 impl Mailbox {
@@ -27,9 +29,15 @@ impl Mailbox {
         self.heard.push_back(frame);
     }
 
+    /// A frame with these bytes: the one that was listened to last, where it is that.
+    #[must_use]
+    pub fn frame(&self, bytes: &[u8]) -> Frame {
+        self.last.as_ref().filter(|last| last[..] == *bytes).map_or_else(|| bytes.into(), Frame::clone)
+    }
+
     /// Passes: who has skipped a tick has still to listen to what was said in it.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { said, heard } = self;
+        let Self { said, heard, last: _ } = self;
         passing::frames(passage, said);
         let mut waiting: Vec<Frame> = std::mem::take(heard).into();
         passing::frames(passage, &mut waiting);
@@ -51,13 +59,17 @@ impl Radio for Mailbox {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        Ok(self.heard.pop_front().map(|frame| deliver(&frame, buffer)))
+        let Some(frame) = self.heard.pop_front() else { return Ok(None) };
+        let received = deliver(&frame, buffer);
+        self.last = Some(frame);
+        Ok(Some(received))
     }
 }
 
 /// Copies as much of a frame as fits, and tells how long it is.
 pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> Received {
-    buffer.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+    let fits = frame.len().min(buffer.len());
+    buffer[..fits].copy_from_slice(&frame[..fits]);
     Received::untimed(frame.len())
 }
 

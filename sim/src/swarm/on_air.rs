@@ -403,7 +403,10 @@ fn listen(radio: &mut RobotRadio) -> Vec<Frame> {
     let mut buffer = [0; LONGEST_BUFFER];
     std::iter::from_fn(|| match radio.receive(&mut buffer) {
         // A mailbox's errors are `Infallible`. A frame may tell a length that was cut off.
-        Ok(received) => received.map(|received| buffer[..received.length.min(LONGEST_BUFFER)].into()),
+        Ok(received) => received.map(|received| {
+            let frame = &buffer[..received.length.min(LONGEST_BUFFER)];
+            radio.inner().inner().frame(frame)
+        }),
     })
     .collect()
 }
