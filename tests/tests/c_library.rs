@@ -6,13 +6,17 @@
 use std::{
     fs,
     io::Write as _,
+    ops::Range,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::AtomicBool,
 };
 
 use host_sim::{
-    air::options::Faults,
+    air::{
+        options::Faults,
+        station::{self, MASTER},
+    },
     flight::Start,
     key,
     profiles::Profile,
@@ -25,27 +29,47 @@ use system_tests::{
     c::{FOLDER, Machine, said},
     golden, image,
 };
-use wdgnn_core::{flocking::Flocking, refusal::Refusal, task::Task as _};
+use wdgnn_core::{flocking::Flocking, refusal::Refusal, rekey::personal_key, task::Task as _};
 
 /// One flight: what a C program is built of, and what must come of it.
 struct Flight {
     folder: tempfile::TempDir,
     kind: &'static str,
     sealed: bool,
+    rekeyed: bool,
     digest: String,
+}
+
+/// What the simulated operator tells robots and says in flight, as `examples/swarm.c` reads it.
+fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
+    let frames = station::frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
+    let frames_at = 16 * robots * (1 + robots);
+    let numbers = [rekey.start, rekey.end, frames.len() as u32, frames_at as u32];
+    let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    for name in (0..robots).map(|robot| robot as u16) {
+        bytes.extend(personal_key(&MASTER, name));
+        bytes.extend(station::roster(name)[..robots].as_flattened());
+    }
+    frames.iter().for_each(|frame| bytes.extend(&**frame));
+    bytes
 }
 
 impl Flight {
     /// The flight that `host-sim swarm --robots 10 --seed 1` flies.
     fn new(kind: &'static str, profile: Profile, sealed: bool) -> Self {
-        let condition = Condition { robots: 10, ..Flock::<2>::condition() };
+        Self::with(kind, profile, sealed, 10, &Faults::default())
+    }
+
+    /// The same with another number of robots, whose key may change and whose names may have to be proven.
+    fn with(kind: &'static str, profile: Profile, sealed: bool, robots: usize, faults: &Faults) -> Self {
+        let condition = Condition { robots, ..Flock::<2>::condition() };
         let start =
             Start::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
         let model = Flock::<2>::model(profile).unwrap();
         let network = Network::<Flocking>::of(&model, profile).unwrap();
-        let (layout, faults) = (Flock::<2>::layout(), Faults::default());
+        let layout = Flock::<2>::layout();
         let key = key::read(Path::new(image::KEY)).unwrap();
-        let air = Air { layout: &layout, faults: &faults, swarm: 0, key };
+        let air = Air { layout: &layout, faults, swarm: 0, key };
         let mut swarm = network.native(&air, condition.robots, sealed).unwrap();
         let mut digest = FlightDigest::default();
         let never = AtomicBool::new(false);
@@ -63,7 +87,11 @@ impl Flight {
         fs::write(folder.path().join("flight.bin"), flight).unwrap();
         fs::write(folder.path().join("model.wdgnn"), model.as_bytes()).unwrap();
         fs::write(folder.path().join("key.bin"), key).unwrap();
-        Self { folder, kind, sealed, digest: digest.finish() }
+        if let Some(rekey) = &faults.rekey {
+            let told = operator(rekey, &faults.expelled, robots);
+            fs::write(folder.path().join("operator.bin"), told).unwrap();
+        }
+        Self { folder, kind, sealed, rekeyed: faults.rekey.is_some(), digest: digest.finish() }
     }
 
     /// Builds the C program.
@@ -73,6 +101,7 @@ impl Flight {
         let mut build = Command::new(Path::new(FOLDER).join("examples/build.sh"));
         build.arg(machine.name()).args([place("flight.bin"), place("model.wdgnn")]).arg(self.kind);
         build.args(self.sealed.then(|| place("key.bin")));
+        build.args(self.rekeyed.then(|| place("operator.bin")));
         said(build.env("LIBRARY", machine.library()).env("OUT", &program));
         program
     }
@@ -87,11 +116,13 @@ fn number(output: &str, name: &str) -> u64 {
 #[test]
 fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
     let mut measured = Vec::new();
+    let rekey = Faults { rekey: Some(20..150), expelled: vec![3], proofs: true, ..Faults::default() };
     for flight in [
         Flight::new("wdgnn_flocking_exact", Profile::Exact, false),
         Flight::new("wdgnn_flocking_dot154_sealed", Profile::Dot154, true),
         Flight::new("wdgnn_flocking_p2p57", Profile::P2p57, false),
         Flight::new("wdgnn_flocking_p2p57_sealed", Profile::P2p57, true),
+        Flight::with("wdgnn_flocking_dot154_rekeyable", Profile::Dot154, true, 6, &rekey),
     ] {
         for machine in Machine::ALL {
             let program = flight.build(machine);

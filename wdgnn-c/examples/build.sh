@@ -1,13 +1,14 @@
 #!/bin/sh
-# Builds the swarm for a machine: build.sh MACHINE FLIGHT WEIGHTS KIND [KEY] > nothing, the program is OUT (swarm.elf).
+# Builds the swarm for a machine: build.sh MACHINE FLIGHT WEIGHTS KIND [KEY [OPERATOR]] > nothing, the program is OUT (swarm.elf).
 # MACHINE is host, f405 or rv32. The library must be there: cargo build -p wdgnn-c --release [--target …], see LIBRARY.
 set -eu
 here=$(dirname "$0")
-machine=$1 flight=$2 weights=$3 kind=$4 key=${5:-}
+machine=$1 flight=$2 weights=$3 kind=$4 key=${5:-} operator=${6:-}
 out=${OUT:-swarm.elf}
 target=${CARGO_TARGET_DIR:-$here/../../target}
 sealed=
 if [ -n "$key" ]; then sealed="-DKEY=\"$key\""; fi
+if [ -n "$operator" ]; then sealed="$sealed -DOPERATOR=\"$operator\""; fi
 
 case $machine in
 host)

@@ -17,4 +17,10 @@ swarm_key:
 #endif
     .global swarm_key_end
 swarm_key_end:
+    .balign 8
+    .global operator
+operator:
+#ifdef OPERATOR
+    .incbin OPERATOR
+#endif
     .section .note.GNU-stack, "", %progbits

@@ -22,6 +22,37 @@ extern const struct {
     } start[];
 } flight;
 
+#ifdef OPERATOR
+/* What a swarm's operator has told a rekeyable kind, and says in flight: in every exchange from a tick on until another, to robot 0. */
+enum { KEY_BYTES = 16, NOTICE_BYTES = 40 };
+extern const struct {
+    uint32_t from, until, frames, frames_at;
+    /* For every robot its personal key, then the keys by which others prove their names to it; then, from frames_at on, frames. */
+    uint8_t keys[];
+} operator;
+static uint32_t brought;
+
+static void told(wdgnn_settings *settings, size_t robot, size_t count) {
+    const uint8_t *keys = operator.keys + robot * (1 + count) * KEY_BYTES;
+    settings->robots = (uint16_t)count;
+    settings->personal = keys;
+    settings->personal_bytes = KEY_BYTES;
+    settings->roster = keys + KEY_BYTES;
+    settings->roster_bytes = count * KEY_BYTES;
+}
+
+static void bring_key(wdgnn_robot *robot, uint32_t now) {
+    if (now % wdgnn_interval(&KIND) == 0 && now >= operator.from && now < operator.until) {
+        uint8_t frame[NOTICE_BYTES];
+        for (size_t at = 0; at < NOTICE_BYTES; at++) {
+            frame[at] = operator.keys[operator.frames_at + brought % operator.frames * NOTICE_BYTES + at];
+        }
+        brought++;
+        wdgnn_hear(robot, frame, NOTICE_BYTES, NULL);
+    }
+}
+#endif
+
 /* All the memory that there is: robots, then what they say. */
 static _Alignas(WDGNN_ALIGNMENT) uint8_t memory[MEMORY_BYTES];
 static size_t used;
@@ -98,6 +129,11 @@ static void tick(uint32_t now, size_t count, size_t frame_bytes) {
     }
     /* ... then everybody hears whoever is in range, and decides. */
     for (size_t robot = 0; robot < count; robot++) {
+#ifdef OPERATOR
+        if (robot == 0) {
+            bring_key(robots[robot], now);
+        }
+#endif
         for (size_t other = 0; other < count; other++) {
             if (other == robot || !in_range(robot, other)) {
                 continue;
@@ -108,7 +144,13 @@ static void tick(uint32_t now, size_t count, size_t frame_bytes) {
                 for (size_t at = 0; at < lengths[other][index]; at++) {
                     heard[at] = said[other][index * frame_bytes + at];
                 }
-                check(wdgnn_hear(robots[robot], heard, lengths[other][index], NULL));
+                wdgnn_error error = wdgnn_hear(robots[robot], heard, lengths[other][index], NULL);
+#ifdef OPERATOR
+                /* Frames bring keys, and who was left out is not heard. */
+                (void)error;
+#else
+                check(error);
+#endif
             }
         }
         wdgnn_report report;
@@ -145,6 +187,9 @@ int main(void) {
             .key = swarm_key,
             .key_bytes = (size_t)(swarm_key_end - swarm_key),
         };
+#ifdef OPERATOR
+        told(&settings, robot, count);
+#endif
         check(wdgnn_create(&KIND, take(robot_bytes), robot_bytes, &settings, &robots[robot]));
         said[robot] = take(wdgnn_frames(&KIND) * frame_bytes);
         for (size_t axis = 0; axis < 2; axis++) {
