@@ -230,6 +230,28 @@ fn a_velocity_that_is_turned_is_put_right_by_positions() {
 }
 
 #[test]
+fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_misled() {
+    let weights = weights(1);
+    for off in [0.05, -0.09] {
+        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
+        for tick in 0..300 {
+            let truth = after(flying, tick);
+            let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
+            robot.sense(tick, Some(Sensed::now(sensed)));
+            let Motion { position, velocity } = *robot.state();
+            // The track alone stays behind by what the velocity is off by, times 0.2 s.
+            if tick > 250 {
+                let behind = position[0] - truth.position[0];
+                assert!(behind.abs() < 0.1 * 0.2 * off.abs(), "{off} m/s, tick {tick}: {behind} m");
+                assert!((velocity[0] - 1.0).abs() < 0.1 * off.abs(), "{off} m/s, tick {tick}: {velocity:?}");
+                assert!((velocity[1] + 2.0).abs() < 1.0e-3, "{velocity:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
     let weights = weights(1);
     let mut robot = robot_on(1, &weights, wary(), Exact);
