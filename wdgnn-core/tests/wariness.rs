@@ -230,6 +230,28 @@ fn a_velocity_that_is_turned_is_put_right_by_positions() {
 }
 
 #[test]
+fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_misled() {
+    let weights = weights(1);
+    for off in [0.05, -0.09] {
+        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
+        for tick in 0..300 {
+            let truth = after(flying, tick);
+            let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
+            robot.sense(tick, Some(Sensed::now(sensed)));
+            let Motion { position, velocity } = *robot.state();
+            // The track alone stays behind by what the velocity is off by, times 0.2 s.
+            if tick > 250 {
+                let behind = position[0] - truth.position[0];
+                assert!(behind.abs() < 0.1 * 0.2 * off.abs(), "{off} m/s, tick {tick}: {behind} m");
+                assert!((velocity[0] - 1.0).abs() < 0.1 * off.abs(), "{off} m/s, tick {tick}: {velocity:?}");
+                assert!((velocity[1] + 2.0).abs() < 1.0e-3, "{velocity:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
     let weights = weights(1);
     let mut robot = robot_on(1, &weights, wary(), Exact);
@@ -269,13 +291,14 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
     }
 }
 
-/// When a robot that is alone, and so brakes from 5 m/s after one second gently and after two as hard as it can, says that it is nothing but a
-/// body: where its motors do what `does` makes of the tick and of what they are told, and it senses its velocity with noise of so many m/s.
-fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+/// When a robot that is alone, and so brakes after one second gently and after two as hard as it can, says that it is nothing but a body: if
+/// it begins at this speed, its motors do what `does` makes of the tick and of what they are told, and it senses its velocity with noise of
+/// so many m/s.
+fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
     let weights = weights(1);
     let (mut robot, mut board, mut rng) = (robot_on(1, &weights, wary(), Exact), Board::new(), seeded(8));
-    let mut motion = Motion { position: [0.0; 2], velocity: [5.0, 0.0] };
+    let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
         // As even as this, noise has a deviation of 1/√12 of its width.
         let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
@@ -284,6 +307,10 @@ fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
         motion = TASK.moved(&motion, &done, 1);
         board.air.sent.drain(..).any(|frame| frame[DEGREE] == 255)
     })
+}
+
+fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+    says_body_from(5.0, noise, does)
 }
 
 #[test]
@@ -301,9 +328,24 @@ fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() 
 }
 
 #[test]
-fn who_is_thrown_before_its_motors_ever_obeyed_is_nobody_s_fault() {
-    assert_eq!(says_body(0.0, |tick, told| if tick < 90 { 9.0 } else { told }), None);
-    assert_eq!(says_body(0.0, |_, _| 0.0), None, "nor are those that never did anything");
+fn who_is_thrown_from_the_ground_says_nothing_of_its_motors_before_they_have_obeyed() {
+    let thrown = |does: fn(f32) -> f32| {
+        let does = move |tick, told| match tick {
+            0..40 => 0.0,
+            40..90 => 9.0,
+            _ => does(told),
+        };
+        says_body_from(0.0, 0.0, does)
+    };
+    assert_eq!(thrown(|told| told), None);
+    assert_eq!(thrown(|_| 0.0), None);
+    assert!(says_body(0.0, |_, _| 0.0).is_some(), "who flies when it starts knows at once");
+    let later = |tick, told| match tick {
+        0..90 => 6.0,
+        90..180 => told,
+        _ => 0.0,
+    };
+    assert!(says_body_from(0.0, 0.0, later).is_some(), "they have obeyed meanwhile");
 }
 
 #[test]
@@ -320,7 +362,7 @@ fn motors_obey_or_do_not_or_cannot_be_told() {
     let moving = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     assert_eq!(TASK.obeyed(&moving, &[6.0, 0.0], &[0.0; 2]), Obeyed::No);
     assert_eq!(TASK.obeyed(&moving, &[0.0; 2], &[0.0, 9.0]), Obeyed::No, "who asks for nothing and is moved");
-    assert_eq!(TASK.obeyed(&REST, &[6.0, 0.0], &[0.0; 2]), Obeyed::Held);
+    assert_eq!(TASK.obeyed(&REST, &[6.0, 0.0], &[0.0; 2]), Obeyed::AtRest);
     assert_eq!(TASK.obeyed(&moving, &[4.0, 0.0], &[0.0; 2]), Obeyed::Unknown, "little was asked for");
     assert_eq!(TASK.obeyed(&moving, &[10.0, 0.0], &[3.0, 0.0]), Obeyed::Unknown, "weak");
     assert_eq!(TASK.obeyed(&moving, &[5.0, 0.0], &[4.0, 0.5]), Obeyed::Yes);

@@ -4,8 +4,8 @@
 //! a command that is a tick late come to little. Where the two differ by more than that, and by nearly all that was asked for, nobody should
 //! count on the robot: it says that it is nothing but a body, so that others keep clear of it and do not follow it.
 //!
-//! Only motors that have obeyed can disobey: a robot that is held on the ground, and then carried or thrown, is not moved by its motors
-//! either, nor is anybody else of its swarm, which is to begin all the same.
+//! Whoever was at rest may be carried or thrown next, and so may everybody else of its swarm, which is to begin all the same: from there on, only
+//! motors that have obeyed can disobey.
 
 use super::Node;
 use crate::{
@@ -17,8 +17,8 @@ use crate::{
 
 /// The share of a tick in the averages: 0.2 s at 100 ticks a second.
 const SHARE: f32 = 0.05;
-/// A robot that is held for so many ticks may be moved by others next.
-const HELD_TICKS: u8 = 100;
+/// A robot that is at rest for so many ticks may be held, and moved by others next.
+const RESTING_TICKS: u8 = 100;
 /// For so many ticks a robot is not counted on after its motors have last disobeyed: while it asks little of them, nothing is known.
 const DOUBTED_TICKS: u8 = 200;
 
@@ -27,27 +27,28 @@ const DOUBTED_TICKS: u8 = 200;
 pub(super) struct Obedience<O> {
     told: O,
     done: O,
-    /// They have obeyed since the robot was started, or held.
+    /// They have obeyed since the robot was at rest, or it never was.
     obeyed: bool,
-    /// For how many ticks it has been held.
-    held: u8,
+    /// For how many ticks it has been at rest.
+    rests: u8,
     /// For how many ticks it is not counted on yet.
     doubted: u8,
 }
 
 impl<O: Numbers> Obedience<O> {
-    /// Nothing is known.
+    /// Of a robot that starts: if it is at rest now, nobody knows for how long it was.
     pub(super) const UNKNOWN: Self =
-        Self { told: O::ZERO, done: O::ZERO, obeyed: false, held: 0, doubted: 0 };
+        Self { told: O::ZERO, done: O::ZERO, obeyed: true, rests: RESTING_TICKS, doubted: 0 };
+    const AT_REST: Self = Self { obeyed: false, ..Self::UNKNOWN };
 }
 
 impl<O: Numbers> Pass for Obedience<O> {
     fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { told, done, obeyed, held, doubted } = self;
+        let Self { told, done, obeyed, rests, doubted } = self;
         passage.numbers(told.as_mut());
         passage.numbers(done.as_mut());
         passage.flag(obeyed);
-        passage.byte(held);
+        passage.byte(rests);
         passage.byte(doubted);
     }
 }
@@ -61,7 +62,7 @@ where
     /// Holds what the robot has just sensed of itself against what it told its motors in the tick before.
     pub(super) fn watch_motors(&mut self) {
         let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
-        let Obedience { told, done, obeyed, held, doubted } = &mut self.memory.obedience;
+        let Obedience { told, done, obeyed, rests, doubted } = &mut self.memory.obedience;
         *doubted = doubted.saturating_sub(1);
         let (Some(command), Some(achieved)) = (&self.memory.command, &achieved) else { return };
         if self.memory.passed != 1 || self.memory.age > 0 {
@@ -71,11 +72,11 @@ where
             average.as_mut().iter_mut().zip(new.as_ref()).for_each(|(x, new)| *x += SHARE * (new - *x));
         }
         let motors = self.task.obeyed(&self.memory.state, told, done);
-        *held = if motors == Obeyed::Held { held.saturating_add(1) } else { 0 };
+        *rests = if motors == Obeyed::AtRest { rests.saturating_add(1) } else { 0 };
         match motors {
             Obeyed::Yes => (*obeyed, *doubted) = (true, 0),
             Obeyed::No if *obeyed => *doubted = DOUBTED_TICKS,
-            Obeyed::Held if *held >= HELD_TICKS => self.memory.obedience = Obedience::UNKNOWN,
+            Obeyed::AtRest if *rests > RESTING_TICKS => self.memory.obedience = Obedience::AT_REST,
             _ => {}
         }
     }

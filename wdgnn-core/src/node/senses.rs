@@ -68,7 +68,11 @@ where
         (*evidence, *track, *at, *known) = (seen, followed, self.memory.tick, known.saturating_add(1));
         // At first, how noisy its senses are is not known yet.
         let sure = believed || *known < KNOWN_WORDS;
-        self.memory.state = if sure { followed } else { self.task.reconcile(&self.memory.state, evidence) };
+        self.memory.state = if sure {
+            self.task.settled(&followed, evidence)
+        } else {
+            self.task.reconcile(&self.memory.state, evidence)
+        };
     }
 
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or cannot help where it goes.

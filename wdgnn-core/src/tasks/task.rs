@@ -54,8 +54,8 @@ pub enum Obeyed {
     Yes,
     /// Something else.
     No,
-    /// Nothing: the robot is at rest.
-    Held,
+    /// Nobody knows: the robot is at rest.
+    AtRest,
 }
 
 /// How long a node has been alone, in the terms of the safety gate.
@@ -237,6 +237,12 @@ pub trait Task {
         _evidence: &mut Self::Evidence,
     ) -> (Self::State, bool) {
         (*sensed, true)
+    }
+
+    /// The state that a robot takes to be its own after so much `evidence` of how its senses miss its track; the track's, unless the task knows
+    /// better.
+    fn settled(&self, track: &Self::State, _evidence: &Self::Evidence) -> Self::State {
+        *track
     }
 
     /// The state that a robot takes to be its own whose senses contradict themselves; what it senses, unless the task knows better.

@@ -128,6 +128,16 @@ where
         self.hold_against(track, sensed, silent, known, evidence, Noise::Sensed)
     }
 
+    /// A velocity that is off by a little, always the same way, leaves the track behind the positions by as much as it comes to in
+    /// [`TRACK_SECONDS`]. What of that is more than noise is put right, of the position and of the velocity.
+    fn settled(&self, track: &Motion<D>, evidence: &Evidence<D>) -> Motion<D> {
+        let off = self.steady_miss(evidence);
+        Motion {
+            position: track.position.plus(1.0, &off),
+            velocity: track.velocity.plus(1.0 / TRACK_SECONDS, &off),
+        }
+    }
+
     /// Where it senses to be, at the velocity by which it really comes there: what it senses of that is turned, say, and its track runs
     /// away from its positions.
     fn reconcile(&self, sensed: &Motion<D>, evidence: &Evidence<D>) -> Motion<D> {
@@ -171,10 +181,15 @@ where
 
     fn obeyed(&self, own: &Motion<D>, told: &[f32; D], done: &[f32; D]) -> Obeyed {
         let (off, told) = (done.minus(told).length(), told.length());
-        if off > DISOBEYED * self.limit && off > DISOBEYED_SHARE * told {
-            return if own.velocity.length() > AT_REST { Obeyed::No } else { Obeyed::Held };
+        if own.velocity.length() < AT_REST {
+            Obeyed::AtRest
+        } else if off > DISOBEYED * self.limit && off > DISOBEYED_SHARE * told {
+            Obeyed::No
+        } else if told > OBEYED * self.limit && off < OBEYED_SHARE * told {
+            Obeyed::Yes
+        } else {
+            Obeyed::Unknown
         }
-        if told > OBEYED * self.limit && off < OBEYED_SHARE * told { Obeyed::Yes } else { Obeyed::Unknown }
     }
 
     /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed.

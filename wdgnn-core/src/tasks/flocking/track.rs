@@ -149,6 +149,15 @@ where
         }
         (followed, believed)
     }
+
+    /// By how much a robot's own senses always miss its track, beyond what noise explains.
+    pub(super) fn steady_miss(&self, evidence: &Evidence<D>) -> [f32; D] {
+        let noise = BIAS_SIGMAS * math::sqrt(self.period / EVIDENCE_SECONDS * evidence.noise);
+        evidence.bias.map(|bias| {
+            let more = bias.abs() - noise;
+            if more > 0.0 { more.copysign(bias) } else { 0.0 }
+        })
+    }
 }
 
 #[cfg(test)]
