@@ -79,12 +79,12 @@ fn flash_ram_and_stack_are_within_the_budget() {
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
     // A robot that is not sealed believes everybody, but holds the checks of the others too, which its settings may switch on, failsafes
     // and what most say among them; and every robot can repel, keep a bias of its own and learn from what happened.
-    assert!(qemu.flash() <= 40 * KIB, "{} bytes of flash", qemu.flash());
+    assert!(qemu.flash() <= 41 * KIB, "{} bytes of flash", qemu.flash());
     assert!(qemu.ram() <= 9 * KIB, "{} bytes of RAM", qemu.ram());
     assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
     assert!(nrf52840.flash() <= 56 * KIB, "{} bytes of flash", nrf52840.flash());
     // What sealing may add; whoever flies another model is seen, too, and keys can change.
-    assert!(qemu_sealed.flash() <= 55 * KIB, "{} bytes of flash", qemu_sealed.flash());
+    assert!(qemu_sealed.flash() <= 56 * KIB, "{} bytes of flash", qemu_sealed.flash());
     assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
     assert!(stack_sealed <= 4 * KIB, "{stack_sealed} bytes of stack");
     assert!(nrf52840_sealed.flash() <= 59 * KIB, "{} bytes of flash", nrf52840_sealed.flash());
