@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     behaviour::Behaviour,
-    ccm::BlockCipher as _,
+    ccm::BlockCipher,
     codec::{Codec, Exact},
     compact, esb32, message,
     online::Learning,
@@ -47,12 +47,13 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     }
 }
 
-impl<C, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, Shared, TAG, ROSTER>
+impl<C, B, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, B, TAG, ROSTER>
 where
     C: Codec + Default + Send + Sync + 'static,
+    B: BlockCipher + Send + Sync + 'static,
 {
     fn with_key(key: &Key) -> Self {
-        Self::with_cipher(C::default(), Shared::with_key(key))
+        Self::with_cipher(C::default(), B::with_key(key))
     }
 
     fn with_personal_key(key: &Key, epoch: u8, name: NodeId, personal: &Key) -> Self {
