@@ -240,7 +240,8 @@ fn frames_in_everybodys_name_are_heard_once() {
 
 #[test]
 fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
-    let untimely = |profile, options| typed(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
+    let untimely =
+        |profile, options: &str| typed(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
         assert_eq!(untimely(profile, "--drift 100"), 0);
         assert_eq!(untimely(profile, "--time-jump 0@50:-40"), 0, "a robot knows which ticks it has had");
