@@ -240,21 +240,17 @@ fn frames_in_everybodys_name_are_heard_once() {
 
 #[test]
 fn clocks_that_drift_and_jump_are_set_by_what_robots_hear() {
-    let untimely = |profile, options: &str| typed(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
+    let untimely =
+        |profile, options: &str| typed(profile, options).0.tally.unwrap().refused.of(Refusal::Untimely);
     for profile in [Profile::Exact, Profile::Dot154, Profile::Esb32] {
         assert_eq!(untimely(profile, "--drift 100"), 0);
         assert_eq!(untimely(profile, "--time-jump 0@50:-40"), 0, "a robot knows which ticks it has had");
-        // Everybody else follows in ten exchanges: late jumps end the flight before that.
-        let share = |tick: u32| {
-            let options = format!("--time-jump 0@{tick}:30");
-            f64::from(untimely(profile, &options)) / f64::from(200 - tick)
-        };
-        assert!(
-            share(50) > 0.0 && share(50) < 0.75 * share(190),
-            "{}: {} {}",
-            profile.name(),
-            share(50),
-            share(190)
-        );
+        assert!(untimely(profile, "--time-jump 0@50:30") > 0);
     }
+    // Those around follow in ten exchanges, and so on: late jumps end the flight before that.
+    let share = |tick: u32| {
+        let options = format!("--time-jump 0@{tick}:30");
+        f64::from(untimely(Profile::Exact, &options)) / f64::from(200 - tick)
+    };
+    assert!(share(50) < 0.75 * share(190), "{} {}", share(50), share(190));
 }

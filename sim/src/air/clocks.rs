@@ -182,10 +182,9 @@ mod tests {
             let jumps = [jump, "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
             shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 5, 6)
         };
-        // The tick that was about to begin does so.
-        assert_eq!(shown("0@2:40"), [5, 6, 7, 48, 49, 50].map(Some));
-        // A robot knows that ticks that it has had are over.
-        assert_eq!(shown("0@2:-40"), [5, 6, 7, 8, 9, 10].map(Some));
+        assert_eq!(shown("0@2:40"), [5, 6, 47, 48, 49, 50].map(Some));
+        // A robot knows that ticks that it has had are over, and misses one while its clock is put right.
+        assert_eq!(shown("0@2:-40"), [Some(5), Some(6), None, Some(7), Some(8), Some(9)]);
     }
 
     #[test]
