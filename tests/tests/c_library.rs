@@ -50,7 +50,9 @@ fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
         bytes.extend(personal_key(&MASTER, name));
         bytes.extend(station::roster(name)[..robots].as_flattened());
     }
-    frames.iter().for_each(|frame| bytes.extend(&**frame));
+    for frame in &frames {
+        bytes.extend(&**frame);
+    }
     bytes
 }
 
