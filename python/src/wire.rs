@@ -34,6 +34,9 @@ type Told = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (u
 
 type Kept = [u8; KEPT_BYTES];
 
+/// A robot's own keys as Python gives them: address, personal key, epoch of the swarm's key, roster.
+type GivenOwn = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
+
 trait Coder: Send + Sync {
     fn counts(&self) -> (usize, usize, usize);
     fn frames(&self) -> u32;
@@ -235,7 +238,7 @@ impl Codec {
         profile: &str,
         checksum: u32,
         key: Option<&[u8]>,
-        own: Option<(NodeId, Vec<u8>, u8, Vec<Vec<u8>>)>,
+        own: Option<GivenOwn>,
     ) -> PyResult<Self> {
         let key = key.map(parsed).transpose()?;
         let own = own.map(|(name, personal, epoch, roster)| {

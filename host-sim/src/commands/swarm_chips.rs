@@ -314,6 +314,22 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
+/// The ticks in which robots came to use the swarm's next key.
+fn changed_keys(robots: &[Flown]) -> impl Iterator<Item = u32> {
+    robots
+        .iter()
+        .filter_map(|robot| robot.epochs.last().filter(|(_, epoch)| *epoch > 0))
+        .map(|(tick, _)| *tick)
+}
+
+fn print_keys(outcome: &Outcome) {
+    if let Some(tick) = outcome.key_changes {
+        let (count, last) = (changed_keys(&outcome.robots).count(), changed_keys(&outcome.robots).max());
+        let last = last.map_or(String::new(), |last| format!(", the last since tick {last}"));
+        println!("next key            from tick {tick} on: {count} robots have it{last}");
+    }
+}
+
 fn print(
     flight: &ChipFlight<'_>,
     sealed: bool,
@@ -323,8 +339,6 @@ fn print(
     wall_seconds: f64,
 ) {
     let Outcome { variation, robots, close, key_changes } = outcome;
-    let changed = |robot: &&Flown| robot.epochs.last().is_some_and(|(_, epoch)| *epoch > 0);
-    let changed_keys = key_changes.map(|_| robots.iter().filter(changed).count());
     let frames = outcome.frames();
     let [native_total, native_final] = native;
     let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
@@ -352,7 +366,7 @@ fn print(
         ticks_equal_to_native: robots.iter().map(|robot| robot.equal).sum(),
         ticks_that_differ: robots.iter().filter(|robot| robot.differs.is_some()).count(),
         key_changes: *key_changes,
-        changed_keys,
+        changed_keys: key_changes.map(|_| changed_keys(robots).count()),
         wall_seconds,
     };
     if flight.json {
@@ -395,13 +409,7 @@ fn print(
         100.0 * output.missed_share
     );
     println!("stack               {} bytes at most", output.stack_bytes);
-    if let (Some(tick), Some(changed)) = (key_changes, changed_keys) {
-        let ticks = robots.iter().filter_map(|robot| robot.epochs.last().filter(|(_, epoch)| *epoch > 0));
-        let last = ticks.map(|(tick, _)| *tick).max().unwrap_or_default();
-        println!(
-            "next key            from tick {tick} on: {changed} robots have it, the last since tick {last}"
-        );
-    }
+    print_keys(outcome);
     let first =
         robots.iter().enumerate().find_map(|(index, robot)| robot.differs.map(|differs| (index, differs)));
     match first {
