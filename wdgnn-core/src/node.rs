@@ -17,12 +17,14 @@ use crate::{
 pub mod memory;
 mod obedience;
 mod proven;
+mod remember;
 mod senses;
 mod talk;
 mod temper;
 mod think;
 
 use memory::Memory;
+pub use memory::Past;
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
@@ -117,39 +119,6 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
 
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;
-
-/// What a robot knows of the swarm's time from before it was started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Past {
-    /// The swarm was surely in this tick already: whatever was said before is a recording.
-    pub since: u32,
-    /// The robot has said nothing from this tick on.
-    pub until: u32,
-}
-
-/// What a robot's own senses are held against.
-#[derive(Debug)]
-struct OwnTrack<T: Task> {
-    /// Its track, at the tick in which it was sensed last.
-    state: T::State,
-    evidence: T::Evidence,
-    /// What was sensed last, carried on by its age.
-    sensed: T::State,
-    /// When.
-    at: u32,
-    /// In how many ticks its senses were held against its track, up to 255.
-    known: u8,
-    /// Its senses say the same over and over.
-    stuck: bool,
-}
-
-impl<T: Task> OwnTrack<T> {
-    /// Nothing was sensed yet.
-    fn new(state: T::State) -> Self {
-        Self { state, evidence: T::Evidence::default(), sensed: state, at: 0, known: 0, stuck: false }
-    }
-}
 
 /// Something that is no part of what a node knows.
 struct Scratch<T>(T);

@@ -7,12 +7,9 @@
 //! Whoever was at rest may be carried or thrown next, and so may everybody else of its swarm, which is to begin all the same: from there on, only
 //! motors that have obeyed can disobey.
 
-use super::Node;
 use crate::{
-    net::wide::Model,
     passage::{Pass, Passage},
     tasks::task::{Numbers, Obeyed, Task},
-    wire::codec::Codec,
 };
 
 /// The share of a tick in the averages: 0.2 s at 100 ticks a second.
@@ -40,6 +37,29 @@ impl<O: Numbers> Obedience<O> {
     pub(super) const UNKNOWN: Self =
         Self { told: O::ZERO, done: O::ZERO, obeyed: true, rests: RESTING_TICKS, doubted: 0 };
     const AT_REST: Self = Self { obeyed: false, ..Self::UNKNOWN };
+
+    /// Holds what the robot has just sensed of itself against what it told its motors in the tick before, if both are known.
+    pub(super) fn watch<T: Task<Output = O>>(&mut self, task: &T, state: &T::State, tick: Option<(&O, &O)>) {
+        let Self { told, done, obeyed, rests, doubted } = self;
+        *doubted = doubted.saturating_sub(1);
+        let Some((command, achieved)) = tick else { return };
+        for (average, new) in [(&mut *told, command), (&mut *done, achieved)] {
+            average.as_mut().iter_mut().zip(new.as_ref()).for_each(|(x, new)| *x += SHARE * (new - *x));
+        }
+        let motors = task.obeyed(state, told, done);
+        *rests = if motors == Obeyed::AtRest { rests.saturating_add(1) } else { 0 };
+        match motors {
+            Obeyed::Yes => (*obeyed, *doubted) = (true, 0),
+            Obeyed::No if *obeyed => *doubted = DOUBTED_TICKS,
+            Obeyed::AtRest if *rests > RESTING_TICKS => *self = Self::AT_REST,
+            _ => {}
+        }
+    }
+
+    /// Whether the robot's motors do not do what it tells them.
+    pub(super) fn is_doubted(&self) -> bool {
+        self.doubted > 0
+    }
 }
 
 impl<O: Numbers> Pass for Obedience<O> {
@@ -50,39 +70,5 @@ impl<O: Numbers> Pass for Obedience<O> {
         passage.flag(obeyed);
         passage.byte(rests);
         passage.byte(doubted);
-    }
-}
-
-impl<M, T, const N: usize, P> Node<M, T, N, P>
-where
-    M: Model,
-    T: Task<Features = M::Features, Output = M::Output>,
-    P: Codec,
-{
-    /// Holds what the robot has just sensed of itself against what it told its motors in the tick before.
-    pub(super) fn watch_motors(&mut self) {
-        let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
-        let Obedience { told, done, obeyed, rests, doubted } = &mut self.memory.obedience;
-        *doubted = doubted.saturating_sub(1);
-        let (Some(command), Some(achieved)) = (&self.memory.command, &achieved) else { return };
-        if self.memory.passed != 1 || self.memory.age > 0 {
-            return;
-        }
-        for (average, new) in [(&mut *told, command), (&mut *done, achieved)] {
-            average.as_mut().iter_mut().zip(new.as_ref()).for_each(|(x, new)| *x += SHARE * (new - *x));
-        }
-        let motors = self.task.obeyed(&self.memory.state, told, done);
-        *rests = if motors == Obeyed::AtRest { rests.saturating_add(1) } else { 0 };
-        match motors {
-            Obeyed::Yes => (*obeyed, *doubted) = (true, 0),
-            Obeyed::No if *obeyed => *doubted = DOUBTED_TICKS,
-            Obeyed::AtRest if *rests > RESTING_TICKS => self.memory.obedience = Obedience::AT_REST,
-            _ => {}
-        }
-    }
-
-    /// Whether the robot's motors do not do what it tells them.
-    pub(super) fn disobeyed(&self) -> bool {
-        self.memory.obedience.doubted > 0
     }
 }

@@ -6,7 +6,7 @@
 //! * what comes again and again, bit for bit, while the robot moves, is a sensor that is stuck: it counts as nothing sensed;
 //! * positions that velocities do not bear out are believed, and the velocity is put right by them.
 
-use super::{Node, OwnTrack};
+use super::{Node, memory::OwnTrack};
 use crate::{
     net::wide::Model,
     tasks::task::{Isolation, Task},
@@ -75,9 +75,17 @@ where
         };
     }
 
+    /// Holds what the robot has just sensed of itself against what it told its motors in the tick before.
+    pub(super) fn watch_motors(&mut self) {
+        let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
+        let known = self.memory.passed == 1 && self.memory.age == 0;
+        let tick = self.memory.command.as_ref().zip(achieved.as_ref()).filter(|_| known);
+        self.memory.obedience.watch(&self.task, &self.memory.state, tick);
+    }
+
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or cannot help where it goes.
     pub(super) fn only_a_body(&self) -> bool {
-        self.behaviour.wary && (self.unsure() || self.disobeyed())
+        self.behaviour.wary && (self.unsure() || self.memory.obedience.is_doubted())
     }
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
