@@ -65,6 +65,7 @@ fn a_robot_that_was_passed_on_says_does_and_knows_the_same_as_if_it_had_not_been
     let mut notice = vec![0; Notice::bytes(8)];
     let new = Notice { name: 1, epoch: 1, at: 150 };
     new.write(&personal_key(&MASTER, 1), &swarm_key(&MASTER, 1), 8, &mut notice).unwrap();
+    let mut recorded = Vec::new();
     let mut twin: Option<(Robot<'_>, Board)> = None;
     for tick in 0..200 {
         let heard = core::mem::take(&mut said);
@@ -75,6 +76,11 @@ fn a_robot_that_was_passed_on_says_does_and_knows_the_same_as_if_it_had_not_been
             let mut frames: Vec<_> = others.flat_map(|(_, frames)| frames.clone()).collect();
             if place == 1 && tick == 20 {
                 frames.push(notice.clone());
+            }
+            // Somebody plays again what it has heard.
+            if place == 1 {
+                let again = core::mem::replace(&mut recorded, frames.clone());
+                frames.extend(again);
             }
             // In the middle of a change of keys, of proofs and of everything else.
             if place == 1 && tick == 60 {

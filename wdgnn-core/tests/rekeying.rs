@@ -410,6 +410,7 @@ fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
 #[test]
 fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
     let good = notice(2, 1, AT, 8);
+    assert_eq!(good[0], 0xf1, "with which no profile's frames begin");
     assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
     let mut other = good.clone();
     other[0] ^= 1;
