@@ -77,10 +77,10 @@ fn a_robot_that_was_passed_on_says_does_and_knows_the_same_as_if_it_had_not_been
             if place == 1 && tick == 20 {
                 frames.push(notice.clone());
             }
-            // Somebody plays again what it has heard.
+            // Somebody plays again what it has heard, before anything new is said.
             if place == 1 {
                 let again = core::mem::replace(&mut recorded, frames.clone());
-                frames.extend(again);
+                frames.splice(0..0, again);
             }
             // In the middle of a change of keys, of proofs and of everything else.
             if place == 1 && tick == 60 {
