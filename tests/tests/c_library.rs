@@ -127,10 +127,6 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
         Flight::with("wdgnn_flocking_dot154_rekeyable", Profile::Dot154, true, 6, &rekey),
     ] {
         for machine in Machine::ALL {
-            // A rekeyable robot is 15 KB, and is made on the stack: more than this machine's program leaves beside its robots.
-            if flight.rekeyed && machine == Machine::Rv32 {
-                continue;
-            }
             let program = flight.build(machine);
             let output = machine.run(&program);
             let (kind, name) = (flight.kind, machine.name());

@@ -1,7 +1,7 @@
 //! A node by itself: everything that lasts from tick to tick, without what all nodes of a swarm have in common and without the table.
 //!
 //! Where silent neighbours are not held and everybody is believed, nothing of what neighbours said lasts either, only who they were.
-//! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`], and has it think in a node that is
+//! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`](crate::Node), and has it think in a node that is
 //! another robot's the next moment; and whoever stores a swarm stores these.
 
 use super::obedience::Obedience;
