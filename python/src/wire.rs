@@ -14,7 +14,7 @@ use wdgnn_core::{
     wide::Model,
 };
 use wdgnn_sim::{
-    profiles::{CodecVisitor, FlownCodec, visit_codec},
+    profiles::{CodecVisitor, FlownCodec, Own, visit_codec},
     scene::Flown,
     world::World,
 };
@@ -156,14 +156,6 @@ impl<T: Flown, C: FlownCodec> Of<T, C> {
     }
 }
 
-/// A robot's own keys: its address, its personal key, the epoch of the swarm's key, and the keys by which others prove their names.
-struct Own {
-    name: NodeId,
-    personal: Key,
-    epoch: u8,
-    roster: &'static [Key],
-}
-
 struct ForTask<'a> {
     profile: &'a str,
     checksum: u32,
@@ -205,10 +197,7 @@ impl<T: Flown> CodecVisitor for ForCodec<T> {
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let link = Link { profile: C::profile(true), checksum: self.checksum };
         let codec = match &self.own {
-            Some(Own { name, personal, epoch, roster }) => {
-                let codec = C::with_personal_key(&self.key, *epoch, *name, personal);
-                if roster.is_empty() { codec } else { codec.knowing(*name, personal, roster) }
-            }
+            Some(own) => C::with_own(&self.key, own),
             None => C::with_key(&self.key),
         };
         let coder = Of::<T, C> { codec, link, task: self.task };

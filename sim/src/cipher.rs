@@ -51,12 +51,11 @@ impl BlockCipher for Shared {
                 return Some(true);
             }
             frame.begin(content);
-            let authentic = ccm::try_open(&self.aes, nonce, associated, content, tag);
-            if authentic {
+            let authentic = ccm::decrypt(&self.aes, nonce, associated, content, tag);
+            if authentic == Some(true) {
                 frame.keep(parts, content);
             }
-            // Who is not is as it was, and goes the long way.
-            authentic.then_some(true)
+            authentic
         })
     }
 }

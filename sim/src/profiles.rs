@@ -28,23 +28,27 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
     fn with_key(key: &Key) -> Self;
 
-    /// The same for a robot whose key, which is of this epoch, can change in flight. A codec that seals nothing has no use for it.
+    /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for that.
     #[must_use]
-    fn with_personal_key(key: &Key, _epoch: u8, _name: NodeId, _personal: &Key) -> Self
+    fn with_own(key: &Key, _own: &Own) -> Self
     where
         Self: Sized,
     {
         Self::with_key(key)
     }
+}
 
-    /// The same where names have to be proven: `roster` has the keys by which others prove theirs.
-    #[must_use]
-    fn knowing(self, _name: NodeId, _personal: &Key, _roster: &'static [Key]) -> Self
-    where
-        Self: Sized,
-    {
-        self
-    }
+/// What a robot whose key can change is told of its own.
+#[expect(missing_debug_implementations, reason = "there are keys in it")]
+pub struct Own {
+    /// Its address.
+    pub name: NodeId,
+    /// Its personal key.
+    pub personal: Key,
+    /// The epoch of the swarm's key that it begins with.
+    pub epoch: u8,
+    /// Where names are proven, the keys by which others prove theirs.
+    pub roster: &'static [Key],
 }
 
 impl<C, B, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, B, TAG, ROSTER>
@@ -56,12 +60,9 @@ where
         Self::with_cipher(C::default(), B::with_key(key))
     }
 
-    fn with_personal_key(key: &Key, epoch: u8, name: NodeId, personal: &Key) -> Self {
-        Self::with_key(key).rekeyed(name, personal, epoch, key)
-    }
-
-    fn knowing(self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
-        Self::knowing(self, name, personal, roster)
+    fn with_own(key: &Key, own: &Own) -> Self {
+        let Own { name, personal, epoch, roster } = own;
+        Self::with_key(key).rekeyed(*name, personal, *epoch, key).knowing(*name, personal, roster)
     }
 }
 

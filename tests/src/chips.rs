@@ -124,10 +124,8 @@ pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'stat
     let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
     Flight::new(settings, |id| {
         let personal = personal_key(master, id);
-        let mut link = ToldLink::new(Dot154::default(), &key).rekeyed(id, &personal, 0, &key);
-        if told.proofs {
-            link = link.knowing(id, &personal, told.roster(id, robots));
-        }
+        let link = ToldLink::new(Dot154::default(), &key).rekeyed(id, &personal, 0, &key);
+        let link = link.knowing(id, &personal, told.roster(id, robots));
         Ok(robot::robot(id, &weights, link).expect("a robot's model"))
     })
     .expect("an image")

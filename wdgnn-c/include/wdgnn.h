@@ -435,7 +435,7 @@ const float *wdgnn_parameters(const struct wdgnn_robot *robot, size_t *count);
 
 // Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough, because flash
 // wears out; but at once when a report says so. There are keys in the record of a rekeyable kind.
-wdgnn_error wdgnn_store(const struct wdgnn_robot *robot,
+wdgnn_error wdgnn_store(struct wdgnn_robot *robot,
                         uint8_t *record,
                         size_t bytes,
                         size_t *length);

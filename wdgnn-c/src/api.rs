@@ -299,7 +299,7 @@ pub unsafe extern "C" fn wdgnn_parameters(robot: *const Robot, count: *mut usize
 /// wears out; but at once when a report says so. There are keys in the record of a rekeyable kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_store(
-    robot: *const Robot,
+    robot: *mut Robot,
     record: *mut u8,
     bytes: usize,
     length: *mut usize,

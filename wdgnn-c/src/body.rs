@@ -93,8 +93,7 @@ impl<P: Codec + Default + Sync, const TAG: usize> Keyed for SealedWith<P, Aes, T
         let key = parts.key.ok_or(Error::KeyMissing)?;
         let (personal, epoch) = parts.personal.ok_or(Error::PersonalMissing)?;
         let link = Self::with_key(parts.key)?.rekeyed(parts.address, personal, epoch, key);
-        let proven = !parts.roster.is_empty();
-        Ok(if proven { link.knowing(parts.address, personal, parts.roster) } else { link })
+        Ok(link.knowing(parts.address, personal, parts.roster))
     }
 }
 

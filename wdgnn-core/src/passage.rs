@@ -83,6 +83,13 @@ impl<'a> Passage<'a> {
         *long = u64::from_le_bytes(bytes);
     }
 
+    /// 64 bits with a sign.
+    pub fn signed(&mut self, long: &mut i64) {
+        let mut bits = long.cast_unsigned();
+        self.long(&mut bits);
+        *long = bits.cast_signed();
+    }
+
     /// How many there are, up to `most`.
     pub fn count(&mut self, count: usize, most: usize) -> usize {
         let mut word = count as u32;

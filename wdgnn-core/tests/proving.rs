@@ -364,6 +364,7 @@ fn where_there_is_no_room_for_a_roster_nobody_has_to_prove_anything() {
         Sealed::new(Dot154::default(), &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
     };
     assert!(!told(1, 4).wants_proofs() && dot154(1, 4).wants_proofs());
+    assert!(!dot154(1, 0).wants_proofs(), "nor where there is a roster of nobody");
     let mut swarm = Swarm::new(&weights, 4, told);
     for _ in 0..40 {
         swarm.fly(&[]);

@@ -8,6 +8,7 @@ use wdgnn_protocol::companion::CHECKSUM;
 
 use crate::{
     air::station::{self, MASTER},
+    profiles::Own,
     scene::Frame,
 };
 
@@ -61,12 +62,19 @@ impl Told {
         if self.proofs { station::roster(name).get(..robots).unwrap_or_default() } else { &[] }
     }
 
+    /// What this robot is told of its own, of a swarm of so many.
+    #[must_use]
+    pub fn own(self, name: NodeId, robots: usize) -> Option<Own> {
+        let personal = self.personal.then(|| personal_key(&MASTER, name))?;
+        Some(Own { name, personal, epoch: 0, roster: self.roster(name, robots) })
+    }
+
     /// The settings pages of a swarm of so many.
     #[must_use]
     pub fn pages(self, robots: usize) -> Vec<Vec<u8>> {
-        let page = |name| {
-            let key = personal_key(&MASTER, name);
-            settings_page(name, robots, self.personal.then_some((&key, 0)), self.roster(name, robots))
+        let page = |name| match self.own(name, robots) {
+            Some(own) => settings_page(name, robots, Some((&own.personal, own.epoch)), own.roster),
+            None => settings_page(name, robots, None, &[]),
         };
         (0..robots).map(|robot| page(robot as NodeId)).collect()
     }

@@ -9,11 +9,11 @@ use std::{
 use chip::chip::Kind;
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{rekey::personal_key, robot, seal::Key};
+use wdgnn_core::{robot, seal::Key};
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
-    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults, station::MASTER},
+    air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Flown, Outcome, RELEASE, Settings,
         operator::{Rekey, Told},
@@ -138,15 +138,10 @@ impl CodecVisitor for Prepared<'_> {
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let (weights, robots) = (self.model.weights(), self.start.states.len());
         let twin = |id| {
-            let personal = personal_key(&MASTER, id);
-            let mut codec = if self.told.personal {
-                C::with_personal_key(&self.key, 0, id, &personal)
-            } else {
-                C::with_key(&self.key)
+            let codec = match self.told.own(id, robots) {
+                Some(own) => C::with_own(&self.key, &own),
+                None => C::with_key(&self.key),
             };
-            if self.told.proofs {
-                codec = codec.knowing(id, &personal, self.told.roster(id, robots));
-            }
             robot::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
         };
         let interrupted = stop_on_interrupt()?;

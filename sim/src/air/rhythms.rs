@@ -77,9 +77,7 @@ impl Kept {
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { rhythm, period: _, rate: _, off, tick, begun, early, next, vouched } = self;
         rhythm.pass(passage);
-        let mut bits = off.cast_unsigned();
-        passage.long(&mut bits);
-        *off = bits.cast_signed();
+        passage.signed(off);
         passage.long(begun);
         for word in [tick, early, vouched] {
             passage.word(word);

@@ -24,7 +24,7 @@ use crate::{
         voice::is_nowhere,
     },
     error::Result,
-    profiles::FlownCodec,
+    profiles::{FlownCodec, Own},
     scene::{Flown, Frame, Inside},
 };
 
@@ -62,15 +62,12 @@ where
     /// Starts a robot with a body.
     fn start(&self, robot: usize, body: Body) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
-        let personal = personal_key(&MASTER, name);
-        let mut codec = if self.rekeyed || self.proofs {
-            C::with_personal_key(&self.key, 0, name, &personal)
+        let codec = if self.rekeyed || self.proofs {
+            let roster = if self.proofs { station::roster(name) } else { &[] };
+            C::with_own(&self.key, &Own { name, personal: personal_key(&MASTER, name), epoch: 0, roster })
         } else {
             C::with_key(&self.key)
         };
-        if self.proofs {
-            codec = codec.knowing(name, &personal, station::roster(name));
-        }
         let codec = codec.among(roster(self.blueprints.len()));
         NativeRobot::start(&self.blueprints[robot], name, codec, body)
     }

@@ -46,7 +46,7 @@ where
             (self.memory.began, self.memory.age, self.memory.sequence);
         (memory.state, memory.before, memory.older) =
             (self.memory.state, self.memory.before, self.memory.older);
-        memory.own = self.memory.own;
+        (memory.own, memory.obedience) = (self.memory.own, self.memory.obedience);
     }
 
     /// Becomes another node of the same swarm, with this address. Its neighbours are still those of the node that it was.

@@ -26,7 +26,7 @@ impl<const N: usize> Pass for Rhythm<N> {
             back,
             chance,
         } = self;
-        signed(passage, epoch);
+        passage.signed(epoch);
         passage.option(last, 0, Passage::word);
         for long in [begun, listens, claimed, obeyed, follows] {
             passage.long(long);
@@ -35,8 +35,8 @@ impl<const N: usize> Pass for Rhythm<N> {
         passage.list(others, nobody, |passage, Other { sender, boot, later, latest, slot, heard }| {
             passage.half(sender);
             passage.word(boot);
-            signed(passage, later);
-            signed(passage, latest);
+            passage.signed(later);
+            passage.signed(latest);
             passage.byte(slot);
             passage.long(heard);
         });
@@ -52,12 +52,6 @@ impl<const N: usize> Pass for Rhythm<N> {
         passage.flag(back);
         passage.word(chance);
     }
-}
-
-fn signed(passage: &mut Passage<'_>, long: &mut i64) {
-    let mut bits = long.cast_unsigned();
-    passage.long(&mut bits);
-    *long = bits.cast_signed();
 }
 
 /// A slot, or how often something happened in it; and when.

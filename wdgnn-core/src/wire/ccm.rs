@@ -28,8 +28,8 @@ pub trait BlockCipher {
         self.encrypt(second);
     }
 
-    /// Decrypts `content` of a whole frame and says whether `tag` authenticates it and both parts of `associated`: for whatever has a faster
-    /// way to do so than block by block, such as a chip's own CCM. `None`, and nothing has changed, where there is none.
+    /// [`decrypt`]s a whole frame: for whatever has a faster way to do so than block by block, such as a chip's own CCM. `None`, and nothing
+    /// has changed, where there is none.
     fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
         let _ = (nonce, associated, content, tag);
         None
@@ -84,7 +84,8 @@ pub fn try_open(
 }
 
 /// Decrypts `content`, whether the tag fits or not, and says which. `None` when something is too long, or too short: nothing has changed then.
-fn decrypt(
+#[must_use]
+pub fn decrypt(
     cipher: &dyn BlockCipher,
     nonce: &Nonce,
     associated: [&[u8]; 2],

@@ -128,16 +128,21 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     }
 
     /// The same for the robot with this name and this personal key, whom the operator told the keys by which the others prove their names to
-    /// it, by name ([`crate::names`]): whose name is not proven to it is nothing but a body. Where there is no room, it changes nothing.
+    /// it, by name ([`crate::names`]): whose name is not proven to it is nothing but a body. Where it was told none, or there is no room, it changes nothing.
     #[must_use]
     pub fn knowing(mut self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
-        if ROSTER > 0 {
+        if ROSTER > 0 && !roster.is_empty() {
             (self.own, self.names) = (name, Some(Names::new(personal, roster)));
         }
         self
     }
 
-    /// Where names are proven: nobody else pays for it.
+    /// What only those have who have room for a roster: nobody else pays for it.
+    fn used<X>(part: &mut Option<X>) -> Option<&mut X> {
+        if ROSTER > 0 { part.as_mut() } else { None }
+    }
+
+    /// Where names are proven.
     fn names(&self) -> Option<&Names<ROSTER>> {
         if ROSTER > 0 { self.names.as_ref() } else { None }
     }
@@ -196,9 +201,9 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         Ok(Parts::STATE)
     }
 
-    /// Where keys change: nobody else pays for it.
+    /// Where keys change.
     fn epochs(&mut self) -> Option<&mut Epochs<ROSTER>> {
-        if ROSTER > 0 { self.epochs.as_mut() } else { None }
+        Self::used(&mut self.epochs)
     }
 
     /// Takes note of somebody who speaks with the key before, if it does. That opens nothing.
@@ -280,7 +285,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
     fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
         if matches!(read, Ok(_) | Err(Refusal::Model)) {
-            if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+            if let Some(names) = Self::used(&mut self.names) {
                 names.hear(identity.sender, now, self.senders.last(identity.sender));
             }
             self.senders.remember(identity, now);
@@ -436,7 +441,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     }
 
     fn contradicted(&mut self, name: NodeId, now: u32) {
-        let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) else { return };
+        let Some(names) = Self::used(&mut self.names) else { return };
         if names.proven(name, now) {
             self.senders.put_back(name, names.before(name));
         } else {
@@ -445,7 +450,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     }
 
     fn lapse(&mut self, name: NodeId) {
-        if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+        if let Some(names) = Self::used(&mut self.names) {
             names.lapse(name);
         }
     }
@@ -473,7 +478,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         if let Some(key) = self.epochs().map(|epochs| epochs.pass(passage)) {
             self.cipher = B::with_key(&key);
         }
-        if let Some(names) = self.names.as_mut().filter(|_| ROSTER > 0) {
+        if let Some(names) = Self::used(&mut self.names) {
             names.pass(passage);
         }
     }
