@@ -132,7 +132,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     #[must_use]
     pub fn knowing(mut self, name: NodeId, personal: &Key, roster: &'static [Key]) -> Self {
         if ROSTER > 0 && !roster.is_empty() {
-            (self.own, self.names) = (name, Some(Names::new(personal, roster)));
+            self.own = name;
+            self.names = Some(Names::new(personal, roster));
         }
         self
     }
