@@ -1,6 +1,6 @@
-//! The radio of a simulated robot: what it says is taken from it, what it hears is put into it.
+//! Simulated robots' radios: what they say is taken from them, what they hear is put into them.
 
-use std::{collections::VecDeque, convert::Infallible};
+use std::{collections::VecDeque, convert::Infallible, slice};
 
 use wdgnn_core::{
     passage::Passage,
@@ -9,52 +9,73 @@ use wdgnn_core::{
 
 use crate::{passing, scene::Frame};
 
-/// A simulated robot's radio.
+/// A robot's radio in one tick.
+#[derive(Clone, Debug, Default)]
+pub struct Window<'a> {
+    /// What the robot has said.
+    pub said: Vec<Frame>,
+    heard: slice::Iter<'a, Frame>,
+}
+
+impl<'a> Window<'a> {
+    /// One in which these frames are heard.
+    #[must_use]
+    pub fn hearing(frames: &'a [Frame]) -> Self {
+        Self { said: Vec::new(), heard: frames.iter() }
+    }
+}
+
+impl Radio for Window<'_> {
+    type Error = Infallible;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
+        self.said.push(frame.into());
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+        Ok(self.heard.next().map(|frame| deliver(frame, buffer)))
+    }
+}
+
+/// What reaches a robot, until it listens. What it says goes elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox {
-    said: Vec<Frame>,
     heard: VecDeque<Frame>,
     /// The last one that was listened to.
     last: Option<Frame>,
 }
 
 impl Mailbox {
-    /// What the robot has said since this was last asked.
-    pub fn take_said(&mut self) -> Vec<Frame> {
-        std::mem::take(&mut self.said)
-    }
-
     /// Lets the robot hear a frame.
     pub fn put(&mut self, frame: Frame) {
         self.heard.push_back(frame);
     }
 
+    /// How many frames wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.heard.len()
+    }
+
     /// A frame with these bytes: the one that was listened to last, where it is that.
     #[must_use]
-    pub fn frame(&self, bytes: &[u8]) -> Frame {
-        self.last.as_ref().filter(|last| last[..] == *bytes).map_or_else(|| bytes.into(), Frame::clone)
+    pub fn frame(&mut self, bytes: &[u8]) -> Frame {
+        self.last.take().filter(|last| last[..] == *bytes).unwrap_or_else(|| bytes.into())
     }
 
     /// Passes: who has skipped a tick has still to listen to what was said in it.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { said, heard, last: _ } = self;
-        passing::frames(passage, said);
-        let mut waiting: Vec<Frame> = std::mem::take(heard).into();
+        let mut waiting: Vec<Frame> = std::mem::take(&mut self.heard).into();
         passing::frames(passage, &mut waiting);
-        *heard = waiting.into();
-    }
-
-    /// Ends the listening window: what was not listened to is gone.
-    pub fn clear(&mut self) {
-        self.heard.clear();
+        self.heard = waiting.into();
     }
 }
 
 impl Radio for Mailbox {
     type Error = Infallible;
 
-    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
-        self.said.push(frame.into());
+    fn send(&mut self, _: &[u8]) -> Result<(), Infallible> {
         Ok(())
     }
 
@@ -79,11 +100,14 @@ mod tests {
 
     #[test]
     fn a_frame_longer_than_the_buffer_is_cut_and_tells_its_length() {
+        let frame = Frame::from([1, 2, 3]);
         let mut mailbox = Mailbox::default();
-        mailbox.put([1, 2, 3].into());
-        let mut buffer = [0; 2];
-        assert_eq!(mailbox.receive(&mut buffer), Ok(Some(Received::untimed(3))));
-        assert_eq!(buffer, [1, 2]);
-        assert_eq!(mailbox.receive(&mut buffer), Ok(None));
+        mailbox.put(frame.clone());
+        for radio in [&mut mailbox as &mut dyn Radio<Error = _>, &mut Window::hearing(&[frame])] {
+            let mut buffer = [0; 2];
+            assert_eq!(radio.receive(&mut buffer), Ok(Some(Received::untimed(3))));
+            assert_eq!(buffer, [1, 2]);
+            assert_eq!(radio.receive(&mut buffer), Ok(None));
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     air::{
         blueprint::Blueprint,
         body::Body,
-        mailbox::Mailbox,
+        mailbox::Window,
         options::Faults,
         station::{self, MASTER},
         voice::is_nowhere,
@@ -124,9 +124,8 @@ where
         if self.robots[robot].is_none() {
             self.robots[robot] = Some(self.start(robot, Body::default()));
         }
-        if let Some(NativeRobot { node, air, body, verdict: _ }) = &mut self.robots[robot] {
+        if let Some(NativeRobot { node, body, verdict: _ }) = &mut self.robots[robot] {
             node.pass(passage);
-            air.pass(passage);
             body.pass(passage);
         }
     }
@@ -154,7 +153,6 @@ pub fn roster(robots: usize) -> NodeId {
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct NativeRobot<T: Flown, M: Model, C> {
     node: Node<M, T, NEIGHBOURS, C>,
-    air: Mailbox,
     body: Body,
     verdict: Verdict,
 }
@@ -173,20 +171,19 @@ where
     pub fn start(blueprint: &Blueprint<M, T>, id: NodeId, codec: C, mut body: Body) -> Self {
         let mut node = blueprint.node(id, T::State::zero(), codec);
         body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
-        Self { node, air: Mailbox::default(), body, verdict: Verdict::Clear }
+        Self { node, body, verdict: Verdict::Clear }
     }
 
     /// What it thinks of others.
     #[must_use]
     pub fn thoughts(&self) -> Thoughts {
         let Self { node, verdict, .. } = self;
-        let counted: Vec<NodeId> = node.trusted().map(|other| other.beacon.sender).collect();
         let known = node.neighbours().map(|other| Acquaintance {
             sender: other.beacon.sender,
             heard_now: other.heard == node.tick(),
             followed: other.known > 0,
             believed: other.proven > 0,
-            counted: counted.contains(&other.beacon.sender),
+            counted: other.counts,
             nowhere: is_nowhere(&other.beacon.state),
         });
         Thoughts { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
@@ -200,18 +197,15 @@ where
     /// The same, whether the sensor works or not.
     pub fn wake(&mut self, waking: Waking<T::State>) -> Vec<Frame> {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        self.body.open(&mut self.node, &mut self.air, waking.tick, waking.sensed, buffer);
-        self.air.take_said()
+        let mut radio = Window::default();
+        self.body.open(&mut self.node, &mut radio, waking.tick, waking.sensed, buffer);
+        radio.said
     }
 
     /// The second half of a tick.
     pub fn hear(&mut self, frames: &[Frame]) -> Outcome {
-        for frame in frames {
-            self.air.put(frame.clone());
-        }
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        let report = self.body.close(&mut self.node, &mut self.air, buffer);
-        self.air.clear();
+        let report = self.body.close(&mut self.node, &mut Window::hearing(frames), buffer);
         self.verdict = report.verdict;
         Outcome::new(&report, self.node.wide().numbers())
     }

@@ -401,12 +401,12 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
 /// Everything that is heard in one listening window.
 fn listen(radio: &mut RobotRadio) -> Vec<Frame> {
     let mut buffer = [0; LONGEST_BUFFER];
-    std::iter::from_fn(|| match radio.receive(&mut buffer) {
-        // A mailbox's errors are `Infallible`. A frame may tell a length that was cut off.
-        Ok(received) => received.map(|received| {
-            let frame = &buffer[..received.length.min(LONGEST_BUFFER)];
-            radio.inner().inner().frame(frame)
-        }),
-    })
-    .collect()
+    let mut heard = Vec::with_capacity(radio.inner().inner().waiting());
+    // A mailbox's errors are `Infallible`.
+    while let Ok(Some(received)) = radio.receive(&mut buffer) {
+        // A frame may tell a length that was cut off.
+        let frame = &buffer[..received.length.min(LONGEST_BUFFER)];
+        heard.push(radio.inner().inner().frame(frame));
+    }
+    heard
 }

@@ -5,7 +5,6 @@
 
 use crate::{
     learn::online::Mixing,
-    math,
     net::{
         kernels::{self, BLOCK},
         span::Span,
@@ -54,11 +53,11 @@ fn weighted<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>], clip: f32, weight
     for opinion in opinions {
         let mut weight = weight(opinion.degree);
         let (own, said) = (opinion.fresh.of(own.numbers()), opinion.fresh.of(opinion.wide));
-        if clip > 0.0 {
-            let distance = math::sqrt(kernels::squared_distance(said, own));
-            if distance > clip {
-                weight *= clip / distance;
-            }
+        if clip > 0.0
+            && let Some(distance) = kernels::distance_beyond(said, own, clip)
+            && distance > clip
+        {
+            weight *= clip / distance;
         }
         kernels::add_difference(opinion.fresh.of_mut(wide.numbers_mut()), said, own, weight);
     }
@@ -110,9 +109,10 @@ fn mean_of_parts<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>]) {
     }
 }
 
-/// The distance of two tensors in a run of their numbers.
-pub(crate) fn distance<W: Tensor>(a: &W, b: &W, run: Span) -> f32 {
-    math::sqrt(kernels::squared_distance(run.of(a.numbers()), run.of(b.numbers())))
+/// Whether two tensors are within a limit of each other in a run of their numbers.
+pub(crate) fn within<W: Tensor>(a: &W, b: &W, run: Span, limit: f32) -> bool {
+    kernels::distance_beyond(run.of(a.numbers()), run.of(b.numbers()), limit)
+        .is_none_or(|distance| distance <= limit)
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ pub(crate) const BLOCK: usize = 16;
 /// Numbers that go by at a time where nothing is summed up.
 const RUN: usize = 8;
 
+/// Sums of some thousand squares in two orders are nearer to each other than this.
+const NEAR: f32 = 0.999;
+
 /// The same where there is more to do with each: a loop's own instructions are shared by so many.
 pub(super) const SHORT_RUN: usize = 4;
 
@@ -118,6 +121,33 @@ pub(crate) fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
         sum += (a - b) * (a - b);
     }
     sum
+}
+
+/// The distance of two, unless it is surely within a limit: for processors that add up several numbers side by side, a sum in order waits for
+/// each of them.
+#[inline]
+pub(crate) fn distance_beyond(a: &[f32], b: &[f32], limit: f32) -> Option<f32> {
+    let within = math::LANES > 1 && near_squared_distance(a, b) < NEAR * limit * limit;
+    (!within).then(|| math::sqrt(squared_distance(a, b)))
+}
+
+/// About [`squared_distance`], in another order: every eighth number goes to a sum of its own.
+#[inline(never)]
+fn near_squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    let count = a.len().min(b.len());
+    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let mut sums = [0.0; RUN];
+    let mut add = |a: &[f32], b: &[f32]| {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (a - b) * (a - b);
+        }
+    };
+    for (a, b) in a_runs.iter().zip(b_runs) {
+        add(a, b);
+    }
+    add(a_rest, b_rest);
+    sums.iter().sum()
 }
 
 /// Whether every number may enter the arithmetic ([`math::admissible`]).

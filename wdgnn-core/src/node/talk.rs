@@ -228,7 +228,7 @@ where
         }
         // Half precision may put a parameter on the ball's surface a little outside.
         let radius = learning.ball * self.reach * 1.01;
-        consensus::distance(&beacon.wide, self.model.offline(), parts.wide) <= radius
+        consensus::within(&beacon.wide, self.model.offline(), parts.wide, radius)
     }
 
     /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.

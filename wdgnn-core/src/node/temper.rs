@@ -4,11 +4,14 @@
 //! is far from the middle of what all say is brought nearer, number by number, and of who is far from it in most of its taps nothing is
 //! left but the middle. In a swarm that agrees, little is far: a liar's part falls with what is left to disagree about.
 
+use core::ops::Range;
+
 use heapless::Vec;
 
 use super::Node;
 use crate::{
-    middle::{Middle, Said},
+    math::LANES,
+    middle::{Middle, Row, Said, row},
     net::{taps::Chains, wide::Model},
     tasks::task::{State, Task},
     wire::codec::Codec,
@@ -42,28 +45,25 @@ where
             return;
         }
         if let Some((numbers, least)) = self.task.tempered() {
-            numbers.for_each(|index| self.temper_state(index, least));
+            for from in numbers.clone().step_by(LANES) {
+                self.temper_state(from..numbers.end.min(from + LANES), least);
+            }
         }
         if self.has_turn() {
             self.temper_taps();
         }
     }
 
-    fn temper_state(&mut self, index: usize, least: f32) {
-        let mut said: Vec<f32, N> = Vec::new();
+    fn temper_state(&mut self, run: Range<usize>, least: f32) {
+        let mut said: Vec<Row, N> = Vec::new();
         for n in self.trusted() {
-            if let Some(number) = n.beacon.state.numbers().as_ref().get(index) {
-                // There is room for all.
-                let _ = said.push(*number);
-            }
+            // There is room for all.
+            let _ = said.push(row(n.beacon.state.numbers().as_ref().get(run.clone()).unwrap_or_default()));
         }
-        let Some(middle) = Middle::of(&mut said.clone(), least) else { return };
-        middle.bound_all(&mut said, STATE_SPREADS);
-        for (n, said) in self.neighbours.iter_mut().filter(|n| n.counts).zip(&said) {
+        let Some(middle) = Middle::of(&mut said, least) else { return };
+        for n in self.neighbours.iter_mut().filter(|n| n.counts) {
             let mut numbers = n.beacon.state.numbers();
-            if let Some(x) = numbers.as_mut().get_mut(index) {
-                *x = *said;
-            }
+            middle.bound(numbers.as_mut().get_mut(run.clone()).unwrap_or_default(), STATE_SPREADS);
             n.beacon.state = T::State::from_numbers(numbers);
         }
     }
@@ -81,7 +81,7 @@ where
     fn each_chain(&mut self, mut temper: impl FnMut(&mut Said<'_, '_>)) {
         let own = self.memory.told.as_ref().unwrap_or(&self.memory.chains);
         // Where the table is full, its owner's own is left out.
-        let mut room = [0.0; N];
+        let mut room = [[0.0; LANES]; N];
         let mut from = 0;
         while from < M::Chains::COUNT {
             let own = own.sent_from(from);
