@@ -6,7 +6,7 @@ use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
     neighbours::{Neighbour, Neighbours},
-    net::{tensor::Tensor, wide::Model},
+    net::{tensor::Tensor as _, wide::Model},
     tasks::task::{NodeId, Task},
     wire::{
         codec::{Codec, Exact, KEPT_BYTES},
@@ -14,17 +14,22 @@ use crate::{
     },
 };
 
+mod kind;
 pub mod memory;
 mod obedience;
+pub mod overhearing;
+mod passing;
 mod proven;
-mod remember;
 mod senses;
 mod talk;
 mod temper;
 mod think;
+mod thinks;
 
+pub use kind::Kind;
 use memory::Memory;
 pub use memory::Past;
+pub use thinks::Thinks;
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
@@ -103,15 +108,11 @@ pub struct Settings<M, T: Task, P = Exact> {
 #[derive(Debug)]
 pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     id: NodeId,
-    model: M,
-    task: T,
+    kind: Kind<M, T>,
     codec: P,
     link: Link,
-    behaviour: Behaviour,
     /// What lasts from tick to tick, besides neighbours.
     memory: Memory<M, T>,
-    /// The norm of the offline parameters.
-    reach: f32,
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -162,16 +163,13 @@ where
         state: T::State,
         codec: P,
     ) -> Self {
-        let wide = *model.offline();
+        let kind = Kind::new(model, task, behaviour);
         Self {
-            memory: Memory::new(id, &task, wide, state),
+            memory: Memory::new(&kind, id, state),
             id,
-            model,
-            task,
+            kind,
             codec,
             link: Link { profile: P::profile(M::FOLDED), checksum },
-            behaviour,
-            reach: wide.norm(),
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }
@@ -190,27 +188,27 @@ where
 
     /// The network.
     pub fn model(&self) -> &M {
-        &self.model
+        &self.kind.model
     }
 
     /// The task.
     pub fn task(&self) -> &T {
-        &self.task
+        &self.kind.task
     }
 
     /// The task, to change between ticks (such as the signal of a node that is given its next problem).
     pub fn task_mut(&mut self) -> &mut T {
-        &mut self.task
+        &mut self.kind.task
     }
 
     /// How the node behaves.
     pub fn behaviour(&self) -> &Behaviour {
-        &self.behaviour
+        &self.kind.behaviour
     }
 
     /// How the node behaves, to change between ticks: the step size γ_t of a schedule of your own.
     pub fn behaviour_mut(&mut self) -> &mut Behaviour {
-        &mut self.behaviour
+        &mut self.kind.behaviour
     }
 
     /// What this node's frames are recognised by.
@@ -265,7 +263,7 @@ where
 
     /// Takes up what a robot has learned about itself before a restart. Refuses what its rule does not allow.
     pub fn set_personal(&mut self, bias: M::Output, gain: f32) -> bool {
-        let restored = Personal::restored(bias, gain, &self.behaviour.learning);
+        let restored = Personal::restored(bias, gain, &self.kind.behaviour.learning);
         self.memory.personal = restored.unwrap_or(self.memory.personal);
         restored.is_some()
     }
