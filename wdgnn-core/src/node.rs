@@ -29,7 +29,7 @@ mod thinks;
 pub use kind::Kind;
 use memory::Memory;
 pub use memory::Past;
-pub use thinks::Thinks;
+pub use thinks::{Agreement, Thinks};
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
@@ -41,19 +41,6 @@ pub type NeighbourOf<M, T> =
 /// The table of neighbours of a node with model `M` and task `T`.
 type Table<M, T, const N: usize> =
     Neighbours<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, N, <T as Task>::Evidence>;
-
-/// What learning did in a tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub struct Agreement {
-    /// How many neighbours' parameters were mixed in.
-    pub mixed: u8,
-    /// The parameters had left the ball around the offline value and were brought back.
-    pub projected: bool,
-    /// The parameters were no longer finite and were reset to the offline value.
-    pub reset: bool,
-}
 
 /// What a node is made of.
 #[derive(Clone, Copy, Debug)]
@@ -108,11 +95,15 @@ pub struct Settings<M, T: Task, P = Exact> {
 #[derive(Debug)]
 pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
     id: NodeId,
-    kind: Kind<M, T>,
+    model: M,
+    task: T,
     codec: P,
     link: Link,
+    behaviour: Behaviour,
     /// What lasts from tick to tick, besides neighbours.
     memory: Memory<M, T>,
+    /// The norm of the offline parameters.
+    reach: f32,
     neighbours: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
     heard: Scratch<BeaconOf<M, T>>,
@@ -120,6 +111,14 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
 
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;
+
+/// The kind of a node, whatever is done to its memory meanwhile.
+macro_rules! kind_of {
+    ($node:ident) => {
+        Kind { model: &$node.model, task: &$node.task, behaviour: &$node.behaviour, reach: $node.reach }
+    };
+}
+use kind_of;
 
 /// Something that is no part of what a node knows.
 struct Scratch<T>(T);
@@ -163,13 +162,16 @@ where
         state: T::State,
         codec: P,
     ) -> Self {
-        let kind = Kind::new(model, task, behaviour);
+        let wide = *model.offline();
         Self {
-            memory: Memory::new(&kind, id, state),
+            memory: Memory::starting(id, &task, wide, state),
             id,
-            kind,
+            model,
+            task,
             codec,
             link: Link { profile: P::profile(M::FOLDED), checksum },
+            behaviour,
+            reach: wide.norm(),
             neighbours: Neighbours::new(),
             heard: Scratch(Beacon::silent(state)),
         }
@@ -188,27 +190,27 @@ where
 
     /// The network.
     pub fn model(&self) -> &M {
-        &self.kind.model
+        &self.model
     }
 
     /// The task.
     pub fn task(&self) -> &T {
-        &self.kind.task
+        &self.task
     }
 
     /// The task, to change between ticks (such as the signal of a node that is given its next problem).
     pub fn task_mut(&mut self) -> &mut T {
-        &mut self.kind.task
+        &mut self.task
     }
 
     /// How the node behaves.
     pub fn behaviour(&self) -> &Behaviour {
-        &self.kind.behaviour
+        &self.behaviour
     }
 
     /// How the node behaves, to change between ticks: the step size γ_t of a schedule of your own.
     pub fn behaviour_mut(&mut self) -> &mut Behaviour {
-        &mut self.kind.behaviour
+        &mut self.behaviour
     }
 
     /// What this node's frames are recognised by.
@@ -263,7 +265,7 @@ where
 
     /// Takes up what a robot has learned about itself before a restart. Refuses what its rule does not allow.
     pub fn set_personal(&mut self, bias: M::Output, gain: f32) -> bool {
-        let restored = Personal::restored(bias, gain, &self.kind.behaviour.learning);
+        let restored = Personal::restored(bias, gain, &self.behaviour.learning);
         self.memory.personal = restored.unwrap_or(self.memory.personal);
         restored.is_some()
     }

@@ -32,7 +32,7 @@ use crate::{
 /// Robots of one model that read what others say where it lies.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct Packed<T: Flown, M: Model> {
-    kind: Kind<M, T>,
+    blueprint: Blueprint<M, T>,
     robots: Vec<Robot<M, T>>,
     /// What everybody says in a tick; nothing of a robot that is blind, or that nobody would believe.
     said: Vec<Option<BeaconOf<M, T>>>,
@@ -60,15 +60,14 @@ where
     /// A swarm of one model at its start.
     #[must_use]
     pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
-        let Blueprint { model, task, behaviour, .. } = *blueprint;
-        let kind = Kind::new(model, task, behaviour);
+        let kind = kind(blueprint);
         let robot = |state: &T::State| Robot {
-            memory: Memory::new(&kind, 0, *state),
+            memory: Memory::new(kind, 0, *state),
             count: 0,
             neighbours: [0; NEIGHBOURS],
         };
         let robots = start.iter().map(robot).collect();
-        Self { kind, robots, said: Vec::new(), tick: 0, learns, mine: None }
+        Self { blueprint: *blueprint, robots, said: Vec::new(), tick: 0, learns, mine: None }
     }
 }
 
@@ -94,7 +93,7 @@ where
     /// The first half of a tick: what robot number `own` says.
     fn speak(
         &mut self,
-        kind: &Kind<M, T>,
+        kind: Kind<'_, M, T>,
         own: u32,
         tick: u32,
         state: T::State,
@@ -113,7 +112,7 @@ where
     /// The second half: it hears those whom it is linked with. There is room for them.
     fn think<'a>(
         &mut self,
-        kind: &Kind<M, T>,
+        kind: Kind<'_, M, T>,
         linked: &[u32],
         said: &'a [Option<BeaconOf<M, T>>],
         room: &mut Vec<&'a BeaconOf<M, T>>,
@@ -171,7 +170,7 @@ where
             counted: self.robots[robot].neighbours().iter().filter_map(said).collect(),
             exchanged: true,
         };
-        let (wide, offline) = (memory.wide().numbers(), self.kind.offline().numbers());
+        let (wide, offline) = (memory.wide().numbers(), self.blueprint.model.offline().numbers());
         Some(View { wide, offline, inside: Some(inside) })
     }
 
@@ -195,10 +194,10 @@ where
 
     fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
         let (parallel, some) = self.spread();
-        let Self { kind, robots, said, mine, .. } = self;
+        let Self { blueprint, robots, said, mine, .. } = self;
         self.tick = scene.tick;
         said.resize_with(robots.len(), || None);
-        let (kind, mine) = (&*kind, mine.as_deref());
+        let (kind, mine) = (kind(blueprint), mine.as_deref());
         let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
                 if mine.is_none_or(|mine| mine[own as usize]) {
@@ -218,10 +217,10 @@ where
 
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
         let (parallel, some) = self.spread();
-        let Self { kind, robots, said, mine, .. } = self;
+        let Self { blueprint, robots, said, mine, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::nothing());
-        let (kind, said, mine) = (&*kind, &said[..], mine.as_deref());
+        let (kind, said, mine) = (kind(blueprint), &said[..], mine.as_deref());
         let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
             let mut room = Vec::with_capacity(NEIGHBOURS);
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
@@ -251,12 +250,16 @@ where
     fn pass_common(&mut self, _: &mut Passage<'_>) {}
 
     fn wide_numbers(&self) -> usize {
-        self.kind.offline().numbers().len()
+        self.blueprint.model.offline().numbers().len()
     }
 
     fn present(&self, _: usize) -> bool {
         true
     }
+}
+
+fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
+    Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
 }
 
 fn zero<S: wdgnn_core::task::State>() -> S {

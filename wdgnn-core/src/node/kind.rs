@@ -5,27 +5,28 @@ use crate::{
     net::{tensor::Tensor as _, wide::Model},
 };
 
-/// A network, what it is for, and how those behave who fly it.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind<M, T> {
-    pub(super) model: M,
-    pub(super) task: T,
-    pub(super) behaviour: Behaviour,
+/// A network, what it is for, and how those behave who fly it, wherever these are.
+#[derive(Debug)]
+pub struct Kind<'a, M, T> {
+    pub(super) model: &'a M,
+    pub(super) task: &'a T,
+    pub(super) behaviour: &'a Behaviour,
     /// The norm of the offline parameters.
     pub(super) reach: f32,
 }
 
-impl<M: Model, T> Kind<M, T> {
+impl<'a, M: Model, T> Kind<'a, M, T> {
     /// Robots of this kind.
     #[must_use]
-    #[inline]
-    pub fn new(model: M, task: T, behaviour: Behaviour) -> Self {
-        let reach = model.offline().norm();
-        Self { model, task, behaviour, reach }
-    }
-
-    /// The wide parameters as they were trained.
-    pub fn offline(&self) -> &M::Wide {
-        self.model.offline()
+    pub fn new(model: &'a M, task: &'a T, behaviour: &'a Behaviour) -> Self {
+        Self { model, task, behaviour, reach: model.offline().norm() }
     }
 }
+
+impl<M, T> Clone for Kind<'_, M, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M, T> Copy for Kind<'_, M, T> {}

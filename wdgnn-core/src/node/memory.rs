@@ -4,7 +4,7 @@
 //! neighbours are not held and everybody is believed, nothing of what neighbours said lasts, only who they were, and a table is not needed:
 //! a simulator keeps a robot as a [`Memory`], an eighth of a node, and hands it what others have said ([`super::overhearing`]).
 
-use super::{Kind, obedience::Obedience};
+use super::{kind::Kind, obedience::Obedience};
 use crate::{
     learn::personal::Personal,
     net::{
@@ -122,8 +122,13 @@ where
 {
     /// Of a robot that starts from the offline parameters, with this address, in this state.
     #[must_use]
+    pub fn new(kind: Kind<'_, M, T>, id: NodeId, state: T::State) -> Self {
+        Self::starting(id, kind.task, *kind.model.offline(), state)
+    }
+
+    /// The same from these parameters.
     #[inline]
-    pub fn new(kind: &Kind<M, T>, id: NodeId, state: T::State) -> Self {
+    pub(super) fn starting(id: NodeId, task: &T, wide: M::Wide, state: T::State) -> Self {
         Self {
             tick: 0,
             passed: 1,
@@ -144,9 +149,9 @@ where
             battery: None,
             chains: M::Chains::ZERO,
             told: None,
-            wide: *kind.model.offline(),
+            wide,
             factor: M::Factor::ZERO,
-            output: kind.task.fallback(&state, Isolation::Hold),
+            output: task.fallback(&state, Isolation::Hold),
             personal: Personal::NOTHING,
             before: state,
             older: state,

@@ -19,7 +19,7 @@ use crate::{
 /// A robot of a kind that forgets, and what up to `N` others have said in this tick.
 #[derive(Debug)]
 pub struct Overhearing<'a, M: Model, T: Task, const N: usize> {
-    kind: &'a Kind<M, T>,
+    kind: Kind<'a, M, T>,
     memory: &'a mut Memory<M, T>,
     heard: &'a [&'a BeaconOf<M, T>],
 }
@@ -32,7 +32,7 @@ where
     /// A robot that has sensed in this tick and hears these, in ascending order, all of which are believed ([`Kind::believes`]).
     #[must_use]
     #[inline]
-    pub fn new(kind: &'a Kind<M, T>, memory: &'a mut Memory<M, T>, heard: &'a [&'a BeaconOf<M, T>]) -> Self {
+    pub fn new(kind: Kind<'a, M, T>, memory: &'a mut Memory<M, T>, heard: &'a [&'a BeaconOf<M, T>]) -> Self {
         Self { kind, memory, heard: heard.get(..N).unwrap_or(heard) }
     }
 

@@ -40,7 +40,7 @@ where
         let proof = self.codec.was_proof();
         self.make_room(sender, sequence)?;
         let Scratch(beacon) = &self.heard;
-        let listener = (&self.kind.task, &self.memory.own.evidence, self.kind.behaviour.probation);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
         let proven = self.codec.proven(sender, self.memory.tick);
         let before = self.neighbours.iter().find(|n| n.beacon.sender == sender).copied();
         let mut kept = Self::keep(&mut self.neighbours, listener, now, beacon, parts);

@@ -34,7 +34,7 @@ where
     T: Task<Features = M::Features, Output = M::Output>,
 {
     /// Sense: takes over the robot's own state at `tick`, carried on by its age ([`Node::sense`](crate::Node::sense)).
-    pub fn sense(&mut self, kind: &Kind<M, T>, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
+    pub fn sense(&mut self, kind: Kind<'_, M, T>, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
         let was_blind = self.blind(kind);
         self.passed = self.began.map_or(1, |_| tick.saturating_sub(self.tick));
         self.older = if self.passed == 1 { self.before } else { self.state };
@@ -63,12 +63,12 @@ where
 
     /// Whether the robot does not know where it is ([`Node::blind`](crate::Node::blind)).
     #[inline]
-    pub(super) fn blind(&self, kind: &Kind<M, T>) -> bool {
+    pub(super) fn blind(&self, kind: Kind<'_, M, T>) -> bool {
         self.age > kind.behaviour.blind
     }
 
     /// Nothing was sensed: the state is carried on by the command that is being done.
-    fn reckon(&mut self, kind: &Kind<M, T>) {
+    fn reckon(&mut self, kind: Kind<'_, M, T>) {
         let further = self.passed.min(kind.behaviour.blind.saturating_sub(self.age));
         self.state = match &self.command {
             Some(command) => kind.task.moved(&self.state, command, further),
@@ -84,7 +84,7 @@ where
 
     /// Holds what was sensed in this tick against the robot's own track. Before it, what it took for its state was `unseen` ticks old.
     #[inline(never)] // its stack is given back before the next verb
-    fn steady(&mut self, kind: &Kind<M, T>, unseen: u32) {
+    fn steady(&mut self, kind: Kind<'_, M, T>, unseen: u32) {
         let OwnTrack { state: track, evidence, sensed, at, known, stuck } = &mut self.own;
         let repeated = core::mem::replace(sensed, self.state) == self.state;
         let silent = self.tick.saturating_sub(*at);
@@ -112,25 +112,25 @@ where
     }
 
     /// Holds what the robot has just sensed of itself against what it told its motors in the tick before.
-    fn watch_motors(&mut self, kind: &Kind<M, T>) {
+    fn watch_motors(&mut self, kind: Kind<'_, M, T>) {
         let achieved = kind.task.achieved(&self.before, &self.state);
         let known = self.passed == 1 && self.age == 0;
         let tick = self.command.as_ref().zip(achieved.as_ref()).filter(|_| known);
-        self.obedience.watch(&kind.task, &self.state, tick);
+        self.obedience.watch(kind.task, &self.state, tick);
     }
 
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or cannot help where it goes.
-    pub(super) fn only_a_body(&self, kind: &Kind<M, T>) -> bool {
+    pub(super) fn only_a_body(&self, kind: Kind<'_, M, T>) -> bool {
         kind.behaviour.wary && (self.unsure(kind) || self.obedience.is_doubted())
     }
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
-    pub(super) fn rests(&self, kind: &Kind<M, T>) -> bool {
+    pub(super) fn rests(&self, kind: Kind<'_, M, T>) -> bool {
         kind.behaviour.wary && self.age <= RESTING_TICKS
     }
 
     /// Whether what the robot takes for its state is too old to learn from.
-    pub(super) fn unsure(&self, kind: &Kind<M, T>) -> bool {
+    pub(super) fn unsure(&self, kind: Kind<'_, M, T>) -> bool {
         self.blind(kind) || self.age > kind.behaviour.failsafe.unsure
     }
 }

@@ -1,6 +1,6 @@
 //! The first half of a tick: sense, speak, hear, and decide who counts.
 
-use super::{BeaconOf, Kind, NeighbourOf, Node, Scratch, Table, memory::Memory};
+use super::{BeaconOf, Kind, NeighbourOf, Node, Scratch, Table, kind_of, memory::Memory};
 use crate::{
     behaviour::Behaviour,
     learn::consensus,
@@ -22,20 +22,20 @@ where
 {
     /// Whether the robot speaks, and its taps advance, in this tick ([`Node::has_turn`]).
     #[inline]
-    pub(super) fn has_turn(&self, kind: &Kind<M, T>) -> bool {
+    pub(super) fn has_turn(&self, kind: Kind<'_, M, T>) -> bool {
         let interval = kind.behaviour.interval.max(1);
         self.tick % interval == self.turn % interval
     }
 
     /// Whether the robot has something to say in this tick ([`Node::speaks`]).
     #[must_use]
-    pub fn speaks(&self, kind: &Kind<M, T>) -> bool {
+    pub fn speaks(&self, kind: Kind<'_, M, T>) -> bool {
         self.has_turn(kind) && (!self.blind(kind) || self.rests(kind))
     }
 
     /// Speak: the beacon of this tick under this address, by a profile of so many frames ([`Node::beacon`]).
     #[inline]
-    pub fn beacon(&mut self, kind: &Kind<M, T>, id: NodeId, frames: u32) -> BeaconOf<M, T> {
+    pub fn beacon(&mut self, kind: Kind<'_, M, T>, id: NodeId, frames: u32) -> BeaconOf<M, T> {
         self.sequence = self.sequence.max(self.tick.saturating_mul(frames));
         let beacon = Beacon {
             sender: id,
@@ -57,11 +57,11 @@ where
     }
 }
 
-impl<M: Model, T: Task> Kind<M, T> {
+impl<M: Model, T: Task> Kind<'_, M, T> {
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
     #[must_use]
     pub fn believes(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
-        let Behaviour { learning, largest_tap, .. } = &self.behaviour;
+        let Behaviour { learning, largest_tap, .. } = self.behaviour;
         if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
             return false;
         }
@@ -85,7 +85,7 @@ where
     /// ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
         self.codec.begin(tick);
-        self.memory.sense(&self.kind, tick, sensed)
+        self.memory.sense(kind_of!(self), tick, sensed)
     }
 
     /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It is then to be
@@ -93,7 +93,7 @@ where
     /// nobody; a wary one says for half a minute where it came to rest by its own reckoning, and that it is nothing but a body there.
     #[must_use]
     pub fn blind(&self) -> bool {
-        self.memory.blind(&self.kind)
+        self.memory.blind(kind_of!(self))
     }
 
     /// Whether it is the node's turn to speak, and its taps advance, in this tick. Nodes take turns: where there is an exchange in
@@ -101,21 +101,21 @@ where
     /// [`set_turn`](Self::set_turn) gave it another.
     #[must_use]
     pub fn has_turn(&self) -> bool {
-        self.memory.has_turn(&self.kind)
+        self.memory.has_turn(kind_of!(self))
     }
 
     /// Whether the node has something to say in this tick: it is its turn, and it is not blind, or at rest where others should not run
     /// into it.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        self.memory.speaks(&self.kind)
+        self.memory.speaks(kind_of!(self))
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
     ///
     /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
     pub fn beacon(&mut self) -> BeaconOf<M, T> {
-        self.memory.beacon(&self.kind, self.id, P::FRAMES)
+        self.memory.beacon(kind_of!(self), self.id, P::FRAMES)
     }
 
     /// Speak: the beacon of this tick, written to `buffer`. `None` when it is shorter than [`Node::frame_bytes`].
@@ -126,13 +126,13 @@ where
     /// Speak: one of the frames of this tick's beacon, for profiles that have several.
     #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
-        let round = self.memory.tick / self.kind.behaviour.interval.max(1);
+        let round = self.memory.tick / self.behaviour.interval.max(1);
         if let Some(length) = self.codec.hand_on(round, index, buffer) {
             return Some(length);
         }
         let beacon = self.beacon();
         if P::PROVES
-            && !self.memory.only_a_body(&self.kind)
+            && !self.memory.only_a_body(kind_of!(self))
             && let Some(length) = self.codec.prove(&self.link, &beacon, round, index, buffer)
         {
             return Some(length);
@@ -152,14 +152,14 @@ where
         let read = self.codec.read(&self.link, self.memory.tick, frame, beacon);
         let Scratch(beacon) = &self.heard;
         let other_model =
-            read == Err(Refusal::Model) && P::SEALED && self.kind.behaviour.wary && beacon.state.admissible();
+            read == Err(Refusal::Model) && P::SEALED && self.behaviour.wary && beacon.state.admissible();
         let parts = if other_model { Parts::STATE } else { read? };
         let (now, sound) = self.judge(beacon, parts)?;
         let now = Heard { other_model, ..now };
         if P::PROVES && self.codec.wants_proofs() {
             return self.keep_named(&now, sound.then_some(parts));
         }
-        let listener = (&self.kind.task, &self.memory.own.evidence, self.kind.behaviour.probation);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
         let kept = Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts));
         if other_model { kept.and(Err(Refusal::Model)) } else { kept }
     }
@@ -186,7 +186,7 @@ where
     /// As [`Node::hear`].
     pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
         let (now, sound) = self.judge(beacon, parts)?;
-        let listener = (&self.kind.task, &self.memory.own.evidence, self.kind.behaviour.probation);
+        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
         Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
     }
 
@@ -196,12 +196,12 @@ where
         if beacon.sender == self.id {
             return Err(Refusal::Echo);
         }
-        let sound = self.kind.believes(beacon, parts);
-        if !(sound || self.kind.behaviour.wary) {
+        let sound = kind_of!(self).believes(beacon, parts);
+        if !(sound || self.behaviour.wary) {
             return Err(Refusal::Implausible);
         }
         let age = self.age_of(beacon.sequence);
-        let state = self.kind.task.carry_on(&beacon.state, age.min(self.kind.behaviour.hold));
+        let state = self.task.carry_on(&beacon.state, age.min(self.behaviour.hold));
         let said = self.memory.tick.saturating_sub(age);
         Ok((Heard { tick: self.memory.tick, said, state, other_model: false }, sound))
     }
@@ -242,16 +242,16 @@ where
 
     /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.
     pub fn settle(&mut self) -> usize {
-        let task = &self.kind.task;
+        let task = &self.task;
         let forgotten = self
             .neighbours
-            .settle(self.memory.tick, self.kind.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
+            .settle(self.memory.tick, self.behaviour.hold, |state, ticks| task.carry_on(state, ticks));
         let names = P::PROVES && self.codec.wants_proofs();
         if names {
             self.drop_nameless();
         }
         let named = names && self.somebody_is_proven();
-        let Behaviour { hold, probation, wary, .. } = self.kind.behaviour;
+        let Behaviour { hold, probation, wary, .. } = self.behaviour;
         let flown = self.memory.began.map_or(0, |began| self.memory.tick.saturating_sub(began));
         let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
         let (codec, tick) = (&self.codec, self.memory.tick);
@@ -260,7 +260,7 @@ where
                 (wary && n.beacon.degree == ONLY_A_BODY) || (named && !codec.proven(n.beacon.sender, tick));
             !body && (n.proven >= probation || (new_here && !n.doubted))
         });
-        if self.kind.behaviour.wary {
+        if self.behaviour.wary {
             self.temper();
         }
         let alone = self.trusted().next().is_none();

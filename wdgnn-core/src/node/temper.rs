@@ -41,7 +41,7 @@ where
         if self.trusted().nth(FEWEST - 1).is_none() {
             return;
         }
-        if let Some((numbers, least)) = self.kind.task.tempered() {
+        if let Some((numbers, least)) = self.task.tempered() {
             numbers.for_each(|index| self.temper_state(index, least));
         }
         if self.has_turn() {

@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-use super::{Agreement, Kind, Node, memory::Memory};
+use super::{Agreement, Kind, Node, Thinks, kind_of, memory::Memory};
 use crate::{
     learn::{
         consensus::{self, Opinion},
@@ -23,7 +23,7 @@ where
     #[inline]
     pub(super) fn aggregate<'a>(
         &mut self,
-        kind: &Kind<M, T>,
+        kind: Kind<'_, M, T>,
         heard: impl Iterator<Item = (&'a M::Chains, f32)>,
     ) {
         if self.has_turn(kind) {
@@ -34,7 +34,7 @@ where
 
     /// Infer: the network's raw output.
     #[inline(never)] // its stack is given back before the next verb
-    pub(super) fn infer(&mut self, kind: &Kind<M, T>, features: &M::Features) -> M::Output {
+    pub(super) fn infer(&mut self, kind: Kind<'_, M, T>, features: &M::Features) -> M::Output {
         if self.has_turn(kind) {
             self.told = None;
         } else {
@@ -51,7 +51,7 @@ where
     #[inline]
     pub(super) fn guard<'a>(
         &self,
-        kind: &Kind<M, T>,
+        kind: Kind<'_, M, T>,
         states: impl Iterator<Item = &'a T::State> + Clone,
         bodies: Option<impl Iterator<Item = T::State>>,
         strangers: Option<impl Iterator<Item = T::State>>,
@@ -65,7 +65,7 @@ where
         let level = kind.behaviour.failsafe.level(self.age, self.battery);
         let isolation = kind.behaviour.patience.phase(self.alone);
         let surroundings =
-            Surroundings { task: &kind.task, own: &self.state, bodies, strangers, level, isolation };
+            Surroundings { task: kind.task, own: &self.state, bodies, strangers, level, isolation };
         surroundings.guard(states, &self.output)
     }
 
@@ -79,7 +79,7 @@ where
     #[inline]
     pub(super) fn learn<'a>(
         &mut self,
-        kind: &Kind<M, T>,
+        kind: Kind<'_, M, T>,
         states: impl Iterator<Item = &'a T::State> + Clone,
     ) -> M::Output
     where
@@ -96,7 +96,7 @@ where
 
     /// Learn: the personal part. What a robot does alone teaches it nothing, and skipped ticks do not.
     #[inline(never)] // its stack is given back before the next verb
-    fn learn_personally<'a>(&mut self, kind: &Kind<M, T>, states: impl Iterator<Item = &'a T::State>)
+    fn learn_personally<'a>(&mut self, kind: Kind<'_, M, T>, states: impl Iterator<Item = &'a T::State>)
     where
         T: 'a,
     {
@@ -122,7 +122,7 @@ where
 
     /// Agree: averages the wide parameters with others' and takes the learning step, unless it is blind; `degree` of those around count.
     #[inline]
-    pub(super) fn agree(&mut self, kind: &Kind<M, T>, opinions: &[Opinion<'_>], degree: u8) -> Agreement {
+    pub(super) fn agree(&mut self, kind: Kind<'_, M, T>, opinions: &[Opinion<'_>], degree: u8) -> Agreement {
         if self.blind(kind) {
             return Agreement::default();
         }
@@ -161,36 +161,36 @@ where
 {
     /// Observe: x(t).
     pub fn observe(&self) -> M::Features {
-        self.kind.task.observe(&self.memory.state, self.states())
+        self.task.observe(&self.memory.state, self.states())
     }
 
     /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
-        let Self { kind, memory, neighbours, .. } = self;
-        let alike = neighbours.trusted().filter(|n| !n.other_model);
-        memory.aggregate(kind, alike.map(|n| (&n.beacon.chains, kind.task.weight(n.beacon.sender))));
+        let alike = self.neighbours.trusted().filter(|n| !n.other_model);
+        let heard = alike.map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
+        self.memory.aggregate(kind_of!(self), heard);
     }
 
     /// Infer: the network's raw output.
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
-        self.memory.infer(&self.kind, features)
+        self.memory.infer(kind_of!(self), features)
     }
 
     /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
     pub fn guard(&self) -> (M::Output, Verdict) {
         let named = P::PROVES && self.codec.wants_proofs() && self.somebody_is_proven();
         let known = move |sender| !named || self.codec.proven(sender, self.memory.tick);
-        let bodies = self.kind.behaviour.wary.then(|| self.bodies(known));
+        let bodies = self.behaviour.wary.then(|| self.bodies(known));
         let strangers = named.then(|| {
             let strangers = self.bodies(move |sender| !known(sender));
-            strangers.filter(|body| self.kind.task.approaches(&self.memory.state, body))
+            strangers.filter(|body| self.task.approaches(&self.memory.state, body))
         });
-        self.memory.guard(&self.kind, self.states(), bodies, strangers)
+        self.memory.guard(kind_of!(self), self.states(), bodies, strangers)
     }
 
     /// Those around with these names as bodies that must not be hit: on their tracks, or where they say to be.
     fn bodies(&self, names: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
-        let Self { kind: Kind { task, .. }, memory, .. } = self;
+        let Self { task, memory, .. } = self;
         self.neighbours.iter().filter(move |n| names(n.beacon.sender)).map(move |n| {
             let track = task.carry_on(&n.track.state, memory.tick.saturating_sub(n.track.said));
             if n.counts { track } else { task.body(&memory.state, &track, &n.track.evidence) }
@@ -205,8 +205,8 @@ where
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
-        let Self { kind, memory, neighbours, .. } = self;
-        memory.learn(kind, neighbours.trusted().map(|n| &n.beacon.state))
+        let states = self.neighbours.trusted().map(|n| &n.beacon.state);
+        self.memory.learn(kind_of!(self), states)
     }
 
     /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
@@ -223,11 +223,61 @@ where
                 let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
             }
         }
-        self.memory.agree(&self.kind, &opinions, degree)
+        self.memory.agree(kind_of!(self), &opinions, degree)
     }
 
     /// The local loss, if the robot were to do `command` now.
     pub fn loss(&self, command: &M::Output) -> f32 {
-        self.kind.task.loss(&self.memory.state, self.states(), command)
+        self.task.loss(&self.memory.state, self.states(), command)
+    }
+}
+
+impl<M, T, const N: usize, P> Thinks for Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    type Features = M::Features;
+    type Output = M::Output;
+
+    fn tick(&self) -> u32 {
+        self.memory.tick
+    }
+
+    fn around(&self) -> usize {
+        self.neighbours.iter().len()
+    }
+
+    fn settle(&mut self) -> usize {
+        Self::settle(self)
+    }
+
+    fn observe(&self) -> M::Features {
+        Self::observe(self)
+    }
+
+    fn aggregate(&mut self) {
+        Self::aggregate(self);
+    }
+
+    fn infer(&mut self, features: &M::Features) -> M::Output {
+        Self::infer(self, features)
+    }
+
+    fn guard(&self) -> (M::Output, Verdict) {
+        Self::guard(self)
+    }
+
+    fn acted(&mut self, command: Option<M::Output>) {
+        Self::acted(self, command);
+    }
+
+    fn learn(&mut self) -> M::Output {
+        Self::learn(self)
+    }
+
+    fn agree(&mut self) -> Agreement {
+        Self::agree(self)
     }
 }

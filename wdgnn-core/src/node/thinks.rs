@@ -1,10 +1,22 @@
 //! The verbs of the second half of a tick.
 
-use super::{Agreement, Node};
-use crate::{net::wide::Model, safety::Verdict, tasks::task::Task, wire::codec::Codec};
+use crate::safety::Verdict;
+
+/// What learning did in a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub struct Agreement {
+    /// How many neighbours' parameters were mixed in.
+    pub mixed: u8,
+    /// The parameters had left the ball around the offline value and were brought back.
+    pub projected: bool,
+    /// The parameters were no longer finite and were reset to the offline value.
+    pub reset: bool,
+}
 
 /// Whoever has heard what there is to hear in a tick and thinks about it. [`crate::tick::conclude`] calls the verbs in this order; they
-/// are a [`Node`]'s, which says what they do.
+/// are a [`Node`](crate::Node)'s, which says what they do.
 pub trait Thinks {
     /// What it observes.
     type Features;
@@ -17,77 +29,27 @@ pub trait Thinks {
     /// How many others it knows of.
     fn around(&self) -> usize;
 
-    /// See [`Node::settle`].
+    /// See [`Node::settle`](crate::Node::settle).
     fn settle(&mut self) -> usize;
 
-    /// See [`Node::observe`].
+    /// See [`Node::observe`](crate::Node::observe).
     fn observe(&self) -> Self::Features;
 
-    /// See [`Node::aggregate`].
+    /// See [`Node::aggregate`](crate::Node::aggregate).
     fn aggregate(&mut self);
 
-    /// See [`Node::infer`].
+    /// See [`Node::infer`](crate::Node::infer).
     fn infer(&mut self, features: &Self::Features) -> Self::Output;
 
-    /// See [`Node::guard`].
+    /// See [`Node::guard`](crate::Node::guard).
     fn guard(&self) -> (Self::Output, Verdict);
 
-    /// See [`Node::acted`].
+    /// See [`Node::acted`](crate::Node::acted).
     fn acted(&mut self, command: Option<Self::Output>);
 
-    /// See [`Node::learn`].
+    /// See [`Node::learn`](crate::Node::learn).
     fn learn(&mut self) -> Self::Output;
 
-    /// See [`Node::agree`].
+    /// See [`Node::agree`](crate::Node::agree).
     fn agree(&mut self) -> Agreement;
-}
-
-impl<M, T, const N: usize, P> Thinks for Node<M, T, N, P>
-where
-    M: Model,
-    T: Task<Features = M::Features, Output = M::Output>,
-    P: Codec,
-{
-    type Features = M::Features;
-    type Output = M::Output;
-
-    fn tick(&self) -> u32 {
-        self.memory.tick
-    }
-
-    fn around(&self) -> usize {
-        self.neighbours.iter().len()
-    }
-
-    fn settle(&mut self) -> usize {
-        Self::settle(self)
-    }
-
-    fn observe(&self) -> M::Features {
-        Self::observe(self)
-    }
-
-    fn aggregate(&mut self) {
-        Self::aggregate(self);
-    }
-
-    fn infer(&mut self, features: &M::Features) -> M::Output {
-        Self::infer(self, features)
-    }
-
-    fn guard(&self) -> (M::Output, Verdict) {
-        Self::guard(self)
-    }
-
-    fn acted(&mut self, command: Option<M::Output>) {
-        Self::acted(self, command);
-    }
-
-    fn learn(&mut self) -> M::Output {
-        Self::learn(self)
-    }
-
-    fn agree(&mut self) -> Agreement {
-        Self::agree(self)
-    }
 }
