@@ -67,7 +67,8 @@ where
             neighbours: [0; NEIGHBOURS],
         };
         let robots = start.iter().map(robot).collect();
-        Self { blueprint: *blueprint, robots, said: Vec::new(), tick: 0, learns, mine: None }
+        let said = start.iter().map(|_| None).collect();
+        Self { blueprint: *blueprint, robots, said, tick: 0, learns, mine: None }
     }
 }
 
@@ -196,7 +197,6 @@ where
         let (parallel, some) = self.spread();
         let Self { blueprint, robots, said, mine, .. } = self;
         self.tick = scene.tick;
-        said.resize_with(robots.len(), || None);
         let (kind, mine) = (kind(blueprint), mine.as_deref());
         let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
