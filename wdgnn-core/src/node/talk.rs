@@ -60,6 +60,7 @@ where
 impl<M: Model, T: Task> Kind<'_, M, T> {
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
     #[must_use]
+    #[inline]
     pub fn believes(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
         let Behaviour { learning, largest_tap, .. } = self.behaviour;
         if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
