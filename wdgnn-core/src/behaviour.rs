@@ -117,6 +117,13 @@ impl Behaviour {
         }
     }
 
+    /// Whether nothing of what neighbours said lasts from tick to tick: there is an exchange in every one, nobody is held, and everybody
+    /// is believed.
+    #[must_use]
+    pub const fn forgets(&self) -> bool {
+        self.interval <= 1 && self.hold == 0 && self.probation == 0 && !self.wary
+    }
+
     /// The same with plain averaging and everybody believed, as in the paper: nothing is clipped, and parameters go anywhere.
     #[must_use]
     pub const fn plain(self) -> Self {

@@ -60,32 +60,10 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         self.entries.iter_mut()
     }
 
-    /// In place of everybody, those with these addresses, ascending, of whom nothing is known but that they were there. They have their
-    /// slots until the hearing ends.
-    pub fn expect(&mut self, senders: impl Iterator<Item = NodeId>, state: S)
-    where
-        S: State,
-        C: Chains,
-        W: Tensor,
-        E: Default,
-    {
-        let mut count = 0;
-        for sender in senders.take(N) {
-            if self.entries.len() == count {
-                let never = Heard { tick: 0, said: 0, state, other_model: false };
-                // There is room for `N`.
-                let _ = self.entries.push(Neighbour::newcomer(&never, Span::NONE, Beacon::silent(state)));
-            }
-            if let Some(entry) = self.entries.get_mut(count) {
-                // What somebody else said is left there: it is replaced when this one is heard, or goes with it.
-                (entry.heard, entry.proven, entry.known) = (0, 0, 0);
-                (entry.doubted, entry.counts) = (false, false);
-                (entry.beacon.sender, entry.beacon.boot, entry.beacon.sequence) = (sender, 0, 0);
-            }
-            count += 1;
-        }
-        self.entries.truncate(count);
-        self.settled = 0;
+    /// Those of them that count.
+    #[inline]
+    pub fn trusted(&self) -> impl Iterator<Item = &Neighbour<S, C, W, E>> + Clone {
+        self.entries.iter().filter(|entry| entry.counts)
     }
 
     /// Passes; `state` is anybody's.

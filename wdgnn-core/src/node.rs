@@ -6,7 +6,7 @@ use crate::{
     behaviour::Behaviour,
     learn::personal::Personal,
     neighbours::{Neighbour, Neighbours},
-    net::{tensor::Tensor, wide::Model},
+    net::{tensor::Tensor as _, wide::Model},
     tasks::task::{NodeId, Task},
     wire::{
         codec::{Codec, Exact, KEPT_BYTES},
@@ -14,17 +14,22 @@ use crate::{
     },
 };
 
+mod kind;
 pub mod memory;
 mod obedience;
+pub mod overhearing;
+mod passing;
 mod proven;
-mod remember;
 mod senses;
 mod talk;
 mod temper;
 mod think;
+mod thinks;
 
+pub use kind::Kind;
 use memory::Memory;
 pub use memory::Past;
+pub use thinks::{Agreement, Thinks};
 
 /// The beacon of a node with model `M` and task `T`.
 pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
@@ -36,19 +41,6 @@ pub type NeighbourOf<M, T> =
 /// The table of neighbours of a node with model `M` and task `T`.
 type Table<M, T, const N: usize> =
     Neighbours<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, N, <T as Task>::Evidence>;
-
-/// What learning did in a tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub struct Agreement {
-    /// How many neighbours' parameters were mixed in.
-    pub mixed: u8,
-    /// The parameters had left the ball around the offline value and were brought back.
-    pub projected: bool,
-    /// The parameters were no longer finite and were reset to the offline value.
-    pub reset: bool,
-}
 
 /// What a node is made of.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +112,14 @@ pub struct Node<M: Model, T: Task, const N: usize, P = Exact> {
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
 const AGREED_TICKS: u32 = 6_000;
 
+/// The kind of a node, whatever is done to its memory meanwhile.
+macro_rules! kind_of {
+    ($node:ident) => {
+        Kind { model: &$node.model, task: &$node.task, behaviour: &$node.behaviour, reach: $node.reach }
+    };
+}
+use kind_of;
+
 /// Something that is no part of what a node knows.
 struct Scratch<T>(T);
 
@@ -164,7 +164,7 @@ where
     ) -> Self {
         let wide = *model.offline();
         Self {
-            memory: Memory::new(id, &task, wide, state),
+            memory: Memory::starting(id, &task, wide, state),
             id,
             model,
             task,

@@ -6,7 +6,7 @@
 use crate::{
     file::restart::save,
     net::wide::Model,
-    node::{Agreement, Node},
+    node::{Agreement, Node, Thinks},
     ports::{Actuator, Ports, Radio, Received, Sensor, Store},
     safety::Verdict,
     tasks::task::Task,
@@ -142,34 +142,30 @@ where
 
 /// Everything behind hearing: observe, aggregate, infer, guard, act, learn, agree.
 ///
-/// A simulator whose air cannot harm a frame hands beacons over by [`Node::accept`] and goes on here.
-pub fn conclude<M, T, A, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// A simulator whose air cannot harm a frame hands beacons over by [`Node::accept`], or where they lie by an
+/// [`Overhearing`](crate::node::overhearing::Overhearing), and goes on here.
+pub fn conclude<R: Thinks, A: Actuator<R::Output>>(
+    robot: &mut R,
     actuator: &mut A,
     hearing: &Hearing,
     mut errors: PortErrors,
-) -> Report<M::Output>
-where
-    M: Model,
-    T: Task<Features = M::Features, Output = M::Output>,
-    A: Actuator<M::Output>,
-{
-    let forgotten = node.settle() as u8;
-    let features = node.observe();
-    node.aggregate();
-    node.infer(&features);
-    let (command, verdict) = node.guard();
+) -> Report<R::Output> {
+    let forgotten = robot.settle() as u8;
+    let features = robot.observe();
+    robot.aggregate();
+    robot.infer(&features);
+    let (command, verdict) = robot.guard();
     let blind = matches!(verdict, Verdict::Blind);
     let acted = if blind { actuator.stop() } else { actuator.act(&command) };
     if acted.is_err() {
         errors.actuator += 1;
     }
-    node.acted((!blind && acted.is_ok()).then_some(command));
-    node.learn();
-    let agreement = node.agree();
-    let neighbours = node.neighbours().len() as u8;
+    robot.acted((!blind && acted.is_ok()).then_some(command));
+    robot.learn();
+    let agreement = robot.agree();
+    let neighbours = robot.around() as u8;
     let Hearing { heard, refused } = *hearing;
-    Report { tick: node.tick(), heard, refused, neighbours, forgotten, command, verdict, agreement, errors }
+    Report { tick: robot.tick(), heard, refused, neighbours, forgotten, command, verdict, agreement, errors }
 }
 
 /// A whole tick of one robot.

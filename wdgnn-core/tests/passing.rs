@@ -112,20 +112,3 @@ fn a_robot_that_was_passed_on_says_does_and_knows_the_same_as_if_it_had_not_been
     }
     assert_eq!(robots[1].0.epoch(), 1);
 }
-
-#[test]
-fn whoever_is_expected_is_there_until_the_hearing_ends() {
-    let weights = weights(1);
-    // For robots that hold nobody.
-    let behaviour = Behaviour::new(Learning::OFF);
-    let mut robot = robot_on(1, &weights, behaviour, Rekeyable::new(Dot154::default(), &KEY));
-    assert!(behaviour.forgets());
-    robot.sense(5, None);
-    let known = |robot: &Robot<'_>| robot.neighbours().map(|known| known.beacon.sender).collect::<Vec<_>>();
-    for expected in [vec![3, 5, 9], vec![4], vec![], vec![2, 7]] {
-        robot.expect(expected.iter().copied());
-        assert_eq!(known(&robot), expected);
-    }
-    robot.settle();
-    assert_eq!(known(&robot), [0; 0]);
-}

@@ -1,17 +1,15 @@
 //! The fast path for robots that forget what neighbours said from tick to tick: as on the profile `exact`, through an air that harms
 //! nothing. Thousands to millions of them.
 //!
-//! A robot is what it keeps by itself and the numbers of its neighbours, an eighth of a node. To think, it takes a seat at a desk, a
-//! node of the core's that was another robot's a moment ago: recalls itself, hears its neighbours, and the core's own tick does the rest.
-//! The desk stays in the nearest cache. A test holds these swarms to nodes that are robots all the time ([`super::typed`]).
+//! A robot is what it keeps by itself and the numbers of its neighbours, an eighth of a node. What everybody says lies side by side, and
+//! whoever hears it reads it there: the core's own tick, and nothing is copied. A test holds these swarms to nodes with tables of their own
+//! ([`super::typed`]).
 //!
-//! Robots have numbers of 32 bits, addresses 16: the lower half of a number. All that a node makes of an address is an order, so that is
-//! enough where the upper halves of all around a robot are the same. Where they are not, these are numbered from zero in their
-//! order while the robot thinks.
+//! Robots have numbers of 32 bits, addresses 16: the lower half of a number. Neighbours are in the order of their numbers.
 
 use wdgnn_core::{
-    codec::{Exact, Parts},
-    node::{BeaconOf, Node, memory::Memory},
+    codec::{Codec as _, Exact, Parts},
+    node::{BeaconOf, Kind, memory::Memory, overhearing::Overhearing},
     passage::{Pass as _, Passage},
     ports::Sensed,
     robot::NEIGHBOURS,
@@ -28,42 +26,30 @@ use super::{
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
-    links::Links,
     scene::{Flown, Inside, Scene, Swarm, View},
 };
 
-/// Nodes of one model that are robots in turn.
+/// Robots of one model that read what others say where it lies.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct Packed<T: Flown, M: Model> {
     blueprint: Blueprint<M, T>,
     robots: Vec<Robot<M, T>>,
-    /// What everybody says in a tick; nothing of a robot that is blind.
+    /// What everybody says in a tick; nothing of a robot that is blind, or that nobody would believe.
     said: Vec<Option<BeaconOf<M, T>>>,
     /// The tick in which it was said.
     tick: u32,
-    desks: Vec<Desk<M, T>>,
     learns: bool,
-    /// So many bits of a number are an address.
-    bits: u32,
     /// Who is flown here; everybody where there is no other process.
     mine: Option<Vec<bool>>,
 }
 
-/// What there is of a robot that does not think.
+/// What there is of a robot.
 struct Robot<M: Model, T: Flown> {
     memory: Memory<M, T>,
     /// How many neighbours it has.
     count: u8,
     /// Their numbers, ascending.
     neighbours: [u32; NEIGHBOURS],
-}
-
-/// Where robots think, one after the other.
-struct Desk<M: Model, T: Flown> {
-    node: Node<M, T, NEIGHBOURS, Exact>,
-    /// Who is around, where addresses have to be given.
-    around: Vec<u32>,
-    bits: u32,
 }
 
 impl<T, M> Packed<T, M>
@@ -74,131 +60,93 @@ where
     /// A swarm of one model at its start.
     #[must_use]
     pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
+        let kind = kind(blueprint);
         let robot = |state: &T::State| Robot {
-            memory: blueprint.node(0, *state, Exact).remember(),
+            memory: Memory::new(kind, 0, *state),
             count: 0,
             neighbours: [0; NEIGHBOURS],
         };
         let robots = start.iter().map(robot).collect();
-        let bits = NodeId::BITS;
-        let (said, desks) = (Vec::new(), Vec::new());
-        Self { blueprint: *blueprint, robots, said, tick: 0, desks, learns, bits, mine: None }
+        let said = start.iter().map(|_| None).collect();
+        Self { blueprint: *blueprint, robots, said, tick: 0, learns, mine: None }
     }
 }
 
 impl<T: Flown, M: Model> Packed<T, M> {
-    /// Whether robots are spread over threads, over how many desks, and how many there are at each.
-    fn spread(&self) -> (bool, usize, usize) {
+    /// Whether robots are spread over threads, and how many are in each piece of the work.
+    fn spread(&self) -> (bool, usize) {
         let threads = rayon::current_num_threads();
         let parallel = self.robots.len() >= PARALLEL_ROBOTS && threads > 1;
-        let shares = if parallel { CHUNKS * threads } else { 1 };
-        (parallel, shares, self.robots.len().div_ceil(shares).max(1))
+        let pieces = if parallel { CHUNKS * threads } else { 1 };
+        (parallel, self.robots.len().div_ceil(pieces).max(1))
     }
 }
 
-impl<M: Model, T: Flown> Robot<M, T> {
+impl<T, M> Robot<M, T>
+where
+    T: Flown,
+    M: Model<Features = T::Features, Output = T::Output>,
+{
     fn neighbours(&self) -> &[u32] {
         &self.neighbours[..usize::from(self.count)]
     }
-}
 
-impl<T, M> Desk<M, T>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy,
-{
-    /// The first half of a tick: what a robot says.
+    /// The first half of a tick: what robot number `own` says.
     fn speak(
         &mut self,
+        kind: Kind<'_, M, T>,
         own: u32,
-        robot: &mut Robot<M, T>,
         tick: u32,
         state: T::State,
         said: &mut Option<BeaconOf<M, T>>,
     ) {
-        let address = (own & ((1 << self.bits) - 1)) as NodeId;
-        self.node.recall(address, &robot.memory);
-        self.node.sense(tick, Some(Sensed::now(state)));
-        *said = if self.node.speaks() { Some(self.node.beacon()) } else { None };
-        self.node.remember_senses(&mut robot.memory);
-    }
-
-    /// The second half, of robot number `own`.
-    fn think(
-        &mut self,
-        own: u32,
-        robot: &mut Robot<M, T>,
-        links: &Links,
-        said: &[Option<BeaconOf<M, T>>],
-        command: &mut T::Output,
-    ) {
-        let linked = links.of(own as usize);
-        let all = [linked.first(), linked.last(), robot.neighbours().first(), robot.neighbours().last()];
-        let half = own >> self.bits;
-        if all.into_iter().flatten().all(|number| number >> self.bits == half) {
-            let (bits, rest) = (self.bits, (1 << self.bits) - 1);
-            let address = |number: u32| (number & rest) as NodeId;
-            self.conclude::<false>(
-                (own, robot, linked, said),
-                address,
-                |address| half << bits | u32::from(address),
-                command,
-            );
-            return;
-        }
-        let mut around = std::mem::take(&mut self.around);
-        around.clear();
-        around.extend(linked.iter().chain(robot.neighbours()).chain([&own]));
-        around.sort_unstable();
-        around.dedup();
-        let address = |number: u32| around.partition_point(|other| *other < number) as NodeId;
-        self.conclude::<true>(
-            (own, robot, linked, said),
-            address,
-            |address| around[usize::from(address)],
-            command,
-        );
-        self.around = around;
-    }
-
-    /// The same under these addresses; `RENAMED`, where they are not what everybody said.
-    #[inline]
-    fn conclude<const RENAMED: bool>(
-        &mut self,
-        (own, robot, linked, said): Situation<'_, M, T>,
-        address: impl Fn(u32) -> NodeId,
-        number: impl Fn(NodeId) -> u32,
-        command: &mut T::Output,
-    ) {
-        let node = &mut self.node;
-        node.recall(address(own), &robot.memory);
-        node.expect(robot.neighbours().iter().map(|number| address(*number)));
-        let mut hearing = Hearing::default();
-        for (other, beacon) in
-            linked.iter().filter_map(|other| Some((*other, said[*other as usize].as_ref()?)))
-        {
-            hearing.heard += 1;
-            let heard = if RENAMED {
-                node.accept_parts(&BeaconOf::<M, T> { sender: address(other), ..*beacon }, Parts::ALL)
-            } else {
-                node.accept_parts(beacon, Parts::ALL)
-            };
-            if let Err(refusal) = heard {
-                hearing.refused.count(refusal);
+        self.memory.sense(kind, tick, Some(Sensed::now(state)));
+        *said = None;
+        if self.memory.speaks(kind) {
+            let beacon = said.insert(self.memory.beacon(kind, own as NodeId, Exact::FRAMES));
+            if !kind.believes(beacon, Parts::ALL) {
+                *said = None;
             }
         }
-        tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
-        robot.count = 0;
-        for (place, neighbour) in robot.neighbours.iter_mut().zip(node.neighbours()) {
-            *place = number(neighbour.beacon.sender);
-            robot.count += 1;
+    }
+
+    /// The second half: it hears those whom it is linked with. There is room for them.
+    fn think<'a>(
+        &mut self,
+        kind: Kind<'_, M, T>,
+        linked: &[u32],
+        said: &'a [Option<BeaconOf<M, T>>],
+        room: &mut Vec<&'a BeaconOf<M, T>>,
+        command: &mut T::Output,
+    ) {
+        self.listen_to(linked, |other| said[other as usize].is_some());
+        room.clear();
+        room.extend(self.neighbours().iter().filter_map(|other| said[*other as usize].as_ref()));
+        let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
+        let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
+        tick::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
+    }
+
+    /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
+    /// until the hearing ends, and others those that are free.
+    fn listen_to(&mut self, linked: &[u32], speaks: impl Fn(u32) -> bool) {
+        let mut free = NEIGHBOURS - usize::from(self.count);
+        let before = (linked.len() > free).then_some(self.neighbours);
+        let before = before.as_ref().map(|all| &all[..usize::from(self.count)]);
+        let mut count = 0;
+        for other in linked.iter().filter(|other| speaks(**other)) {
+            if before.is_some_and(|before| before.binary_search(other).is_err()) {
+                if free == 0 {
+                    continue;
+                }
+                free -= 1;
+            }
+            self.neighbours[count] = *other;
+            count += 1;
         }
-        node.remember_in(&mut robot.memory);
+        self.count = count as u8;
     }
 }
-
-/// A robot's number, itself, whom it hears, and what everybody said.
-type Situation<'a, M, T> = (u32, &'a mut Robot<M, T>, &'a [u32], &'a [Option<BeaconOf<M, T>>]);
 
 impl<T, M> Swarm<T> for Packed<T, M>
 where
@@ -246,24 +194,19 @@ where
     }
 
     fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
-        let (parallel, shares, some) = self.spread();
-        let Self { blueprint, robots, said, desks, bits, mine, .. } = self;
-        while desks.len() < shares {
-            let node = blueprint.node(0, scene.states.first().copied().unwrap_or_else(zero), Exact);
-            desks.push(Desk { node, around: Vec::new(), bits: *bits });
-        }
+        let (parallel, some) = self.spread();
+        let Self { blueprint, robots, said, mine, .. } = self;
         self.tick = scene.tick;
-        said.resize_with(robots.len(), || None);
-        let mine = mine.as_deref();
-        let speak = |((desk, first), ((robots, states), said)): Speaking<'_, M, T>| {
+        let (kind, mine) = (kind(blueprint), mine.as_deref());
+        let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
                 if mine.is_none_or(|mine| mine[own as usize]) {
-                    desk.speak(own, robot, scene.tick, *state, said);
+                    robot.speak(kind, own, scene.tick, *state, said);
                 }
             }
         };
         let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread(parallel, desks.iter_mut().zip((0..).step_by(some)).zip(speakers), speak);
+        spread(parallel, (0..).step_by(some).zip(speakers), speak);
         Ok(())
     }
 
@@ -273,20 +216,21 @@ where
     }
 
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        let (parallel, _, some) = self.spread();
-        let Self { robots, said, desks, mine, .. } = self;
+        let (parallel, some) = self.spread();
+        let Self { blueprint, robots, said, mine, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::nothing());
-        let (said, mine) = (&said[..], mine.as_deref());
-        let think = |((desk, first), (robots, commands)): Thinking<'_, M, T>| {
+        let (kind, said, mine) = (kind(blueprint), &said[..], mine.as_deref());
+        let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
+            let mut room = Vec::with_capacity(NEIGHBOURS);
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                if mine.is_none_or(|mine| mine[own as usize]) {
-                    desk.think(own, robot, scene.links, said, command);
+                if mine.is_none_or(|mine| mine[own]) {
+                    robot.think(kind, scene.links.of(own), said, &mut room, command);
                 }
             }
         };
-        let seats = desks.iter_mut().zip((0..).step_by(some));
-        spread(parallel, seats.zip(robots.chunks_mut(some).zip(commands.chunks_mut(some))), think);
+        let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
+        spread(parallel, (0..).step_by(some).zip(thinkers), think);
         Ok(())
     }
 
@@ -314,19 +258,20 @@ where
     }
 }
 
+fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
+    Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
+}
+
 fn zero<S: wdgnn_core::task::State>() -> S {
     S::zero()
 }
 
-/// A desk, the number of the first of its robots, they themselves, what they sense, and where what they say goes.
-type Speaking<'a, M, T> = (
-    (&'a mut Desk<M, T>, u32),
-    ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]),
-);
+/// The number of the first of some robots, they themselves, what they sense, and where what they say goes.
+type Speaking<'a, M, T> =
+    (u32, ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]));
 
 /// The same with their commands.
-type Thinking<'a, M, T> =
-    ((&'a mut Desk<M, T>, u32), (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
+type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
 
 /// Does every piece of work, on all threads or on this one.
 fn spread<W: Send>(parallel: bool, work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
@@ -377,8 +322,8 @@ mod tests {
         seen
     }
 
-    /// Flies robots that are nodes all the time and robots at desks side by side.
-    fn check(condition: Condition, bits: u32, threads: usize) {
+    /// Flies robots that are nodes with tables and robots that have none side by side.
+    fn check(condition: Condition, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model: ModelOf<'_, Flocking> =
@@ -391,7 +336,7 @@ mod tests {
             Start::<Flock>::draw(&Flock::default(), &condition, &mut generator(4, Purpose::Testing, 0))
                 .unwrap();
         let mut nodes = Typed::<_, _, Exact>::new(&blueprint, Online::Decentralised, &start.states);
-        let mut packed = Packed { bits, ..Packed::new(&blueprint, true, &start.states) };
+        let mut packed = Packed::new(&blueprint, true, &start.states);
         let mut flights = [start.begin(), start.begin()];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut crowded = false;
@@ -408,13 +353,13 @@ mod tests {
     }
 
     #[test]
-    fn robots_at_desks_do_what_nodes_do_to_the_last_bit() {
+    fn robots_without_tables_do_what_nodes_do_to_the_last_bit() {
         let calm = Condition { robots: 50, ticks: 60, ..Condition::PAPER };
-        check(calm, 16, 1);
+        check(calm, 1);
         // More robots around than a table holds, who come and go.
         let crowd = Condition { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
-        for (bits, threads) in [(16, 1), (16, 3), (6, 1), (3, 2)] {
-            check(crowd, bits, threads);
+        for threads in [1, 3] {
+            check(crowd, threads);
         }
     }
 }

@@ -70,21 +70,3 @@ fn who_has_said_what_cannot_be_has_to_prove_itself_anew_and_nobody_else_has() {
     let doubted: Vec<_, 4> = table.iter().map(|entry| (entry.proven > 0, entry.doubted)).collect();
     assert_eq!(doubted, [(true, false), (false, true)]);
 }
-
-#[test]
-fn whoever_is_expected_has_a_place_until_the_hearing_ends_and_nothing_of_it_counts() {
-    let (mut table, tick) = after(&[0.0, 0.0]);
-    table.expect([2, 5, 7, 9, 11].into_iter(), at(3.0));
-    assert!(table.iter().map(|entry| entry.beacon.sender).eq([2, 5, 7, 9]), "as many as there is room for");
-    assert!(table.iter().all(|entry| !entry.counts && entry.known == 0));
-    // A word as new as the first one of all is newer than what is known of them; who is not expected finds no room.
-    let mut stranger = Beacon::silent(at(0.0));
-    (stranger.sender, stranger.sequence) = (6, tick);
-    let now = Heard { tick, said: tick, state: at(0.0), other_model: false };
-    assert_eq!(table.hear(&now, &stranger), Err(Refusal::TableFull));
-    assert_eq!(says(&mut table, tick, 8.0), Ok(()));
-    table.settle(tick, 0, |state, _| *state);
-    assert!(table.iter().map(|entry| (entry.beacon.sender, entry.beacon.state.position[0])).eq([(5, 8.0)]));
-    table.expect([4].into_iter(), at(3.0));
-    assert!(table.iter().map(|entry| entry.beacon.sender).eq([4]));
-}

@@ -1,10 +1,10 @@
 //! A node by itself: everything that lasts from tick to tick, without what all nodes of a swarm have in common and without the table.
 //!
-//! Where silent neighbours are not held and everybody is believed, nothing of what neighbours said lasts either, only who they were.
-//! So a simulator keeps a node as a [`Memory`] and a list of addresses, an eighth of a [`Node`](crate::Node), and has it think in a node that is
-//! another robot's the next moment; and whoever stores a swarm stores these.
+//! It senses, speaks, thinks and learns; whom it hears it is told. A [`Node`](crate::Node) reads that out of its table. Where silent
+//! neighbours are not held and everybody is believed, nothing of what neighbours said lasts, only who they were, and a table is not needed:
+//! a simulator keeps a robot as a [`Memory`], an eighth of a node, and hands it what others have said ([`super::overhearing`]).
 
-use super::obedience::Obedience;
+use super::{kind::Kind, obedience::Obedience};
 use crate::{
     learn::personal::Personal,
     net::{
@@ -120,9 +120,15 @@ impl<M: Model, T: Task> Memory<M, T>
 where
     T: Task<Features = M::Features, Output = M::Output>,
 {
-    /// Of a robot that starts.
+    /// Of a robot that starts from the offline parameters, with this address, in this state.
+    #[must_use]
+    pub fn new(kind: Kind<'_, M, T>, id: NodeId, state: T::State) -> Self {
+        Self::starting(id, kind.task, *kind.model.offline(), state)
+    }
+
+    /// The same from these parameters.
     #[inline]
-    pub(super) fn new(id: NodeId, task: &T, wide: M::Wide, state: T::State) -> Self {
+    pub(super) fn starting(id: NodeId, task: &T, wide: M::Wide, state: T::State) -> Self {
         Self {
             tick: 0,
             passed: 1,

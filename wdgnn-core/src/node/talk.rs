@@ -1,19 +1,79 @@
 //! The first half of a tick: sense, speak, hear, and decide who counts.
 
-use super::{BeaconOf, NeighbourOf, Node, Scratch, Table};
+use super::{BeaconOf, Kind, NeighbourOf, Node, Scratch, Table, kind_of, memory::Memory};
 use crate::{
     behaviour::Behaviour,
     learn::consensus,
     neighbours::Heard,
     net::{taps::Chains as _, wide::Model},
     ports::Sensed,
-    tasks::task::{State as _, Task},
+    tasks::task::{NodeId, State as _, Task},
     wire::{
         codec::Codec,
         message::{Beacon, Identity, ONLY_A_BODY, OTHER_CLOCK_TICKS, Parts},
         refusal::Refusal,
     },
 };
+
+impl<M, T> Memory<M, T>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    /// Whether the robot speaks, and its taps advance, in this tick ([`Node::has_turn`]).
+    #[inline]
+    pub(super) fn has_turn(&self, kind: Kind<'_, M, T>) -> bool {
+        let interval = kind.behaviour.interval.max(1);
+        self.tick % interval == self.turn % interval
+    }
+
+    /// Whether the robot has something to say in this tick ([`Node::speaks`]).
+    #[must_use]
+    pub fn speaks(&self, kind: Kind<'_, M, T>) -> bool {
+        self.has_turn(kind) && (!self.blind(kind) || self.rests(kind))
+    }
+
+    /// Speak: the beacon of this tick under this address, by a profile of so many frames ([`Node::beacon`]).
+    #[inline]
+    pub fn beacon(&mut self, kind: Kind<'_, M, T>, id: NodeId, frames: u32) -> BeaconOf<M, T> {
+        self.sequence = self.sequence.max(self.tick.saturating_mul(frames));
+        let beacon = Beacon {
+            sender: id,
+            boot: self.boot,
+            sequence: self.sequence,
+            degree: if self.only_a_body(kind) { ONLY_A_BODY } else { self.degree },
+            state: self.state,
+            chains: *self.told.as_ref().unwrap_or(&self.chains),
+            wide: self.wide,
+        };
+        self.sequence = self.sequence.saturating_add(1);
+        beacon
+    }
+
+    /// Ends hearing: whether somebody is there who counts.
+    #[inline]
+    pub(super) fn settle(&mut self, alone: bool) {
+        self.alone = if alone { self.alone.saturating_add(self.passed) } else { 0 };
+    }
+}
+
+impl<M: Model, T: Task> Kind<'_, M, T> {
+    /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
+    #[must_use]
+    #[inline]
+    pub fn believes(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
+        let Behaviour { learning, largest_tap, .. } = self.behaviour;
+        if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
+            return false;
+        }
+        if learning.clip <= 0.0 || learning.ball <= 0.0 {
+            return true;
+        }
+        // Half precision may put a parameter on the ball's surface a little outside.
+        let radius = learning.ball * self.reach * 1.01;
+        consensus::within(&beacon.wide, self.model.offline(), parts.wide, radius)
+    }
+}
 
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
@@ -25,32 +85,8 @@ where
     /// one, the last one is carried on by the robot's own command over the ticks that have passed, until it is too old
     /// ([`Behaviour::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
-        let was_blind = self.blind();
-        self.memory.passed = self.memory.began.map_or(1, |_| tick.saturating_sub(self.memory.tick));
-        self.memory.older = if self.memory.passed == 1 { self.memory.before } else { self.memory.state };
-        self.memory.before = self.memory.state;
-        self.memory.tick = tick;
-        self.memory.lived = self.memory.lived.saturating_add(1);
         self.codec.begin(tick);
-        // Where time has gone back, it is new here again.
-        self.memory.began = Some(self.memory.began.map_or(tick, |began| began.min(tick)));
-        let oldest = self.behaviour.blind;
-        let sensed = sensed.filter(|sensed| sensed.state.admissible());
-        let Some(Sensed { state, age }) = sensed else {
-            self.reckon(oldest);
-            return false;
-        };
-        self.memory.state = self.task.carry_on(&state, age.min(oldest));
-        if was_blind && !self.memory.own.stuck {
-            // From where it did not know to be, it did not come by its own command.
-            (self.memory.before, self.memory.older) = (self.memory.state, self.memory.state);
-        }
-        let unseen = core::mem::replace(&mut self.memory.age, age);
-        if self.behaviour.wary {
-            self.steady(oldest, unseen);
-            self.watch_motors();
-        }
-        true
+        self.memory.sense(kind_of!(self), tick, sensed)
     }
 
     /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It is then to be
@@ -58,7 +94,7 @@ where
     /// nobody; a wary one says for half a minute where it came to rest by its own reckoning, and that it is nothing but a body there.
     #[must_use]
     pub fn blind(&self) -> bool {
-        self.memory.age > self.behaviour.blind
+        self.memory.blind(kind_of!(self))
     }
 
     /// Whether it is the node's turn to speak, and its taps advance, in this tick. Nodes take turns: where there is an exchange in
@@ -66,33 +102,21 @@ where
     /// [`set_turn`](Self::set_turn) gave it another.
     #[must_use]
     pub fn has_turn(&self) -> bool {
-        let interval = self.behaviour.interval.max(1);
-        self.memory.tick % interval == self.memory.turn % interval
+        self.memory.has_turn(kind_of!(self))
     }
 
     /// Whether the node has something to say in this tick: it is its turn, and it is not blind, or at rest where others should not run
     /// into it.
     #[must_use]
     pub fn speaks(&self) -> bool {
-        self.has_turn() && (!self.blind() || self.rests())
+        self.memory.speaks(kind_of!(self))
     }
 
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
     ///
     /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
     pub fn beacon(&mut self) -> BeaconOf<M, T> {
-        self.memory.sequence = self.memory.sequence.max(self.memory.tick.saturating_mul(P::FRAMES));
-        let beacon = Beacon {
-            sender: self.id,
-            boot: self.memory.boot,
-            sequence: self.memory.sequence,
-            degree: if self.only_a_body() { ONLY_A_BODY } else { self.memory.degree },
-            state: self.memory.state,
-            chains: *self.memory.told.as_ref().unwrap_or(&self.memory.chains),
-            wide: self.memory.wide,
-        };
-        self.memory.sequence = self.memory.sequence.saturating_add(1);
-        beacon
+        self.memory.beacon(kind_of!(self), self.id, P::FRAMES)
     }
 
     /// Speak: the beacon of this tick, written to `buffer`. `None` when it is shorter than [`Node::frame_bytes`].
@@ -109,7 +133,7 @@ where
         }
         let beacon = self.beacon();
         if P::PROVES
-            && !self.only_a_body()
+            && !self.memory.only_a_body(kind_of!(self))
             && let Some(length) = self.codec.prove(&self.link, &beacon, round, index, buffer)
         {
             return Some(length);
@@ -173,7 +197,7 @@ where
         if beacon.sender == self.id {
             return Err(Refusal::Echo);
         }
-        let sound = self.believable(beacon, parts);
+        let sound = kind_of!(self).believes(beacon, parts);
         if !(sound || self.behaviour.wary) {
             return Err(Refusal::Implausible);
         }
@@ -217,20 +241,6 @@ where
         if age > OTHER_CLOCK_TICKS { 0 } else { age }
     }
 
-    /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
-    fn believable(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
-        let Behaviour { learning, largest_tap, .. } = &self.behaviour;
-        if *largest_tap > 0.0 && beacon.chains.largest(parts.taps) > *largest_tap {
-            return false;
-        }
-        if learning.clip <= 0.0 || learning.ball <= 0.0 {
-            return true;
-        }
-        // Half precision may put a parameter on the ball's surface a little outside.
-        let radius = learning.ball * self.reach * 1.01;
-        consensus::within(&beacon.wide, self.model.offline(), parts.wide, radius)
-    }
-
     /// Ends hearing: forgets who was silent for too long, and decides who counts. Returns how many were forgotten.
     pub fn settle(&mut self) -> usize {
         let task = &self.task;
@@ -255,19 +265,14 @@ where
             self.temper();
         }
         let alone = self.trusted().next().is_none();
-        self.memory.alone = if alone { self.memory.alone.saturating_add(self.memory.passed) } else { 0 };
+        self.memory.settle(alone);
         forgotten
     }
 
     /// The neighbours that count, from [`settle`](Self::settle) on: all of them, or those that have proven themselves. To a node
     /// that is new, also those that have not contradicted themselves.
     pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
-        self.neighbours.iter().filter(|neighbour| neighbour.counts)
-    }
-
-    /// Those of them that fly the same model: whose taps and parameters mean something here.
-    pub(super) fn alike(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
-        self.trusted().filter(|neighbour| !neighbour.other_model)
+        self.neighbours.trusted()
     }
 
     pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {

@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-use super::{Agreement, Node};
+use super::{Agreement, Kind, Node, Thinks, kind_of, memory::Memory};
 use crate::{
     learn::{
         consensus::{self, Opinion},
@@ -13,6 +13,145 @@ use crate::{
     tasks::task::{NodeId, Numbers, Task},
     wire::{codec::Codec, message::Beacon},
 };
+
+impl<M, T> Memory<M, T>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+{
+    /// Aggregate: taps 1…K of z(t) from those of others of one exchange earlier, each with its weight.
+    #[inline]
+    pub(super) fn aggregate<'a>(
+        &mut self,
+        kind: Kind<'_, M, T>,
+        heard: impl Iterator<Item = (&'a M::Chains, f32)>,
+    ) {
+        if self.has_turn(kind) {
+            let own = self.told.as_ref().unwrap_or(&self.chains);
+            self.chains = taps::aggregate(own, heard, kind.model.scale());
+        }
+    }
+
+    /// Infer: the network's raw output.
+    #[inline(never)] // its stack is given back before the next verb
+    pub(super) fn infer(&mut self, kind: Kind<'_, M, T>, features: &M::Features) -> M::Output {
+        if self.has_turn(kind) {
+            self.told = None;
+        } else {
+            self.told.get_or_insert(self.chains);
+        }
+        self.output = kind.model.infer(&self.wide, features, &mut self.chains);
+        if kind.behaviour.learning.personal() {
+            self.personal.apply(&mut self.output);
+        }
+        self.output
+    }
+
+    /// Guard: the command for the motors, with those around that count, those that are bodies to a wary robot, and strangers among them.
+    #[inline]
+    pub(super) fn guard<'a>(
+        &self,
+        kind: Kind<'_, M, T>,
+        states: impl Iterator<Item = &'a T::State> + Clone,
+        bodies: Option<impl Iterator<Item = T::State>>,
+        strangers: Option<impl Iterator<Item = T::State>>,
+    ) -> (M::Output, Verdict)
+    where
+        T: 'a,
+    {
+        if self.blind(kind) {
+            return (Numbers::ZERO, Verdict::Blind);
+        }
+        let level = kind.behaviour.failsafe.level(self.age, self.battery);
+        let isolation = kind.behaviour.patience.phase(self.alone);
+        let surroundings =
+            Surroundings { task: kind.task, own: &self.state, bodies, strangers, level, isolation };
+        surroundings.guard(states, &self.output)
+    }
+
+    /// Remembers what the motors do from now on.
+    #[inline]
+    pub(super) fn acted(&mut self, command: Option<M::Output>) {
+        self.done = core::mem::replace(&mut self.command, command);
+    }
+
+    /// Learn: the gradients of the local loss with respect to the output and to the wide parameters.
+    #[inline]
+    pub(super) fn learn<'a>(
+        &mut self,
+        kind: Kind<'_, M, T>,
+        states: impl Iterator<Item = &'a T::State> + Clone,
+    ) -> M::Output
+    where
+        T: 'a,
+    {
+        let rule = &kind.behaviour.learning;
+        let gradient = kind.task.gradient(&self.state, states.clone(), &self.output, rule.through_clamp);
+        self.factor = kind.model.gradient(&gradient);
+        if rule.personal() && !self.unsure(kind) {
+            self.learn_personally(kind, states);
+        }
+        gradient
+    }
+
+    /// Learn: the personal part. What a robot does alone teaches it nothing, and skipped ticks do not.
+    #[inline(never)] // its stack is given back before the next verb
+    fn learn_personally<'a>(&mut self, kind: Kind<'_, M, T>, states: impl Iterator<Item = &'a T::State>)
+    where
+        T: 'a,
+    {
+        let rule = kind.behaviour.learning;
+        if self.alone > 0 || self.passed != 1 {
+            return;
+        }
+        if rule.personal_step > 0.0 {
+            let achieved = kind.task.achieved(&self.before, &self.state);
+            if let (Some(command), Some(achieved)) = (&self.done, &achieved) {
+                // At a limit, more is no more.
+                let mut more = *command;
+                more.as_mut().iter_mut().for_each(|u| *u *= 2.0);
+                let most = kind.task.command(&more);
+                self.personal.compare(command, achieved, &most, &rule);
+            }
+        }
+        if rule.heeds {
+            let outcome = kind.task.outcome(&self.older, &self.before, &self.state, states);
+            self.personal.heed(outcome);
+        }
+    }
+
+    /// Agree: averages the wide parameters with others' and takes the learning step, unless it is blind; `degree` of those around count.
+    #[inline]
+    pub(super) fn agree(&mut self, kind: Kind<'_, M, T>, opinions: &[Opinion<'_>], degree: u8) -> Agreement {
+        if self.blind(kind) {
+            return Agreement::default();
+        }
+        let rule = &kind.behaviour.learning;
+        let offline = kind.model.offline();
+        let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
+        let wide = &mut self.wide;
+        // By its own flight: the swarm's time does not begin with it.
+        let step = rule.step_at(self.tick.saturating_sub(self.began.unwrap_or(self.tick)));
+        let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
+        consensus::mix(rule.mixing, wide, self.degree, opinions, rule.clip * kind.reach);
+        if let Some(own) = own {
+            online::pull(wide, &own, offline, step * rule.ridge);
+        }
+        if step > 0.0 {
+            kind.model.descend(wide, &self.chains, &self.factor, step);
+            online::keep_out(wide, offline);
+        }
+        if rule.ball > 0.0 {
+            agreement.projected = online::project(wide, offline, rule.ball * kind.reach);
+        }
+        if !wide.admissible() {
+            *wide = *offline;
+            agreement.reset = true;
+        }
+        self.degree = degree;
+        agreement
+    }
+}
 
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
@@ -27,111 +166,56 @@ where
 
     /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
-        if self.has_turn() {
-            let heard = self.alike().map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
-            let own = self.memory.told.as_ref().unwrap_or(&self.memory.chains);
-            self.memory.chains = taps::aggregate(own, heard, self.model.scale());
-        }
+        let alike = self.neighbours.trusted().filter(|n| !n.other_model);
+        let heard = alike.map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
+        self.memory.aggregate(kind_of!(self), heard);
     }
 
     /// Infer: the network's raw output.
-    #[inline(never)] // its stack is given back before the next verb
     pub fn infer(&mut self, features: &M::Features) -> M::Output {
-        if self.has_turn() {
-            self.memory.told = None;
-        } else {
-            self.memory.told.get_or_insert(self.memory.chains);
-        }
-        self.memory.output = self.model.infer(&self.memory.wide, features, &mut self.memory.chains);
-        if self.behaviour.learning.personal() {
-            self.memory.personal.apply(&mut self.memory.output);
-        }
-        self.memory.output
+        self.memory.infer(kind_of!(self), features)
     }
 
     /// Guard: the command for the motors. Zeros while the node is blind: there is no command that is safe.
     pub fn guard(&self) -> (M::Output, Verdict) {
-        if self.blind() {
-            return (Numbers::ZERO, Verdict::Blind);
-        }
         let named = P::PROVES && self.codec.wants_proofs() && self.somebody_is_proven();
         let known = move |sender| !named || self.codec.proven(sender, self.memory.tick);
-        let surroundings = Surroundings {
-            task: &self.task,
-            own: &self.memory.state,
-            bodies: self.behaviour.wary.then(|| self.bodies(known)),
-            strangers: named.then(|| {
-                let strangers = self.bodies(move |sender| !known(sender));
-                strangers.filter(|body| self.task.approaches(&self.memory.state, body))
-            }),
-            level: self.behaviour.failsafe.level(self.memory.age, self.memory.battery),
-            isolation: self.behaviour.patience.phase(self.memory.alone),
-        };
-        surroundings.guard(self.states(), &self.memory.output)
+        let bodies = self.behaviour.wary.then(|| self.bodies(known));
+        let strangers = named.then(|| {
+            let strangers = self.bodies(move |sender| !known(sender));
+            strangers.filter(|body| self.task.approaches(&self.memory.state, body))
+        });
+        self.memory.guard(kind_of!(self), self.states(), bodies, strangers)
     }
 
     /// Those around with these names as bodies that must not be hit: on their tracks, or where they say to be.
     fn bodies(&self, names: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
-        self.neighbours.iter().filter(move |n| names(n.beacon.sender)).map(|n| {
-            let track = self.task.carry_on(&n.track.state, self.memory.tick.saturating_sub(n.track.said));
-            if n.counts { track } else { self.task.body(&self.memory.state, &track, &n.track.evidence) }
+        let Self { task, memory, .. } = self;
+        self.neighbours.iter().filter(move |n| names(n.beacon.sender)).map(move |n| {
+            let track = task.carry_on(&n.track.state, memory.tick.saturating_sub(n.track.said));
+            if n.counts { track } else { task.body(&memory.state, &track, &n.track.evidence) }
         })
     }
 
     /// Remembers what the motors do from now on; nothing that is known, where they come to rest by their own means.
     pub fn acted(&mut self, command: Option<M::Output>) {
-        self.memory.done = core::mem::replace(&mut self.memory.command, command);
+        self.memory.acted(command);
     }
 
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
-        let rule = self.behaviour.learning;
-        let gradient =
-            self.task.gradient(&self.memory.state, self.states(), &self.memory.output, rule.through_clamp);
-        self.memory.factor = self.model.gradient(&gradient);
-        if rule.personal() && !self.unsure() {
-            self.learn_personally();
-        }
-        gradient
-    }
-
-    /// Learn: the personal part. What a robot does alone teaches it nothing, and skipped ticks do not.
-    #[inline(never)] // its stack is given back before the next verb
-    fn learn_personally(&mut self) {
-        let rule = self.behaviour.learning;
-        if self.memory.alone > 0 || self.memory.passed != 1 {
-            return;
-        }
-        if rule.personal_step > 0.0 {
-            let achieved = self.task.achieved(&self.memory.before, &self.memory.state);
-            if let (Some(command), Some(achieved)) = (&self.memory.done, &achieved) {
-                // At a limit, more is no more.
-                let mut more = *command;
-                more.as_mut().iter_mut().for_each(|u| *u *= 2.0);
-                let most = self.task.command(&more);
-                self.memory.personal.compare(command, achieved, &most, &rule);
-            }
-        }
-        if rule.heeds {
-            let outcome =
-                self.task.outcome(&self.memory.older, &self.memory.before, &self.memory.state, self.states());
-            self.memory.personal.heed(outcome);
-        }
+        let states = self.neighbours.trusted().map(|n| &n.beacon.state);
+        self.memory.learn(kind_of!(self), states)
     }
 
     /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
     /// node does neither: its gradient is that of a place where it is not.
     #[inline(never)] // its stack is given back before the next verb
     pub fn agree(&mut self) -> Agreement {
-        if self.blind() {
-            return Agreement::default();
-        }
-        let rule = &self.behaviour.learning;
-        let offline = self.model.offline();
         let mut degree = 0;
         let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
-        for n in self.neighbours.iter().filter(|neighbour| neighbour.counts) {
+        for n in self.neighbours.trusted() {
             degree += 1;
             if n.heard == self.memory.tick && !n.other_model {
                 // There is room for all.
@@ -139,33 +223,61 @@ where
                 let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
             }
         }
-        let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
-        let wide = &mut self.memory.wide;
-        // By its own flight: the swarm's time does not begin with it.
-        let step =
-            rule.step_at(self.memory.tick.saturating_sub(self.memory.began.unwrap_or(self.memory.tick)));
-        let own = (step > 0.0 && rule.ridge > 0.0).then_some(*wide);
-        consensus::mix(rule.mixing, wide, self.memory.degree, &opinions, rule.clip * self.reach);
-        if let Some(own) = own {
-            online::pull(wide, &own, offline, step * rule.ridge);
-        }
-        if step > 0.0 {
-            self.model.descend(wide, &self.memory.chains, &self.memory.factor, step);
-            online::keep_out(wide, offline);
-        }
-        if rule.ball > 0.0 {
-            agreement.projected = online::project(wide, offline, rule.ball * self.reach);
-        }
-        if !wide.admissible() {
-            *wide = *offline;
-            agreement.reset = true;
-        }
-        self.memory.degree = degree;
-        agreement
+        self.memory.agree(kind_of!(self), &opinions, degree)
     }
 
     /// The local loss, if the robot were to do `command` now.
     pub fn loss(&self, command: &M::Output) -> f32 {
         self.task.loss(&self.memory.state, self.states(), command)
+    }
+}
+
+impl<M, T, const N: usize, P> Thinks for Node<M, T, N, P>
+where
+    M: Model,
+    T: Task<Features = M::Features, Output = M::Output>,
+    P: Codec,
+{
+    type Features = M::Features;
+    type Output = M::Output;
+
+    fn tick(&self) -> u32 {
+        self.memory.tick
+    }
+
+    fn around(&self) -> usize {
+        self.neighbours.iter().len()
+    }
+
+    fn settle(&mut self) -> usize {
+        Self::settle(self)
+    }
+
+    fn observe(&self) -> M::Features {
+        Self::observe(self)
+    }
+
+    fn aggregate(&mut self) {
+        Self::aggregate(self);
+    }
+
+    fn infer(&mut self, features: &M::Features) -> M::Output {
+        Self::infer(self, features)
+    }
+
+    fn guard(&self) -> (M::Output, Verdict) {
+        Self::guard(self)
+    }
+
+    fn acted(&mut self, command: Option<M::Output>) {
+        Self::acted(self, command);
+    }
+
+    fn learn(&mut self) -> M::Output {
+        Self::learn(self)
+    }
+
+    fn agree(&mut self) -> Agreement {
+        Self::agree(self)
     }
 }

@@ -12,6 +12,10 @@ const HEAD_ON_METRES: f32 = 1.0e-4;
 /// The repulsion grows no further below this distance.
 const NEAREST_METRES: f32 = 0.05;
 
+/// Who is further away than separation and drift within the horizon together does not come too close: (a + b)² ≤ 2 (a² + b²), and a
+/// percent for rounding. Most are, so that this is all that is done about them.
+const OUT_OF_REACH: f32 = 2.02;
+
 /// The separation guard pushes as if it had at least this long: robots side by side part gently.
 const SHORTEST_PUSH_SECONDS: f32 = 0.05;
 
@@ -41,11 +45,22 @@ where
 
     /// The acceleration that keeps two robots apart, if they fly on as they do: with m the offset at the closest approach
     /// within the horizon, `(separation − |m|)/τ²` along m. Both robots do so, and `a·τ²` makes up what is missing.
+    #[inline]
     pub(super) fn push(&self, own: &Motion<D>, other: &Motion<D>) -> Option<[f32; D]> {
         let offset = own.position.minus(&other.position);
         let drift = own.velocity.minus(&other.velocity);
         let speed_squared = drift.dot(&drift);
-        let approach = -offset.dot(&drift);
+        let reach = self.separation * self.separation + self.horizon * self.horizon * speed_squared;
+        if offset.dot(&offset) > OUT_OF_REACH * reach {
+            return None;
+        }
+        self.push_near(&offset, &drift, speed_squared)
+    }
+
+    /// The same, with an offset and a drift.
+    #[inline(never)] // once, and rare
+    fn push_near(&self, offset: &[f32; D], drift: &[f32; D], speed_squared: f32) -> Option<[f32; D]> {
+        let approach = -offset.dot(drift);
         // The time of the closest approach, between now and the horizon.
         let time = if approach <= 0.0 {
             0.0
@@ -54,7 +69,7 @@ where
         } else {
             approach / speed_squared
         };
-        let miss = offset.plus(time, &drift);
+        let miss = offset.plus(time, drift);
         let squared = miss.dot(&miss);
         if squared >= self.separation * self.separation {
             return None;
@@ -85,6 +100,10 @@ where
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::tasks::task::Task as _;
 
@@ -100,6 +119,23 @@ mod tests {
         let far = motion(1.0, 0.0, 0.0, 0.0);
         let parting = motion(-0.2, 0.0, 0.0, 0.0);
         assert_eq!(TASK.keep_safe(&own, [far, parting].iter(), [1.0, 2.0]), [1.0, 2.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn who_is_out_of_reach_would_not_be_pushed(
+            angle in 0.0_f32..7.0,
+            drift in proptest::array::uniform2(-20.0_f32..20.0),
+            beyond in 1.0_f32..1.2,
+        ) {
+            let speed_squared = drift.dot(&drift);
+            let reach = TASK.separation * TASK.separation + TASK.horizon * TASK.horizon * speed_squared;
+            let distance = math::sqrt(OUT_OF_REACH * reach) * beyond;
+            let (sine, cosine) = libm::sincosf(angle);
+            let offset = [distance * cosine, distance * sine];
+            prop_assume!(offset.dot(&offset) > OUT_OF_REACH * reach);
+            prop_assert_eq!(TASK.push_near(&offset, &drift, speed_squared), None);
+        }
     }
 
     #[test]
