@@ -4,11 +4,16 @@
 //! eight neighbours, nine times. So each thread keeps the frames of late. Where all of what goes in has gone in before, byte for byte, what comes
 //! out is known. That saves time and changes nothing; what is not authentic is never kept.
 
+mod whole;
+
 use std::{cell::RefCell, fmt};
 
+use aes::{
+    Aes128,
+    cipher::{BlockCipherEncrypt as _, KeyInit as _},
+};
 use wdgnn_core::{
-    ccm::{self, Block, BlockCipher, Nonce},
-    cipher::Aes,
+    ccm::{Block, BlockCipher, Nonce},
     seal::Key,
 };
 
@@ -18,7 +23,7 @@ const FRAMES: usize = 1024;
 /// AES-128 with a key.
 pub struct Shared {
     key: Key,
-    aes: Aes,
+    aes: Aes128,
 }
 
 impl fmt::Debug for Shared {
@@ -30,15 +35,11 @@ impl fmt::Debug for Shared {
 
 impl BlockCipher for Shared {
     fn with_key(key: &Key) -> Self {
-        Self { key: *key, aes: Aes::new(key) }
+        Self { key: *key, aes: Aes128::new(key.into()) }
     }
 
     fn encrypt(&self, block: &mut Block) {
-        self.aes.encrypt(block);
-    }
-
-    fn encrypt_pair(&self, first: &mut Block, second: &mut Block) {
-        self.aes.encrypt_pair(first, second);
+        self.aes.encrypt_block(block.into());
     }
 
     fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
@@ -46,7 +47,7 @@ impl BlockCipher for Shared {
             let frame = lately.get_mut(place(nonce))?;
             frame.forget();
             frame.plain.extend_from_slice(content);
-            ccm::seal(&self.aes, nonce, associated, content, tag)?;
+            whole::Frame { nonce, associated, content: &mut *content }.seal(&self.aes, tag)?;
             frame.sealed.extend_from_slice(content);
             frame.keep(self.around(nonce, associated, tag));
             Some(())
@@ -63,7 +64,8 @@ impl BlockCipher for Shared {
             }
             frame.forget();
             frame.sealed.extend_from_slice(content);
-            let authentic = ccm::decrypt(&self.aes, nonce, associated, content, tag);
+            let plain = whole::Frame { nonce, associated, content: &mut *content };
+            let authentic = plain.decrypt(&self.aes, tag);
             if authentic == Some(true) {
                 frame.plain.extend_from_slice(content);
                 frame.keep(around);
@@ -138,6 +140,8 @@ fn place(nonce: &Nonce) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use wdgnn_core::{ccm, cipher::Aes};
+
     use super::*;
 
     const HEADER: [&[u8]; 2] = [b"who and ", b"when"];
@@ -204,7 +208,7 @@ mod tests {
     fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
         let first = Shared::with_key(&[8; 16]);
         // Knows the key by its name only, and could open nothing by itself.
-        let second = Shared { key: [8; 16], aes: Aes::new(&[0; 16]) };
+        let second = Shared { key: [8; 16], aes: Aes128::new(&[0; 16].into()) };
         let (mut ours, mut theirs) = ([1, 2, 3], [4, 5, 6]);
         let our_tag = sealed(&first, &[9; 13], &mut ours);
         let their_tag = sealed(&Aes::new(&[8; 16]), &[10; 13], &mut theirs);

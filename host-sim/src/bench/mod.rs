@@ -38,7 +38,7 @@ pub struct Figures {
 }
 
 /// Sizes of swarms.
-pub const SWARMS: [usize; 6] = [50, 500, 2_000, 20_000, 200_000, 1_000_000];
+pub const SWARMS: [usize; 7] = [50, 500, 1_000, 2_000, 20_000, 200_000, 1_000_000];
 
 /// Measures everything up to a size of swarms. `told` hears what is next.
 ///

@@ -4,13 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::outputs::{OutputArguments, Results};
 use crate::{
-    bench::{self, instructions},
-    commands::outputs::print_json,
+    bench::{self, Figures, instructions},
     error::Result,
     origin::Origin,
+    page::{self, Bar, Bars, ChartPage},
     table,
 };
+
+/// A robot-step of the largest swarm may cost so many times one among [`REFERENCE`] robots.
+const MOST_GROWTH: f64 = 1.5;
+/// See [`MOST_GROWTH`].
+const REFERENCE: usize = 1_000;
 
 /// Measure training and flying in seconds of processor time, on one thread unless said otherwise.
 ///
@@ -18,17 +24,14 @@ use crate::{
 /// for PyTorch.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --largest 20000"
+    after_help = "Examples:\n  host-sim bench\n  host-sim bench --json\n  host-sim bench --largest 20000\n  host-sim bench --svg growth.svg"
 )]
 pub struct BenchArguments {
     /// The most robots to fly; a million take some gigabytes.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub largest: usize,
-    /// Print JSON in place of the table.
-    #[arg(long)]
-    pub json: bool,
     /// Count the hot kernels' instructions with valgrind instead, which no other program disturbs.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "csv", "report", "svg", "png"])]
     pub instructions: bool,
     /// Hold the counts against those of this file; `BLESS=1` writes it anew.
     #[arg(long, value_name = "FILE", requires = "instructions")]
@@ -39,6 +42,8 @@ pub struct BenchArguments {
     /// So many rounds of it.
     #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel")]
     pub rounds: usize,
+    #[command(flatten)]
+    pub outputs: OutputArguments,
 }
 
 impl BenchArguments {
@@ -55,45 +60,107 @@ impl BenchArguments {
             print!("{table}");
             return self.golden.as_deref().map_or(Ok(()), |golden| instructions::compare(&table, golden));
         }
+        self.outputs.check()?;
         let figures = bench::measure(self.largest, &|what| eprintln!("measuring {what} …"))?;
-        if self.json {
-            let command = format!("host-sim bench --largest {}", self.largest);
-            print_json(&Origin::new(command, "those that come with the program"), &figures);
-            return Ok(());
+        let command = format!("host-sim bench --largest {}", self.largest);
+        let page = page(&figures, Origin::new(command, "those that come with the program"));
+        self.outputs.deliver(&Results {
+            origin: &page.origin,
+            json: &figures,
+            print: &|| table::print(&page.table),
+            csv: &|| page.table.clone(),
+            page: &|| Ok(page::charts(&page)),
+            plots: &|| page.plots(),
+        })
+    }
+}
+
+fn rows(figures: &Figures) -> Vec<Vec<String>> {
+    let mut rows = vec![["what", "value", "unit"].map(str::to_owned).to_vec()];
+    let mut row = |what: String, value: String, unit: &str| rows.push(vec![what, value, unit.to_owned()]);
+    let thousands = |number: &f64| format!("{:.0}", number / 1.0e3);
+    row("training batch of 200,000".into(), format!("{:.4}", figures.train_cpu_seconds_per_batch), "CPU s");
+    row(
+        format!("share of peak ({})", figures.registers),
+        format!("{:.1}", 100.0 * figures.train_share_of_peak),
+        "%",
+    );
+    row("peak of one thread".into(), format!("{:.1}", figures.peak_operations_per_second / 1.0e9), "GFLOP/s");
+    row("through time, one swarm".into(), format!("{:.5}", figures.bptt_cpu_seconds_per_swarm), "CPU s");
+    let unit = "thousand robot-steps per CPU s";
+    for (robots, steps) in &figures.robot_steps_per_cpu_second {
+        row(format!("{robots} robots"), thousands(steps), unit);
+    }
+    for (robots, steps) in &figures.robot_steps_through_sealed_bytes_per_cpu_second {
+        row(format!("{robots} robots in sealed bytes"), thousands(steps), unit);
+    }
+    for (threads, times) in &figures.thread_speedup {
+        row(format!("{threads} threads, 20000 robots"), format!("{times:.2}"), "times as fast as one");
+    }
+    if let Some(bytes) = figures.bytes_per_robot {
+        row("a robot of the largest swarm".into(), format!("{bytes:.0}"), "bytes");
+    }
+    rows
+}
+
+/// The page: what a robot-step costs in swarms of every size.
+fn page(figures: &Figures, origin: Origin) -> ChartPage {
+    let steps = &figures.robot_steps_per_cpu_second;
+    let limit = steps.get(&REFERENCE).map(|steps| MOST_GROWTH * 1.0e6 / steps);
+    let bar = |(robots, steps): (&usize, &f64)| {
+        let value = 1.0e6 / steps;
+        Bar {
+            label: format!("{robots} robots"),
+            value,
+            limit: limit.filter(|_| *robots > REFERENCE),
+            told: format!("{value:.2} µs"),
+            falls: *robots > REFERENCE && limit.is_some_and(|limit| value > limit),
         }
-        let mut rows = vec![["what", "value", "unit"].map(str::to_owned).to_vec()];
-        let mut row = |what: String, value: String, unit: &str| rows.push(vec![what, value, unit.to_owned()]);
-        let thousands = |number: &f64| format!("{:.0}", number / 1.0e3);
-        row(
-            "training batch of 200,000".into(),
-            format!("{:.4}", figures.train_cpu_seconds_per_batch),
-            "CPU s",
+    };
+    let growth = Bars {
+        title: "What a robot-step costs in swarms of every size".into(),
+        x_label: format!("µs of processor time; marks are {MOST_GROWTH} times that among {REFERENCE} robots"),
+        log: false,
+        rows: steps.iter().map(bar).collect(),
+    };
+    ChartPage {
+        title: "How fast training and flying are".into(),
+        intro: "Seconds of processor time, on one thread unless said otherwise.".into(),
+        bars: vec![growth],
+        table: rows(figures),
+        note: "Figures depend on the machine, and somewhat on what else it does: compare those of one run."
+            .into(),
+        origin,
+        ..ChartPage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swarm_whose_robots_cost_too_much_is_marked() {
+        let figures = Figures {
+            train_cpu_seconds_per_batch: 0.02,
+            train_share_of_peak: 0.35,
+            bptt_cpu_seconds_per_swarm: 0.003,
+            robot_steps_per_cpu_second: [(50, 2.0e6), (1_000, 1.0e6), (20_000, 0.7e6), (1_000_000, 0.6e6)]
+                .into(),
+            robot_steps_through_sealed_bytes_per_cpu_second: [(50, 2.0e5)].into(),
+            thread_speedup: [(2, 1.8)].into(),
+            bytes_per_robot: None,
+            peak_operations_per_second: 1.0e11,
+            registers: "AVX2",
+        };
+        let page = page(&figures, Origin::default());
+        let falls: Vec<bool> = page.bars[0].rows.iter().map(|bar| bar.falls).collect();
+        assert_eq!(falls, [false, false, false, true]);
+        assert_eq!(page.bars[0].rows[3].limit, Some(1.5));
+        assert!(
+            page.table
+                .iter()
+                .any(|row| row == &["50 robots in sealed bytes", "200", "thousand robot-steps per CPU s"])
         );
-        row(
-            format!("share of peak ({})", figures.registers),
-            format!("{:.1}", 100.0 * figures.train_share_of_peak),
-            "%",
-        );
-        row(
-            "peak of one thread".into(),
-            format!("{:.1}", figures.peak_operations_per_second / 1.0e9),
-            "GFLOP/s",
-        );
-        row("through time, one swarm".into(), format!("{:.5}", figures.bptt_cpu_seconds_per_swarm), "CPU s");
-        let unit = "thousand robot-steps per CPU s";
-        for (robots, steps) in &figures.robot_steps_per_cpu_second {
-            row(format!("{robots} robots"), thousands(steps), unit);
-        }
-        for (robots, steps) in &figures.robot_steps_through_sealed_bytes_per_cpu_second {
-            row(format!("{robots} robots in sealed bytes"), thousands(steps), unit);
-        }
-        for (threads, times) in &figures.thread_speedup {
-            row(format!("{threads} threads, 20000 robots"), format!("{times:.2}"), "times as fast as one");
-        }
-        if let Some(bytes) = figures.bytes_per_robot {
-            row("a robot of the largest swarm".into(), format!("{bytes:.0}"), "bytes");
-        }
-        table::print(&rows);
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A radio with faults: wraps any other and loses, harms, doubles and delays what it hears.
+//! An ear with faults: wraps any other and loses, harms, doubles and delays what it hears.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     codec::Identity,
     passage::{Pass as _, Passage},
-    ports::{Radio, Received},
 };
 
 use super::{
     loss::{Channels, Loss},
-    mailbox::deliver,
+    mailbox::Ear,
 };
-use crate::passing;
+use crate::{passing, scene::Frame};
 
 /// What happens to frames. All chances are per frame and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,25 +38,25 @@ impl RadioFaults {
         Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
 }
 
-/// A radio with faults. A listening window ends when the radio inside has nothing more to say.
+/// An ear with faults. A listening window ends when the ear inside has nothing more to say.
 #[derive(Clone, Debug)]
-pub struct Faulty<R> {
-    inner: R,
+pub struct Faulty<E> {
+    inner: E,
     faults: RadioFaults,
     sender: fn(&[u8]) -> Option<Identity>,
     random: ChaCha8Rng,
     channels: Channels,
     window: u32,
     /// Frames heard a second time.
-    again: VecDeque<Vec<u8>>,
+    again: VecDeque<Frame>,
     /// Frames to come with the window in which they do, in the order in which they were sent.
-    late: Vec<(u32, Vec<u8>)>,
+    late: Vec<(u32, Frame)>,
 }
 
-impl<R: Radio> Faulty<R> {
-    /// Wraps a radio. `sender` reads whose frame it is, so that every link has its own bursts of losses.
+impl<E: Ear> Faulty<E> {
+    /// Wraps an ear. `sender` reads whose frame it is, so that every link has its own bursts of losses.
     pub fn new(
-        inner: R,
+        inner: E,
         faults: RadioFaults,
         sender: fn(&[u8]) -> Option<Identity>,
         random: ChaCha8Rng,
@@ -66,24 +65,29 @@ impl<R: Radio> Faulty<R> {
         Self { inner, faults, sender, random, channels, window: 0, again: VecDeque::new(), late: Vec::new() }
     }
 
-    /// The radio inside.
-    pub fn inner(&mut self) -> &mut R {
+    /// The ear inside.
+    pub fn inner(&mut self) -> &mut E {
         &mut self.inner
     }
 
-    /// Passes between two ticks, when the radio inside has nothing to say.
+    /// Passes between two ticks, when the ear inside has nothing to say.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { inner: _, faults: _, sender: _, random, channels, window, again, late } = self;
         passing::random(passage, random);
         channels.pass(passage);
         passage.word(window);
-        let mut twice: Vec<Vec<u8>> = std::mem::take(again).into();
-        passing::list(passage, &mut twice, Vec::new, passing::bytes);
+        let mut twice: Vec<Frame> = std::mem::take(again).into();
+        passing::frames(passage, &mut twice);
         *again = twice.into();
-        passing::list(passage, late, Default::default, |passage, (window, frame)| {
-            passage.word(window);
-            passing::bytes(passage, frame);
-        });
+        passing::list(
+            passage,
+            late,
+            || (0, Frame::from([])),
+            |passage, (window, frame)| {
+                passage.word(window);
+                passing::frame(passage, frame);
+            },
+        );
     }
 
     fn happens(&mut self, chance: f64) -> bool {
@@ -91,13 +95,14 @@ impl<R: Radio> Faulty<R> {
     }
 
     /// A frame whose time has come: behind those that are in time.
-    fn overdue(&mut self) -> Option<Vec<u8>> {
+    fn overdue(&mut self) -> Option<Frame> {
         let due = self.late.iter().position(|(window, _)| *window <= self.window)?;
         Some(self.late.remove(due).1)
     }
 
-    /// Changes a frame of which `length` bytes were heard, and returns how many there are then.
-    fn corrupt(&mut self, frame: &mut [u8]) -> usize {
+    /// A frame that is not what was said.
+    fn corrupt(&mut self, frame: &[u8]) -> Frame {
+        let mut frame = frame.to_vec();
         match self.random.random_range(0..4) {
             _ if frame.is_empty() => {}
             0 => {
@@ -110,38 +115,25 @@ impl<R: Radio> Faulty<R> {
                 // Never a change by nothing.
                 frame[from..=to].iter_mut().for_each(|byte| *byte ^= 0xff);
             }
-            2 => self.random.fill_bytes(frame),
-            _ => return self.random.random_range(0..frame.len()),
+            2 => self.random.fill_bytes(&mut frame),
+            _ => frame.truncate(self.random.random_range(0..frame.len())),
         }
-        frame.len()
+        frame.into()
     }
 }
 
-impl<R: Radio> Radio for Faulty<R> {
-    type Error = R::Error;
-
-    fn begin(&mut self, tick: u32) {
-        self.inner.begin(tick);
-    }
-
-    fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
-        self.inner.send(frame)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error> {
+impl<E: Ear> Ear for Faulty<E> {
+    fn next(&mut self) -> Option<Frame> {
         if let Some(frame) = self.again.pop_front() {
-            return Ok(Some(deliver(&frame, buffer)));
+            return Some(frame);
         }
         loop {
-            let Some(received) = self.inner.receive(buffer)? else {
-                if let Some(frame) = self.overdue() {
-                    return Ok(Some(deliver(&frame, buffer)));
-                }
-                self.window += 1;
-                return Ok(None);
+            let Some(frame) = self.inner.next() else {
+                let overdue = self.overdue();
+                self.window += u32::from(overdue.is_none());
+                return overdue;
             };
-            let Some(frame) = buffer.get_mut(..received.length) else { return Ok(Some(received)) };
-            let sender = (self.sender)(frame).map_or(0, |identity| identity.sender);
+            let sender = (self.sender)(&frame).map_or(0, |identity| identity.sender);
             let loss = self.faults.loss;
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
@@ -153,21 +145,14 @@ impl<R: Radio> Radio for Faulty<R> {
             };
             let windows = late + self.faults.hold_back;
             if windows > 0 {
-                self.late.push((self.window + windows, frame.to_vec()));
+                self.late.push((self.window + windows, frame));
                 continue;
             }
             if self.happens(self.faults.duplicate) {
-                self.again.push_back(frame.to_vec());
+                self.again.push_back(frame.clone());
             }
-            if self.happens(self.faults.corrupt) {
-                return Ok(Some(Received { length: self.corrupt(frame), ..received }));
-            }
-            return Ok(Some(received));
+            return Some(if self.happens(self.faults.corrupt) { self.corrupt(&frame) } else { frame });
         }
-    }
-
-    fn vouched(&mut self, sender: &Identity, received: &Received) {
-        self.inner.vouched(sender, received);
     }
 }
 
@@ -186,12 +171,7 @@ mod tests {
         (0..windows)
             .map(|window| {
                 radio.inner().put([window; 8].into());
-                let mut buffer = [0; 16];
-                std::iter::from_fn(|| {
-                    let received = radio.receive(&mut buffer).unwrap()?;
-                    Some(buffer[..received.length].to_vec())
-                })
-                .collect()
+                std::iter::from_fn(|| radio.next().map(|frame| frame.to_vec())).collect()
             })
             .collect()
     }

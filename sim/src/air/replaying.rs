@@ -1,35 +1,31 @@
-//! Somebody who records what a robot hears and plays it back: wraps any radio.
+//! Somebody who records what a robot hears and plays it back: wraps any ear.
 
-use wdgnn_core::{
-    codec::Identity,
-    passage::Passage,
-    ports::{Radio, Received},
-};
+use wdgnn_core::passage::Passage;
 
-use super::mailbox::deliver;
-use crate::passing;
+use super::mailbox::Ear;
+use crate::{passing, scene::Frame};
 
-/// A radio beside which a recording is played. Windows are counted as in [`super::faulty`].
+/// An ear beside which a recording is played. Windows are counted as in [`super::faulty`].
 #[derive(Clone, Debug)]
-pub struct Replaying<R> {
-    inner: R,
+pub struct Replaying<E> {
+    inner: E,
     /// The window from which on the recording is played over and over; `None` records nothing.
     from: Option<u32>,
     window: u32,
-    recording: Vec<Vec<Vec<u8>>>,
+    recording: Vec<Vec<Frame>>,
     /// What is still to be played in this window.
     playing: std::ops::Range<usize>,
     played: u64,
 }
 
-impl<R: Radio> Replaying<R> {
+impl<E: Ear> Replaying<E> {
     /// Records until window `from` and plays back from there on, one recorded window in each.
-    pub fn new(inner: R, from: Option<u32>) -> Self {
+    pub fn new(inner: E, from: Option<u32>) -> Self {
         Self { inner, from, window: 0, recording: Vec::new(), playing: 0..0, played: 0 }
     }
 
-    /// The radio inside.
-    pub fn inner(&mut self) -> &mut R {
+    /// The ear inside.
+    pub fn inner(&mut self) -> &mut E {
         &mut self.inner
     }
 
@@ -39,20 +35,18 @@ impl<R: Radio> Replaying<R> {
         self.played
     }
 
-    /// Passes what lasts from window to window, but not the radio inside.
+    /// Passes what lasts from window to window, but not the ear inside.
     pub fn pass(&mut self, passage: &mut Passage<'_>) {
         let Self { inner: _, from: _, window, recording, playing, played } = self;
         passage.word(window);
-        passing::list(passage, recording, Vec::new, |passage, window| {
-            passing::list(passage, window, Vec::new, passing::bytes);
-        });
+        passing::list(passage, recording, Vec::new, passing::frames);
         passing::index(passage, &mut playing.start);
         passing::index(passage, &mut playing.end);
         passage.long(played);
     }
 
     /// The recorded window that is played in the present one.
-    fn recorded(&self) -> Option<&Vec<Vec<u8>>> {
+    fn recorded(&self) -> Option<&Vec<Frame>> {
         let since = self.window.checked_sub(self.from?)?;
         self.recording.get(since as usize % self.recording.len().max(1))
     }
@@ -63,43 +57,26 @@ impl<R: Radio> Replaying<R> {
     }
 }
 
-impl<R: Radio> Radio for Replaying<R> {
-    type Error = R::Error;
-
-    fn begin(&mut self, tick: u32) {
-        self.inner.begin(tick);
-    }
-
-    fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error> {
-        self.inner.send(frame)
-    }
-
+impl<E: Ear> Ear for Replaying<E> {
     /// The recording comes first: were it believed, it would displace what is true.
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error> {
+    fn next(&mut self) -> Option<Frame> {
         if let Some(index) = self.playing.next()
-            && let Some(frame) = self.recorded().and_then(|frames| frames.get(index))
+            && let Some(frame) = self.recorded().and_then(|frames| frames.get(index)).cloned()
         {
-            let received = deliver(frame, buffer);
             self.played += 1;
-            return Ok(Some(received));
+            return Some(frame);
         }
-        let heard = self.inner.receive(buffer)?;
+        let heard = self.inner.next();
         if self.from.is_some_and(|from| self.window < from) {
             self.recording.resize_with(self.window as usize + 1, Vec::new);
-            if let (Some(frame), Some(window)) =
-                (heard.and_then(|received| buffer.get(..received.length)), self.recording.last_mut())
-            {
-                window.push(frame.to_vec());
+            if let (Some(frame), Some(window)) = (&heard, self.recording.last_mut()) {
+                window.push(frame.clone());
             }
         }
         if heard.is_none() {
             self.next_window();
         }
-        Ok(heard)
-    }
-
-    fn vouched(&mut self, sender: &Identity, received: &Received) {
-        self.inner.vouched(sender, received);
+        heard
     }
 }
 
@@ -113,8 +90,7 @@ mod tests {
         let mut radio = Replaying::new(Mailbox::default(), Some(2));
         let window = |radio: &mut Replaying<Mailbox>, number: u8| -> Vec<u8> {
             radio.inner().put([number].into());
-            let mut buffer = [0];
-            std::iter::from_fn(|| radio.receive(&mut buffer).unwrap().map(|_| buffer[0])).collect()
+            std::iter::from_fn(|| radio.next().map(|frame| frame[0])).collect()
         };
         let heard: Vec<Vec<u8>> = (0..6).map(|number| window(&mut radio, number)).collect();
         assert_eq!(heard, [vec![0], vec![1], vec![0, 2], vec![1, 3], vec![0, 4], vec![1, 5]]);

@@ -2,13 +2,14 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
-use wdgnn_core::{passage::Passage, ports::Radio as _, robot::LONGEST_BUFFER, seal::Key, task::Isolation};
+use wdgnn_core::{passage::Passage, seal::Key, task::Isolation};
 
 use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, share::Share, watch::Watch};
 use crate::{
     air::{
         blueprint::Common,
         clocks::Shown,
+        mailbox::Ear as _,
         medium::{self, Medium, Members, RobotRadio},
         motors::Motors,
         options::Faults,
@@ -323,11 +324,12 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         // Who does not listen in this tick does so in its next.
         let listens = self.woken.iter().enumerate().map(|(robot, woken)| *woken && self.is_mine(robot));
         let listens: Vec<bool> = listens.collect();
-        let heard: Vec<Option<Vec<Frame>>> = listens
-            .iter()
-            .zip(&mut self.ears.radios)
-            .map(|(listens, radio)| listens.then(|| listen(radio)))
-            .collect();
+        let mut heard = std::mem::take(&mut self.heard);
+        heard.resize_with(listens.len(), || None);
+        for ((listens, radio), heard) in listens.iter().zip(&mut self.ears.radios).zip(&mut heard) {
+            let room = heard.take().unwrap_or_default();
+            *heard = listens.then(|| listen(radio, room));
+        }
         self.keep_time(scene.tick, &heard);
         if self.mine.is_none() {
             self.notice(scene.tick, &heard);
@@ -398,15 +400,9 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
     }
 }
 
-/// Everything that is heard in one listening window.
-fn listen(radio: &mut RobotRadio) -> Vec<Frame> {
-    let mut buffer = [0; LONGEST_BUFFER];
-    let mut heard = Vec::with_capacity(radio.inner().inner().waiting());
-    // A mailbox's errors are `Infallible`.
-    while let Ok(Some(received)) = radio.receive(&mut buffer) {
-        // A frame may tell a length that was cut off.
-        let frame = &buffer[..received.length.min(LONGEST_BUFFER)];
-        heard.push(radio.inner().inner().frame(frame));
-    }
-    heard
+/// Everything that is heard in one listening window, in this room.
+fn listen(radio: &mut RobotRadio, mut room: Vec<Frame>) -> Vec<Frame> {
+    room.clear();
+    room.extend(std::iter::from_fn(|| radio.next()));
+    room
 }

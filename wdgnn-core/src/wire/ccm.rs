@@ -42,6 +42,25 @@ pub trait BlockCipher {
     }
 }
 
+/// What CCM asks of a cipher: a block, or two that do not depend on each other.
+pub trait Blocks {
+    /// Encrypts one block.
+    fn one(&self, block: &mut Block);
+
+    /// Encrypts two blocks.
+    fn two(&self, first: &mut Block, second: &mut Block);
+}
+
+impl Blocks for dyn BlockCipher + '_ {
+    fn one(&self, block: &mut Block) {
+        self.encrypt(block);
+    }
+
+    fn two(&self, first: &mut Block, second: &mut Block) {
+        self.encrypt_pair(first, second);
+    }
+}
+
 /// Encrypts `content` and fills `tag`, which authenticates it and both parts of `associated`, which is never empty. A tag has 4, 6, …
 /// 16 bytes. `None` when something is longer than the format can tell, or shorter.
 pub fn seal(
@@ -107,6 +126,34 @@ pub fn decrypt(
     })
 }
 
+/// [`seal`] for whoever has both kinds of block at hand as instructions: all of it is compiled into the caller.
+#[expect(clippy::inline_always, reason = "see above")]
+#[inline(always)]
+pub fn seal_by(
+    blocks: &impl Blocks,
+    nonce: &Nonce,
+    associated: [&[u8]; 2],
+    content: &mut [u8],
+    tag: &mut [u8],
+) -> Option<()> {
+    let made = run_by(blocks, nonce, associated, content, tag.len(), Way::Seal)?;
+    tag.iter_mut().zip(made).for_each(|(to, from)| *to = from);
+    Some(())
+}
+
+/// [`decrypt`], likewise.
+#[expect(clippy::inline_always, reason = "see above")]
+#[inline(always)]
+pub fn decrypt_by(
+    blocks: &impl Blocks,
+    nonce: &Nonce,
+    associated: [&[u8]; 2],
+    content: &mut [u8],
+    tag: &[u8],
+) -> Option<bool> {
+    run_by(blocks, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
+}
+
 /// Says what [`open`] would, and leaves `content` as it is.
 #[must_use]
 pub fn verify(
@@ -144,6 +191,23 @@ fn run(
     tag_bytes: usize,
     way: Way,
 ) -> Option<Block> {
+    run_by(cipher, nonce, associated, content, tag_bytes, way)
+}
+
+/// [`run`], compiled into whoever calls it.
+#[expect(
+    clippy::inline_always,
+    reason = "processors' instructions are only used where they are known to be there"
+)]
+#[inline(always)]
+fn run_by<B: Blocks + ?Sized>(
+    cipher: &B,
+    nonce: &Nonce,
+    associated: [&[u8]; 2],
+    content: &mut [u8],
+    tag_bytes: usize,
+    way: Way,
+) -> Option<Block> {
     let lengths = Lengths::of(associated, content.len(), tag_bytes)?;
     let mut run = Run::begin(cipher, nonce, associated, &lengths);
     let (blocks, rest) = content.as_chunks_mut();
@@ -162,7 +226,7 @@ fn run(
         if way == Way::Open {
             mix(&mut run.mac, rest);
         }
-        cipher.encrypt(&mut run.mac);
+        cipher.one(&mut run.mac);
     }
     Some(run.tag())
 }
@@ -190,8 +254,8 @@ impl Lengths {
 }
 
 /// CBC-MAC and counter mode, side by side: each block's step of the one makes the next block of the other.
-struct Run<'a> {
-    cipher: &'a dyn BlockCipher,
+struct Run<'a, B: ?Sized> {
+    cipher: &'a B,
     /// The authentication of everything so far.
     mac: Block,
     /// What hides the next block.
@@ -202,11 +266,11 @@ struct Run<'a> {
     tag_mask: Block,
 }
 
-impl<'a> Run<'a> {
+impl<'a, B: Blocks + ?Sized> Run<'a, B> {
     /// Takes in lengths, nonce and associated data.
     #[expect(clippy::inline_always, reason = "handing it over by value took a third as long as making it")]
     #[inline(always)]
-    fn begin(cipher: &'a dyn BlockCipher, nonce: &Nonce, associated: [&[u8]; 2], lengths: &Lengths) -> Self {
+    fn begin(cipher: &'a B, nonce: &Nonce, associated: [&[u8]; 2], lengths: &Lengths) -> Self {
         let &[a, b, c, d, e, f, g, h, i, j, k, l, m] = nonce;
         let mut tag_mask = [1, a, b, c, d, e, f, g, h, i, j, k, l, m, 0, 0];
         let (mut mac, mut counter) = (tag_mask, tag_mask);
@@ -215,7 +279,7 @@ impl<'a> Run<'a> {
         [*high, *low] = lengths.content;
         let [.., low] = &mut counter;
         *low = 1;
-        cipher.encrypt_pair(&mut mac, &mut tag_mask);
+        cipher.two(&mut mac, &mut tag_mask);
 
         let [high, low] = lengths.associated;
         let [first, second, ..] = &mut mac;
@@ -224,7 +288,7 @@ impl<'a> Run<'a> {
         for mut part in associated {
             while !part.is_empty() {
                 if place == 16 {
-                    cipher.encrypt(&mut mac);
+                    cipher.one(&mut mac);
                     place = 0;
                 }
                 let room = mac.get_mut(place..).unwrap_or_default();
@@ -242,7 +306,7 @@ impl<'a> Run<'a> {
     /// Ends a block of the authentication, and makes the next block of the key stream.
     fn step(&mut self) {
         self.stream = self.counter;
-        self.cipher.encrypt_pair(&mut self.mac, &mut self.stream);
+        self.cipher.two(&mut self.mac, &mut self.stream);
         let [.., high, low] = &mut self.counter;
         let next = u16::from_be_bytes([*high, *low]).wrapping_add(1);
         [*high, *low] = next.to_be_bytes();
@@ -255,9 +319,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// `to ^= from`, four words.
+/// `to ^= from`, four words, or one register of those that are wide enough.
+#[inline]
 fn xor(to: &mut Block, from: &Block) {
-    *to = (u128::from_ne_bytes(*to) ^ u128::from_ne_bytes(*from)).to_ne_bytes();
+    let (words, _) = to.as_chunks_mut();
+    let (from_words, _) = from.as_chunks();
+    for (to, from) in words.iter_mut().zip(from_words) {
+        *to = (u32::from_ne_bytes(*to) ^ u32::from_ne_bytes(*from)).to_ne_bytes();
+    }
 }
 
 /// `to ^= from`, as far as both go: by words, and then by bytes.
