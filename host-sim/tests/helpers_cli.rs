@@ -1,0 +1,86 @@
+//! Training with helpers as it is typed: processes, of which one may be killed.
+
+use std::{fs, path::Path};
+
+use crate::program::{host_sim, refused};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_host-sim");
+
+/// Every way to train, quickly.
+const WAYS: [&[&str]; 3] = [
+    &["--trajectories", "4", "--recipe", "through", "--profile", "dot154"],
+    &["--trajectories", "4", "--recipe", "ours", "--robots", "8", "--no-potential"],
+    &["--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
+];
+
+/// The file, the table on the screen and the JSON of a training.
+fn trained(folder: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
+    let line = [&["train", "--epochs", "2", "--seed", "5", "--out", "it.wdgnn", "--json"], more].concat();
+    let output = host_sim(folder, &line);
+    assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
+    (fs::read(folder.join("it.wdgnn")).expect("written"), output.stdout)
+}
+
+#[test]
+fn helpers_train_the_network_of_one_process_and_nobody_can_tell() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let helper = format!("'{PROGRAM}' helper --threads 1");
+    for way in WAYS {
+        let alone = trained(folder.path(), way);
+        let helped = trained(folder.path(), &[way, &["--helper", &helper, "--helper", &helper]].concat());
+        assert!(alone == helped, "{way:?}");
+    }
+}
+
+/// The first helper dies after some thousand bytes of its answers, each time it is started; another dies at once.
+#[cfg(unix)]
+#[test]
+fn helpers_that_die_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let short = format!("'{PROGRAM}' helper --threads 1 | head -c 30000");
+    let whole = format!("'{PROGRAM}' helper --threads 1");
+    let helpers = ["--helper", &short, "--helper", "exit 1", "--helper", &whole];
+    assert!(trained(folder.path(), WAYS[0]) == trained(folder.path(), &[WAYS[0], &helpers].concat()));
+}
+
+#[test]
+fn what_is_no_helper_is_told() {
+    let train = ["train", "--out", "it.wdgnn", "--epochs", "1"];
+    let sentence = "the helper `echo Welcome` does not answer: what it says is nothing that a training";
+    refused(&[&train[..], &["--helper", "echo Welcome"]].concat(), sentence);
+    refused(
+        &[&train[..], &["--helper", "unix:nowhere"]].concat(),
+        "the helper `unix:nowhere` does not answer",
+    );
+    let helper = format!("'{PROGRAM}' helper");
+    // What a flight says is said by the helper, and is the training's end.
+    let coverage = ["--task", "coverage", "--recipe", "through", "--helper", &helper];
+    refused(&[&train[..], &coverage].concat(), "--task coverage has no derivative");
+}
+
+#[test]
+fn a_helper_that_is_told_something_else_says_so() {
+    use std::{
+        io::Write as _,
+        process::{Command, Stdio},
+    };
+    for (bytes, sentence) in [
+        (&b"GET / HTTP/1.1\r\n\r\n......"[..], "this is none: what it says is nothing"),
+        (b"wdgnn-h\x01\x05\0\0", "this is none: it ended in the middle"),
+        (b"wdgnn-h\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0?", "this is none: what it says is damaged"),
+    ] {
+        let mut helper = Command::new(PROGRAM)
+            .arg("helper")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        helper.stdin.take().expect("open").write_all(bytes).expect("it listens");
+        let output = helper.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(sentence), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
