@@ -14,6 +14,7 @@ use host_sim::{
     error::{Error, Result},
     model::ModelFile,
     recipe::{Architecture, RecipeName},
+    seeds::{Purpose, generator},
     train::{
         checkpoint::Checkpoint,
         crew::Crew,
@@ -21,14 +22,15 @@ use host_sim::{
         line,
         plan::Plan,
         recipe::Recipe,
-        request::Reply,
-        roll_outs::Rolled,
+        request::{Reply, Request},
+        roll_outs::{Rolled, What},
         run::{Train, Watcher},
         serve::serve,
         ways::Way,
     },
     world::flock::Flock,
 };
+use rand::RngExt as _;
 use wdgnn_core::shape::Dimensions;
 
 /// A little training of every kind.
@@ -70,10 +72,10 @@ impl Reach for OnThread {
                 let (mut one, mut said) = (Vec::new(), Vec::new());
                 line::send(&mut one, &request).unwrap();
                 serve(&mut &one[..], &mut said, &|_| Ok(Box::new(plan.clone()))).unwrap();
-                let number = answers.fetch_add(1, Ordering::Relaxed);
-                // Without an answer, it dies.
-                let Some(said) = spoil(number, said) else { return };
-                if io::Write::write_all(&mut answer, &said).is_err() {
+                let (number, length) = (answers.fetch_add(1, Ordering::Relaxed), said.len());
+                // With half an answer or none, it dies.
+                let said = spoil(number, said).unwrap_or_default();
+                if io::Write::write_all(&mut answer, &said).is_err() || said.len() < length {
                     return;
                 }
             }
@@ -204,4 +206,35 @@ fn what_a_flight_says_ends_the_training_with_that_sentence() {
     plan.recipe.rate = 1.0;
     let refused = trained(&plan, Some(&crew)).unwrap_err();
     assert!(matches!(&refused, Error::Usage(said) if said.contains("the same program")), "{refused}");
+}
+
+#[test]
+fn nothing_that_a_helper_or_a_training_is_told_makes_it_panic() {
+    let plan = plan(RecipeName::Ours, 2);
+    let weights = vec![0.1; plan.numbers()];
+    let request = Request::new(&["--seed=1".into()], plan.fingerprint(), What::Epoch(1), &weights);
+    let request = request.bytes(&(0..2)).unwrap();
+    let rolled = plan.roll_out(What::Epoch(1), &weights, 0..2).unwrap();
+    assert!(plan.fits(What::Epoch(1), &rolled) && !plan.fits(What::Validation, &rolled));
+    let reply = Reply::of(Ok(rolled)).bytes().unwrap();
+    let mut random = generator(1, Purpose::Testing, 0);
+    let mut refused = 0;
+    for _ in 0..3000 {
+        let mut changed = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            // Lengths and counts are near the beginning.
+            let reach = if random.random_bool(0.5) { 64 } else { bytes.len() };
+            bytes[random.random_range(0..reach)] = random.random();
+            bytes.truncate(if random.random_bool(0.2) { random.random_range(0..reach) } else { bytes.len() });
+            bytes
+        };
+        let (mut asked, mut said) = (Vec::new(), Vec::new());
+        line::send(&mut asked, &changed(&request)).unwrap();
+        serve(&mut &asked[..], &mut said, &|_| Err(Error::usage("nothing is flown here"))).unwrap();
+        assert!(line::take(&mut &said[..]).unwrap().is_some(), "whatever is asked is answered");
+        let fits = |reply: Reply| reply.rolled().is_ok_and(|rolled| plan.fits(What::Epoch(1), &rolled));
+        refused += usize::from(!Reply::read(&changed(&reply)).is_some_and(fits));
+    }
+    // The others have another number in a place for numbers.
+    assert!(refused > 1000, "{refused}");
 }
