@@ -8,14 +8,14 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_host-sim");
 
 /// Every way to train, quickly.
 const WAYS: [&[&str]; 3] = [
-    &["--trajectories", "4", "--recipe", "through", "--profile", "dot154"],
-    &["--trajectories", "4", "--recipe", "ours", "--robots", "8", "--no-potential"],
-    &["--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
+    &["--epochs", "2", "--trajectories", "4", "--recipe", "through", "--profile", "dot154"],
+    &["--epochs", "2", "--trajectories", "4", "--recipe", "ours", "--robots", "8", "--no-potential"],
+    &["--epochs", "2", "--task", "flocking-3d", "--recipe", "evolve", "--robots", "4"],
 ];
 
 /// The file, the table on the screen and the JSON of a training.
 fn trained(folder: &Path, more: &[&str]) -> (Vec<u8>, Vec<u8>) {
-    let line = [&["train", "--epochs", "2", "--seed", "5", "--out", "it.wdgnn", "--json"], more].concat();
+    let line = [&["train", "--seed", "5", "--out", "it.wdgnn", "--json"], more].concat();
     let output = host_sim(folder, &line);
     assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
     (fs::read(folder.join("it.wdgnn")).expect("written"), output.stdout)
@@ -30,6 +30,39 @@ fn helpers_train_the_network_of_one_process_and_nobody_can_tell() {
         let helped = trained(folder.path(), &[way, &["--helper", &helper, "--helper", &helper]].concat());
         assert!(alone == helped, "{way:?}");
     }
+}
+
+/// Everybody is lost on the way: a sentence, and a checkpoint from which one process goes on to the same bytes.
+#[cfg(unix)]
+#[test]
+fn a_training_that_has_lost_all_helpers_is_gone_on_with() {
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().expect("a folder");
+    let way = ["--epochs", "60", "--trajectories", "10", "--recipe", "through"];
+    let alone = trained(folder.path(), &way);
+    fs::remove_file(folder.path().join("it.wdgnn.checkpoint")).expect("it was there");
+    let helper = format!("[ ! -e gone ] && echo $$ > number && exec '{PROGRAM}' helper --threads 1");
+    let training = Command::new(PROGRAM)
+        .current_dir(folder.path())
+        .args(["train", "--seed", "5", "--out", "it.wdgnn", "--helper", &helper])
+        .args(way)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // The first checkpoint, after five epochs of sixty, shows that it is well under way.
+    while !folder.path().join("it.wdgnn.checkpoint").exists() {
+        std::thread::yield_now();
+    }
+    fs::write(folder.path().join("gone"), "").expect("written");
+    let number = fs::read_to_string(folder.path().join("number")).expect("it was started");
+    assert!(Command::new("kill").args(["-KILL", number.trim()]).status().expect("kill is there").success());
+    let output = training.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no helper is left") && said.contains("--resume goes on"), "{said}");
+    let resumed = [&["train", "--seed", "5", "--out", "it.wdgnn", "--resume"], &way[..]].concat();
+    assert!(host_sim(folder.path(), &resumed).status.success());
+    assert!(fs::read(folder.path().join("it.wdgnn")).expect("written") == alone.0);
 }
 
 /// The first helper dies in the middle of a request, and is started again. Another never answers, and is left behind.

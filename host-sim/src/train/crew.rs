@@ -11,7 +11,7 @@ use std::{
     ops::Range,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -40,6 +40,8 @@ pub struct Crew {
     helpers: Vec<Mutex<Helper>>,
     arguments: Vec<String>,
     tell: fn(&str),
+    /// How many are not lost.
+    left: AtomicUsize,
     /// Whether anybody ever answered.
     answered: AtomicBool,
 }
@@ -47,9 +49,8 @@ pub struct Crew {
 struct Helper {
     reach: Box<dyn Reach>,
     line: Option<Line>,
-    /// How often it was lost since it last answered, and how.
+    /// How often it was lost since it last answered.
     lost: u32,
-    why: String,
 }
 
 impl Helper {
@@ -93,9 +94,10 @@ impl Crew {
     /// Helpers for a training with these options. `tell` says who is lost.
     #[must_use]
     pub fn new(reaches: Vec<Box<dyn Reach>>, arguments: Vec<String>, tell: fn(&str)) -> Self {
-        let helper = |reach| Mutex::new(Helper { reach, line: None, lost: 0, why: String::new() });
+        let helper = |reach| Mutex::new(Helper { reach, line: None, lost: 0 });
+        let left = AtomicUsize::new(reaches.len());
         let helpers = reaches.into_iter().map(helper).collect();
-        Self { helpers, arguments, tell, answered: AtomicBool::new(false) }
+        Self { helpers, arguments, tell, left, answered: AtomicBool::new(false) }
     }
 
     /// Has all flights flown: what they came to, in their order.
@@ -131,7 +133,8 @@ impl Crew {
             });
         }
         let work = work.into_inner().unwrap_or_else(PoisonError::into_inner);
-        work.ended.map_or_else(|| together(work.done).ok_or_else(|| self.nobody()), Err)
+        let unfinished = || Error::Failed("no helper is left".into());
+        work.ended.map_or_else(|| together(work.done).ok_or_else(unfinished), Err)
     }
 
     /// Notes what came of asking for a piece.
@@ -155,20 +158,23 @@ impl Crew {
             Ok(Err(error)) => {
                 helper.line = None;
                 helper.lost += 1;
-                helper.why = error.to_string();
-                work.open.push(number);
+                if work.ended.is_none() {
+                    work.open.push(number);
+                }
                 if helper.is_lost() {
-                    (self.tell)(&format!("the helper `{}` is lost: {}", helper.reach.name(), helper.why));
+                    let name = helper.reach.name();
+                    if self.left.fetch_sub(1, Ordering::Relaxed) > 1 {
+                        (self.tell)(&format!("the helper `{name}` is lost: {error}; the others go on"));
+                    } else {
+                        work.ended.get_or_insert(self.nobody(&name, &error));
+                    }
                 }
             }
         }
     }
 
-    /// Everybody is lost.
-    fn nobody(&self) -> Error {
-        let last = self.helpers.last().map(|helper| held(helper));
-        let name = last.as_ref().map_or_else(String::new, |helper| helper.reach.name());
-        let why = last.map_or_else(String::new, |helper| helper.why.clone());
+    /// Everybody is lost, this one last.
+    fn nobody(&self, name: &str, why: &LineError) -> Error {
         if self.answered.load(Ordering::Relaxed) {
             Error::Failed(format!(
                 "no helper is left, the last one was `{name}`: {why}; --resume goes on from the last checkpoint"
