@@ -32,37 +32,59 @@ fn helpers_train_the_network_of_one_process_and_nobody_can_tell() {
     }
 }
 
-/// Everybody is lost on the way: a sentence, and a checkpoint from which one process goes on to the same bytes.
+/// A training of sixty epochs with a helper that notes its number, once its first checkpoint is there, which is after five.
 #[cfg(unix)]
-#[test]
-fn a_training_that_has_lost_all_helpers_is_gone_on_with() {
-    use std::process::{Command, Stdio};
-    let folder = tempfile::tempdir().expect("a folder");
-    let way = ["--epochs", "60", "--trajectories", "10", "--recipe", "through"];
-    let alone = trained(folder.path(), &way);
-    fs::remove_file(folder.path().join("it.wdgnn.checkpoint")).expect("it was there");
+fn under_way(folder: &Path, way: &[&str]) -> std::process::Child {
+    use std::{
+        os::unix::process::CommandExt as _,
+        process::{Command, Stdio},
+    };
     let helper = format!("[ ! -e gone ] && echo $$ > number && exec '{PROGRAM}' helper --threads 1");
-    let training = Command::new(PROGRAM)
-        .current_dir(folder.path())
+    let mut training = Command::new(PROGRAM)
+        .current_dir(folder)
         .args(["train", "--seed", "5", "--out", "it.wdgnn", "--helper", &helper])
         .args(way)
         .stderr(Stdio::piped())
+        .process_group(0)
         .spawn()
         .expect("it starts");
-    // The first checkpoint, after five epochs of sixty, shows that it is well under way.
-    while !folder.path().join("it.wdgnn.checkpoint").exists() {
+    while !folder.join("it.wdgnn.checkpoint").exists() {
+        assert!(training.try_wait().expect("it can be asked").is_none(), "it ended without a checkpoint");
         std::thread::yield_now();
     }
-    fs::write(folder.path().join("gone"), "").expect("written");
-    let number = fs::read_to_string(folder.path().join("number")).expect("it was started");
-    assert!(Command::new("kill").args(["-KILL", number.trim()]).status().expect("kill is there").success());
-    let output = training.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("no helper is left") && said.contains("--resume goes on"), "{said}");
-    let resumed = [&["train", "--seed", "5", "--out", "it.wdgnn", "--resume"], &way[..]].concat();
-    assert!(host_sim(folder.path(), &resumed).status.success());
-    assert!(fs::read(folder.path().join("it.wdgnn")).expect("written") == alone.0);
+    training
+}
+
+/// Ctrl-C, as a terminal sends it to everybody in the foreground, and the loss of all helpers: each leaves a checkpoint from which one
+/// process goes on to the same bytes.
+#[cfg(unix)]
+#[test]
+fn a_training_that_was_stopped_or_has_lost_all_helpers_is_gone_on_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let way = ["--epochs", "60", "--trajectories", "10", "--recipe", "through"];
+    let alone = trained(folder.path(), &way);
+    let kill = |what: &str, whom: &str| {
+        let killed = std::process::Command::new("kill").args([what, "--", whom]).status();
+        assert!(killed.expect("kill is there").success());
+    };
+    for (code, sentence) in [(130, "has the best network so far"), (1, "no helper is left, the last one was")]
+    {
+        fs::remove_file(folder.path().join("it.wdgnn.checkpoint")).expect("it was there");
+        let training = under_way(folder.path(), &way);
+        if code == 130 {
+            kill("-INT", &format!("-{}", training.id()));
+        } else {
+            fs::write(folder.path().join("gone"), "").expect("written");
+            kill("-KILL", fs::read_to_string(folder.path().join("number")).expect("it was started").trim());
+        }
+        let output = training.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.contains(sentence) && said.contains("--resume goes on"), "{said}");
+        let resumed = [&["train", "--seed", "5", "--out", "it.wdgnn", "--resume"], &way[..]].concat();
+        assert!(host_sim(folder.path(), &resumed).status.success());
+        assert!(fs::read(folder.path().join("it.wdgnn")).expect("written") == alone.0);
+    }
 }
 
 /// The first helper dies in the middle of a request, and is started again. Another never answers, and is left behind.
