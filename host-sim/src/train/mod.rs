@@ -8,7 +8,7 @@
 //! widest registers there are ([`lanes`]), [`adam`] steps, [`run`] is the loop, [`checkpoint`]
 //! keeps it over an interruption. Dimensions are known at run time here, so all this is compiled once per task.
 //!
-//! All that is flown are [`roll_outs`], each a function of its number. A [`crew`] of [`helpers`], to each of which there is a [`line`],
+//! All that is flown are [`roll_outs`], each a function of its number. A [`crew`] of [`helpers`], to each of which there is a [`mod@line`],
 //! flies them elsewhere: what is asked and answered is a [`request`], and [`serve`] is a helper.
 
 pub mod adam;
