@@ -3,11 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod air;
+mod crew;
 mod everyday_cli;
 mod fast_path;
 mod faults_cli;
 mod faults_table;
 mod flock_cli;
+mod helpers_cli;
 mod movie_cli;
 mod pages_cli;
 mod parts_cli;

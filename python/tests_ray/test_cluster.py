@@ -7,22 +7,10 @@ import time
 
 import pytest
 import ray
-from ray.cluster_utils import Cluster
 from wdgnn import cluster as wdgnn_cluster
 
 HOST_SIM = os.environ["HOST_SIM"]
 SWEEP = ["sweep", "speed", "--values", "2,3,5", "--swarms", "6", "--json", "--report"]
-
-
-@pytest.fixture(scope="module")
-def machines():
-    """A head that flies nothing, and two machines of one processor each."""
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    workers = [cluster.add_node(num_cpus=1) for _ in range(2)]
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster, workers
-    ray.shutdown()
-    cluster.shutdown()
 
 
 def alone(arguments):

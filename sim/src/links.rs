@@ -2,15 +2,17 @@
 //! with the square of the number of robots.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// From so many robots on, they are spread over the threads.
 const PARALLEL_ROBOTS: usize = 4096;
 
 /// For every robot, the others within a radius, in ascending order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Links {
     starts: Vec<u32>,
     others: Vec<u32>,
+    #[serde(skip)]
     room: Room,
 }
 
@@ -248,6 +250,16 @@ impl Links {
         links
     }
 
+    /// Whether these are links among so many robots: what came from elsewhere may be anything.
+    #[must_use]
+    pub fn is_sound(&self, robots: usize) -> bool {
+        self.starts.len() == robots + 1
+            && self.starts[0] == 0
+            && self.starts[robots] as usize == self.others.len()
+            && self.starts.is_sorted()
+            && self.others.iter().all(|&other| (other as usize) < robots)
+    }
+
     /// How many robots there are.
     #[must_use]
     pub fn robots(&self) -> usize {
@@ -314,6 +326,27 @@ mod tests {
 
     use super::*;
     use crate::seeds::{Purpose, generator};
+
+    #[test]
+    fn links_that_lead_nowhere_are_noticed() {
+        let links = |starts: &[u32], others: &[u32]| Links {
+            starts: starts.to_vec(),
+            others: others.to_vec(),
+            room: Room::default(),
+        };
+        assert!(Links::within(&[[0.0; 3], [1.0, 0.0, 0.0], [9.0, 0.0, 0.0]], 2.0).is_sound(3));
+        assert!(links(&[0, 1, 2], &[1, 0]).is_sound(2));
+        for (starts, others) in [
+            (&[][..], &[][..]),
+            (&[0, 1], &[1, 0]),
+            (&[1, 1, 2], &[1, 0]),
+            (&[0, 1, 3], &[1, 0]),
+            (&[0, 2, 1], &[1]),
+            (&[0, 1, 2], &[1, 2]),
+        ] {
+            assert!(!links(starts, others).is_sound(2), "{starts:?} {others:?}");
+        }
+    }
 
     #[test]
     fn the_grid_finds_what_comparing_all_pairs_finds() {

@@ -8,6 +8,7 @@ pub mod faults;
 pub mod flock;
 pub mod flock_tables;
 pub mod fly;
+pub mod helper;
 pub mod key;
 pub mod movie;
 pub mod outputs;

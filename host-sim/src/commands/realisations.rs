@@ -14,8 +14,9 @@ use crate::{
     shapes::Shapes,
     train::{
         checkpoint::Checkpoint,
+        plan::Plan,
         recipe::Recipe,
-        run::{Plan, Train, Watcher},
+        run::{Train, Watcher},
     },
     world::{World, flock::Flock},
 };
@@ -29,7 +30,8 @@ pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) 
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
-        Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop }.run().map(|(model, _)| model)
+        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), crew: None, stop };
+        train.run().map(|(model, _)| model)
     };
     let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;
     Ok(Lineup { models, ..Lineup::shipped(recipe)? })

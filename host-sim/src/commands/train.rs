@@ -28,8 +28,11 @@ use crate::{
     swarm::networks::Network,
     train::{
         checkpoint::{self, Checkpoint},
+        crew::Crew,
+        helpers::{How, Reach},
+        plan::Plan,
         recipe::Recipe,
-        run::{Plan, Quality, Train, Watcher},
+        run::{Quality, Train, Watcher},
         ways::Way,
     },
     world::World,
@@ -47,6 +50,7 @@ use crate::{
                         host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
                         host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 2 --features 16 --epochs 40\n  \
                         host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
+                        host-sim train --out my.wdgnn --helper 'ssh one host-sim helper' --helper 'ssh two host-sim helper'\n  \
                         host-sim flock --model my.wdgnn"
 )]
 pub struct TrainArguments {
@@ -98,6 +102,10 @@ pub struct TrainArguments {
     /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
     #[arg(long)]
     pub resume: bool,
+    /// Have flights flown by a helper: a command that runs `host-sim helper` somewhere, or unix:PATH, a socket at which one answers.
+    /// As many as one likes; the file is the same, also when one of them is lost.
+    #[arg(long, value_name = "COMMAND")]
+    pub helper: Vec<How>,
     /// The page is written anew at every validation, and can be looked at meanwhile.
     #[command(flatten)]
     pub outputs: OutputArguments,
@@ -165,7 +173,11 @@ impl TrainArguments {
         Ok(recipe)
     }
 
-    fn plan<W: World>(&self) -> Result<Plan<W>> {
+    /// What is to be trained.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for options that cannot be.
+    pub fn plan<W: World>(&self) -> Result<Plan<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
         let size = Dimensions {
@@ -234,6 +246,13 @@ impl TrainArguments {
         println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
     }
 
+    /// Who flies, if not this process.
+    fn crew(&self) -> Option<Crew> {
+        let helpers = self.helper.iter().map(|how| -> Box<dyn Reach> { Box::new(how.clone()) });
+        let tell = |sentence: &str| eprintln!("host-sim: {sentence}");
+        (!self.helper.is_empty()).then(|| Crew::new(helpers.collect(), self.typed.words(), tell))
+    }
+
     /// Trains, writes the file, and returns it.
     ///
     /// # Errors
@@ -254,7 +273,9 @@ impl TrainArguments {
         };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
-        let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
+        let crew = self.crew();
+        let trained =
+            Train { plan: &plan, out: &self.out, resume, watcher: &watcher, crew: crew.as_ref(), stop }.run();
         bar.finish_and_clear();
         if let Err(Error::Interrupted) = &trained {
             eprintln!("host-sim: {} has the best network so far; --resume goes on", self.out.display());

@@ -4,6 +4,8 @@
 //! from the same starts; they are ranked by the score, and the mean of their directions weighed by rank is the step's gradient
 //! (Salimans et al. 2017, with mirrored sampling). The bits are the same at any number of threads.
 
+use std::ops::Range;
+
 use rand::RngExt as _;
 use rayon::prelude::*;
 
@@ -16,18 +18,18 @@ use crate::{
     world::World,
 };
 
-/// Writes the gradient of a step to `gradient` and returns the mean score of all networks, relative to that at the start.
+/// The scores of some of a step's networks, by their numbers, relative to that at the start.
 ///
 /// # Errors
 /// Conditions that cannot be.
-pub fn gradient<W: World>(
+pub fn costs<W: World>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
     seed: u64,
     step: u64,
-    gradient: &mut [f32],
-) -> Result<f32> {
+    which: Range<usize>,
+) -> Result<Vec<f64>> {
     let starts = (0..evolve.flights)
         .map(|flight| {
             let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
@@ -35,7 +37,7 @@ pub fn gradient<W: World>(
             Start::draw(&recipe.world, &condition, &mut random)
         })
         .collect::<Result<Vec<_>>>()?;
-    let costs: Vec<f64> = (0..2 * evolve.pairs)
+    which
         .into_par_iter()
         .map(|number| {
             let side = if number % 2 == 0 { evolve.reach } else { -evolve.reach };
@@ -44,15 +46,19 @@ pub fn gradient<W: World>(
                 draft.numbers.iter().zip(away).map(|(number, away)| number + side * away).collect();
             cost(&Draft { numbers: &moved, ..*draft }, &starts)
         })
-        .collect::<Result<_>>()?;
+        .collect()
+}
+
+/// Writes the gradient of a step to `gradient`, given what all of its networks cost, and returns the mean of that.
+pub fn gradient(evolve: &Evolve, seed: u64, step: u64, costs: &[f64], gradient: &mut [f32]) -> f32 {
     gradient.fill(0.0);
-    let ranks = ranks(&costs);
+    let ranks = ranks(costs);
     for pair in 0..evolve.pairs {
         let weight = (ranks[2 * pair] - ranks[2 * pair + 1]) / (2 * evolve.pairs) as f32 / evolve.reach;
         let away = direction(seed, step, pair, gradient.len());
         gradient.iter_mut().zip(away).for_each(|(sum, away)| *sum += weight * away);
     }
-    Ok((costs.iter().sum::<f64>() / costs.len() as f64) as f32)
+    (costs.iter().sum::<f64>() / costs.len() as f64) as f32
 }
 
 /// What flights cost on average, each relative to what it would if nothing ever changed.

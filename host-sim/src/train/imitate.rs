@@ -1,5 +1,7 @@
 //! Imitation: flights in which an expert says what it would have done, and batches of what it said.
 
+use std::ops::Range;
+
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rayon::prelude::*;
 
@@ -53,7 +55,18 @@ impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
     }
 }
 
-/// The flights that epoch `epoch` adds to the data set: all of them the expert's in the first one.
+/// How many flights epoch `epoch` adds to the data set.
+#[must_use]
+pub fn count(imitate: &Imitate, epoch: usize) -> usize {
+    match epoch {
+        0 if imitate.refresh == 0 => imitate.flights,
+        // Enough to begin with; the network's own flights soon replace them.
+        0 => imitate.flights.min(4 * imitate.refresh),
+        _ => imitate.refresh,
+    }
+}
+
+/// Some of the flights that epoch `epoch` adds to the data set, by their numbers: all of them the expert's in the first one.
 ///
 /// # Errors
 /// Worlds without an expert, conditions that cannot be.
@@ -63,14 +76,9 @@ pub fn flights<W: World>(
     draft: &Draft<'_, W::Task>,
     seed: u64,
     epoch: usize,
+    which: Range<usize>,
 ) -> Result<Vec<Trajectory>> {
-    let count = match epoch {
-        0 if imitate.refresh == 0 => imitate.flights,
-        // Enough to begin with; the network's own flights soon replace them.
-        0 => imitate.flights.min(4 * imitate.refresh),
-        _ => imitate.refresh,
-    };
-    (0..count)
+    which
         .into_par_iter()
         .map(|index| {
             let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);

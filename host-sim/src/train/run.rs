@@ -6,67 +6,28 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use rayon::prelude::*;
 use serde::Serialize;
-use wdgnn_core::{activation::Activation, math, shape::Dimensions};
+use wdgnn_core::{activation::Activation, math};
 
 use super::{
     adam::Adam,
-    checkpoint::{Checkpoint, RunName},
+    checkpoint::Checkpoint,
+    crew::Crew,
     dataset::Trajectory,
     evolve, first,
     gradient::gradient,
     imitate,
     net::Net,
-    recipe::Recipe,
+    plan::Plan,
+    roll_outs::{Rolled, What},
     through,
     ways::{Imitate, Way},
 };
 use crate::{
     error::{Error, Result},
-    flight::Start,
     model::ModelFile,
-    recipe::Architecture,
-    seeds::{Purpose, generator},
-    swarm::networks::Draft,
-    world::{SwarmOf, World},
+    world::World,
 };
-
-/// What to train.
-#[derive(Clone, Debug)]
-pub struct Plan<W: World> {
-    /// Names of everything chosen.
-    pub name: RunName,
-    /// The choices themselves.
-    pub recipe: Recipe<W>,
-    /// Dimensions.
-    pub size: Dimensions,
-}
-
-impl<W: World> Plan<W> {
-    /// A plan with its name.
-    #[must_use]
-    pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
-        let flights = match &recipe.way {
-            Way::Imitate(imitate) => imitate.flights,
-            Way::Through(through) => recipe.steps * through.flights,
-            Way::Evolve(evolve) => 2 * evolve.pairs * evolve.flights,
-        };
-        let name = RunName {
-            task: W::NAME.into(),
-            recipe: recipe.name,
-            architecture,
-            profile: recipe.profile,
-            dimensions: [size.layers, size.taps, size.hidden],
-            lengths: [recipe.epochs, flights],
-            exchange: recipe.exchange,
-            // Whatever else the world was told.
-            world: format!("{:?} {:?}", recipe.condition, recipe.world),
-            seed,
-        };
-        Self { name, recipe, size }
-    }
-}
 
 /// How good a network is, on flights that it was not trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -120,6 +81,8 @@ pub struct Train<'a, W: World, K> {
     pub resume: Option<Checkpoint>,
     /// Who watches.
     pub watcher: &'a K,
+    /// Who flies for it; nobody, and everything is flown here.
+    pub crew: Option<&'a Crew>,
     /// Set to end after the epoch under way.
     pub stop: &'a AtomicBool,
 }
@@ -140,9 +103,9 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         let Plan { name, recipe, .. } = self.plan;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
         let mut data = Data::default();
-        if let Way::Imitate(imitate) = &recipe.way {
+        if let Way::Imitate(_) = &recipe.way {
             for (epoch, weights) in &state.flown {
-                data.flights.push_back(self.fly(imitate, *epoch, weights)?);
+                data.flights.push_back(self.trajectories(*epoch, weights)?);
                 data.flown.push_back((*epoch, weights.clone()));
             }
         }
@@ -185,13 +148,9 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
 
     /// The expert's mean total over the validation flights, where there is one.
     fn expert(&self) -> Result<Option<f64>> {
-        let task = self.plan.recipe.settings.task;
-        if self.plan.recipe.world.expert(&task).is_none() {
-            return Ok(None);
-        }
-        let nobody = || Error::Failed("this world's flights have no expert".into());
-        let expert = |start: &Start<W>| start.world.expert(&task).ok_or_else(nobody);
-        self.mean_total(&task, &expert).map(Some)
+        let recipe = &self.plan.recipe;
+        let there = recipe.world.expert(&recipe.settings.task).is_some();
+        there.then(|| self.mean_total(What::Expert, &[])).transpose()
     }
 
     fn begin(&self) -> Checkpoint {
@@ -217,7 +176,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     ) -> Result<f32> {
         let Plan { name, recipe, size } = self.plan;
         if epoch == 0 || imitate.refresh > 0 {
-            data.flights.push_back(self.fly(imitate, epoch, &state.weights)?);
+            data.flights.push_back(self.trajectories(epoch, &state.weights)?);
             data.flown.push_back((epoch, state.weights.clone()));
         }
         let flights = |data: &Data| data.flights.iter().map(Vec::len).sum::<usize>();
@@ -250,15 +209,13 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         for index in 0..recipe.steps {
             let number = epoch * recipe.steps + index;
             let progress = number as f32 / (recipe.epochs * recipe.steps) as f32;
-            let draft = self.draft(&state.weights);
-            let (seed, number) = (name.seed, number as u64);
-            loss += match &recipe.way {
-                Way::Through(way) => {
-                    let draw = |random: &mut _| recipe.draw(way.mixed, random);
-                    through::gradient::<W>(&draft, way, &draw, seed, number, &mut step)?
+            let number = number as u64;
+            loss += match (&recipe.way, self.fly(What::Step(number), &state.weights)?) {
+                (Way::Through(way), Rolled::Slopes(flights)) => through::mean(&flights, way, &mut step),
+                (Way::Evolve(way), Rolled::Costs(costs)) => {
+                    evolve::gradient(way, name.seed, number, &costs, &mut step)
                 }
-                Way::Evolve(way) => evolve::gradient(recipe, way, &draft, seed, number, &mut step)?,
-                Way::Imitate(_) => 0.0,
+                _ => return Err(otherwise()),
             } / recipe.steps as f32;
             if matches!(recipe.way, Way::Through(_)) {
                 for range in first::rows(size, &unseen) {
@@ -272,38 +229,33 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Ok(loss)
     }
 
-    fn fly(&self, imitate: &Imitate, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
-        imitate::flights(&self.plan.recipe, imitate, &self.draft(weights), self.plan.name.seed, epoch)
+    /// The flights of an epoch that imitates.
+    fn trajectories(&self, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
+        match self.fly(What::Epoch(epoch as u64), weights)? {
+            Rolled::Trajectories(flights) => Ok(flights),
+            _ => Err(otherwise()),
+        }
     }
 
     /// Mean total score over the validation flights, offline.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
-        let draft = self.draft(weights);
-        self.mean_total(&draft.task, &|start| draft.typed::<W::Shapes>(&start.states))
+        self.mean_total(What::Validation, weights)
     }
 
     /// Mean total score of somebody over the validation flights.
-    fn mean_total<'s>(
-        &self,
-        task: &W::Task,
-        make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync),
-    ) -> Result<f64> {
-        let Plan { name, recipe, .. } = self.plan;
-        let totals: Vec<f64> = (0..recipe.validations)
-            .into_par_iter()
-            .map(|index| {
-                let mut random = generator(name.seed, Purpose::Validation, index as u64);
-                let start = Start::draw(&recipe.world, &recipe.condition, &mut random)?;
-                Ok(start.fly_alone(task, make(&start)?.as_mut())?.total())
-            })
-            .collect::<Result<_>>()?;
-        Ok(totals.iter().sum::<f64>() / totals.len() as f64)
+    fn mean_total(&self, what: What, weights: &[f32]) -> Result<f64> {
+        match self.fly(what, weights)? {
+            Rolled::Costs(totals) => Ok(totals.iter().sum::<f64>() / totals.len() as f64),
+            _ => Err(otherwise()),
+        }
     }
 
-    fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
-        let Plan { recipe, size, .. } = self.plan;
-        let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);
-        Draft { numbers, size: *size, scale, task, exchange }
+    /// Flies, here or elsewhere: results are in the order of flights, so that whatever is made of them has the same bits.
+    fn fly(&self, what: What, weights: &[f32]) -> Result<Rolled> {
+        match self.crew {
+            None => self.plan.roll_out(what, weights, 0..self.plan.count(what)),
+            Some(crew) => crew.fly(self.plan, what, weights),
+        }
     }
 
     fn export(&self, weights: &[f32]) -> Result<ModelFile> {
@@ -313,4 +265,8 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         let tidy: Vec<f32> = weights.iter().map(|&w| math::flush(w)).collect();
         ModelFile::new(self.out, &recipe.header(*size, rule), &tidy)
     }
+}
+
+fn otherwise() -> Error {
+    Error::Failed("flights came to something else than was asked for".into())
 }

@@ -9,8 +9,11 @@
 //!
 //! Flights of a step are summed in order, so the bits are the same at any number of threads. One layer: its taps hold features only.
 
+use std::ops::Range;
+
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     activation::Activation,
     task::{Numbers as _, State},
@@ -21,6 +24,7 @@ use super::{
     gradient::{echo_back, weight},
     lanes::Width,
     net::{Net, Sums},
+    numbers,
     ways::Through,
 };
 use crate::{
@@ -76,6 +80,16 @@ impl<W: World> Observer<W> for Flown<W> {
     }
 }
 
+/// What one flight says about the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slope {
+    /// The gradient of its loss.
+    #[serde(with = "numbers")]
+    pub gradient: Vec<f32>,
+    /// Its loss.
+    pub loss: f32,
+}
+
 /// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
 /// in which world.
 ///
@@ -89,8 +103,24 @@ pub fn gradient<W: World>(
     step: u64,
     gradient: &mut [f32],
 ) -> Result<f32> {
+    let all = flights(draft, through, draw, seed, step, 0..through.flights)?;
+    Ok(mean(&all, through, gradient))
+}
+
+/// Some of a step's flights, by their numbers.
+///
+/// # Errors
+/// As [`gradient`].
+pub fn flights<W: World>(
+    draft: &Draft<'_, W::Task>,
+    through: &Through,
+    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Condition) + Sync),
+    seed: u64,
+    step: u64,
+    which: Range<usize>,
+) -> Result<Vec<Slope>> {
     let net = Net::new(draft.size, Activation::Tanh, draft.numbers);
-    let flights: Vec<(Vec<f32>, f32)> = (0..through.flights)
+    which
         .into_par_iter()
         .map(|flight| {
             let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
@@ -99,11 +129,15 @@ pub fn gradient<W: World>(
             let start = Start::draw(&world, &condition, &mut random)?;
             one(&start, draft, &net, through)
         })
-        .collect::<Result<_>>()?;
+        .collect()
+}
+
+/// Writes the mean gradient over all of a step's flights to `gradient` and returns their mean loss.
+pub fn mean(flights: &[Slope], through: &Through, gradient: &mut [f32]) -> f32 {
     gradient.fill(0.0);
     let share = 1.0 / through.flights as f32;
     let mut loss = 0.0;
-    for (part, cost) in &flights {
+    for Slope { gradient: part, loss: cost } in flights {
         let norm = part.iter().map(|g| g * g).sum::<f32>().sqrt();
         if !norm.is_finite() {
             continue;
@@ -114,7 +148,7 @@ pub fn gradient<W: World>(
         }
         loss += share * cost;
     }
-    Ok(loss)
+    loss
 }
 
 /// One flight, there and back.
@@ -123,7 +157,7 @@ fn one<W: World>(
     draft: &Draft<'_, W::Task>,
     net: &Net<'_>,
     through: &Through,
-) -> Result<(Vec<f32>, f32)> {
+) -> Result<Slope> {
     let none = || Error::usage(format!("--task {} has no derivative: give another --recipe", W::NAME));
     let mut derivative = start.world.derivative().ok_or_else(none)?;
     let mut swarm = draft.typed::<W::Shapes>(&start.states)?;
@@ -144,7 +178,7 @@ impl<W: World> Flown<W> {
         draft: &Draft<'_, W::Task>,
         net: &Net<'_>,
         through: &Through,
-    ) -> (Vec<f32>, f32) {
+    ) -> Slope {
         let count = <StateOf<W> as State>::Numbers::COUNT;
         let (ticks, robots) = (self.memories.len() - 1, self.memories[0].len());
         let (inputs, outputs, features) = (net.size.inputs(0), net.size.outputs, net.size.features);
@@ -195,7 +229,7 @@ impl<W: World> Flown<W> {
         sums.count = 1;
         let mut gradient = vec![0.0; net.weights.len()];
         sums.finish(net, &mut gradient);
-        (gradient, loss)
+        Slope { gradient, loss }
     }
 
     /// What is owed to the network's outputs: nothing where a command is clamped.

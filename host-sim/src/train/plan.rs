@@ -1,0 +1,64 @@
+//! What is to be trained: every choice, with a name.
+
+use crc::{CRC_64_XZ, Crc};
+use wdgnn_core::shape::Dimensions;
+
+use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
+use crate::{recipe::Architecture, swarm::networks::Draft, world::World};
+
+/// What to train.
+#[derive(Clone, Debug)]
+pub struct Plan<W: World> {
+    /// Names of everything chosen.
+    pub name: RunName,
+    /// The choices themselves.
+    pub recipe: Recipe<W>,
+    /// Dimensions.
+    pub size: Dimensions,
+}
+
+impl<W: World> Plan<W> {
+    /// A plan with its name.
+    #[must_use]
+    pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
+        let flights = match &recipe.way {
+            Way::Imitate(imitate) => imitate.flights,
+            Way::Through(through) => recipe.steps * through.flights,
+            Way::Evolve(evolve) => 2 * evolve.pairs * evolve.flights,
+        };
+        let name = RunName {
+            task: W::NAME.into(),
+            recipe: recipe.name,
+            architecture,
+            profile: recipe.profile,
+            dimensions: [size.layers, size.taps, size.hidden],
+            lengths: [recipe.epochs, flights],
+            exchange: recipe.exchange,
+            // Whatever else the world was told.
+            world: format!("{:?} {:?}", recipe.condition, recipe.world),
+            seed,
+        };
+        Self { name, recipe, size }
+    }
+
+    /// How many numbers the network has.
+    #[must_use]
+    pub fn numbers(&self) -> usize {
+        Places::of(&self.size).count()
+    }
+
+    /// A network in training, of these numbers.
+    #[must_use]
+    pub fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
+        let Self { recipe, size, .. } = self;
+        let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);
+        Draft { numbers, size: *size, scale, task, exchange }
+    }
+
+    /// What tells it from every other plan: two programs with the same one train the same.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        // Numbers are written out to the last bit.
+        Crc::<u64>::new(&CRC_64_XZ).checksum(format!("{self:?}").as_bytes())
+    }
+}
