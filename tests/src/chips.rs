@@ -61,6 +61,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
         pages: Told::default().pages(robots),
+        gateway: None,
         start,
         radius: condition.radius,
         seconds,
@@ -96,8 +97,18 @@ pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'sta
     .expect("an image")
 }
 
+/// The shipped model, as every robot has it.
+#[must_use]
+pub fn weights() -> Weights<'static> {
+    MODEL.weights()
+}
+
 /// The swarm's key of sealed images.
-fn key() -> Key {
+///
+/// # Panics
+/// Without one.
+#[must_use]
+pub fn key() -> Key {
     seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
 

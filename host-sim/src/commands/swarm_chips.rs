@@ -48,11 +48,14 @@ pub struct ChipArguments {
     /// firmware/companion.py.
     #[arg(long, value_name = "FOLDER")]
     serial_ports: Option<PathBuf>,
+    /// One more chip is on the air, a gateway, whose line is the port `gateway` in the folder of --serial-ports: for `host-sim swarm --gateway`.
+    #[arg(long, requires = "serial_ports")]
+    gateway_chip: bool,
 }
 
 impl Default for ChipArguments {
     fn default() -> Self {
-        Self { apart: 0.4, ppm: 40.0, companions_die: None, serial_ports: None }
+        Self { apart: 0.4, ppm: 40.0, companions_die: None, serial_ports: None, gateway_chip: false }
     }
 }
 
@@ -177,7 +180,7 @@ impl ChipArguments {
             return Ok(());
         }
         Err(Error::usage(
-            "--apart, --ppm, --companions-die and --serial-ports are for --nodes nrf52840 and nrf52833"
+            "--apart, --ppm, --companions-die, --serial-ports and --gateway-chip are for --nodes nrf52840 and nrf52833"
                 .to_string(),
         ))
     }
@@ -240,8 +243,10 @@ impl ChipArguments {
                 model: model_file,
                 board: Some(feature),
                 rekeyed: told.personal,
+                gateway: false,
             })?
         };
+        let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
         let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
         let seconds = f64::from(condition.ticks) / 100.0;
         let moments = |moments: &[crate::air::events::Moment]| {
@@ -252,6 +257,7 @@ impl ChipArguments {
             image: files::read(&path)?,
             settings_page,
             pages: told.pages(condition.robots),
+            gateway,
             start: start.states.clone(),
             radius: condition.radius,
             seconds,
@@ -281,6 +287,13 @@ impl ChipArguments {
         print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
         Ok(())
     }
+}
+
+/// Builds the image of a gateway for a board.
+fn gateway_image(feature: &str) -> Result<Vec<u8>> {
+    eprintln!("host-sim: building the gateway's image for {feature}");
+    let settings = image::Settings { gateway: true, board: Some(feature), ..image::Settings::default() };
+    files::read(&image::build(&image::Settings { package: Flock::<2>::PACKAGE, ..settings })?)
 }
 
 /// Chips on serial ports, until the time is over.
