@@ -114,3 +114,40 @@ fn what_cannot_be_flown_is_told() {
         assert!(said.contains(reason) && !said.contains("a secret"), "{arguments:?}: {said}");
     }
 }
+
+/// How the program ends, and what it says.
+fn refused(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = host_sim(&[&["swarm"], arguments].concat());
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("none").display().to_string();
+    for (options, sentence) in [
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "2-3"], "there is no serial port"),
+        (vec!["--gateway", "/dev/null", "--robots", "4", "--real", "2-3"], "/dev/null is no serial port"),
+        (vec!["--gateway", &missing, "--robots", "4"], "give --real ADDRESSES"),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "2-4"], "--real 4 cannot be"),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "nobody is left to simulate"),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--profile", "exact"],
+            "carries --profile dot154",
+        ),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--drop-chance", "0.1"],
+            "leave faults out",
+        ),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--emulated", "1"],
+            "leave out --nodes, --emulated",
+        ),
+        (vec!["--real", "3"], "--gateway"),
+        (vec!["--nodes", "nrf52840", "--gateway-chip"], "--serial-ports"),
+    ] {
+        let (code, said) = refused(&options);
+        assert_eq!(code, Some(2), "{options:?}: {said}");
+        assert!(said.contains(sentence), "{options:?}: {said}");
+    }
+}
