@@ -9,14 +9,14 @@ use std::{
 use chip::chip::Kind;
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{robot, seal::Key};
+use wdgnn_core::{robot, seal::Key, task::NodeId};
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
     air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Flown, Outcome, RELEASE, Settings,
-        operator::{Rekey, Told},
+        operator::{Rekey, Told, settings_page},
     },
     error::{Error, Result},
     files,
@@ -221,15 +221,20 @@ impl ChipArguments {
                     .to_string(),
             ));
         }
+        if self.gateway_chip && faults.proofs {
+            return Err(Error::usage(
+                "robots behind a gateway prove no names: leave --proofs out".to_string(),
+            ));
+        }
         if self.serial_ports.is_some() && faults.rekey.is_some() {
             return Err(Error::usage(
                 "with --serial-ports, a companion brings the next key: leave --rekey out, and give it to firmware/companion.py"
                     .to_string(),
             ));
         }
-        // On serial ports somebody may bring a key.
-        let personal =
-            faults.rekey.is_some() || faults.proofs || (self.serial_ports.is_some() && key.is_some());
+        // On serial ports somebody may bring a key; simulated robots behind a gateway have one for good.
+        let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
+        let personal = faults.rekey.is_some() || faults.proofs || brought;
         let told = Told { personal, proofs: faults.proofs };
         let path = if let Some(path) = flight.image {
             path.to_path_buf()
@@ -256,7 +261,11 @@ impl ChipArguments {
             kind: flight.kind,
             image: files::read(&path)?,
             settings_page,
-            pages: told.pages(condition.robots),
+            pages: if self.gateway_chip {
+                open_pages(condition.robots)
+            } else {
+                told.pages(condition.robots)
+            },
             gateway,
             start: start.states.clone(),
             radius: condition.radius,
@@ -287,6 +296,11 @@ impl ChipArguments {
         print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
         Ok(())
     }
+}
+
+/// The pages of robots that hear everybody: how many others there are, only the gateway's PC knows.
+fn open_pages(robots: usize) -> Vec<Vec<u8>> {
+    (0..robots).map(|robot| settings_page(robot as NodeId, 0, None, &[])).collect()
 }
 
 /// Builds the image of a gateway for a board.

@@ -140,7 +140,8 @@ impl CodecVisitor for Fly<'_> {
         if !interrupted {
             flown?;
         }
-        let Flight { counts, sightings, variation, refused, .. } = flight;
+        let Flight { counts, lookout, variation, refused, .. } = flight;
+        let sightings = lookout.sightings;
         Ok(Report { counts, refused: by_name(&refused), sightings, variation, interrupted })
     }
 }

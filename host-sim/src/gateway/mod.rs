@@ -10,6 +10,7 @@
 
 pub mod counts;
 pub mod flight;
+pub mod lookout;
 #[cfg(unix)]
 pub mod port;
 pub mod simulated;
