@@ -151,3 +151,42 @@ fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sente
         assert!(said.contains(sentence), "{options:?}: {said}");
     }
 }
+
+/// How the program ends with a gateway that says this and no more, and what it says itself.
+#[cfg(unix)]
+fn beside(gateway: &[u8]) -> (Option<i32>, String) {
+    use std::io::Write as _;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let line = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+    grantpt(&line).and_then(|()| unlockpt(&line)).expect("its other end");
+    let port = ptsname(&line, Vec::new()).expect("its name").into_string().expect("a path");
+    let mut line = fs::File::from(line);
+    let options = ["swarm", "--gateway", &port, "--robots", "4", "--real", "2-3"];
+    let mut program = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+    let program = program.args(options).stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+    // Once it has asked who is there, it listens.
+    std::io::Read::read_exact(&mut line, &mut [0]).expect("a question");
+    line.write_all(gateway).expect("an answer");
+    let output = program.wait_with_output().expect("it ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gateway_that_is_silent_of_another_version_or_something_else_is_told_in_a_sentence() {
+    use wdgnn_protocol::gateway::{LARGEST, Up};
+
+    let mut other = [0; LARGEST];
+    let length = Up::Other(9).encode(&mut other).expect("room");
+    for (said, sentence) in [
+        (&[][..], "is silent: is it flashed"),
+        (b"NMEA\0$GPGGA\0", "is no gateway: something is said there"),
+        (&other[..length], "the gateway speaks version 9 of its messages, this program 1"),
+    ] {
+        let (code, told) = beside(said);
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains(sentence), "{told}");
+    }
+}

@@ -212,11 +212,10 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
     let Report { counts, refused, sightings, variation, .. } = report;
     let (robots, simulated) = (flight.condition.robots, flight.condition.robots - real.len());
     let (total, r#final) = (variation.iter().sum::<f64>(), variation.last().copied().unwrap_or_default());
-    let taken: Vec<NodeId> = sightings.taken.iter().copied().collect();
     if flight.json {
         let seen = sightings.real.iter().map(|(address, seen)| (*address, seen.frames)).collect();
         let ticks = variation.len();
-        let addresses_taken = taken;
+        let addresses_taken = sightings.taken.iter().copied().collect();
         print_json(
             flight.origin,
             &Output {
@@ -244,39 +243,7 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
         "velocity variation  total {total:.2}, final {final:.4} m²/s², real robots as they say",
         r#final = r#final
     );
-    let Counts { heard, late_up, foreign, spoilt, lost, given, sent, busy, late_down, refused_down, .. } =
-        counts;
-    let heading = ["frames", "all", "late", "sent", "busy", "refused", "no robot's", "spoilt", "lost"];
-    let row = |cells: [String; 9]| cells.to_vec();
-    let none = String::new;
-    println!(
-        "{}",
-        aligned(&[
-            row(heading.map(String::from)),
-            row([
-                "to the air".into(),
-                given.to_string(),
-                late_down.to_string(),
-                sent.to_string(),
-                busy.to_string(),
-                refused_down.to_string(),
-                none(),
-                none(),
-                none(),
-            ]),
-            row([
-                "from the air".into(),
-                heard.to_string(),
-                late_up.to_string(),
-                none(),
-                none(),
-                none(),
-                foreign.to_string(),
-                spoilt.to_string(),
-                lost.to_string(),
-            ]),
-        ])
-    );
+    println!("{}", frames(counts));
     let reasons: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
     println!(
@@ -287,6 +254,36 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
         counts.beyond
     );
     println!("line                {} messages damaged", counts.damaged);
+    if counts.heard > counts.foreign && sightings.real.is_empty() {
+        println!(
+            "Robots were heard, and not one frame could be opened: give their --key FILE, or none if they are unsealed."
+        );
+    }
+    print_robots(real, sightings);
+}
+
+/// Frames each way, and what became of them.
+fn frames(counts: &Counts) -> String {
+    let heading = ["frames", "all", "late", "sent", "busy", "refused", "no robot's", "spoilt", "lost"];
+    let Counts { given, late_down, sent, busy, refused_down, heard, late_up, foreign, spoilt, lost, .. } =
+        *counts;
+    let down = [given, late_down, sent, busy, refused_down].map(Some);
+    let up = [heard, late_up, foreign, spoilt, lost].map(Some);
+    // What cannot happen to a frame on its way has no number.
+    let [all, late, none @ ..] = up;
+    let row = |name: &str, cells: &[Option<u64>]| {
+        let cells = cells.iter().map(|cell| cell.map_or(String::new(), |count| count.to_string()));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    aligned(&[
+        heading.map(String::from).to_vec(),
+        row("to the air", &[&down[..], &[None; 3]].concat()),
+        row("from the air", &[&[all, late][..], &[None; 3], &none].concat()),
+    ])
+}
+
+/// Who was seen, and who was not.
+fn print_robots(real: &[NodeId], sightings: &Sightings) {
     for address in real {
         match sightings.real.get(address) {
             Some(seen) => {
@@ -301,7 +298,7 @@ fn print(flight: &GatewayFlight<'_>, sealed: bool, real: &[NodeId], report: &Rep
     for (address, seen) in sightings.real.iter().filter(|(address, _)| !real.contains(address)) {
         println!("robot {address:<13} {} frames, and nobody said that it is there", seen.frames);
     }
-    for address in taken {
+    for address in &sightings.taken {
         println!(
             "robot {address:<13} is simulated, and somebody else speaks with its address: give it another one, or name it with --real"
         );

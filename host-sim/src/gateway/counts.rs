@@ -34,8 +34,8 @@ pub struct Counts {
     pub lost: u64,
     /// Messages that the gateway, or this program, could not read.
     pub damaged: u64,
-    /// Ticks of simulated robots.
-    pub ticks: u64,
+    /// Ticks of simulated robots, of all of them.
+    pub robot_ticks: u64,
     /// Frames that simulated robots took in, of real ones and of each other.
     pub taken_of_real: u64,
     /// Likewise.

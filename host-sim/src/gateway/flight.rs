@@ -259,7 +259,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             let closes = begins.saturating_sub(ahead);
             self.closed = self.closed.max(closes);
             let ticked = self.robots[next].tick(closes, now + ahead);
-            self.counts.ticks += 1;
+            self.counts.robot_ticks += 1;
             self.counts.taken_of_real += ticked.taken[0];
             self.counts.taken_of_simulated += ticked.taken[1];
             self.refused.add(&ticked.refused);
