@@ -228,7 +228,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_counted_and_who_asks_is_answered() {
         let mut desk = Desk::new(HELLO);
-        [3, 7, 0, 9, 0].iter().for_each(|byte| desk.take(*byte, 0));
+        for byte in [3, 7, 0, 9, 0] {
+            desk.take(byte, 0);
+        }
         given(&mut desk, &Down::Ask { version: VERSION }, 0);
         desk.tell(5);
         let said = told(&mut desk);
