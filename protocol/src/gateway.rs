@@ -60,7 +60,7 @@ pub enum Fate {
     Busy,
     /// It came when its slot had begun, and was dropped: nothing is sent in somebody else's time.
     Late,
-    /// It is no robot's broadcast, or too many wait already.
+    /// It is no robot's broadcast, its slot is too far away, or too many wait already.
     Refused,
 }
 

@@ -15,6 +15,8 @@ const OUTGOING: usize = 1_024;
 const MARGIN_US: u64 = 150;
 /// A frame is put there no earlier than this: one that comes later may have an earlier slot.
 const SOON_US: u64 = 1_000;
+/// Nobody speaks so long before: such a frame would only keep a place from others.
+const FURTHEST_US: u64 = 200_000;
 
 /// A frame that waits for its slot.
 #[derive(Clone, Debug)]
@@ -127,7 +129,7 @@ fn put(waiting: &mut [Option<Waiting>], number: u16, at: u64, frame: &[u8], now:
     }
     // The radio's retry changes a byte of the header, which has to be one.
     let whole = mac::content(frame).and_then(|_| Vec::from_slice(frame).ok());
-    let free = waiting.iter_mut().find(|place| place.is_none());
+    let free = waiting.iter_mut().find(|place| place.is_none()).filter(|_| at <= now + FURTHEST_US);
     let (Some(frame), Some(free)) = (whole, free) else { return Some(Fate::Refused) };
     *free = Some(Waiting { number, at, frame });
     None
@@ -218,11 +220,14 @@ mod tests {
     fn what_is_no_robot_s_and_what_is_too_much_is_refused() {
         let mut desk = Desk::new(HELLO);
         given(&mut desk, &Down::Send { number: 50, at: 9_000, frame: &[1; 40] }, 0);
+        send(&mut desk, 51, u64::MAX, 0);
         for number in 0..=WAITING as u16 {
             send(&mut desk, number, 1_000 + u64::from(number), 0);
         }
-        let expected = [fate(50, Fate::Refused, 0), fate(WAITING as u16, Fate::Refused, 0)];
-        assert_eq!(told(&mut desk)[1..], expected);
+        assert_eq!(
+            told(&mut desk)[1..],
+            [50, 51, WAITING as u16].map(|number| fate(number, Fate::Refused, 0))
+        );
     }
 
     #[test]
