@@ -93,6 +93,20 @@ fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_
 }
 
 #[test]
+fn five_and_five_share_all_ten_slots_of_one_air() {
+    let mut mixed = Mixed::new(5, 5, 6, 2.0);
+    mixed.run_until(2.0);
+    let counts = mixed.simulated.counts.clone();
+    assert_eq!((counts.late_up, counts.late_down, counts.lost, counts.damaged), (0, 0, 0, 0), "{counts:?}");
+    // Somebody who finds its slot taken at first finds another; then all ten speak twenty times a second, less what they listen.
+    assert!(counts.sent >= 250 && counts.heard >= 250 && counts.busy <= 10, "{counts:?}");
+    assert!(counts.taken_of_real as f64 >= 0.97 * 5.0 * counts.heard as f64, "{counts:?}");
+    let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
+    assert!(last < 0.05 * mixed.variation[0], "they flock: {last}");
+    assert_sound(mixed, 5);
+}
+
+#[test]
 fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
     let mut mixed = Mixed::new(3, 3, 2, 3.0);
     // What a PC may take: slots begin 10.9 ms after the gateway's word, of which the line takes its part.
