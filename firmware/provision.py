@@ -148,8 +148,10 @@ def load_image(board: Board, path: Path, gateway: bool) -> Image:
         bad_usage(str(error))
     if image.board != board.name:
         failed(f"the image does not say that it is for {board.name}, but for {image.board}: is it for another board?")
-    if image.is_gateway != gateway:
-        bad_usage(f"{path} is a gateway's image: give --gateway in place of --robots" if image.is_gateway else f"{path} is a robot's image")
+    if image.is_gateway and not gateway:
+        bad_usage(f"{path} is a gateway's image: give --gateway in place of --robots")
+    if gateway and not image.is_gateway:
+        bad_usage(f"{path} is a robot's image: give --robots in place of --gateway")
     return image
 
 
