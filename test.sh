@@ -79,16 +79,19 @@ for map in firmware/src/board/*/map.x; do
 done
 for board in "${boards[@]}"; do
   WDGNN_UNSEALED=1 cargo clippy -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board" -- -D warnings
+  WDGNN_UNSEALED=1 cargo clippy -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board,gateway" -- -D warnings
 done
 cargo clippy -p wdgnn-firmware --release --target "$robot" --no-default-features --features panic-never --bin no_panic -- -D warnings
 
-step "the boards' images link, sealed or not, and are within their budgets"
+step "the boards' images link, sealed or not, gateways', too, and are within their budgets"
 image=${CARGO_TARGET_DIR:-target}/$robot/release/robot
 for board in "${boards[@]}"; do
   WDGNN_UNSEALED=1 cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
   WDGNN_KEY=tests/swarm.key WDGNN_PERSONAL=told cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board"
   firmware/boards.py check "$image"
+  WDGNN_UNSEALED=1 cargo build -p wdgnn-firmware --release --target "$robot" --no-default-features --features "$board,gateway" --bin gateway
+  firmware/boards.py check "$(dirname "$image")/gateway"
 done
 
 step "documentation"

@@ -13,6 +13,7 @@ is in its map.x, which the linker leaves in the image as symbols. So an image te
     dfu           true for a board whose bootloader is talked to by nrfutil
     runner        the command that starts an image, where that is not probe-rs; the image's path goes behind it
     budget        bytes of flash and of static RAM that the image of this repository may take, sealed or not
+    gateway_budget    the same for an image that makes a gateway of the board
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent / "src/board"
 IS_FOR = "_board_is_"
+IS_GATEWAY = "_image_is_gateway"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Board:
     dfu: bool = False
     runner: str = ""
     budget: dict[str, int] = field(default_factory=dict)
+    gateway_budget: dict[str, int] = field(default_factory=dict)
 
     @property
     def feature(self) -> str:
@@ -75,6 +78,11 @@ class Image:
         """The board that it was linked for."""
         names = [name[len(IS_FOR) :] for name in self.symbols if name.startswith(IS_FOR)]
         return names[0].replace("_", "-") if names else "unknown"
+
+    @property
+    def is_gateway(self) -> bool:
+        """Whether it makes a gateway of its board, in place of a robot."""
+        return IS_GATEWAY in self.symbols
 
     @property
     def flash(self) -> int:
@@ -133,8 +141,9 @@ def main() -> int:
             print(f"boards.py: {command[0]} cannot be started ({error})", file=sys.stderr)
             return 1
     taken = {"flash": image.flash, "ram": image.ram}
-    print(f"{board.name}: " + ", ".join(f"{taken[what]} of {most} bytes of {what}" for what, most in board.budget.items()))
-    return int(any(taken[what] > most for what, most in board.budget.items()))
+    name, budget = (f"{board.name}, gateway", board.gateway_budget) if image.is_gateway else (board.name, board.budget)
+    print(f"{name}: " + ", ".join(f"{taken[what]} of {most} bytes of {what}" for what, most in budget.items()))
+    return int(any(taken[what] > most for what, most in budget.items()))
 
 
 if __name__ == "__main__":

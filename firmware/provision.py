@@ -7,6 +7,10 @@ builds the image with the swarm's key in it and writes a file per robot that hol
 its personal key: firmware/src/board/nrf52/settings.rs). With --flash, robots are flashed over a debug probe (probe-rs) and their settings are read back
 and compared; with --drive, the file is copied to the drive that the board shows to the PC.
 
+    firmware/provision.py --board nrf52840 --gateway --flash
+
+makes a gateway of a board, by which simulated robots speak in the air of real ones (host-sim swarm --gateway). It has no key and no settings.
+
 Files hold the key as the image does: keep them as you keep the key. Needs Python 3 and Rust; --flash needs probe-rs.
 """
 
@@ -120,8 +124,9 @@ def build(board: Board, options: argparse.Namespace) -> Path:
         environment["WDGNN_MODEL"] = str(options.model.resolve())
     if options.debug_port_open:
         environment["WDGNN_DEBUG_PORT"] = "open"
-    command = [os.environ.get("CARGO", "cargo"), "build", "-p", "wdgnn-firmware", "--bin", "robot", "--release", "--target", TARGET]
-    command += ["--no-default-features", "--features", board.feature, "--message-format=json-render-diagnostics"]
+    program, features = ("gateway", f"{board.feature},gateway") if options.gateway else ("robot", board.feature)
+    command = [os.environ.get("CARGO", "cargo"), "build", "-p", "wdgnn-firmware", "--bin", program, "--release", "--target", TARGET]
+    command += ["--no-default-features", "--features", features, "--message-format=json-render-diagnostics"]
     try:
         built = subprocess.run(command, cwd=WORKSPACE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     except OSError as error:
@@ -135,7 +140,7 @@ def build(board: Board, options: argparse.Namespace) -> Path:
     failed("cargo made no image")
 
 
-def load_image(board: Board, path: Path) -> Image:
+def load_image(board: Board, path: Path, gateway: bool) -> Image:
     """The image, if it is for this board: another one would overwrite a bootloader or the settings."""
     try:
         image = load(path)
@@ -143,6 +148,10 @@ def load_image(board: Board, path: Path) -> Image:
         bad_usage(str(error))
     if image.board != board.name:
         failed(f"the image does not say that it is for {board.name}, but for {image.board}: is it for another board?")
+    if image.is_gateway and not gateway:
+        bad_usage(f"{path} is a gateway's image: give --gateway in place of --robots")
+    if gateway and not image.is_gateway:
+        bad_usage(f"{path} is a robot's image: give --robots in place of --gateway")
     return image
 
 
@@ -200,11 +209,16 @@ def probe_rs(arguments: list[str]) -> str:
     return ran.stdout
 
 
+def download(board: Board, file: Path, probe: str | None, erase: bool) -> list[str]:
+    """Over a debug probe; which one, is returned for more."""
+    where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
+    probe_rs(["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else []), str(file)])
+    return where
+
+
 def flash(board: Board, file: Path, place: int, address: int, wanted: bytes, probe: str | None, erase: bool) -> None:
     """Over a debug probe. The settings are read back before the image runs for the first time: it may close the debug port."""
-    where = ["--chip", board.chip, *(["--probe", probe] if probe else [])]
-    download = ["download", *where, "--binary-format", "hex", "--verify", *(["--allow-erase-all"] if erase else [])]
-    probe_rs([*download, str(file)])
+    where = download(board, file, probe, erase)
     printed = probe_rs(["read", *where, "b8", hex(place), str(len(wanted))])
     found = bytes(int(byte, 16) for byte in re.findall(r"(?<![\w:])[0-9a-fA-F]{2}(?![\w:])", printed))
     if found != wanted:
@@ -228,7 +242,9 @@ def parse() -> argparse.Namespace:
     """The command line; whatever cannot be ends the program."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--board", required=True, choices=BOARDS)
-    parser.add_argument("--robots", required=True, metavar="ADDRESSES", help="such as 0-9 or 1,4,7-9")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--robots", metavar="ADDRESSES", help="such as 0-9 or 1,4,7-9")
+    what.add_argument("--gateway", action="store_true", help="no robot: a gateway, by which simulated robots speak in the air of real ones")
     parser.add_argument("--swarm", type=int, metavar="N", help="how many robots there are, with addresses from 0 on: no other name is "
                         "heard; by default up to the largest of --robots, 0 for anybody")
     parser.add_argument("--key", type=Path, metavar="FILE", help="the swarm's key: 16 bytes or 32 hexadecimal digits")
@@ -248,13 +264,29 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--erase", action="store_true", help="erase a board whose debug port is closed, with all that it keeps")
     parser.add_argument("--drive", type=Path, metavar="FOLDER", help="copy the file to the drive that the board shows")
     options = parser.parse_args()
+    board = BOARDS[options.board]
+    if options.drive and not board.drive:
+        bad_usage(f"a {options.board} shows no drive that takes images")
+    if options.drive and not options.drive.is_dir():
+        bad_usage(f"there is no drive at {options.drive}")
+    if options.drive and options.flash:
+        bad_usage("--flash or --drive, one of them")
+    if options.probe and not options.flash:
+        bad_usage("--probe is for --flash")
+    if options.gateway:
+        given = ("key", "personal", "proofs", "one_key", "epoch", "unsealed", "model", "debug_port_open", "swarm")
+        for name in given:
+            if getattr(options, name):
+                bad_usage(f"a gateway has no key, no network and no settings: leave --{name.replace('_', '-')} out")
+        if len(options.probe) > 1:
+            bad_usage("one gateway has one --probe")
+        return options
     options.robots = addresses(options.robots)
     largest = max(options.robots)
     if options.swarm is None:
         options.swarm = largest + 1 if largest < LARGEST_ADDRESS else 0
     if options.swarm and not largest < options.swarm <= LARGEST_ADDRESS:
         bad_usage(f"--swarm {options.swarm} has no robot {largest}: addresses go from 0 to one less than the number of robots")
-    board = BOARDS[options.board]
     if options.image:
         if options.key or options.unsealed or options.model:
             bad_usage("--image is an image with everything in it: leave --key, --unsealed and --model out")
@@ -274,14 +306,6 @@ def parse() -> argparse.Namespace:
         check_key(options.personal / f"robot-{address}.key")
     if options.model and not options.model.is_file():
         bad_usage(f"there is no weight file at {options.model}")
-    if options.drive and not board.drive:
-        bad_usage(f"a {options.board} shows no drive that takes images")
-    if options.drive and not options.drive.is_dir():
-        bad_usage(f"there is no drive at {options.drive}")
-    if options.drive and options.flash:
-        bad_usage("--flash or --drive, one of them")
-    if options.probe and not options.flash:
-        bad_usage("--probe is for --flash")
     if len(options.probe) > 1 and len(options.probe) != len(options.robots):
         bad_usage(f"{len(options.probe)} probes for {len(options.robots)} robots: give one per robot, or one for all")
     if len(set(options.probe)) < len(options.probe):
@@ -289,14 +313,46 @@ def parse() -> argparse.Namespace:
     return options
 
 
+def write_file(board: Board, options: argparse.Namespace, who: str, pieces: Pieces) -> tuple[Path, Path]:
+    """A file for programmers, and the one that goes to the board's drive; says which, and how a bootloader takes it."""
+    file = options.out / f"{options.board}-{who.replace(' ', '-')}.hex"
+    write_private(file, intel_hex(pieces).encode())
+    dropped = file
+    if board.uf2_family:
+        dropped = file.with_suffix(".uf2")
+        write_private(dropped, uf2(pieces, int(board.uf2_family, 16)))
+    print(f"{who}: {dropped}")
+    if board.dfu and not options.flash:
+        package = file.with_suffix(".zip")
+        make = f"--hw-version 52 --sd-req 0x00 --application {file} --application-version 1 {package}"
+        print(f"  nrfutil nrf5sdk-tools pkg generate {make}")
+        print(f"  nrfutil nrf5sdk-tools dfu usb-serial -pkg {package} -p /dev/ttyACM0")
+    return file, dropped
+
+
+def make_gateway(board: Board, options: argparse.Namespace, image: Image) -> None:
+    """A gateway is its image, and nothing else."""
+    file, dropped = write_file(board, options, "gateway", image.pieces)
+    if options.flash:
+        where = download(board, file, options.probe[0] if options.probe else None, options.erase)
+        probe_rs(["reset", *where])
+        print("the gateway is flashed")
+    elif options.drive:
+        shutil.copyfile(dropped, options.drive / dropped.name)
+        print("the gateway is on the drive: the board takes it and starts by itself")
+
+
 def main() -> int:
     """Builds, writes, flashes."""
     options = parse()
     board = BOARDS[options.board]
-    image = load_image(board, options.image or build(board, options))
+    image = load_image(board, options.image or build(board, options), options.gateway)
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.gateway:
+        make_gateway(board, options, image)
+        return 0
     # The settings lie behind the image's flash.
     place = image.symbols["_flash_ends"]
-    options.out.mkdir(parents=True, exist_ok=True)
     if options.unsealed:
         print("THESE ROBOTS ARE UNSEALED: they believe everybody who speaks")
     if len(options.robots) > MOST_ROBOTS:
@@ -304,19 +360,7 @@ def main() -> int:
     several = len(options.robots) > 1 and len(options.probe) < 2
     for index, address in enumerate(options.robots):
         page = settings_page(address, options.swarm, personal_part(address, options))
-        pieces = [*image.pieces, (place, page)]
-        file = options.out / f"{options.board}-robot-{address}.hex"
-        write_private(file, intel_hex(pieces).encode())
-        dropped = file
-        if board.uf2_family:
-            dropped = file.with_suffix(".uf2")
-            write_private(dropped, uf2(pieces, int(board.uf2_family, 16)))
-        print(f"robot {address}: {dropped}")
-        if board.dfu and not options.flash:
-            package = file.with_suffix(".zip")
-            make = f"--hw-version 52 --sd-req 0x00 --application {file} --application-version 1 {package}"
-            print(f"  nrfutil nrf5sdk-tools pkg generate {make}")
-            print(f"  nrfutil nrf5sdk-tools dfu usb-serial -pkg {package} -p /dev/ttyACM0")
+        file, dropped = write_file(board, options, f"robot {address}", [*image.pieces, (place, page)])
         if options.flash:
             next_board(address, several)
             probe = options.probe[index if len(options.probe) > 1 else 0] if options.probe else None

@@ -11,6 +11,7 @@ pub mod commands;
 pub mod data_error;
 pub mod fault_options;
 pub mod faults;
+pub mod gateway;
 pub mod movie;
 pub mod origin;
 pub mod page;

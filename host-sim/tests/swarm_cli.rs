@@ -114,3 +114,79 @@ fn what_cannot_be_flown_is_told() {
         assert!(said.contains(reason) && !said.contains("a secret"), "{arguments:?}: {said}");
     }
 }
+
+/// How the program ends, and what it says.
+fn refused(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = host_sim(&[&["swarm"], arguments].concat());
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("none").display().to_string();
+    for (options, sentence) in [
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "2-3"], "there is no serial port"),
+        (vec!["--gateway", "/dev/null", "--robots", "4", "--real", "2-3"], "/dev/null is no serial port"),
+        (vec!["--gateway", &missing, "--robots", "4"], "give --real ADDRESSES"),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "2-4"], "--real 4 cannot be"),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "nobody is left to simulate"),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--profile", "exact"],
+            "carries --profile dot154",
+        ),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--drop-chance", "0.1"],
+            "leave faults out",
+        ),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--emulated", "1"],
+            "leave out --nodes, --emulated",
+        ),
+        (vec!["--real", "3"], "--gateway"),
+        (vec!["--nodes", "nrf52840", "--gateway-chip"], "--serial-ports"),
+    ] {
+        let (code, said) = refused(&options);
+        assert_eq!(code, Some(2), "{options:?}: {said}");
+        assert!(said.contains(sentence), "{options:?}: {said}");
+    }
+}
+
+/// How the program ends with a gateway that says this and no more, and what it says itself.
+#[cfg(unix)]
+fn beside(gateway: &[u8]) -> (Option<i32>, String) {
+    use std::io::Write as _;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let line = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+    grantpt(&line).and_then(|()| unlockpt(&line)).expect("its other end");
+    let port = ptsname(&line, Vec::new()).expect("its name").into_string().expect("a path");
+    let mut line = fs::File::from(line);
+    let options = ["swarm", "--gateway", &port, "--robots", "4", "--real", "2-3"];
+    let mut program = Command::new(env!("CARGO_BIN_EXE_host-sim"));
+    let program = program.args(options).stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+    // Once it has asked who is there, it listens.
+    std::io::Read::read_exact(&mut line, &mut [0]).expect("a question");
+    line.write_all(gateway).expect("an answer");
+    let output = program.wait_with_output().expect("it ends");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gateway_that_is_silent_of_another_version_or_something_else_is_told_in_a_sentence() {
+    use wdgnn_protocol::gateway::{LARGEST, Up};
+
+    let mut other = [0; LARGEST];
+    let length = Up::Other(9).encode(&mut other).expect("room");
+    for (said, sentence) in [
+        (&[][..], "is silent: is it flashed"),
+        (b"NMEA\0$GPGGA\0", "is no gateway: something is said there"),
+        (&other[..length], "the gateway speaks version 9 of its messages, this program 1"),
+    ] {
+        let (code, told) = beside(said);
+        assert_eq!(code, Some(2), "{told}");
+        assert!(told.contains(sentence), "{told}");
+    }
+}

@@ -214,7 +214,7 @@ pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8]) -> Option<u
 
 /// Undoes COBS in place and returns what is left, if it was any. By hand: the crate's decoder indexes by what came over the line, and
 /// an image in which something could panic does not link.
-fn unstuff(frame: &mut [u8]) -> Option<usize> {
+pub(crate) fn unstuff(frame: &mut [u8]) -> Option<usize> {
     let (mut read, mut write) = (0, 0);
     while read < frame.len() {
         let code = usize::from(*frame.get(read)?);

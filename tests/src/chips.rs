@@ -8,20 +8,23 @@ use std::{
 
 use chip::chip::{Chip, Kind, reason};
 use host_sim::{
+    air::options::Faults,
     chips::{
         Flight, Settings,
         operator::{Told, settings_page},
     },
+    flight::Start,
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::log::Decoder,
+    swarm::{log::Decoder, networks::Network, on_air::Air},
     world::{Condition, World as _, flock::Flock},
 };
 use wdgnn_core::{
     compact::Dot154,
+    flocking::Flocking,
     rekey::personal_key,
     robot,
     seal::{self, Key, Rekeyable, Sealed},
@@ -61,6 +64,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
         pages: Told::default().pages(robots),
+        gateway: None,
         start,
         radius: condition.radius,
         seconds,
@@ -96,8 +100,34 @@ pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'sta
     .expect("an image")
 }
 
+/// The shipped model, as every robot has it.
+#[must_use]
+pub fn weights() -> Weights<'static> {
+    MODEL.weights()
+}
+
+/// The velocity variation of a native flight from the same start, nothing lost, over all of it.
+///
+/// # Panics
+/// Never: robots of the shipped model fly.
+#[must_use]
+pub fn natively(settings: &Settings) -> f64 {
+    let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
+    let condition = Condition { robots, ticks, radius: settings.radius, ..Condition::PAPER };
+    let start = Start { world: Flock::<2>::default(), condition, states: settings.start.clone() };
+    let network = Network::<Flocking>::of(&MODEL, Profile::Dot154).expect("a flocking model");
+    let (layout, faults) = (Flock::<2>::layout(), Faults::default());
+    let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+    let mut native = network.native(&air, robots, true).expect("robots of this model");
+    start.fly_alone(&network.task, native.as_mut()).expect("a flight").total()
+}
+
 /// The swarm's key of sealed images.
-fn key() -> Key {
+///
+/// # Panics
+/// Without one.
+#[must_use]
+pub fn key() -> Key {
     seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
 

@@ -6,6 +6,7 @@ pub mod browser;
 pub mod c;
 pub mod chips;
 pub mod cycles;
+pub mod gateway;
 pub mod golden;
 pub mod image;
 pub mod model;

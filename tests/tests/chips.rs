@@ -5,24 +5,15 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
-use host_sim::{
-    air::options::Faults,
-    chips::{Outcome, RELEASE, Settings},
-    flight::Start,
-    models,
-    profiles::Profile,
-    recipe::RecipeName,
-    swarm::{networks::Network, on_air::Air},
-    world::{Condition, World as _, flock::Flock},
-};
+use host_sim::chips::{Outcome, RELEASE};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
-    chips::{self, IMAGE, STORE, flight, flight_with, model_with_exchange, settings, unwanted},
+    chips::{self, IMAGE, STORE, flight, flight_with, model_with_exchange, natively, settings, unwanted},
     image,
 };
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
+    flocking::Motion,
     weights::{Aligned, Weights},
 };
 use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
@@ -84,19 +75,6 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
         native += natively(&settings(10, seed, 3.0));
     }
     assert!(here <= 1.1 * native, "variation {here} on chips, {native} natively");
-}
-
-/// The velocity variation of a native flight from the same start, nothing lost.
-fn natively(settings: &Settings) -> f64 {
-    let model = models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap();
-    let robots = settings.start.len();
-    let condition = Condition { robots, ticks: (settings.seconds * 100.0) as u32, ..Condition::PAPER };
-    let start = Start { world: Flock::<2>::default(), condition, states: settings.start.clone() };
-    let network = Network::<Flocking>::of(&model, Profile::Dot154).unwrap();
-    let (layout, faults) = (Flock::<2>::layout(), Faults::default());
-    let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
-    let mut native = network.native(&air, robots, true).unwrap();
-    start.fly_alone(&network.task, native.as_mut()).unwrap().total()
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod emulated_robot;
 mod emulated_sealed;
 mod emulated_swarm;
 mod footprint;
+mod gateway;
 mod instructions;
 mod interop;
 mod licences;

@@ -3,4 +3,5 @@
 
 pub mod companion;
 pub mod drive;
+pub mod gateway;
 pub mod nrf24;

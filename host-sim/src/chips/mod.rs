@@ -60,6 +60,8 @@ pub struct Settings {
     pub settings_page: u32,
     /// What robots were told: a page each.
     pub pages: Vec<Vec<u8>>,
+    /// The image of a gateway that is on the air as well, behind the robots.
+    pub gateway: Option<Vec<u8>>,
     /// Where the flights starts.
     pub start: Vec<Motion>,
     /// Radio range in metres.
@@ -160,6 +162,20 @@ impl Outcome {
     }
 }
 
+/// What an image puts into flash.
+fn pieces(image: &[u8]) -> Result<Vec<(u32, Vec<u8>)>> {
+    image::elf(image)
+        .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))
+}
+
+/// The gateway, if there is one: switched on from the beginning, with a crystal that is as wrong as any.
+fn gateway(settings: &Settings, random: &mut impl rand::Rng) -> Result<Option<Station>> {
+    let Some(image) = &settings.gateway else { return Ok(None) };
+    let mut chip = Chip::new(settings.kind, random.random());
+    chip.flash(&pieces(image)?);
+    Ok(Some(Station::new(chip, 0, settings.ppm * random.random_range(-1.0..=1.0))))
+}
+
 /// A swarm in flight.
 pub struct Flight<'w, C: Codec> {
     /// The air with the chips.
@@ -195,8 +211,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     /// # Errors
     /// [`Error::Usage`] when the image is none.
     pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<Robot<'w, C>>) -> Result<Self> {
-        let pieces = image::elf(&settings.image)
-            .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))?;
+        let pieces = pieces(&settings.image)?;
         let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
         let robots = settings.start.len();
         let (mut air, mut companions, mut twins, mut bodies) = (Air::default(), vec![], vec![], vec![]);
@@ -215,6 +230,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             }
             bodies.push(Body::new(Motion { position, velocity: [0.0; 2] }, 0));
         }
+        air.stations.extend(gateway(&settings, &mut random)?);
         if settings.loss > 0.0 {
             let (mut random, loss) = (generator(settings.seed, Purpose::Testing, 1_000_001), settings.loss);
             air.lose = Some(Box::new(move || random.random::<f64>() < loss));
@@ -371,7 +387,8 @@ impl<'w, C: Codec> Flight<'w, C> {
                     self.overheard.pop_front();
                 }
                 self.overheard.push_back(Arc::clone(&frame.content));
-                let frames = &mut self.flown[from].frames;
+                // Behind the robots there may be others on the air: a gateway.
+                let Some(Flown { frames, .. }) = self.flown.get_mut(from) else { continue };
                 frames.sent += 1;
                 frames.reached += frame.reached as u64;
             }
@@ -391,6 +408,12 @@ impl<'w, C: Codec> Flight<'w, C> {
                 }
             }
         }
+    }
+
+    /// Where the bodies are, robot by robot.
+    #[must_use]
+    pub fn motions(&self) -> Vec<Motion> {
+        self.bodies.iter().map(|body| body.motion(self.air.now())).collect()
     }
 
     /// When the flight ends, in true time.

@@ -26,7 +26,10 @@ use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{OptionalActions, tcgetattr, tcsetattr},
 };
-use wdgnn_protocol::companion::{Command, decode};
+use wdgnn_protocol::{
+    companion::{Command, decode},
+    gateway,
+};
 
 use super::{Settings, companion::BAUD};
 use crate::{
@@ -50,13 +53,15 @@ struct Line {
     /// Kept open, so that the line is there before a companion opens it and after it is gone.
     _other_end: fs::File,
     frame: Vec<u8>,
+    /// Bits per second.
+    baud: u64,
     /// Commands that were not answered yet.
     unanswered: bool,
     /// Somebody is at the other end.
     companion: bool,
 }
 
-fn open(link: &Path) -> io::Result<Line> {
+fn open(link: &Path, baud: u64) -> io::Result<Line> {
     let file = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&file)?;
     unlockpt(&file)?;
@@ -72,7 +77,8 @@ fn open(link: &Path) -> io::Result<Line> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => symlink(name, link)?,
     }
-    Ok(Line { file: file.into(), _other_end: other_end, frame: vec![], unanswered: false, companion: false })
+    let (file, frame, unanswered, companion) = (file.into(), vec![], false, false);
+    Ok(Line { file, _other_end: other_end, frame, baud, unanswered, companion })
 }
 
 impl Line {
@@ -93,7 +99,7 @@ impl Line {
         let said = std::mem::take(&mut chip.parts().uarte.sent);
         self.say(&said.into_iter().map(|(_, byte)| byte).collect::<Vec<_>>());
         let (heard, now) = (self.hear(), chip.now());
-        chip.parts().uarte.hear(now, BAUD, &heard);
+        chip.parts().uarte.hear(now, self.baud, &heard);
     }
 
     /// What the companion says; waits for an answer that is due.
@@ -124,8 +130,7 @@ impl Line {
 
 /// The robots, each with a settings page of its own, switched on within a moment of each other; everybody reaches everybody.
 fn switch_on(settings: &Settings) -> Result<Air> {
-    let pieces = image::elf(&settings.image)
-        .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))?;
+    let pieces = super::pieces(&settings.image)?;
     let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
     let mut air = Air::default();
     for robot in 0..settings.start.len() {
@@ -135,10 +140,11 @@ fn switch_on(settings: &Settings) -> Result<Air> {
         let on = (settings.apart * SECOND as f64 * random.random::<f64>()) as u64;
         air.stations.push(Station::new(chip, on, settings.ppm * random.random_range(-1.0..=1.0)));
     }
+    air.stations.extend(super::gateway(settings, &mut random)?);
     Ok(air)
 }
 
-/// Runs chips on ports `robot0`, `robot1`, … in a folder, for as long as the flight is to take from when all companions are there,
+/// Runs chips on ports `robot0`, `robot1`, … in a folder, and a gateway on `gateway`, if there is one, for as long as the flight is to take from when all companions are there,
 /// or until they are gone, and returns what robots logged. `go_on` is asked every millisecond.
 ///
 /// # Errors
@@ -149,10 +155,13 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
     let mut air = switch_on(settings)?;
     let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
     fs::create_dir_all(folder).map_err(failed)?;
-    let links = (0..air.stations.len()).map(|robot| folder.join(format!("robot{robot}")));
-    let mut lines = links.map(|link| open(&link)).collect::<io::Result<Vec<_>>>().map_err(failed)?;
-    let mut logs = vec![vec![]; lines.len()];
-    eprintln!("host-sim: {} robots at {}", lines.len(), folder.join("robot*").display());
+    let robots = settings.start.len();
+    let links = (0..robots).map(|robot| (folder.join(format!("robot{robot}")), BAUD));
+    let links = links.chain(settings.gateway.iter().map(|_| (folder.join("gateway"), gateway::BAUD.into())));
+    let lines = links.map(|(link, baud)| open(&link, baud)).collect::<io::Result<Vec<_>>>();
+    let mut lines = lines.map_err(failed)?;
+    let mut logs = vec![vec![]; robots];
+    eprintln!("host-sim: {robots} robots at {}", folder.join("robot*").display());
     let begun = Instant::now();
     let (mut due, mut end) = (begun, None);
     while end.is_none_or(|end| air.now() < end) {
@@ -162,7 +171,9 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
         air.heard.clear();
         for (robot, station) in air.stations.iter_mut().enumerate() {
             lines[robot].exchange(&mut station.chip);
-            logs[robot].extend(rtt.iter().flat_map(|rtt| rtt.take(&mut station.chip)));
+            if let Some(log) = logs.get_mut(robot) {
+                log.extend(rtt.iter().flat_map(|rtt| rtt.take(&mut station.chip)));
+            }
         }
         if end.is_none() && lines.iter().all(|line| line.companion) {
             end = Some(air.now() + (settings.seconds * SECOND as f64) as u64);
@@ -171,7 +182,8 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
             None if begun.elapsed() > COMING => {
                 return Err(Error::Failed("no companion opened every port".into()));
             }
-            Some(_) if lines.iter().all(|line| !line.companion) => break,
+            // A gateway's PC may go and come back.
+            Some(_) if lines[..robots].iter().all(|line| !line.companion) => break,
             _ => {}
         }
         go_on()?;

@@ -19,6 +19,7 @@ pub mod shift;
 pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
+pub mod swarm_gateway;
 #[cfg(feature = "workers")]
 pub mod swarm_workers;
 pub mod sweep;

@@ -8,9 +8,9 @@ use std::{
 };
 
 use chip::chip::Kind;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::ArgPredicate};
 use serde::Serialize;
-use wdgnn_core::Task as _;
+use wdgnn_core::{Task as _, seal::Key};
 
 use super::{
     condition::ConditionArguments,
@@ -21,6 +21,7 @@ use super::{
     scenario::ScenarioArguments,
     stop_on_interrupt,
     swarm_chips::{ChipArguments, ChipFlight, Image},
+    swarm_gateway::{GatewayArguments, GatewayFlight},
     typed::Typed,
 };
 use crate::{
@@ -82,7 +83,8 @@ pub enum Nodes {
                         host-sim swarm --robots 10 --profile dot154 --key swarm.key --liars STATE:0.2\n  \
                         host-sim swarm --nodes emulated --robots 10 --motor dead:0.2@50 --sensor lost:0.2@80 --join 0.3@100\n  \
                         host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5\n  \
-                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5 --rekey 50-300 --expel 3 --proofs"
+                        host-sim swarm --nodes nrf52840 --robots 10 --key swarm.key --seconds 5 --rekey 50-300 --expel 3 --proofs\n  \
+                        host-sim swarm --gateway /dev/ttyACM0 --robots 10 --real 5-9 --key swarm.key --seconds 60"
 )]
 pub struct SwarmArguments {
     #[command(flatten)]
@@ -107,6 +109,7 @@ pub struct SwarmArguments {
         value_enum,
         default_value_if("nodes", "nrf52840", "dot154"),
         default_value_if("nodes", "nrf52833", "dot154"),
+        default_value_if("gateway", ArgPredicate::IsPresent, "dot154"),
         default_value = "exact"
     )]
     profile: Profile,
@@ -138,6 +141,8 @@ pub struct SwarmArguments {
     #[cfg(feature = "workers")]
     #[command(flatten)]
     workers: super::swarm_workers::WorkerArguments,
+    #[command(flatten)]
+    gateway: GatewayArguments,
     #[command(flatten)]
     chips: ChipArguments,
     #[command(flatten)]
@@ -233,6 +238,9 @@ impl SwarmArguments {
             self.chips.fly(&flight, &model, &condition, &faults, key, self.seed)?;
             return self.scenario.save("swarm", &settled);
         }
+        if self.gateway.is_given() {
+            return self.fly_beside_real::<W>(&condition, &faults, &model, key);
+        }
         let sealed = key.is_some();
         self.refuse_off_chips(&faults, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
@@ -296,6 +304,41 @@ impl SwarmArguments {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Flies simulated robots in the air of real ones.
+    fn fly_beside_real<W: World>(
+        &self,
+        condition: &Condition,
+        faults: &Faults,
+        model: &ModelFile,
+        key: Option<Key>,
+    ) -> Result {
+        self.chips.refuse()?;
+        if self.nodes != Nodes::Native || self.emulates() || self.image.is_some() || self.log {
+            return Err(Error::usage(
+                "--gateway flies robots of this process beside real ones: leave out --nodes, --emulated, --compare, --image and --log",
+            ));
+        }
+        if W::NAME != "flocking" {
+            return Err(Error::usage(format!("boards fly flocking only, which --task {} is not", W::NAME)));
+        }
+        if *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
+            return Err(Error::usage(
+                "what goes wrong in a real air nobody chooses: leave faults out with --gateway",
+            ));
+        }
+        if self.records.any() || self.outputs.any_file() || self.watch {
+            return Err(Error::usage(
+                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
+            ));
+        }
+        let settled = self.settled(condition);
+        let origin = &self.scenario.origin(settled.command("swarm"), model.words());
+        let (profile, json, seed) = (self.profile, self.outputs.json, self.seed);
+        self.scenario.check()?;
+        self.gateway.fly(&GatewayFlight { profile, model, condition, seed, json, origin }, key)?;
+        self.scenario.save("swarm", &settled)
     }
 
     /// All that workers have to agree about, in words.
@@ -448,6 +491,7 @@ impl SwarmArguments {
                 model: self.model.as_deref(),
                 board: None,
                 rekeyed: air.faults.rekey.is_some() || air.faults.proofs,
+                gateway: false,
             })?,
         };
         let link = Link { profile: self.profile, sealed };

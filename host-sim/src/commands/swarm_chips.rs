@@ -9,14 +9,14 @@ use std::{
 use chip::chip::Kind;
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{robot, seal::Key};
+use wdgnn_core::{robot, seal::Key, task::NodeId};
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
     air::{events::Events, faulty::RadioFaults, loss::Loss, options::Faults},
     chips::{
         Flight, Flown, Outcome, RELEASE, Settings,
-        operator::{Rekey, Told},
+        operator::{Rekey, Told, settings_page},
     },
     error::{Error, Result},
     files,
@@ -48,11 +48,14 @@ pub struct ChipArguments {
     /// firmware/companion.py.
     #[arg(long, value_name = "FOLDER")]
     serial_ports: Option<PathBuf>,
+    /// One more chip is on the air, a gateway, whose line is the port `gateway` in the folder of --serial-ports: for `host-sim swarm --gateway`.
+    #[arg(long, requires = "serial_ports")]
+    gateway_chip: bool,
 }
 
 impl Default for ChipArguments {
     fn default() -> Self {
-        Self { apart: 0.4, ppm: 40.0, companions_die: None, serial_ports: None }
+        Self { apart: 0.4, ppm: 40.0, companions_die: None, serial_ports: None, gateway_chip: false }
     }
 }
 
@@ -177,7 +180,7 @@ impl ChipArguments {
             return Ok(());
         }
         Err(Error::usage(
-            "--apart, --ppm, --companions-die and --serial-ports are for --nodes nrf52840 and nrf52833"
+            "--apart, --ppm, --companions-die, --serial-ports and --gateway-chip are for --nodes nrf52840 and nrf52833"
                 .to_string(),
         ))
     }
@@ -218,15 +221,20 @@ impl ChipArguments {
                     .to_string(),
             ));
         }
+        if self.gateway_chip && faults.proofs {
+            return Err(Error::usage(
+                "robots behind a gateway prove no names: leave --proofs out".to_string(),
+            ));
+        }
         if self.serial_ports.is_some() && faults.rekey.is_some() {
             return Err(Error::usage(
                 "with --serial-ports, a companion brings the next key: leave --rekey out, and give it to firmware/companion.py"
                     .to_string(),
             ));
         }
-        // On serial ports somebody may bring a key.
-        let personal =
-            faults.rekey.is_some() || faults.proofs || (self.serial_ports.is_some() && key.is_some());
+        // On serial ports somebody may bring a key; simulated robots behind a gateway have one for good.
+        let brought = self.serial_ports.is_some() && key.is_some() && !self.gateway_chip;
+        let personal = faults.rekey.is_some() || faults.proofs || brought;
         let told = Told { personal, proofs: faults.proofs };
         let path = if let Some(path) = flight.image {
             path.to_path_buf()
@@ -240,8 +248,10 @@ impl ChipArguments {
                 model: model_file,
                 board: Some(feature),
                 rekeyed: told.personal,
+                gateway: false,
             })?
         };
+        let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
         let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
         let seconds = f64::from(condition.ticks) / 100.0;
         let moments = |moments: &[crate::air::events::Moment]| {
@@ -251,7 +261,12 @@ impl ChipArguments {
             kind: flight.kind,
             image: files::read(&path)?,
             settings_page,
-            pages: told.pages(condition.robots),
+            pages: if self.gateway_chip {
+                open_pages(condition.robots)
+            } else {
+                told.pages(condition.robots)
+            },
+            gateway,
             start: start.states.clone(),
             radius: condition.radius,
             seconds,
@@ -281,6 +296,18 @@ impl ChipArguments {
         print(flight, sealed, &outcome, [native_total, native_final], seconds, wall_seconds);
         Ok(())
     }
+}
+
+/// The pages of robots that hear everybody: how many others there are, only the gateway's PC knows.
+fn open_pages(robots: usize) -> Vec<Vec<u8>> {
+    (0..robots).map(|robot| settings_page(robot as NodeId, 0, None, &[])).collect()
+}
+
+/// Builds the image of a gateway for a board.
+fn gateway_image(feature: &str) -> Result<Vec<u8>> {
+    eprintln!("host-sim: building the gateway's image for {feature}");
+    let settings = image::Settings { gateway: true, board: Some(feature), ..image::Settings::default() };
+    files::read(&image::build(&image::Settings { package: Flock::<2>::PACKAGE, ..settings })?)
 }
 
 /// Chips on serial ports, until the time is over.

@@ -59,6 +59,8 @@ pub struct Settings<'a> {
     pub board: Option<&'a str>,
     /// Whether its key can change in flight; the robot is told its personal one at the start.
     pub rekeyed: bool,
+    /// No robot's image: that of a gateway.
+    pub gateway: bool,
 }
 
 /// Builds the robot's image and returns where it is.
@@ -72,10 +74,11 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
         PACKAGE => settings.package,
         // A package of one's own has one program, named as itself.
         "robot" if settings.package != PACKAGE => settings.package,
+        "robot" if settings.gateway => "gateway",
         word => word,
     }));
     if let Some(board) = settings.board {
-        cargo.args(FOR_BOARD.split(' ')).arg(board);
+        cargo.args(FOR_BOARD.split(' ')).arg(features(board, settings.gateway));
     }
     cargo.arg("--message-format=json-render-diagnostics").stdin(Stdio::null());
     // A build by pieces is another build: larger, and with more of the stack.
@@ -147,6 +150,11 @@ fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String
     Ok((child.wait()?.success(), messages, said))
 }
 
+/// The features of a board's image.
+fn features(board: &str, gateway: bool) -> String {
+    format!("{board}{}", if gateway { ",gateway" } else { "" })
+}
+
 /// How many crates an image is made of, if cargo can tell.
 fn crates(settings: &Settings<'_>) -> u64 {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -163,7 +171,7 @@ fn crates(settings: &Settings<'_>) -> u64 {
         settings.package,
     ]);
     if let Some(board) = settings.board {
-        cargo.args(FOR_BOARD.split(' ')).arg(board);
+        cargo.args(FOR_BOARD.split(' ')).arg(features(board, settings.gateway));
     }
     let listed = cargo.stdin(Stdio::null()).output().map(|output| output.stdout).unwrap_or_default();
     let names = String::from_utf8_lossy(&listed);

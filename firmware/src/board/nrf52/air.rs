@@ -55,6 +55,20 @@ static PLAN: Mutex<Cell<Option<Plan>>> = Mutex::new(Cell::new(None));
 /// The channel was not clear in the own slot, also after the last retry.
 static CROWDED: Mutex<Cell<bool>> = Mutex::new(Cell::new(false));
 
+/// The frame that is prepared goes out when its slot begins; says whether that is still to come.
+pub(super) fn plan(begins: u64, note: Note) -> bool {
+    critical_section::with(|section| PLAN.borrow(section).set(Some(Plan { begins, note, retries: 0 })));
+    time::begin_slot_at(begins);
+    // What is past when it is set begins never.
+    time::now() < begins
+}
+
+/// How often the planned frame was tried again; none once it was given up.
+#[cfg(feature = "gateway")]
+pub(super) fn retries() -> Option<u8> {
+    critical_section::with(|section| PLAN.borrow(section).get().map(|plan| plan.retries))
+}
+
 /// The own slot begins.
 pub(super) fn slot_begins() {
     if let Some(plan) = critical_section::with(|section| PLAN.borrow(section).get()) {
@@ -151,10 +165,7 @@ impl Radio for Air {
         if !radio::prepare([&mac::header(self.sequence, self.id, note), frame]) {
             return Err(AirFailed::TooLong);
         }
-        critical_section::with(|section| PLAN.borrow(section).set(Some(Plan { begins, note, retries: 0 })));
-        time::begin_slot_at(begins);
-        // What is past when it is set begins never.
-        if time::now() >= begins { Err(AirFailed::Late) } else { Ok(()) }
+        if plan(begins, note) { Ok(()) } else { Err(AirFailed::Late) }
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, AirFailed> {

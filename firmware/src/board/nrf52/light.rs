@@ -37,7 +37,8 @@ impl Light {
         self.set(false);
     }
 
-    fn set(&self, on: bool) {
+    /// Switches it on or off.
+    pub fn set(&self, on: bool) {
         let (port, bit) = (port(self.pin), 1 << self.pin.1);
         if on == self.on_when_high {
             port.outset().write(|w| w.0 = bit);

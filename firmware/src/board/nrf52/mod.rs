@@ -12,6 +12,8 @@
 mod aes;
 mod air;
 mod flash;
+#[cfg(feature = "gateway")]
+pub mod gateway;
 mod light;
 mod log;
 mod radio;
@@ -22,7 +24,7 @@ mod time;
 
 use core::marker::PhantomData;
 
-use nrf_pac::radio::vals::Txpower;
+use nrf_pac::{radio::vals::Txpower, uarte::vals::Baudrate};
 use panic_never as _;
 use wdgnn_core::{
     ports::{Clock, Ports, Store as _},
@@ -52,6 +54,8 @@ compile_error!("this board's radio carries the link profile dot154: leave WDGNN_
 
 /// The control period: 100 ticks a second, as the models are trained for.
 const PERIOD_US: u32 = 10_000;
+/// What the radio sends with: all it has.
+const POWER: Txpower = Txpower::Pos8dBm;
 /// Ticks without a pose after which the line is started anew.
 const SILENT: u32 = 25;
 
@@ -109,7 +113,7 @@ impl<W: Wiring> Board for Nrf52<W> {
             settings
         });
         let flash = Flash::open(start::in_flight(reasons));
-        let (input, output) = serial::open(W::RECEIVE, W::SEND);
+        let (input, output) = serial::open(W::RECEIVE, W::SEND, Baudrate::Baud460800);
         Self {
             id,
             robots,
@@ -167,7 +171,7 @@ impl<W: Wiring> Board for Nrf52<W> {
             );
         };
         self.air = Air::new(self.id, robot.behaviour().interval, start::chance(), robot.first_tick());
-        radio::start(Txpower::Pos8dBm);
+        radio::start(POWER);
         start::start_watchdog();
     }
 

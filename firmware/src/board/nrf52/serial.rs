@@ -1,4 +1,4 @@
-//! The companion's serial line: UARTE0 (product specification, "UARTE").
+//! The serial line to the companion, or to a gateway's PC: UARTE0 (product specification, "UARTE").
 //!
 //! What comes in goes round a ring of a kilobyte by DMA alone: the transfer starts itself again at the same place, and a counter
 //! (TIMER1, through the interconnect) counts the bytes. There is nothing to serve in time and no count to lose: whoever reads too
@@ -13,10 +13,10 @@ use core::{
 
 use nrf_pac::{PPI, TIMER1, UARTE0, shared::regs::Psel, timer, uarte::vals};
 
-/// Bytes in the ring: 22 ms at full rate. A power of two, so that the counter may wrap.
+/// Bytes in the ring: 22 ms at a robot's rate. A power of two, so that the counter may wrap.
 const RING: usize = 1024;
-/// The longest message that goes out.
-const LONGEST: usize = 64;
+/// The most that goes out at once.
+pub const LONGEST: usize = 64;
 /// Turns of a loop that waits for a stopped receiver: four bytes' time, 87 µs.
 const STOPPED: u32 = 10_000;
 
@@ -57,8 +57,8 @@ pub struct Output {
     begun: bool,
 }
 
-/// Opens the line at 460,800 baud.
-pub fn open(receive: Pin, send: Pin) -> (Input, Output) {
+/// Opens the line.
+pub fn open(receive: Pin, send: Pin, rate: vals::Baudrate) -> (Input, Output) {
     let pin =
         |Pin(port, number): Pin| (if port == 0 { nrf_pac::P0 } else { nrf_pac::P1 }, usize::from(number));
     // Idle is high, also before the line is on; the receiver's pin is pulled up, so that an open one is silent.
@@ -69,7 +69,7 @@ pub fn open(receive: Pin, send: Pin) -> (Input, Output) {
     port.pin_cnf(number % 32).write(|w| w.set_pull(nrf_pac::gpio::vals::Pull::Pullup));
     UARTE0.psel().rxd().write_value(receive.select());
     UARTE0.psel().txd().write_value(send.select());
-    UARTE0.baudrate().write(|w| w.set_baudrate(vals::Baudrate::Baud460800));
+    UARTE0.baudrate().write(|w| w.set_baudrate(rate));
     UARTE0.enable().write(|w| w.set_enable(vals::Enable::Enabled));
 
     TIMER1.tasks_stop().write_value(1);
@@ -165,6 +165,14 @@ impl core::error::Error for Occupied {}
 impl embedded_io::Error for Occupied {
     fn kind(&self) -> embedded_io::ErrorKind {
         embedded_io::ErrorKind::Other
+    }
+}
+
+#[cfg(feature = "gateway")]
+impl Output {
+    /// Whether the last message has left.
+    pub fn is_free(&self) -> bool {
+        !self.begun || UARTE0.events_dma().tx().end().read() != 0
     }
 }
 

@@ -1,0 +1,318 @@
+//! All simulated robots behind one gateway: bytes of its line in, bytes of its line out.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use wdgnn_core::{
+    codec::Codec, flocking::Motion, refusal::Refusals, rhythm::Timing, robot::Robot, seal::Key, task::NodeId,
+};
+use wdgnn_protocol::{
+    companion::{self, Command},
+    gateway::{Down, Fate, Hello, LARGEST, Line, Up, VERSION},
+    mac,
+};
+
+use super::{
+    counts::Counts,
+    lookout::{Lookout, Sight},
+    simulated::{Overheard, Simulated, Words},
+};
+use crate::{
+    error::{Error, Result},
+    profiles::Profile,
+    world::flock::variation,
+};
+
+/// A byte in the air, in microseconds; preamble, delimiter and length are six of them, and the checksum two.
+const BYTE_US: u64 = 32;
+const AROUND_BYTES: u64 = 8;
+
+/// Who flies here, and how.
+#[allow(missing_debug_implementations, reason = "there is a key in it")]
+pub struct Settings {
+    /// The simulated robots' addresses, each with the motion that it starts with.
+    pub simulated: Vec<(NodeId, Motion)>,
+    /// How many robots there are in all, with addresses from 0 on: nobody else is heard.
+    pub robots: NodeId,
+    /// Radio range of simulated robots in metres.
+    pub radius: f32,
+    /// The swarm's key, if frames are sealed.
+    pub key: Option<Key>,
+    /// Any number: of slots, and of the boot counts by which sealed frames differ from those of every other flight. By chance wherever a
+    /// key is used that others use, too.
+    pub chance: u64,
+}
+
+/// Makes the robot with an address.
+type Make<'w, C> = Box<dyn FnMut(NodeId) -> Result<Robot<'w, C>> + 'w>;
+
+/// The flight.
+pub struct Flight<'w, C: Codec> {
+    settings: Settings,
+    make: Make<'w, C>,
+    /// Who is there.
+    pub lookout: Lookout,
+    line: Line,
+    gateway: Option<Hello>,
+    /// The gateway's time.
+    now: u64,
+    /// The robots, once the gateway has told the time.
+    robots: Vec<Simulated<'w, C>>,
+    /// Frames that are with the gateway, by number: whose, and what.
+    given: BTreeMap<u16, (usize, Arc<[u8]>)>,
+    number: u16,
+    /// The gateway's counts of lost frames and unread messages, as last told.
+    told: Option<[u16; 2]>,
+    /// What was heard until then belongs to ticks that are over.
+    closed: u64,
+    /// What was counted.
+    pub counts: Counts,
+    /// What simulated robots refused.
+    pub refused: Refusals,
+    /// Velocity variation of all robots, real ones as they say, at every tick of the first simulated one since its start.
+    pub variation: Vec<f64>,
+}
+
+impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Flight").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+impl<'w, C: Codec> Flight<'w, C> {
+    /// Robots that wait for their gateway.
+    #[must_use]
+    pub fn new(settings: Settings, make: impl FnMut(NodeId) -> Result<Robot<'w, C>> + 'w) -> Self {
+        let simulated = settings.simulated.iter().map(|(id, _)| *id).collect();
+        Self {
+            lookout: Lookout::new(settings.key, settings.robots, simulated),
+            settings,
+            make: Box::new(make),
+            line: Line::default(),
+            gateway: None,
+            now: 0,
+            robots: Vec::new(),
+            given: BTreeMap::new(),
+            number: 0,
+            told: None,
+            closed: 0,
+            counts: Counts::default(),
+            refused: Refusals::default(),
+            variation: Vec::new(),
+        }
+    }
+
+    /// What is said to a gateway that has not said anything yet.
+    #[must_use]
+    pub fn greeting() -> Vec<u8> {
+        encoded(&Down::Ask { version: VERSION })
+    }
+
+    /// Whether the gateway has introduced itself.
+    #[must_use]
+    pub fn is_greeted(&self) -> bool {
+        self.gateway.is_some()
+    }
+
+    /// Where simulated robots are at the gateway's time, by address.
+    #[must_use]
+    pub fn motions(&self) -> Vec<(NodeId, Motion)> {
+        self.robots.iter().map(|robot| (robot.id, robot.motion(self.now))).collect()
+    }
+
+    /// The gateway said these bytes: everything that there is to do until the time that they tell, and what is said to it.
+    ///
+    /// # Errors
+    /// Who is there is no gateway, another kind of one, or one that was reset in flight.
+    pub fn hear(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
+        let mut answer = Vec::new();
+        for byte in bytes {
+            let Some(message) = self.line.take(*byte) else { continue };
+            // A message is small, and what it does needs all of this.
+            let mut message = message.to_vec();
+            self.understand(&mut message, &mut answer)?;
+        }
+        Ok(answer)
+    }
+
+    fn understand(&mut self, message: &mut [u8], answer: &mut Vec<u8>) -> Result {
+        let mut other = message.to_vec();
+        match Up::decode(message) {
+            Some(Up::Hello(hello)) => self.greet(hello),
+            Some(Up::Other(version)) => Err(Error::usage(format!(
+                "the gateway speaks version {version} of its messages, this program {VERSION}: flash the gateway of this version"
+            ))),
+            // Before it has said what it is, nothing that it says has a meaning.
+            Some(_) if self.gateway.is_none() => Ok(()),
+            Some(Up::Heard { began, frame }) => {
+                self.counts.heard += 1;
+                self.overhear(began, frame, true);
+                Ok(())
+            }
+            Some(Up::Spoilt { began }) => {
+                self.counts.spoilt += 1;
+                self.robots.iter_mut().for_each(|robot| robot.spoilt(began));
+                Ok(())
+            }
+            Some(Up::Fate { number, fate, at }) => {
+                self.settle(number, fate, at);
+                Ok(())
+            }
+            Some(Up::Time { now, lost, unread }) => {
+                self.count([lost, unread]);
+                self.go_on(now, answer)
+            }
+            None if companion::decode::<Command>(&mut other).is_some() => Err(Error::usage(
+                "there is a robot at the other end of the line, not a gateway: flash the gateway's image (docs/bring-up.md)",
+            )),
+            None => {
+                // The first piece of what was being said when the line was opened is nobody's fault.
+                self.counts.damaged += u64::from(self.told.is_some());
+                Ok(())
+            }
+        }
+    }
+
+    fn greet(&mut self, hello: Hello) -> Result {
+        let carried = Profile::with_code(hello.profile.into());
+        if carried != Some(Profile::Dot154) {
+            return Err(Error::usage(format!(
+                "the gateway's radio carries the profile {}, this flight is on dot154",
+                carried.map_or("of another version", Profile::name)
+            )));
+        }
+        if self.gateway.is_some_and(|known| known.start != hello.start) {
+            return Err(Error::Failed("the gateway was reset in flight: its clock began anew".into()));
+        }
+        self.gateway = Some(hello);
+        Ok(())
+    }
+
+    /// Takes over what the gateway has counted.
+    fn count(&mut self, told: [u16; 2]) {
+        let before = self.told.replace(told).unwrap_or(told);
+        self.counts.lost += u64::from(told[0].wrapping_sub(before[0]));
+        self.counts.damaged += u64::from(told[1].wrapping_sub(before[1]));
+    }
+
+    /// A robot's broadcast was on the air.
+    fn overhear(&mut self, began: u64, frame: &[u8], real: bool) {
+        let Some((note, content)) = mac::content(frame) else {
+            self.counts.foreign += 1;
+            return;
+        };
+        let ended = began + BYTE_US * (AROUND_BYTES + frame.len() as u64);
+        self.counts.late_up += u64::from(ended <= self.closed);
+        let Sight { who, place } = self.lookout.see(content, real);
+        let overheard = Overheard { ended, content: content.into(), real };
+        for robot in &mut self.robots {
+            if let Some(who) = &who {
+                robot.keep_time(who, note, began);
+            }
+            if !real && who.is_some_and(|who| who.sender == robot.id) {
+                continue;
+            }
+            let here = robot.motion(ended).position;
+            let near = |place: &[f32; 2]| {
+                let [x, y] = [here[0] - place[0], here[1] - place[1]];
+                x * x + y * y <= self.settings.radius * self.settings.radius
+            };
+            // Whoever cannot be understood is not known to be far away: it is refused as what it is.
+            if place.as_ref().is_none_or(near) {
+                robot.receive(overheard.clone());
+            } else {
+                self.counts.beyond += 1;
+            }
+        }
+    }
+
+    /// What became of a frame.
+    fn settle(&mut self, number: u16, fate: Fate, at: u64) {
+        let Some((robot, frame)) = self.given.remove(&number) else { return };
+        match fate {
+            Fate::Sent => {
+                self.counts.sent += 1;
+                self.overhear(at, &frame, false);
+            }
+            Fate::Busy => {
+                self.counts.busy += 1;
+                self.robots[robot].crowded(at);
+            }
+            Fate::Late => self.counts.late_down += 1,
+            Fate::Refused => self.counts.refused_down += 1,
+        }
+    }
+
+    /// It is so late: the ticks that are due are run.
+    fn go_on(&mut self, now: u64, answer: &mut Vec<u8>) -> Result {
+        let Some(Hello { timing, .. }) = self.gateway else { return Ok(()) };
+        self.now = now;
+        if self.robots.is_empty() {
+            return self.begin(timing);
+        }
+        let ahead = u64::from(timing.period);
+        let due = |robot: &Simulated<'_, C>| robot.beat.begins <= now + ahead;
+        while let Some(next) = (0..self.robots.len())
+            .filter(|robot| due(&self.robots[*robot]))
+            .min_by_key(|robot| self.robots[*robot].beat.begins)
+        {
+            let begins = self.robots[next].beat.begins;
+            let closes = begins.saturating_sub(ahead);
+            self.closed = self.closed.max(closes);
+            let ticked = self.robots[next].tick(closes, now + ahead);
+            self.counts.robot_ticks += 1;
+            self.counts.taken_of_real += ticked.taken[0];
+            self.counts.taken_of_simulated += ticked.taken[1];
+            self.refused.add(&ticked.refused);
+            if let Some(words) = ticked.words {
+                self.say(next, words, answer);
+            }
+            if next == 0 && self.robots[0].flies(begins) {
+                self.look(begins);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everybody is switched on.
+    fn begin(&mut self, timing: Timing) -> Result {
+        let mut chance = self.settings.chance;
+        for &(id, start) in &self.settings.simulated {
+            let mut robot = (self.make)(id)?;
+            robot.set_robots(self.settings.robots);
+            // SplitMix64: one number after the other, each as good as any.
+            let [slots, boot] = std::array::from_fn(|_| {
+                chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mixed = (chance ^ chance >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+                (mixed >> 32) as u32
+            });
+            // The lower half, so that there is room to count on, as on a board.
+            robot.set_boot(boot >> 1);
+            self.robots.push(Simulated::new(robot, timing, start, self.now, slots));
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, robot: usize, Words { at, frame }: Words, answer: &mut Vec<u8>) {
+        self.number = self.number.wrapping_add(1);
+        answer.extend(encoded(&Down::Send { number: self.number, at, frame: &frame }));
+        self.given.insert(self.number, (robot, frame));
+        self.counts.given += 1;
+    }
+
+    /// How well everybody flocks: simulated robots as they are, real ones as they say.
+    fn look(&mut self, at: u64) {
+        let here = self.robots.iter().map(|robot| robot.motion(at).velocity);
+        let there = self.lookout.sightings.real.values().map(|seen| seen.motion.velocity);
+        self.variation.push(variation(here.chain(there)));
+    }
+}
+
+fn encoded(message: &Down<'_>) -> Vec<u8> {
+    let mut bytes = [0; LARGEST];
+    let length = message.encode(&mut bytes).unwrap_or(0);
+    bytes[..length].to_vec()
+}
+
+#[cfg(test)]
+mod tests;

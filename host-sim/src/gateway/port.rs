@@ -1,0 +1,125 @@
+//! The gateway's line on this machine: a serial port. The only place where the wall clock counts, and only for silence.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{OFlags, fcntl_setfl},
+    termios::{ControlModes, OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr},
+};
+use wdgnn_core::codec::Codec;
+use wdgnn_protocol::gateway::BAUD;
+
+use super::flight::Flight;
+use crate::error::{Error, Result};
+
+/// A gateway that has not introduced itself is asked again so often, ...
+const ASK_EVERY: Duration = Duration::from_millis(250);
+/// ... and not for longer than this.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// A gateway tells the time a thousand times a second: one that is silent for so long is gone.
+const SILENT: Duration = Duration::from_secs(1);
+/// Ctrl-C is looked for so often.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// Opens a serial port: bytes as they are, at the gateway's rate.
+fn open(path: &Path) -> Result<File> {
+    let name = path.display();
+    // Without waiting for a carrier, and without becoming this program's terminal.
+    let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits().cast_signed();
+    let port = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
+    let port = port.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::usage(format!(
+            "there is no serial port {name}: is the gateway plugged in? (/dev/ttyACM* or /dev/ttyUSB* on Linux, /dev/tty.usb* on macOS)"
+        )),
+        io::ErrorKind::PermissionDenied => Error::usage(format!(
+            "{name} may not be opened: on Linux, serial ports are for members of the group dialout"
+        )),
+        _ => Error::usage(format!("{name} cannot be opened: {error}")),
+    })?;
+    let set = || -> rustix::io::Result<()> {
+        let mut settings = tcgetattr(&port)?;
+        settings.make_raw();
+        settings.control_modes |= ControlModes::CLOCAL | ControlModes::CREAD;
+        settings.set_speed(BAUD)?;
+        tcsetattr(&port, OptionalActions::Now, &settings)?;
+        fcntl_setfl(&port, OFlags::empty())?;
+        tcflush(&port, QueueSelector::IFlush)
+    };
+    set().map_err(|error| Error::usage(format!("{name} is no serial port for {BAUD} baud: {error}")))?;
+    Ok(port)
+}
+
+/// Flies until `over` says so, or somebody wants an end.
+///
+/// # Errors
+/// [`Error::Usage`] when there is no such port or no gateway at its other end; [`Error::Failed`] when the gateway is lost in flight;
+/// [`Error::Interrupted`].
+pub fn fly<C: Codec>(
+    path: &Path,
+    flight: &mut Flight<'_, C>,
+    stop: &AtomicBool,
+    mut over: impl FnMut(&Flight<'_, C>) -> bool,
+) -> Result {
+    let mut port = open(path)?;
+    let name = path.display();
+    let lost = |error: io::Error| Error::Failed(format!("the gateway at {name} is lost: {error}"));
+    let begun = Instant::now();
+    let (mut asked, mut heard, mut any) = (None::<Instant>, begun, false);
+    while !over(flight) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if !flight.is_greeted() && asked.is_none_or(|asked| asked.elapsed() > ASK_EVERY) {
+            asked = Some(Instant::now());
+            // A zero ends whatever the line was in the middle of.
+            port.write_all(&[&[0][..], &Flight::<C>::greeting()].concat()).map_err(lost)?;
+        }
+        let _ = poll(&mut [PollFd::new(&port, PollFlags::IN)], Some(&LOOK));
+        let bytes = available(&mut port).map_err(lost)?;
+        if bytes.is_empty() {
+            if flight.is_greeted() && heard.elapsed() > SILENT {
+                return Err(Error::Failed(format!("the gateway at {name} fell silent in flight")));
+            }
+        } else {
+            (heard, any) = (Instant::now(), true);
+            let answer = flight.hear(&bytes)?;
+            port.write_all(&answer).map_err(lost)?;
+        }
+        if !flight.is_greeted() && begun.elapsed() > PATIENCE {
+            return Err(Error::usage(if any {
+                format!(
+                    "what is at {name} is no gateway: something is said there, and nothing of it is a gateway's"
+                )
+            } else {
+                format!(
+                    "the gateway at {name} is silent: is it flashed (docs/bring-up.md), and is this its port?"
+                )
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// What has come, without waiting for more.
+fn available(port: &mut File) -> io::Result<Vec<u8>> {
+    let mut waiting = [PollFd::new(&*port, PollFlags::IN)];
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if poll(&mut waiting, Some(&none))? == 0 {
+        return Ok(Vec::new());
+    }
+    let mut bytes = vec![0; 4_096];
+    let count = port.read(&mut bytes)?;
+    if count == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    bytes.truncate(count);
+    Ok(bytes)
+}

@@ -1,0 +1,277 @@
+//! Simulated robots in the air of real ones: the gateway's image as it is flashed, robots' images as they are flashed, and the PC's side as
+//! it is. In the chips' own time, but for the one test that goes through a serial port of this machine.
+
+#![cfg(feature = "emulated")]
+
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use chip::{
+    MICROSECOND,
+    air::SECOND,
+    chip::{Chip, Kind, reason},
+    image,
+    radio::Frame,
+};
+use host_sim::{
+    chips::{Settings, ports},
+    error::Error,
+    gateway::port,
+};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use system_tests::{
+    chips,
+    gateway::{BOARDS, IMAGE, Mixed, gateway_of, simulated},
+    image::alone,
+};
+use wdgnn_core::refusal::Refusals;
+use wdgnn_protocol::gateway::{BAUD, Down, Hello, LARGEST, Line, Up};
+
+const MILLISECOND: u64 = SECOND / 1_000;
+
+/// Frames that robots on chips have refused so far.
+fn refused(mixed: &Mixed) -> u64 {
+    mixed.chips.flown.iter().map(|robot| robot.refused).sum()
+}
+
+/// Nobody was reset, robots on chips did what their twins do, and everybody is in everybody's company.
+fn assert_sound(mixed: Mixed, simulated: u8) {
+    assert!(mixed.gateway_restarts().is_empty(), "{:?}", mixed.gateway_restarts());
+    let outcome = mixed.chips.finish();
+    let others = simulated + outcome.robots.len() as u8 - 1;
+    for (index, robot) in outcome.robots.iter().enumerate() {
+        assert!(robot.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE), "robot {index}");
+        assert_eq!(robot.differs, None, "robot {index} and its native twin");
+        let known = robot.status.map(|status| (status.neighbours, status.company));
+        assert_eq!(known, Some((others, others)), "robot {index}");
+    }
+}
+
+#[test]
+fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_ones_do() {
+    let (mut together, mut native) = (0.0, 0.0);
+    for seed in [1, 2, 3] {
+        let mut mixed = Mixed::new(3, 3, seed, 3.0);
+        mixed.run_until(0.0);
+        // While clocks are still to agree, a frame may be of another time.
+        let before = refused(&mixed);
+        mixed.run_until(3.0);
+        let counts = &mixed.simulated.counts;
+        assert_eq!(
+            (counts.late_up, counts.late_down, counts.lost, counts.damaged),
+            (0, 0, 0, 0),
+            "seed {seed}"
+        );
+        assert_eq!((counts.foreign, counts.refused_down), (0, 0), "seed {seed}");
+        // A frame may still be on its way, and a channel may be occupied before slots are agreed upon.
+        assert!(counts.sent >= 200 && counts.sent + 8 >= counts.given, "seed {seed}: {counts:?}");
+        // Three chips speak twenty times a second, less what they listen; all three simulated robots hear every frame.
+        assert!(counts.heard >= 200, "seed {seed}: {counts:?}");
+        assert!(counts.taken_of_real as f64 >= 0.97 * 3.0 * counts.heard as f64, "seed {seed}: {counts:?}");
+        assert!(
+            counts.taken_of_simulated as f64 >= 0.97 * 2.0 * counts.sent as f64,
+            "seed {seed}: {counts:?}"
+        );
+        assert_eq!(mixed.simulated.refused, Refusals::default(), "seed {seed}");
+        assert_eq!(refused(&mixed) - before, 0, "seed {seed}: frames that robots on chips refused in flight");
+        let seen: Vec<u16> = mixed.simulated.lookout.sightings.real.keys().copied().collect();
+        assert_eq!(seen, [0, 1, 2], "seed {seed}");
+        assert!(mixed.simulated.lookout.sightings.taken.is_empty());
+        let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
+        assert!(last < 0.002, "seed {seed}: they fly as one, {last}");
+        together += mixed.variation.iter().sum::<f64>();
+        native += mixed.native();
+        assert_sound(mixed, 3);
+    }
+    assert!(together <= 1.1 * native, "variation {together} together, {native} natively");
+}
+
+#[test]
+fn five_and_five_share_all_ten_slots_of_one_air() {
+    let mut mixed = Mixed::new(5, 5, 6, 2.0);
+    mixed.run_until(2.0);
+    let counts = mixed.simulated.counts.clone();
+    assert_eq!((counts.late_up, counts.late_down, counts.lost, counts.damaged), (0, 0, 0, 0), "{counts:?}");
+    // Somebody who finds its slot taken at first finds another; then all ten speak twenty times a second, less what they listen.
+    assert!(counts.sent >= 250 && counts.heard >= 250 && counts.busy <= 10, "{counts:?}");
+    assert!(counts.taken_of_real as f64 >= 0.97 * 5.0 * counts.heard as f64, "{counts:?}");
+    let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
+    assert!(last < 0.05 * mixed.variation[0], "they flock: {last}");
+    assert_sound(mixed, 5);
+}
+
+#[test]
+fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
+    let mut mixed = Mixed::new(3, 3, 2, 3.0);
+    // What a PC may take: slots begin 10.9 ms after the gateway's word, of which the line takes its part.
+    mixed.takes = 7 * MILLISECOND;
+    mixed.run_until(1.0);
+    assert_eq!(mixed.simulated.counts.late_down, 0, "{:?}", mixed.simulated.counts);
+    let (sent, refused_before) = (mixed.simulated.counts.sent, refused(&mixed));
+    mixed.takes = 30 * MILLISECOND;
+    mixed.run_until(1.5);
+    mixed.takes = 0;
+    mixed.run_until(3.0);
+    let counts = &mixed.simulated.counts;
+    // Half a second and what was under way are eleven exchanges of three robots, less what they listen.
+    assert!((20..=36).contains(&counts.late_down), "{counts:?}");
+    assert!(counts.sent >= sent + 70, "and then they are heard again: {counts:?}");
+    assert!(counts.sent + counts.late_down + 8 >= counts.given, "{counts:?}");
+    assert_eq!((counts.late_up, counts.lost, counts.damaged), (0, 0, 0));
+    assert_eq!(refused(&mixed) - refused_before, 0, "no frame was sent in another tick's time");
+    assert_eq!(mixed.simulated.refused, Refusals::default());
+    assert_sound(mixed, 3);
+}
+
+#[test]
+fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut mixed = Mixed::new(2, 2, 4, 2.0);
+    let mut next = 0;
+    while mixed.chips.air.now() < mixed.chips.end() {
+        let now = mixed.chips.air.now();
+        if (SECOND / 2..2 * SECOND).contains(&now) {
+            let mut burst: Vec<u8> = (0..random.random_range(0..30)).map(|_| random.random()).collect();
+            // In the middle of a good message, too; what is well-formed has times and frames that cannot be.
+            burst.push(0);
+            let frame: Vec<u8> = (0..random.random_range(0..=125)).map(|_| random.random()).collect();
+            let at = [0, u64::MAX, random.random()][random.random_range(0..3)];
+            let mut bytes = [0; LARGEST];
+            let number = random.random_range(40_000..50_000);
+            let length = Down::Send { number, at, frame: &frame }.encode(&mut bytes).unwrap();
+            if random.random_range(0..8) == 0 {
+                burst.extend(&bytes[..length]);
+            }
+            mixed.give(&burst);
+        }
+        if now >= next {
+            next = now + 40 * MILLISECOND;
+            let content: Vec<u8> = (0..20).map(|_| random.random()).collect();
+            let whole = random.random();
+            let frame = Frame { length: 22, content: content.into(), whole, channel: 80 };
+            mixed.chips.air.inject(now, None, frame);
+        }
+        mixed.step();
+    }
+    let counts = &mixed.simulated.counts;
+    assert!(counts.damaged > 500, "{counts:?}");
+    assert!(counts.foreign > 10 && counts.spoilt > 10, "{counts:?}");
+    assert!(counts.sent > 60 && counts.heard > 60, "{counts:?}");
+    assert!(mixed.gateway_restarts().is_empty(), "{:?}", mixed.gateway_restarts());
+    let stack = mixed.gateway_stack();
+    assert!(stack <= 6 * 1024, "{stack} bytes of stack, of 16 KiB");
+}
+
+/// What a gateway says about itself.
+fn hello(chip: &mut Chip) -> Option<Hello> {
+    let mut line = Line::default();
+    let said = std::mem::take(&mut chip.parts().uarte.sent);
+    said.into_iter().find_map(|(_, byte)| match Up::decode(line.take(byte)?) {
+        Some(Up::Hello(hello)) => Some(hello),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked() {
+    for (feature, kind, begins) in BOARDS {
+        let pieces = image::elf(&fs::read(gateway_of(feature)).unwrap()).unwrap();
+        let mut chip = Chip::new(kind, 77);
+        chip.flash(&pieces);
+        chip.boot_from(begins);
+        chip.power_on(0);
+        chip.run(100_000 * MICROSECOND);
+        let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} says nothing"));
+        assert_eq!((first.profile, first.timing.period, first.timing.slots), (2, 10_000, 2), "{feature}");
+        let mut ask = [0; LARGEST];
+        let length = Down::Ask { version: 1 }.encode(&mut ask).unwrap();
+        let now = chip.now();
+        chip.parts().uarte.hear(now, BAUD.into(), &ask[..length]);
+        chip.run(110_000 * MICROSECOND);
+        assert_eq!(hello(&mut chip), Some(first), "{feature}");
+        assert!(
+            chip.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE),
+            "{:?}",
+            chip.restarts
+        );
+        assert_eq!(chip.complaints(), Vec::<String>::new(), "{feature}");
+    }
+}
+
+#[test]
+fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
+    let provision = |options: &[&str]| {
+        let mut command = Command::new("python3");
+        command.arg(&script).args(["--board", "nrf52840", "--out"]).arg(folder.path()).args(options);
+        let output = alone(|| command.output().unwrap());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(provision(&["--gateway"]), (Some(0), String::new()));
+    let hex = fs::read_to_string(folder.path().join("nrf52840-gateway.hex")).unwrap();
+    let mut chip = Chip::new(Kind::Nrf52840, 78);
+    image::hex(&hex).unwrap().iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+    chip.power_on(0);
+    chip.run(100_000 * MICROSECOND);
+    assert!(hello(&mut chip).is_some());
+    let [robot, gateway] = [&*chips::IMAGE, &*IMAGE].map(|path| path.display().to_string());
+    for (options, sentence) in [
+        (["--gateway", "--image", &robot], "is a robot's image"),
+        (["--robots=1", "--image", &gateway], "is a gateway's image"),
+        (["--gateway", "--key", &robot], "leave --key out"),
+    ] {
+        let (code, said) = provision(&options);
+        assert!(code == Some(2) && said.contains(sentence), "{options:?}: {said}");
+    }
+}
+
+#[test]
+fn over_a_serial_port_three_simulated_robots_fly_with_three_that_a_companion_flies() {
+    const ROBOTS: usize = 3;
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = Some(fs::read(&*IMAGE).unwrap());
+    let mut settings = Settings { gateway, ..chips::settings(2 * ROBOTS, 1, 120.0) };
+    settings.start.truncate(ROBOTS);
+    let (ended, failed) = (AtomicBool::new(false), |error: Error| panic!("{error}"));
+    let ends = || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    thread::scope(|scope| {
+        scope.spawn(|| ports::serve(&settings, folder.path(), ends));
+        // The gateway's port is the last that is made.
+        while !folder.path().join("gateway").exists() {
+            thread::yield_now();
+        }
+        let companions = scope.spawn(|| {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/companion.py");
+            let ports =
+                (0..ROBOTS).flat_map(|robot| ["--port".into(), folder.path().join(format!("robot{robot}"))]);
+            Command::new("python3")
+                .arg(script)
+                .args(ports)
+                .args(["--seconds", "6", "--kick", "-1"])
+                .output()
+                .unwrap()
+        });
+        let mut flight = simulated(ROBOTS, ROBOTS, 1);
+        // How many are late is a question of this machine; that they are counted, and that some are not, is not.
+        let flown =
+            port::fly(&folder.path().join("gateway"), &mut flight, &AtomicBool::new(false), |flight| {
+                flight.variation.len() >= 150
+            });
+        flown.unwrap_or_else(failed);
+        let companions = companions.join().unwrap();
+        ended.store(true, Ordering::Relaxed);
+        let counts = &flight.counts;
+        assert!(counts.taken_of_real > 0 && counts.heard > 0 && counts.given > 0, "{counts:?}");
+        assert!(counts.sent + counts.late_down + counts.busy + 8 >= counts.given, "{counts:?}");
+        assert_eq!((counts.late_up, counts.foreign), (0, 0), "{counts:?}");
+        assert_eq!(flight.lookout.sightings.real.len(), ROBOTS, "{:?}", flight.lookout.sightings);
+        assert!(companions.status.success(), "{}", String::from_utf8_lossy(&companions.stderr));
+    });
+}
