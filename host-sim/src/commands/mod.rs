@@ -19,6 +19,8 @@ pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
 #[cfg(feature = "workers")]
+pub mod swarm_launch;
+#[cfg(feature = "workers")]
 pub mod swarm_workers;
 pub mod sweep;
 pub mod theorem;

@@ -42,9 +42,9 @@ impl ChecksumShare {
         }
     }
 
-    /// A robot of another worker's is next.
-    pub fn pass_over(&mut self) {
-        self.ahead += 1;
+    /// So many robots of other workers' are next.
+    pub fn pass_over(&mut self, robots: u64) {
+        self.ahead += robots;
     }
 
     /// Takes in what an own robot did in a tick: as many numbers as everybody.
@@ -151,7 +151,7 @@ mod tests {
                 whole.add(command, wide);
                 let owner = random.random_range(0..workers) as usize;
                 for (worker, share) in shares.iter_mut().enumerate() {
-                    if worker == owner { share.add(command, wide) } else { share.pass_over() }
+                    if worker == owner { share.add(command, wide) } else { share.pass_over(1) }
                 }
             }
             let sums = shares.into_iter().map(|share| share.finish(5));
