@@ -124,9 +124,9 @@ launch() {
     until_true all_gone $workers
     # What cannot be is told once, with its exit code, and nobody is started again for it.
     code=0
-    "$program" swarm --robots 100000 --workers 2 --radius 0.2 --ticks 5 > /dev/null 2> "$folder/all.err" || code=$?
+    "$program" swarm --workers 2 --collisions --ticks 5 > /dev/null 2> "$folder/all.err" || code=$?
     [ "$code" = 2 ] || fail "exit code $code of what cannot be: $(cat "$folder/all.err")"
-    grep -q "no start found" "$folder/all.err" || fail "$(cat "$folder/all.err")"
+    grep -q "collisions is for a --profile that a radio carries" "$folder/all.err" || fail "$(cat "$folder/all.err")"
     ! grep -q "started again" "$folder/all.err" || fail "$(cat "$folder/all.err")"
     # Ctrl-C, an end that is asked for, and one that is not.
     for signal in INT TERM KILL; do
@@ -135,7 +135,6 @@ launch() {
         until_true has_workers "$launcher" 3
         workers=$(started_by "$launcher")
         sleep 0.5
-        # A background job of a script ignores SIGINT; TERM goes the same way.
         kill -"$signal" "$launcher"
         wait "$launcher" 2> /dev/null || true
         until_true all_gone $workers

@@ -253,7 +253,8 @@ impl SwarmArguments {
         if let Some(workers) = self.workers.workers {
             let (restarts, json) = (self.workers.restarts(), self.outputs.json);
             let launch = Launch { workers: workers.into(), restarts, json };
-            return launch.fly::<W>(&stop_on_interrupt()?);
+            let stop = stop_on_interrupt()?;
+            return launch.fly::<W>(&stop);
         }
         #[cfg(feature = "workers")]
         if self.workers.worker.is_some() {
