@@ -205,6 +205,8 @@ compare 2 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.3 --forge 5
 compare 4 --profile espnow --key "$folder/swarm.key" --collisions --partition 50-100 --interference 0.1:3
 compare 3 --kill 3@50 --reboot 7@80 --drop 5@20-60 --join 0.3@100 --motor stuck:0.2@50 --sensor frozen:0.2@80
 compare 2 --task coverage --robots 30
+# More than there are addresses: packed, past a snapshot.
+compare 3 --robots 70000 --ticks 52
 lose
 launch
 apart

@@ -221,7 +221,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
     }
 
     /// The second half: everybody here hears, acts and learns.
-    fn listen_in(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+    fn listen_in(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
         let (radios, on, mine) = (&mut self.ears.radios, &self.on, &self.mine);
         let forged = self.medium.carry(scene, &self.said, |robot, frame| {
             if on[robot] && mine.as_ref().is_none_or(|mine| mine[robot]) {
@@ -262,7 +262,6 @@ impl<'a, T: Flown> OnAir<'a, T> {
             self.watch.inspect(scene, &self.medium, &thoughts);
         }
         self.heard = heard;
-        Ok(())
     }
 
     /// Whether a robot is flown here.
@@ -288,7 +287,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
 impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
         self.speak_in(scene)?;
-        self.listen_in(scene, commands)
+        self.listen_in(scene, commands);
+        Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
@@ -359,7 +359,9 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         // Nobody here knows everybody who has had word of whom.
         self.notices = Notices::default();
         let mut mine = vec![false; self.on.len()];
-        own.iter().for_each(|(robot, _)| mine[*robot as usize] = true);
+        for (robot, _) in own {
+            mine[*robot as usize] = true;
+        }
         for robot in (0..mine.len()).filter(|robot| !mine[*robot]) {
             self.robots.leave(robot);
         }
@@ -381,11 +383,11 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
     fn listen(&mut self, near: &Near<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
         let mut spread = std::mem::take(&mut self.spread);
         let mut all = Vec::new();
-        let listened = self.listen_in(&spread.listening(near, self.on.len()), &mut all);
+        self.listen_in(&spread.listening(near, self.on.len()), &mut all);
         self.spread = spread;
         commands.clear();
         commands.extend(near.numbers.iter().filter_map(|robot| all.get(*robot as usize)));
-        listened
+        Ok(())
     }
 
     fn wide(&self, row: usize) -> Option<&[f32]> {

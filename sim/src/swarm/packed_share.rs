@@ -54,6 +54,9 @@ struct Slot<M: Model, T: Flown> {
     command: T::Output,
 }
 
+/// Some robots, and where what they say goes.
+type Speaking<'a, M, T> = (&'a mut [Slot<M, T>], &'a mut [Option<BeaconOf<M, T>>]);
+
 impl<T, M> PackedShare<T, M>
 where
     T: Flown,
@@ -87,17 +90,13 @@ where
     fn seat(&mut self, state: T::State) -> u32 {
         let robot = Robot::new(kind(&self.blueprint), state);
         let slot = Slot { robot, row: NOBODY, command: T::nothing() };
-        match self.free.pop() {
-            Some(free) => {
-                self.slots[free as usize] = slot;
-                free
-            }
-            None => {
-                self.slots.push(slot);
-                self.said.push(None);
-                self.slots.len() as u32 - 1
-            }
+        if let Some(free) = self.free.pop() {
+            self.slots[free as usize] = slot;
+            return free;
         }
+        self.slots.push(slot);
+        self.said.push(None);
+        self.slots.len() as u32 - 1
     }
 
     /// Finds everybody's row in the scene, and of everybody in it where its words are.
@@ -106,7 +105,7 @@ where
         if !self.came.is_empty() {
             self.own.append(&mut self.came);
             // Runs that are in order already: who was here, and who came from each worker.
-            self.own.sort();
+            self.own.sort_by_key(|(number, _)| *number);
         }
         self.told.sort_by_key(|(number, _)| *number);
         let mut own = self.own.iter().peekable();
@@ -164,7 +163,7 @@ where
         let (parallel, some) = pieces(self.slots.len());
         let Self { blueprint, slots, said, .. } = self;
         let (kind, states, tick) = (kind(blueprint), near.scene.states, near.scene.tick);
-        let speak = |(slots, said): (&mut [Slot<M, T>], &mut [Option<BeaconOf<M, T>>])| {
+        let speak = |(slots, said): Speaking<'_, M, T>| {
             for (Slot { robot, row, .. }, said) in slots.iter_mut().zip(said) {
                 if *row != NOBODY {
                     let row = *row as usize;
