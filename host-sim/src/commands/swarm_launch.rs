@@ -7,6 +7,7 @@ use std::{
     ffi::OsString,
     io::Read,
     net::TcpListener,
+    ops::Range,
     process::{Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
@@ -25,6 +26,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The exit code of who was told what cannot be: told so again, it would not be any different.
 const USAGE: i32 = 2;
+
+/// Workers on this machine listen at some of these.
+const PORTS: Range<u16> = 20_000..32_000;
 
 /// So many workers, and how often one of them is started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,15 +228,18 @@ fn given_up(number: usize, status: ExitStatus, restarts: u32, said: &str) -> Err
     ))
 }
 
-/// Addresses on this machine that nobody listens at.
+/// Addresses on this machine that nobody listens at. Between two lives of a worker its port is nobody's: systems draw ports for the other end of
+/// connections from 32768 on, and these are below.
 fn addresses(workers: usize) -> Result<String> {
-    let none = |why| Error::Failed(format!("there is no free port on this machine: {why}"));
-    let bound: Vec<TcpListener> = (0..workers)
-        .map(|_| TcpListener::bind("127.0.0.1:0"))
-        .collect::<std::io::Result<_>>()
-        .map_err(none)?;
-    let addresses = bound.iter().map(|listener| Ok(listener.local_addr()?.to_string()));
-    Ok(addresses.collect::<std::io::Result<Vec<String>>>().map_err(none)?.join(","))
+    let ports = PORTS.cycle().skip(std::process::id() as usize * 61 % PORTS.len()).take(PORTS.len());
+    let free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    let addresses: Vec<String> = free.take(workers).map(|port| format!("127.0.0.1:{port}")).collect();
+    if addresses.len() < workers {
+        return Err(Error::Failed(format!(
+            "there are no {workers} free ports on this machine: end what listens at them"
+        )));
+    }
+    Ok(addresses.join(","))
 }
 
 #[cfg(all(test, unix))]
