@@ -9,13 +9,18 @@ use crate::{
     world::World,
 };
 
-// Sixteen bytes at a time.
-static CRC: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_XZ);
+/// Sixteen bytes at a time; byte by byte on a page, which is to be small (32 KB of tables against 2).
+#[cfg(not(target_family = "wasm"))]
+type Lookup = Table<16>;
+#[cfg(target_family = "wasm")]
+type Lookup = Table<1>;
+
+static CRC: Crc<u64, Lookup> = Crc::<u64, Lookup>::new(&CRC_64_XZ);
 
 /// A digest in the making.
 #[derive(Clone)]
 pub struct FlightDigest {
-    digest: Digest<'static, u64, Table<16>>,
+    digest: Digest<'static, u64, Lookup>,
     /// A robot's bytes.
     bytes: Vec<u8>,
 }
