@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Several processes fly one swarm, and print the digest of one process: two and four of them, with everything that goes wrong, one that is
-# killed in the middle, and in two network namespaces (as root, with iproute2). The build takes minutes: Zenoh is some 280 crates.
+# killed in the middle, started again by hand and by the launcher, and in two network namespaces (as root, with iproute2). The build takes minutes: Zenoh is some 280 crates.
 #
 #   workers/test.sh            all of it
+#   workers/test.sh launch     only what starts workers by itself
 #   workers/test.sh speed      only the measurement: 100,000 robots on one worker and on two
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,8 @@ program="${CARGO_TARGET_DIR:-target}/debug/host-sim"
 folder=$(mktemp -d)
 trap 'jobs -p | xargs -r kill 2> /dev/null || true; rm -rf "$folder"' EXIT
 printf 000102030405060708090a0b0c0d0e0f > "$folder/swarm.key"
-port=$((20000 + RANDOM % 20000))
+# Below those that systems draw for the other end of connections.
+port=$((20000 + RANDOM % 12000))
 
 fail() {
     echo "FAILED: $*" >&2
@@ -70,6 +72,77 @@ lose() {
     echo "same digest with a killed worker: $(digest "$folder/one"), $(grep -o 'everybody goes on from tick.*' "$folder/0.err")"
 }
 
+# The workers that a launcher has started.
+started_by() {
+    pgrep -P "$1" -f -- '--worker ' | sort
+}
+
+# Waits until a command is true, for up to half a minute.
+until_true() {
+    for _ in $(seq 300); do
+        if "$@"; then return; fi
+        sleep 0.1
+    done
+    fail "in vain: $*"
+}
+
+has_workers() {
+    [ "$(started_by "$1" | wc -l)" = "$2" ]
+}
+
+all_gone() {
+    ! kill -0 "$@" 2> /dev/null
+}
+
+# One command starts all workers, and one again that is killed; whatever ends it, no worker is left.
+launch() {
+    local flight=(--robots 200 --ticks 3000 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.2) launcher workers code
+    "$program" swarm "${flight[@]}" > "$folder/one"
+    "$program" swarm "${flight[@]}" --workers 3 > "$folder/all" 2> "$folder/all.err" &
+    launcher=$!
+    until_true has_workers "$launcher" 3
+    sleep 1.5
+    kill -9 "$(started_by "$launcher" | sed -n 2p)" || fail "the flight was over before a worker could be killed: give it more ticks"
+    wait "$launcher" || fail "the launcher: $(cat "$folder/all.err")"
+    grep -q "died (signal: 9 (SIGKILL)): it is started again" "$folder/all.err" || fail "nobody died: $(cat "$folder/all.err")"
+    [ "$(digest "$folder/all")" = "$(digest "$folder/one")" ] || fail "launched workers: $(cat "$folder/all")"
+    [ "$(grep -c '^worker [012] ' "$folder/all")" = 3 ] || fail "not a line for each: $(cat "$folder/all")"
+    echo "same digest with a launcher and a killed worker: $(digest "$folder/all"), $(grep -o 'worker . died.*' "$folder/all.err")"
+    # It dies as often as it is started again, and then everybody ends.
+    "$program" swarm "${flight[@]}" --workers 2 --restarts 1 > "$folder/all" 2> "$folder/all.err" &
+    launcher=$!
+    for _ in 1 2; do
+        until_true has_workers "$launcher" 2
+        sleep 0.5
+        workers=$(started_by "$launcher")
+        kill -9 "$(echo "$workers" | sed -n 2p)"
+        sleep 0.5
+    done
+    code=0
+    wait "$launcher" || code=$?
+    [ "$code" = 1 ] || fail "exit code $code of a launcher that gave up"
+    grep -q "after it was started again 1 times" "$folder/all.err" || fail "$(cat "$folder/all.err")"
+    until_true all_gone $workers
+    # What cannot be is told once, with its exit code, and nobody is started again for it.
+    code=0
+    "$program" swarm --workers 2 --collisions --ticks 5 > /dev/null 2> "$folder/all.err" || code=$?
+    [ "$code" = 2 ] || fail "exit code $code of what cannot be: $(cat "$folder/all.err")"
+    grep -q "collisions is for a --profile that a radio carries" "$folder/all.err" || fail "$(cat "$folder/all.err")"
+    ! grep -q "started again" "$folder/all.err" || fail "$(cat "$folder/all.err")"
+    # Ctrl-C, an end that is asked for, and one that is not.
+    for signal in INT TERM KILL; do
+        "$program" swarm "${flight[@]}" --workers 3 > /dev/null 2> "$folder/all.err" &
+        launcher=$!
+        until_true has_workers "$launcher" 3
+        workers=$(started_by "$launcher")
+        sleep 0.5
+        kill -"$signal" "$launcher"
+        wait "$launcher" 2> /dev/null || true
+        until_true all_gone $workers
+    done
+    echo "no worker is left behind by a launcher that is interrupted, ended or killed"
+}
+
 # Two workers in network namespaces of their own, with a cable in between.
 apart() {
     if [ "$(id -u)" != 0 ] || ! ip netns add wdgnn-one 2> /dev/null; then
@@ -116,10 +189,12 @@ speed() {
     done
 }
 
-if [ "${1:-}" = speed ]; then
-    speed
-    exit
-fi
+case "${1:-}" in
+    speed | launch)
+        "$1"
+        exit
+        ;;
+esac
 for workers in 2 4; do
     compare "$workers"
     compare "$workers" --robots 1000 --ticks 60
@@ -131,5 +206,8 @@ compare 2 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.3 --forge 5
 compare 4 --profile espnow --key "$folder/swarm.key" --collisions --partition 50-100 --interference 0.1:3
 compare 3 --kill 3@50 --reboot 7@80 --drop 5@20-60 --join 0.3@100 --motor stuck:0.2@50 --sensor frozen:0.2@80
 compare 2 --task coverage --robots 30
+# More than there are addresses: packed, past a snapshot.
+compare 3 --robots 70000 --ticks 52
 lose
+launch
 apart

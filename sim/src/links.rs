@@ -296,22 +296,43 @@ impl Links {
             .flat_map(|robot| self.of(robot).iter().map(move |&other| (robot, other as usize)))
             .filter(|(robot, other)| robot < other)
     }
+}
 
-    /// Whether every robot can reach every other over links.
-    #[must_use]
-    pub fn connected(&self) -> bool {
-        let robots = self.robots();
-        let mut reached = vec![false; robots];
-        let mut open = vec![0; usize::from(robots > 0)];
-        let mut count = 0;
-        while let Some(robot) = open.pop() {
-            if !std::mem::replace(&mut reached[robot], true) {
-                count += 1;
-                open.extend(self.of(robot).iter().map(|&other| other as usize));
-            }
+/// Whether every robot can reach every other over links of up to `radius`, and no two are nearer to each other than `closest`. Links are not
+/// kept: of a swarm that several machines fly, each looks at all of it once.
+#[must_use]
+pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
+    let mut grid = Grid::default();
+    grid.sort(places, radius);
+    let within = square_of(radius);
+    // Each is in the group of another one with a smaller number, or the first of its own.
+    let mut first: Vec<u32> = (0..).take(places.len()).collect();
+    let mut group = |mut robot: u32, with: Option<u32>| {
+        while first[robot as usize] != robot {
+            // Half of the way is saved for the next time.
+            first[robot as usize] = first[first[robot as usize] as usize];
+            robot = first[robot as usize];
         }
-        count == robots
+        let joined = with.is_some_and(|with| with != robot);
+        if let Some(with) = with {
+            first[robot.max(with) as usize] = robot.min(with);
+        }
+        (robot, joined)
+    };
+    let mut groups = places.len();
+    let mut others = Vec::new();
+    for (robot, place) in (0..).zip(places) {
+        others.clear();
+        grid.around(robot, place, within, &mut others);
+        for other in others.iter().filter(|other| **other > robot) {
+            if distance(place, &places[*other as usize]) < closest {
+                return false;
+            }
+            let (own, _) = group(robot, None);
+            groups -= usize::from(group(*other, Some(own)).1);
+        }
     }
+    groups <= 1
 }
 
 /// Distance between two places in metres.
@@ -420,8 +441,14 @@ mod tests {
     #[test]
     fn a_chain_is_connected_until_a_link_breaks() {
         let chain = |gap: f32| [0.0, 1.0, 2.0, 2.0 + gap].map(|x| [x, 0.0, 0.0]);
-        assert!(Links::within(&chain(1.0), 1.0).connected());
-        assert!(!Links::within(&chain(1.1), 1.0).connected());
-        assert!(Links::within(&[], 1.0).connected());
+        assert!(connected(&chain(1.0), 1.0, 1.0));
+        assert!(!connected(&chain(1.1), 1.0, 1.0));
+        assert!(connected(&[], 1.0, 1.0) && connected(&[[0.0; 3]], 1.0, 1.0));
+        assert!(!connected(&chain(0.9), 1.0, 0.95), "two are too near");
+        // In any order: the ends first, and what joins them last.
+        let mut row: Vec<[f32; 3]> = (0..40_u16).map(|x| [f32::from(x * 7 % 40), 0.0, 0.0]).collect();
+        assert!(connected(&row, 1.0, 0.0));
+        row.remove(13);
+        assert!(!connected(&row, 1.0, 0.0));
     }
 }

@@ -19,6 +19,9 @@ use zenoh::{
     sample::{Sample, SampleKind},
 };
 
+/// Nothing larger than this arrives: the share of a snapshot with fifteen million robots. Zenoh's own bound is a gigabyte.
+const LARGEST: u64 = 1 << 34;
+
 /// Under these names everything is sent.
 const PARCELS: &str = "wdgnn/parcels";
 const LIVES: &str = "wdgnn/lives";
@@ -109,6 +112,7 @@ fn config(number: usize, endpoints: &[String]) -> std::result::Result<Config, ze
                 retry: {{ period_init_ms: 50, period_max_ms: 1000, period_increase_factor: 2 }},
             }},
             scouting: {{ multicast: {{ enabled: false }}, gossip: {{ enabled: false }} }},
+            transport: {{ link: {{ rx: {{ max_message_size: {LARGEST} }} }} }},
         }}"#
     ))
 }

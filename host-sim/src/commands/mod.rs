@@ -21,6 +21,8 @@ pub mod swarm;
 pub mod swarm_chips;
 pub mod swarm_gateway;
 #[cfg(feature = "workers")]
+pub mod swarm_launch;
+#[cfg(feature = "workers")]
 pub mod swarm_workers;
 pub mod sweep;
 pub mod theorem;

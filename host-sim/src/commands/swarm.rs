@@ -24,6 +24,11 @@ use super::{
     swarm_gateway::{GatewayArguments, GatewayFlight},
     typed::Typed,
 };
+#[cfg(feature = "workers")]
+use super::{
+    swarm_launch::Launch,
+    swarm_workers::{Common, WorkerArguments},
+};
 use crate::{
     air::options::Faults,
     error::{Error, Result},
@@ -140,7 +145,7 @@ pub struct SwarmArguments {
     log: bool,
     #[cfg(feature = "workers")]
     #[command(flatten)]
-    workers: super::swarm_workers::WorkerArguments,
+    workers: WorkerArguments,
     #[command(flatten)]
     gateway: GatewayArguments,
     #[command(flatten)]
@@ -216,6 +221,8 @@ impl SwarmArguments {
         if self.watch {
             watch::check()?;
         }
+        #[cfg(feature = "workers")]
+        self.refuse_with_workers()?;
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;
@@ -247,20 +254,27 @@ impl SwarmArguments {
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
         let layout = W::layout();
         let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
-        let start = Start::draw(&W::default(), &condition, &mut generator(self.seed, Purpose::Testing, 0))?;
-        let make = || {
-            if self.packs(condition.robots) {
-                return network.packed(&start.states);
-            }
-            network.native(&air, condition.robots, sealed)
-        };
+        let draw = || Start::draw(&W::default(), &condition, &mut generator(self.seed, Purpose::Testing, 0));
+        let packs = self.packs(condition.robots);
+        let native = || network.native(&air, condition.robots, sealed);
+        #[cfg(feature = "workers")]
+        if let Some(workers) = self.workers.workers {
+            let (restarts, json) = (self.workers.restarts(), self.outputs.json);
+            let launch = Launch { workers: workers.into(), restarts, json };
+            let stop = stop_on_interrupt()?;
+            return launch.fly::<W>(&stop);
+        }
         #[cfg(feature = "workers")]
         if self.workers.worker.is_some() {
+            let make = || if packs { network.packed_share() } else { native() };
+            let (stop, task) = (&stop_on_interrupt()?, &network.task);
             let settings = self.agreed::<W>(&condition, &model, key, &faults);
-            return self.work::<W>(&start, &network.task, &make, settings);
+            let common = Common { condition: &condition, draw: &draw, task, make: &make, settings, stop };
+            return self.workers.fly::<W>(self.outputs.json, &common);
         }
+        let start = draw()?;
         // A model for other robots is refused here, before anything is built or started.
-        let native: AnySwarm<'_, W::Task> = make()?;
+        let native: AnySwarm<'_, W::Task> = if packs { network.packed(&start.states)? } else { native()? };
         let emulated = self.emulates();
         let (mut swarm, twin) = if emulated {
             (self.emulated::<W>(&network, &air, sealed, &condition)?, self.compare.then_some(native))
@@ -357,33 +371,21 @@ impl SwarmArguments {
         format!("{version} {} {condition:?} {seed} {profile:?} {key:?} {checksum} {faults:?}", W::NAME)
     }
 
-    /// Flies a share of the swarm.
-    #[cfg(feature = "workers")]
-    fn work<W: World>(
-        &self,
-        start: &Start<W>,
-        task: &W::Task,
-        make: crate::shared::worker::Make<'_, '_, W>,
-        settings: String,
-    ) -> Result {
-        self.refuse_with_workers()?;
-        let stop = stop_on_interrupt()?;
-        let common = super::swarm_workers::Common { start, task, make, settings, stop: &stop };
-        self.workers.fly::<W>(self.outputs.json, &common)
-    }
-
     /// Says what several workers do not do together.
     #[cfg(feature = "workers")]
     fn refuse_with_workers(&self) -> Result {
         self.workers.check()?;
+        if !self.workers.any() {
+            return Ok(());
+        }
         if self.nodes != Nodes::Native || self.emulates() {
             return Err(Error::usage(
-                "--worker is for native robots: emulated ones and chips fly in one process",
+                "--workers and --worker are for native robots: emulated ones and chips fly in one process",
             ));
         }
         if self.records.any() || self.outputs.any_file() || self.watch {
             return Err(Error::usage(
-                "nobody sees the whole swarm with --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
+                "nobody sees the whole swarm with --workers or --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
                  --png and --watch",
             ));
         }

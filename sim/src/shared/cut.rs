@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use crate::links::Links;
-
 /// How many places of its robots a worker tells when the cut is made anew.
 const SAMPLES: usize = 256;
+
+/// How many places the first cut is made by: all of them, where there are no more.
+const FIRST_SAMPLES: usize = 1 << 16;
 
 /// Strips of space, the same to every worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ impl Cut {
         };
         let axis = (0..3).max_by(|a, b| spread(a).total_cmp(&spread(b))).unwrap_or(0);
         let mut cut = Self { axis, bounds: vec![0.0; workers - 1] };
-        cut.balance(&[Sample::of(places.iter().map(|place| place[axis]), places.len())]);
+        cut.balance(&[Sample::of(places.iter().map(|place| place[axis]), FIRST_SAMPLES)]);
         cut
     }
 
@@ -105,18 +106,6 @@ impl Sample {
     }
 }
 
-/// Who hears whom, of all robots: `found` are links among those `known`, ascending, and only the rows of `mine` are kept.
-#[must_use]
-pub fn spread(found: &Links, known: &[u32], mine: &[bool]) -> Links {
-    let mut known_ones = known.iter().enumerate().peekable();
-    Links::of_rows(mine.len(), |robot, others| {
-        let Some((row, _)) = known_ones.next_if(|(_, known)| **known as usize == robot) else { return };
-        if mine[robot] {
-            others.extend(found.of(row).iter().map(|other| known[*other as usize]));
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,16 +141,5 @@ mod tests {
         let cut = Cut::new(3, &[]);
         assert_eq!(cut.owner(&[f32::NAN; 3]), 0);
         assert_eq!(Cut::new(3, &row(1)).bounds.len(), 2);
-    }
-
-    #[test]
-    fn links_are_spread_over_everybody() {
-        let known = [1, 4, 5];
-        let found = Links::within(&[[0.0; 3], [1.0, 0.0, 0.0], [1.5, 0.0, 0.0]], 1.0);
-        let links = spread(&found, &known, &[false, true, true, true, false, true]);
-        assert_eq!(
-            (links.of(1), links.of(2), links.of(4), links.of(5)),
-            (&[4][..], &[][..], &[][..], &[4][..])
-        );
     }
 }

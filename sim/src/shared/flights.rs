@@ -25,7 +25,7 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::{
         digest::FlightDigest,
-        networks::{AnyShare, Network},
+        networks::{AnyShare, AnySwarm, Network},
         on_air::{Air, KEY},
     },
     world::{Condition, World, coverage::Area, flock::Flock},
@@ -48,11 +48,7 @@ impl Case {
     }
 
     /// The digest of one process, and what so many workers make of it. Worker 1 is lost in the ticks that `lost` names.
-    fn fly<W: World>(
-        &self,
-        workers: usize,
-        lost: &[u32],
-    ) -> (String, Vec<Flown<crate::world::StateOf<W>>>, u64) {
+    fn fly<W: World>(&self, workers: usize, lost: &[u32]) -> (String, Vec<Flown>, u64) {
         let (model, layout) = (W::model(self.profile).unwrap(), W::layout());
         let other = W::other_model(self.profile).ok().filter(|_| self.faults.other_models > 0.0);
         let network =
@@ -62,16 +58,19 @@ impl Case {
         let start = Start::draw(&W::default(), &self.condition, &mut random).unwrap();
         let make = || -> Result<AnyShare<'_, W::Task>> {
             if self.packed {
-                return network.packed(&start.states);
+                return network.packed_share();
             }
             network.native(&air, self.condition.robots, self.sealed)
         };
-        let (mut one, mut digest) = (make().unwrap(), FlightDigest::default());
+        let mut one: AnySwarm<'_, W::Task> =
+            if self.packed { network.packed(&start.states).unwrap() } else { make().unwrap() };
+        let mut digest = FlightDigest::default();
         let stop = AtomicBool::new(false);
         let flight = start.fly(&network.task, one.as_mut(), &mut [&mut digest], &stop).unwrap();
         let board = Board::new(workers);
+        let draw = || Ok(start.clone());
         let fly = |number: usize| {
-            let (board, start, make, task) = (&board, &start, &make, &network.task);
+            let (board, draw, make, task) = (&board, &draw, &make, &network.task);
             let stop = AtomicBool::new(false);
             for life in 0.. {
                 let last = AtomicU32::new(0);
@@ -85,7 +84,8 @@ impl Case {
                 let worker = Worker {
                     number,
                     post: board,
-                    start,
+                    condition: &self.condition,
+                    draw,
                     task,
                     make,
                     settings: 7,
@@ -101,11 +101,12 @@ impl Case {
             }
             unreachable!("the last life goes to the end")
         };
-        let flown = std::thread::scope(|scope| {
+        let flown: Vec<Flown> = std::thread::scope(|scope| {
             let fly = &fly;
             let threads: Vec<_> = (0..workers).map(|number| scope.spawn(move || fly(number))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
+        assert_eq!(flown[0].score, Some(flight.last()), "of everybody together: {self:?}");
         let heard = flight.tally.map_or(0, |tally| tally.heard);
         (digest.finish(), flown, heard)
     }
@@ -238,11 +239,27 @@ fn a_thousand_robots_go_from_strip_to_strip_as_bytes_and_packed() {
 }
 
 #[test]
+fn a_robot_is_in_the_snapshot_of_one_worker_only() {
+    let condition = Condition { robots: 1000, ticks: 60, ..Condition::PAPER };
+    let packed = Case { packed: true, condition, ..Case::new(Profile::Exact, false, Faults::default()) };
+    let [two, four] = [2, 4].map(|workers| {
+        let (_, flown, _) = packed.fly::<Flock>(workers, &[]);
+        flown.iter().map(|flown| flown.own.snapshots).sum::<u64>()
+    });
+    // Besides robots there are the tick, a count, bounds and a checksum's share in it.
+    assert!(
+        two > 1000 * 100 && (two..two + 200).contains(&four),
+        "{two} bytes on two workers, {four} on four"
+    );
+}
+
+#[test]
 fn a_worker_that_is_lost_and_comes_back_changes_nothing() {
     let (sealed, faults) = troubles().swap_remove(4);
     for (case, workers) in [
         (Case::new(Profile::Dot154, sealed, faults), 2),
         (Case::new(Profile::Exact, false, Faults::default()), 4),
+        (Case { packed: true, ..Case::new(Profile::Exact, false, Faults::default()) }, 3),
     ] {
         // Before the first snapshot, in the tick of one, and after it.
         for lost in [&[30][..], &[50], &[51], &[118, 110, 101]] {
@@ -257,14 +274,16 @@ fn a_worker_that_is_lost_and_comes_back_changes_nothing() {
 fn who_does_not_come_or_flies_something_else_is_told() {
     let board = Board::new(2);
     let condition = Condition { robots: 5, ticks: 3, ..Condition::PAPER };
-    let start = Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
-    let make = || Err(Error::usage("nobody gets that far"));
+    let draw = || Start::draw(&Flock::default(), &condition, &mut generator(1, Purpose::Testing, 0));
+    let model = Flock::<2>::model(Profile::Exact).unwrap();
+    let make = || Network::of(&model, Profile::Exact)?.packed_share();
     let stop = AtomicBool::new(false);
     let fly = |number, settings| {
         let worker = Worker::<Flock> {
             number,
             post: &board,
-            start: &start,
+            condition: &condition,
+            draw: &draw,
             task: &Flocking::DEFAULT,
             make: &make,
             settings,

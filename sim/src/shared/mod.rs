@@ -9,14 +9,23 @@
 //! draws by lot belongs to it and goes with it, and what belongs to nobody is drawn everywhere alike. The digest is linear
 //! ([`checksum`]), so that eight bytes of each worker are put together at the end.
 //!
-//! [`cut`] says whose robot is where, [`board`] where parcels wait for each other, [`worker`] flies, and [`snapshot`]s are what everybody goes back
-//! to when a worker is lost.
+//! A worker knows its own robots and those near them ([`crowd`]), and has neither room nor time for others; only where what happens depends on
+//! everybody, it knows everybody.
+//!
+//! [`cut`] says whose robot is where, [`board`] where parcels wait for each other, [`sky`] is a worker's share of the swarm, [`tick`] flies it among
+//! others ([`company`]), and [`snapshot`]s are what everybody goes back to when a worker is lost ([`beginning`]). [`worker`] does one after the other.
 
+pub mod beginning;
 pub mod board;
 pub mod checksum;
+pub mod company;
+pub mod crowd;
 pub mod cut;
 pub mod parcel;
+pub mod results;
+pub mod sky;
 pub mod snapshot;
+pub mod tick;
 pub mod worker;
 
 #[cfg(test)]
@@ -24,5 +33,7 @@ mod flights;
 
 pub use self::{
     board::{Board, Lost, Post},
-    worker::{Account, Flown, Worker},
+    results::Flown,
+    tick::Account,
+    worker::Worker,
 };

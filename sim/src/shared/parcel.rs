@@ -39,7 +39,7 @@ impl Parcel {
             passage.flag(&mut there);
         });
         if let Some(snapshot) = snapshot {
-            bytes.extend((snapshot.len() as u32).to_le_bytes());
+            bytes.extend((snapshot.len() as u64).to_le_bytes());
             bytes.extend_from_slice(snapshot);
         }
         Self { bytes }
@@ -75,20 +75,25 @@ impl Parcel {
 /// Opens a parcel of a swarm of so many robots: everybody in it says its words to `swarm`, and `each` robot is told. Returns the sample and the snapshot; nothing of
 /// a parcel that cannot be.
 #[allow(clippy::type_complexity, reason = "two things that may be missing")]
-pub fn open<T: Task>(
-    mut bytes: &[u8],
+pub fn open<'b, T: Task>(
+    mut bytes: &'b [u8],
     robots: usize,
     swarm: &mut dyn Share<T>,
     mut each: impl FnMut(Told<T::State>),
-) -> Option<(Option<Sample>, Option<Vec<u8>>)> {
-    let (mut sample, mut snapshot) = (None, None);
+) -> Option<(Option<Sample>, Option<&'b [u8]>)> {
+    let (mut sample, mut length) = (None, None);
     let good = passing::read(&mut bytes, |passage| {
         pass_sample(passage, &mut sample);
-        passage.option(&mut snapshot, Vec::new(), passing::bytes);
+        passage.option(&mut length, 0, Passage::long);
     });
     if !good {
         return None;
     }
+    // Of hundreds of thousands of robots it is larger than what else passes, and lies there already.
+    let snapshot = match length {
+        Some(length) => Some(bytes.split_off(..usize::try_from(length).ok()?)?),
+        None => None,
+    };
     loop {
         let mut told = Told { robot: 0, state: T::State::zero(), given: false };
         let mut end = false;

@@ -1,7 +1,8 @@
 //! What everybody goes back to when a worker is lost.
 //!
-//! Each worker keeps its own share of the last two snapshots and that of the worker before it, so that whoever takes a lost
-//! worker's place gets that one's share from the next. The start is a snapshot that everybody has.
+//! Each worker keeps its own share of the last snapshot and that of the worker before it, so that whoever takes a lost
+//! worker's place gets that one's share from the next; of the one before too, until everybody is known to have the last. The start is a snapshot that
+//! everybody has.
 
 use std::collections::BTreeMap;
 
@@ -30,6 +31,11 @@ impl Snapshots {
     #[must_use]
     pub fn of(&self, worker: usize, tick: u32) -> Option<&[u8]> {
         self.0.get(&(worker, tick)).map(Vec::as_slice)
+    }
+
+    /// Nobody goes back further than to this tick.
+    pub fn forget_before(&mut self, tick: u32) {
+        self.0.retain(|(_, at), _| *at >= tick);
     }
 
     /// Nothing after a tick has happened.
@@ -114,5 +120,8 @@ mod tests {
         assert_eq!(snapshots.list(), [(0, 100), (0, 150), (1, 100), (1, 150)]);
         snapshots.forget_after(100);
         assert_eq!((snapshots.of(0, 150), snapshots.of(0, 100)), (None, Some(&[100][..])));
+        snapshots.keep(0, 150, Vec::new());
+        snapshots.forget_before(150);
+        assert_eq!(snapshots.list(), [(0, 150)]);
     }
 }

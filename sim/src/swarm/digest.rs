@@ -9,12 +9,21 @@ use crate::{
     world::World,
 };
 
-const CRC: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_XZ);
-static TABLE: Crc<u64, Table<1>> = CRC;
+/// Sixteen bytes at a time; byte by byte on a page, which is to be small (32 KB of tables against 2).
+#[cfg(not(target_family = "wasm"))]
+type Lookup = Table<16>;
+#[cfg(target_family = "wasm")]
+type Lookup = Table<1>;
+
+static CRC: Crc<u64, Lookup> = Crc::<u64, Lookup>::new(&CRC_64_XZ);
 
 /// A digest in the making.
 #[derive(Clone)]
-pub struct FlightDigest(Digest<'static, u64, Table<1>>);
+pub struct FlightDigest {
+    digest: Digest<'static, u64, Lookup>,
+    /// A robot's bytes.
+    bytes: Vec<u8>,
+}
 
 impl std::fmt::Debug for FlightDigest {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -24,22 +33,24 @@ impl std::fmt::Debug for FlightDigest {
 
 impl Default for FlightDigest {
     fn default() -> Self {
-        Self(TABLE.digest())
+        Self { digest: CRC.digest(), bytes: Vec::new() }
     }
 }
 
 impl FlightDigest {
     /// Takes in what one robot did in one tick: its command and its wide parameters.
     pub fn add(&mut self, command: &[f32], wide: &[f32]) {
+        self.bytes.clear();
         for number in command.iter().chain(wide) {
-            self.0.update(&number.to_bits().to_le_bytes());
+            self.bytes.extend(number.to_bits().to_le_bytes());
         }
+        self.digest.update(&self.bytes);
     }
 
     /// The digest as 16 hexadecimal digits.
     #[must_use]
     pub fn finish(self) -> String {
-        format!("{:016x}", self.0.finalize())
+        format!("{:016x}", self.digest.finalize())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Swarms of robots: ways to fly the same tick.
 //!
 //! * [`typed`]: nodes in this process that hand each other their beacons, the fast path.
-//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory.
+//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory; [`packed_share`]: some of them.
 //! * [`native`]: nodes in this process that speak in bytes, with ports made of memory.
 //!
 //! The latter, and robots on emulated microcontrollers, which are not of this crate, are [`Robots`] that talk through an air, in
@@ -16,7 +16,9 @@ pub mod notice;
 pub mod on_air;
 pub mod outcome;
 pub mod packed;
+pub mod packed_share;
 pub mod share;
+pub mod spread;
 pub mod together;
 pub mod typed;
 pub mod watch;

@@ -17,6 +17,7 @@ use super::{
     native::Native,
     on_air::{Air, Mixed, OnAir},
     packed::Packed,
+    packed_share::PackedShare,
     share::Share,
     together::Together,
     typed::{Online, Typed},
@@ -100,13 +101,26 @@ impl<'a, T: Flown> Network<'a, T> {
     ///
     /// # Errors
     /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
-    pub fn packed(&self, start: &[T::State]) -> Result<AnyShare<'a, T>> {
+    pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
+        Ok(Box::new(Packed::new(&self.forgetful()?, self.learns(), start)))
+    }
+
+    /// The same for one of several workers: nobody yet.
+    ///
+    /// # Errors
+    /// As [`Network::packed`].
+    pub fn packed_share(&self) -> Result<AnyShare<'a, T>> {
+        Ok(Box::new(PackedShare::new(&self.forgetful()?, self.learns())))
+    }
+
+    /// What robots are made of that forget what neighbours said.
+    fn forgetful(&self) -> Result<Blueprint<ModelOf<'a, T>, T>> {
         self.check_robots()?;
         let blueprint = self.blueprint::<T::Shape>(None)?;
         if !blueprint.behaviour.forgets() {
             return Err(Error::usage("so many robots fly on --profile exact only, with a model of its own"));
         }
-        Ok(Box::new(Packed::new(&blueprint, self.learns(), start)))
+        Ok(blueprint)
     }
 
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.

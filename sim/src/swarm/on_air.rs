@@ -2,9 +2,17 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
+use std::ops::Range;
+
 use wdgnn_core::{passage::Passage, seal::Key, task::Isolation};
 
-use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, share::Share, watch::Watch};
+use super::{
+    Outcome, Robots, Thoughts, Waking,
+    notice::Notices,
+    share::{Near, Share},
+    spread::Spread,
+    watch::Watch,
+};
 use crate::{
     air::{
         blueprint::Common,
@@ -49,6 +57,8 @@ pub struct OnAir<'a, T: Flown> {
     present: Vec<bool>,
     /// Who is flown here; everybody where there is no other process.
     mine: Option<Vec<bool>>,
+    /// What is known of everybody, where that is not everything.
+    spread: Spread<T::State>,
     /// Who is switched on in flight.
     late: Vec<bool>,
     /// Who has had word of whom.
@@ -111,6 +121,7 @@ impl<'a, T: Flown> OnAir<'a, T> {
             woken: Vec::new(),
             present: vec![false; count],
             mine: None,
+            spread: Spread::default(),
             notices: Notices::new(count),
             tick: 0,
             watch: Watch::default(),
@@ -197,6 +208,64 @@ impl<'a, T: Flown> OnAir<'a, T> {
         }
     }
 
+    /// The first half of a tick: everybody here speaks.
+    fn speak_in(&mut self, scene: &Scene<'_, T::State>) -> Result {
+        self.intervene(scene)?;
+        let waking = self.wake(scene)?;
+        self.said = self.robots.speak(&waking);
+        for (robot, (waking, frames)) in waking.iter().zip(&mut self.said).enumerate() {
+            if let Some(Waking { tick, .. }) = waking {
+                self.medium.lie(robot, *tick, frames)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The second half: everybody here hears, acts and learns.
+    fn listen_in(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
+        let (radios, on, mine) = (&mut self.ears.radios, &self.on, &self.mine);
+        let forged = self.medium.carry(scene, &self.said, |robot, frame| {
+            if on[robot] && mine.as_ref().is_none_or(|mine| mine[robot]) {
+                radios[robot].inner().inner().put(frame.clone());
+            }
+        });
+        self.watch.tally.forged += forged as u64;
+        // Who does not listen in this tick does so in its next.
+        let listens = self.woken.iter().enumerate().map(|(robot, woken)| *woken && self.is_mine(robot));
+        let listens: Vec<bool> = listens.collect();
+        let mut heard = std::mem::take(&mut self.heard);
+        heard.resize_with(listens.len(), || None);
+        for ((listens, radio), heard) in listens.iter().zip(&mut self.ears.radios).zip(&mut heard) {
+            let room = heard.take().unwrap_or_default();
+            *heard = listens.then(|| listen(radio, room));
+        }
+        self.keep_time(scene.tick, &heard);
+        if self.mine.is_none() {
+            self.notice(scene.tick, &heard);
+        }
+        let outcomes = self.robots.hear(&heard);
+        let thoughts: Vec<Option<Thoughts>> =
+            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
+        for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
+            if let Some(now) = &now {
+                let (before, thoughts) = (self.outcomes[robot].as_ref(), thoughts[robot].as_ref());
+                let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
+                let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
+                self.watch.count(common, thoughts, before, now);
+            }
+            self.outcomes[robot] = now;
+        }
+        commands.clear();
+        for robot in 0..self.outcomes.len() {
+            commands.push(self.command(robot, scene));
+        }
+        // What must hold of a swarm is looked at where all of it is.
+        if self.mine.is_none() {
+            self.watch.inspect(scene, &self.medium, &thoughts);
+        }
+        self.heard = heard;
+    }
+
     /// Whether a robot is flown here.
     fn is_mine(&self, robot: usize) -> bool {
         self.mine.as_ref().is_none_or(|mine| mine[robot])
@@ -219,8 +288,9 @@ impl<'a, T: Flown> OnAir<'a, T> {
 
 impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.speak(scene)?;
-        self.listen(scene, commands)
+        self.speak_in(scene)?;
+        self.listen_in(scene, commands);
+        Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
@@ -287,25 +357,24 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         self.medium.sees_everybody()
     }
 
-    fn take(&mut self, mine: &[bool]) {
+    fn take(&mut self, own: &[(u32, T::State)]) {
         // Nobody here knows everybody who has had word of whom.
         self.notices = Notices::default();
+        let mut mine = vec![false; self.on.len()];
+        for (robot, _) in own {
+            mine[*robot as usize] = true;
+        }
         for robot in (0..mine.len()).filter(|robot| !mine[*robot]) {
             self.robots.leave(robot);
         }
-        self.mine = Some(mine.to_vec());
+        self.mine = Some(mine);
     }
 
-    fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
-        self.intervene(scene)?;
-        let waking = self.wake(scene)?;
-        self.said = self.robots.speak(&waking);
-        for (robot, (waking, frames)) in waking.iter().zip(&mut self.said).enumerate() {
-            if let Some(Waking { tick, .. }) = waking {
-                self.medium.lie(robot, *tick, frames)?;
-            }
-        }
-        Ok(())
+    fn speak(&mut self, near: &Near<'_, T::State>) -> Result {
+        let mut spread = std::mem::take(&mut self.spread);
+        let spoke = self.speak_in(&spread.speaking(near, self.on.len()));
+        self.spread = spread;
+        spoke
     }
 
     fn words(&mut self, robot: usize, passage: &mut Passage<'_>) {
@@ -313,49 +382,19 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         self.ears.clocks.pass_beginning(robot, passage);
     }
 
-    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        let (radios, on, mine) = (&mut self.ears.radios, &self.on, &self.mine);
-        let forged = self.medium.carry(scene, &self.said, |robot, frame| {
-            if on[robot] && mine.as_ref().is_none_or(|mine| mine[robot]) {
-                radios[robot].inner().inner().put(frame.clone());
-            }
-        });
-        self.watch.tally.forged += forged as u64;
-        // Who does not listen in this tick does so in its next.
-        let listens = self.woken.iter().enumerate().map(|(robot, woken)| *woken && self.is_mine(robot));
-        let listens: Vec<bool> = listens.collect();
-        let mut heard = std::mem::take(&mut self.heard);
-        heard.resize_with(listens.len(), || None);
-        for ((listens, radio), heard) in listens.iter().zip(&mut self.ears.radios).zip(&mut heard) {
-            let room = heard.take().unwrap_or_default();
-            *heard = listens.then(|| listen(radio, room));
-        }
-        self.keep_time(scene.tick, &heard);
-        if self.mine.is_none() {
-            self.notice(scene.tick, &heard);
-        }
-        let outcomes = self.robots.hear(&heard);
-        let thoughts: Vec<Option<Thoughts>> =
-            (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
-        for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
-            if let Some(now) = &now {
-                let (before, thoughts) = (self.outcomes[robot].as_ref(), thoughts[robot].as_ref());
-                let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
-                let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
-                self.watch.count(common, thoughts, before, now);
-            }
-            self.outcomes[robot] = now;
-        }
+    fn listen(&mut self, near: &Near<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
+        let mut spread = std::mem::take(&mut self.spread);
+        let mut all = Vec::new();
+        self.listen_in(&spread.listening(near, self.on.len()), &mut all);
+        self.spread = spread;
         commands.clear();
-        for robot in 0..self.outcomes.len() {
-            commands.push(self.command(robot, scene));
-        }
-        // What must hold of a swarm is looked at where all of it is.
-        if self.mine.is_none() {
-            self.watch.inspect(scene, &self.medium, &thoughts);
-        }
-        self.heard = heard;
+        commands.extend(near.numbers.iter().filter_map(|robot| all.get(*robot as usize)));
         Ok(())
+    }
+
+    fn wide(&self, row: usize) -> Option<&[f32]> {
+        let robot = *self.spread.rows.get(row)? as usize;
+        Some(&self.outcomes.get(robot)?.as_ref()?.wide)
     }
 
     fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
@@ -395,8 +434,8 @@ impl<T: Flown> Share<T> for OnAir<'_, T> {
         self.medium.common.offline.len()
     }
 
-    fn present(&self, robot: usize) -> bool {
-        self.present[robot]
+    fn present(&self, robots: Range<usize>) -> u64 {
+        self.present[robots].iter().map(|present| u64::from(*present)).sum()
     }
 }
 

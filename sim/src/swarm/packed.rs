@@ -10,7 +10,7 @@
 use wdgnn_core::{
     codec::{Codec as _, Exact, Parts},
     node::{BeaconOf, Kind, memory::Memory, overhearing::Overhearing},
-    passage::{Pass as _, Passage},
+    passage::Passage,
     ports::Sensed,
     robot::NEIGHBOURS,
     task::NodeId,
@@ -19,10 +19,7 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use super::{
-    share::Share,
-    typed::{CHUNKS, Motors, PARALLEL_ROBOTS},
-};
+use super::typed::{CHUNKS, Motors, PARALLEL_ROBOTS};
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
@@ -39,13 +36,11 @@ pub struct Packed<T: Flown, M: Model> {
     /// The tick in which it was said.
     tick: u32,
     learns: bool,
-    /// Who is flown here; everybody where there is no other process.
-    mine: Option<Vec<bool>>,
 }
 
 /// What there is of a robot.
-struct Robot<M: Model, T: Flown> {
-    memory: Memory<M, T>,
+pub(super) struct Robot<M: Model, T: Flown> {
+    pub(super) memory: Memory<M, T>,
     /// How many neighbours it has.
     count: u8,
     /// Their numbers, ascending.
@@ -61,25 +56,57 @@ where
     #[must_use]
     pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
         let kind = kind(blueprint);
-        let robot = |state: &T::State| Robot {
-            memory: Memory::new(kind, 0, *state),
-            count: 0,
-            neighbours: [0; NEIGHBOURS],
-        };
-        let robots = start.iter().map(robot).collect();
+        let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();
         let said = start.iter().map(|_| None).collect();
-        Self { blueprint: *blueprint, robots, said, tick: 0, learns, mine: None }
+        Self { blueprint: *blueprint, robots, said, tick: 0, learns }
+    }
+
+    /// The first half of a tick: everybody speaks.
+    fn speak(&mut self, scene: &Scene<'_, T::State>)
+    where
+        M: Send + Sync,
+    {
+        let (parallel, some) = pieces(self.robots.len());
+        let Self { blueprint, robots, said, .. } = self;
+        self.tick = scene.tick;
+        let kind = kind(blueprint);
+        let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
+            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
+                robot.speak(kind, own, scene.tick, *state, said);
+            }
+        };
+        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
+        spread(parallel, (0..).step_by(some).zip(speakers), speak);
+    }
+
+    /// The second half: everybody hears, acts and learns.
+    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>)
+    where
+        M: Send + Sync,
+    {
+        let (parallel, some) = pieces(self.robots.len());
+        let Self { blueprint, robots, said, .. } = self;
+        commands.clear();
+        commands.resize(robots.len(), T::nothing());
+        let (kind, said) = (kind(blueprint), &said[..]);
+        let hears = |other: u32| Some((other, said[other as usize].as_ref()?));
+        let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
+            let mut room = Vec::with_capacity(NEIGHBOURS);
+            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
+                robot.think(kind, scene.links.of(own), hears, &mut room, command);
+            }
+        };
+        let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
+        spread(parallel, (0..).step_by(some).zip(thinkers), think);
     }
 }
 
-impl<T: Flown, M: Model> Packed<T, M> {
-    /// Whether robots are spread over threads, and how many are in each piece of the work.
-    fn spread(&self) -> (bool, usize) {
-        let threads = rayon::current_num_threads();
-        let parallel = self.robots.len() >= PARALLEL_ROBOTS && threads > 1;
-        let pieces = if parallel { CHUNKS * threads } else { 1 };
-        (parallel, self.robots.len().div_ceil(pieces).max(1))
-    }
+/// Whether so many robots are spread over threads, and how many are in each piece of the work.
+pub(super) fn pieces(robots: usize) -> (bool, usize) {
+    let threads = rayon::current_num_threads();
+    let parallel = robots >= PARALLEL_ROBOTS && threads > 1;
+    let pieces = if parallel { CHUNKS * threads } else { 1 };
+    (parallel, robots.div_ceil(pieces).max(1))
 }
 
 impl<T, M> Robot<M, T>
@@ -87,12 +114,17 @@ where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output>,
 {
+    /// At its start.
+    pub(super) fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
+        Self { memory: Memory::new(kind, 0, state), count: 0, neighbours: [0; NEIGHBOURS] }
+    }
+
     fn neighbours(&self) -> &[u32] {
         &self.neighbours[..usize::from(self.count)]
     }
 
     /// The first half of a tick: what robot number `own` says.
-    fn speak(
+    pub(super) fn speak(
         &mut self,
         kind: Kind<'_, M, T>,
         own: u32,
@@ -110,18 +142,17 @@ where
         }
     }
 
-    /// The second half: it hears those whom it is linked with. There is room for them.
-    fn think<'a>(
+    /// The second half: it hears those whom it is linked with. `hears` tells of each who it is and what it says, if anything; there is room
+    /// for them.
+    pub(super) fn think<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
         linked: &[u32],
-        said: &'a [Option<BeaconOf<M, T>>],
+        hears: impl Fn(u32) -> Option<(u32, &'a BeaconOf<M, T>)>,
         room: &mut Vec<&'a BeaconOf<M, T>>,
         command: &mut T::Output,
     ) {
-        self.listen_to(linked, |other| said[other as usize].is_some());
-        room.clear();
-        room.extend(self.neighbours().iter().filter_map(|other| said[*other as usize].as_ref()));
+        self.listen_to(linked, hears, room);
         let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
         let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
         tick::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
@@ -129,22 +160,35 @@ where
 
     /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
     /// until the hearing ends, and others those that are free.
-    fn listen_to(&mut self, linked: &[u32], speaks: impl Fn(u32) -> bool) {
+    fn listen_to<'a>(
+        &mut self,
+        linked: &[u32],
+        hears: impl Fn(u32) -> Option<(u32, &'a BeaconOf<M, T>)>,
+        room: &mut Vec<&'a BeaconOf<M, T>>,
+    ) {
         let mut free = NEIGHBOURS - usize::from(self.count);
         let before = (linked.len() > free).then_some(self.neighbours);
         let before = before.as_ref().map(|all| &all[..usize::from(self.count)]);
-        let mut count = 0;
-        for other in linked.iter().filter(|other| speaks(**other)) {
-            if before.is_some_and(|before| before.binary_search(other).is_err()) {
+        room.clear();
+        for (other, beacon) in linked.iter().filter_map(|other| hears(*other)) {
+            if before.is_some_and(|before| before.binary_search(&other).is_err()) {
                 if free == 0 {
                     continue;
                 }
                 free -= 1;
             }
-            self.neighbours[count] = *other;
-            count += 1;
+            self.neighbours[room.len()] = other;
+            room.push(beacon);
         }
-        self.count = count as u8;
+        self.count = room.len() as u8;
+    }
+
+    /// Passes every bit of it.
+    pub(super) fn pass(&mut self, passage: &mut Passage<'_>) {
+        let Self { memory, count, neighbours } = self;
+        memory.pass(passage);
+        *count = passage.count(usize::from(*count), NEIGHBOURS) as u8;
+        neighbours[..usize::from(*count)].iter_mut().for_each(|number| passage.word(number));
     }
 }
 
@@ -154,8 +198,9 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.speak(scene)?;
-        self.listen(scene, commands)
+        self.speak(scene);
+        self.listen(scene, commands);
+        Ok(())
     }
 
     fn robot(&self, robot: usize) -> Option<View<'_, T>> {
@@ -180,90 +225,8 @@ where
     }
 }
 
-impl<T, M> Share<T> for Packed<T, M>
-where
-    T: Flown,
-    M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
-{
-    fn sees_everybody(&self) -> bool {
-        false
-    }
-
-    fn take(&mut self, mine: &[bool]) {
-        self.mine = Some(mine.to_vec());
-    }
-
-    fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
-        let (parallel, some) = self.spread();
-        let Self { blueprint, robots, said, mine, .. } = self;
-        self.tick = scene.tick;
-        let (kind, mine) = (kind(blueprint), mine.as_deref());
-        let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
-            for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
-                if mine.is_none_or(|mine| mine[own as usize]) {
-                    robot.speak(kind, own, scene.tick, *state, said);
-                }
-            }
-        };
-        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread(parallel, (0..).step_by(some).zip(speakers), speak);
-        Ok(())
-    }
-
-    fn words(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        let silent = BeaconOf::<M, T>::silent(zero());
-        passage.option(&mut self.said[robot], silent, |passage, beacon| beacon.pass(passage));
-    }
-
-    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        let (parallel, some) = self.spread();
-        let Self { blueprint, robots, said, mine, .. } = self;
-        commands.clear();
-        commands.resize(robots.len(), T::nothing());
-        let (kind, said, mine) = (kind(blueprint), &said[..], mine.as_deref());
-        let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
-            let mut room = Vec::with_capacity(NEIGHBOURS);
-            for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                if mine.is_none_or(|mine| mine[own]) {
-                    robot.think(kind, scene.links.of(own), said, &mut room, command);
-                }
-            }
-        };
-        let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread(parallel, (0..).step_by(some).zip(thinkers), think);
-        Ok(())
-    }
-
-    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        let Robot { memory, count, neighbours } = &mut self.robots[robot];
-        memory.pass(passage);
-        *count = passage.count(usize::from(*count), NEIGHBOURS) as u8;
-        neighbours[..usize::from(*count)].iter_mut().for_each(|number| passage.word(number));
-    }
-
-    fn give(&mut self, robot: usize, here: bool) {
-        if let Some(mine) = &mut self.mine {
-            mine[robot] = here;
-        }
-    }
-
-    fn pass_common(&mut self, _: &mut Passage<'_>) {}
-
-    fn wide_numbers(&self) -> usize {
-        self.blueprint.model.offline().numbers().len()
-    }
-
-    fn present(&self, _: usize) -> bool {
-        true
-    }
-}
-
-fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
+pub(super) fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
     Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
-}
-
-fn zero<S: wdgnn_core::task::State>() -> S {
-    S::zero()
 }
 
 /// The number of the first of some robots, they themselves, what they sense, and where what they say goes.
@@ -274,7 +237,7 @@ type Speaking<'a, M, T> =
 type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
 
 /// Does every piece of work, on all threads or on this one.
-fn spread<W: Send>(parallel: bool, work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
+pub(super) fn spread<W: Send>(parallel: bool, work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
     if !parallel {
         work.for_each(each);
         return;

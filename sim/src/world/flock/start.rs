@@ -9,7 +9,7 @@ use wdgnn_core::flocking::Motion;
 use super::motion::place;
 use crate::{
     error::{Error, Result},
-    links::{Links, distance},
+    links::connected,
     world::condition::{CLOSEST_METRES, Condition},
 };
 
@@ -28,9 +28,7 @@ pub fn start<const D: usize>(
     for _ in 0..DRAWS {
         let mut motions = rings(condition, random);
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-        let links = Links::within(&places, condition.radius);
-        let apart = links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES);
-        if apart && links.connected() {
+        if connected(&places, condition.radius, CLOSEST_METRES) {
             set_off(condition, random, &mut motions);
             return Ok(motions);
         }
@@ -105,7 +103,10 @@ fn uniform(random: &mut ChaCha8Rng, reach: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seeds::{Purpose, generator};
+    use crate::{
+        links::{Links, distance},
+        seeds::{Purpose, generator},
+    };
 
     fn check<const D: usize>(rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>) {
         for (index, robots) in (0..).zip([1, 2, 25, 50, 100]) {
@@ -113,8 +114,8 @@ mod tests {
             let motions = start(rings, &condition, &mut generator(3, Purpose::Testing, index)).unwrap();
             assert_eq!(motions.len(), robots);
             let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
+            assert!(connected(&places, condition.radius, CLOSEST_METRES));
             let links = Links::within(&places, condition.radius);
-            assert!(links.connected());
             assert!(links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES));
             assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * condition.speed));
         }

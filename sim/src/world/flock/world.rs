@@ -27,7 +27,6 @@ use crate::{
     profiles::Profile,
     recipe::RecipeName,
     scene::{Centre, Layout},
-    seeds::{Purpose, generator},
     shapes::Shapes,
     world::{Condition, Derivative, Rival, Settings, SwarmOf, World},
 };
@@ -49,20 +48,15 @@ pub struct Flock<const D: usize = 2> {
     /// An expert of velocities only, who does not avoid collisions.
     pub no_potential: bool,
     bodies: Option<Bodies<D>>,
+    /// How many robots there are, and what their bodies are drawn from: they are not, while they do what is told.
+    undrawn: Option<(usize, ChaCha8Rng)>,
 }
 
 impl<const D: usize> Flock<D> {
     /// Robots that are not as training assumes.
     #[must_use]
     pub fn with(quirks: Quirks) -> Self {
-        Self { quirks, no_potential: false, bodies: None }
-    }
-
-    /// The robots' bodies, from the start of a flight on.
-    fn bodies(&mut self) -> &mut Bodies<D> {
-        // Before that there are none.
-        let none = || Bodies::new(Quirks::default(), 0, generator(0, Purpose::Bodies, 0));
-        self.bodies.get_or_insert_with(none)
+        Self { quirks, ..Self::default() }
     }
 }
 
@@ -212,6 +206,11 @@ where
 
     fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Motion<D>>> {
         let mut motions = start::start(Self::rings, condition, random)?;
+        (self.bodies, self.undrawn) = (None, None);
+        if self.quirks == Quirks::default() {
+            self.undrawn = Some((motions.len(), random.clone()));
+            return Ok(motions);
+        }
         let bodies = Bodies::new(self.quirks, motions.len(), random.clone());
         bodies.begin(&mut motions);
         self.bodies = Some(bodies);
@@ -223,20 +222,26 @@ where
     }
 
     fn links(&mut self, tick: u32, places: &[[f32; 3]], condition: &Condition, links: &mut Links) {
-        self.bodies().links(tick, places, condition.radius, links);
+        match &mut self.bodies {
+            Some(bodies) => bodies.links(tick, places, condition.radius, links),
+            None => links.find(places, condition.radius),
+        }
     }
 
     fn sense(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
-        self.bodies().sensed(tick, motions, sensed);
+        match &mut self.bodies {
+            Some(bodies) => bodies.sensed(tick, motions, sensed),
+            None => motions.clone_into(sensed),
+        }
     }
 
     fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
-        if self.quirks == Quirks::default() {
+        let Some(bodies) = &mut self.bodies else {
             // What robots command is what they do, to the last bit.
             step(motions, commands, task.period);
             return;
-        }
-        let accelerations = self.bodies().act(tick, motions, commands, task.period);
+        };
+        let accelerations = bodies.act(tick, motions, commands, task.period);
         step(motions, &accelerations, task.period);
     }
 
@@ -266,7 +271,11 @@ where
     }
 
     fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
-        Some(Box::new(Through::new(self.bodies.clone())))
+        let drawn = || {
+            let (robots, random) = self.undrawn.clone()?;
+            Some(Bodies::new(self.quirks, robots, random))
+        };
+        Some(Box::new(Through::new(self.bodies.clone().or_else(drawn))))
     }
 
     /// A quarter of the conditions each vary speed, range, number, and all three, so that one network flies off the paper's condition
