@@ -18,7 +18,10 @@ use wdgnn_core::{
 };
 
 /// Frames that a thread keeps, each at the place that its nonce tells.
-const FRAMES: usize = 1024;
+const FRAMES: usize = 4096;
+
+/// Frames of one robot: as many as an exchange has at most.
+const OF_EACH: usize = 4;
 
 /// AES-128 with a key.
 pub struct Shared {
@@ -131,11 +134,10 @@ impl Frame {
     }
 }
 
-/// Where a frame with this nonce is kept.
-fn place(nonce: &Nonce) -> usize {
-    let mixed =
-        nonce.iter().fold(0_u64, |mixed, byte| (mixed ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    (mixed ^ (mixed >> 32)) as usize % FRAMES
+/// Where a frame with this nonce is kept: the last few of each robot, by its address and the lowest bits of their sequence, so that what is
+/// of no use any more makes room, and a small swarm's frames stay in the nearest caches.
+fn place(&[low, high, _, _, _, _, sequence, ..]: &Nonce) -> usize {
+    (usize::from(u16::from_le_bytes([low, high])) * OF_EACH + usize::from(sequence) % OF_EACH) % FRAMES
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub fn typed(robots: usize) -> Result<Flown> {
     let start = start(robots, ticks)?;
     let mut bytes = None;
     let mut shortest = f64::INFINITY;
-    for _ in 0..(STEPS / robots / ticks as usize).clamp(1, 20) {
+    for _ in 0..(STEPS / robots / ticks as usize).clamp(3, 20) {
         let mut swarm = lineup.swarm(&controller, &start, 0)?;
         let begin = cpu_seconds();
         let mut aloft = start.begin();
