@@ -4,14 +4,18 @@
 //! every tick:  who hears whom → score → sense → swarm: speak, hear, act, learn → observers → the world moves everybody
 //! ```
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::task::Task;
 
 use crate::{
     error::{Error, Result},
-    links::{Links, distance, squared},
+    links::{Links, PARALLEL_ROBOTS, distance, squared},
     scene::{Scene, Swarm},
     tally::Tally,
     world::{Condition, OutputOf, StateOf, World},
@@ -243,12 +247,35 @@ impl Flight {
 /// each of [`CLOSE_METRES`].
 #[must_use]
 pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
+    if places.len() < PARALLEL_ROBOTS {
+        return closeness_of(0..places.len(), places, links, in_sky);
+    }
+    let in_sky: Vec<bool> = (0..places.len()).map(in_sky).collect();
+    let some = |first| {
+        let robots = first..places.len().min(first + PARALLEL_ROBOTS / 4);
+        closeness_of(robots, places, links, |robot| in_sky[robot])
+    };
+    let both = |(smallest, close): (f32, [u32; 3]), (other, more): (f32, [u32; 3])| {
+        (smallest.min(other), std::array::from_fn(|limit| close[limit] + more[limit]))
+    };
+    let firsts = (0..places.len()).into_par_iter().step_by(PARALLEL_ROBOTS / 4);
+    firsts.map(some).reduce(|| (f32::INFINITY, [0; 3]), both)
+}
+
+/// The same of pairs whose smaller robot is one of these.
+fn closeness_of(
+    robots: Range<usize>,
+    places: &[[f32; 3]],
+    links: &Links,
+    in_sky: impl Fn(usize) -> bool,
+) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
     let mut close = [0; 3];
     // Farther than this, nothing is to be said but how far the nearest are.
     let [.., far] = CLOSE_METRES;
     let mut nearest = f32::INFINITY;
-    for (a, place) in places.iter().enumerate() {
+    for a in robots {
+        let place = &places[a];
         for b in links.of(a).iter().map(|b| *b as usize).filter(|b| a < *b) {
             let square = squared(place, &places[b]);
             if (square < nearest || square <= far * far * 1.001) && in_sky(a) && in_sky(b) {
@@ -298,5 +325,16 @@ mod tests {
         let links = Links::within(&places, 1.0);
         assert_eq!(closeness(&places, &links, |_| true), (0.05, [1, 1, 1]));
         assert_eq!(closeness(&places, &links, |robot| robot != 1), (f32::INFINITY, [0; 3]), "one is gone");
+    }
+
+    #[test]
+    fn many_are_as_close_on_threads_as_one_after_the_other() {
+        let places: Vec<[f32; 3]> = (0..2 * PARALLEL_ROBOTS)
+            .map(|robot| [0.251 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
+            .collect();
+        let (links, in_sky) = (Links::within(&places, 1.0), |robot: usize| !robot.is_multiple_of(7));
+        let one_by_one = closeness_of(0..places.len(), &places, &links, in_sky);
+        assert_eq!(closeness(&places, &links, in_sky), one_by_one);
+        assert!(one_by_one.1.iter().all(|close| *close > 100), "{one_by_one:?}");
     }
 }

@@ -5,7 +5,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// From so many robots on, they are spread over the threads.
-const PARALLEL_ROBOTS: usize = 4096;
+pub(crate) const PARALLEL_ROBOTS: usize = 4096;
+
+/// Pieces of the work for each thread, so that nobody waits long for one that was disturbed.
+const CHUNKS: usize = 4;
 
 /// For every robot, the others within a radius, in ascending order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -20,7 +23,7 @@ pub struct Links {
 #[derive(Debug, Default)]
 struct Room {
     grid: Grid,
-    /// What each thread finds: how many others every robot has, and who they are.
+    /// What is found in each piece of the work: how many others every robot has, and who they are.
     shares: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
@@ -211,7 +214,8 @@ impl Links {
         grid.sort(places, radius);
         let within = square_of(radius);
         let threads = if places.len() < PARALLEL_ROBOTS { 1 } else { rayon::current_num_threads() };
-        let share = places.len().div_ceil(threads).max(1);
+        let pieces = if threads > 1 { CHUNKS * threads } else { 1 };
+        let share = places.len().div_ceil(pieces).max(1);
         starts.clear();
         starts.push(0);
         others.clear();
@@ -222,7 +226,7 @@ impl Links {
             }
             return;
         }
-        shares.resize_with(threads, Default::default);
+        shares.resize_with(pieces, Default::default);
         let work = shares.par_iter_mut().zip(places.par_chunks(share)).enumerate();
         work.for_each(|(number, ((ends, others), places))| {
             ends.clear();

@@ -361,7 +361,7 @@ impl SwarmArguments {
         &self,
         condition: &Condition,
         model: &ModelFile,
-        key: Option<wdgnn_core::seal::Key>,
+        key: Option<Key>,
         faults: &Faults,
     ) -> String {
         // Enough of a key to tell it from another one.
