@@ -1,8 +1,13 @@
 //! Who hears whom: robots within radio range, found by a grid of cells, so that the cost grows with the number of links and not
 //! with the square of the number of robots.
 
+mod grid;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use self::grid::{Grid, square_of};
+pub use self::grid::{distance, squared};
 
 /// From so many robots on, they are spread over the threads.
 pub(crate) const PARALLEL_ROBOTS: usize = 4096;
@@ -32,171 +37,6 @@ impl Clone for Room {
     fn clone(&self) -> Self {
         Self::default()
     }
-}
-
-/// Robots by the cell that they are in, by a counting sort. Cells are a radius wide. There are no more of them than about two per robot:
-/// where robots are further apart, the grid is laid over the world again and again, and who is far away falls into a cell with others.
-#[derive(Debug, Default)]
-struct Grid {
-    low: [f64; 3],
-    /// Cells per metre.
-    scale: f64,
-    /// Cells along each axis.
-    sides: [usize; 3],
-    /// Where the robots of each cell begin.
-    starts: Vec<u32>,
-    /// Robots in the order of cells, ascending within each.
-    robots: Vec<(u32, [f32; 3])>,
-}
-
-impl Grid {
-    fn sort(&mut self, places: &[[f32; 3]], radius: f32) {
-        let mut low = [f64::INFINITY; 3];
-        let mut high = [f64::NEG_INFINITY; 3];
-        for place in places.iter().filter(|place| place.iter().all(|x| x.is_finite())) {
-            for ((low, high), x) in low.iter_mut().zip(&mut high).zip(place) {
-                *low = low.min(f64::from(*x));
-                *high = high.max(f64::from(*x));
-            }
-        }
-        // A little more than a radius: two robots within it are never more than a cell apart, whatever is rounded.
-        self.scale = 1.0 / (f64::from(radius) * 1.000_001);
-        self.low = low.map(|low| if low.is_finite() { low } else { 0.0 });
-        let most = 2 * places.len() + 64;
-        self.sides = std::array::from_fn(|axis| {
-            let cells = ((high[axis] - self.low[axis]) * self.scale) as usize;
-            cells.min(most) + 1
-        });
-        while self.sides.iter().product::<usize>() > most {
-            let [x, y, z] = &mut self.sides;
-            let longest = if *x >= *y && *x >= *z {
-                x
-            } else if *y >= *z {
-                y
-            } else {
-                z
-            };
-            *longest = longest.div_ceil(2);
-        }
-        self.starts.clear();
-        self.starts.resize(self.sides.iter().product::<usize>() + 1, 0);
-        for place in places {
-            let cell = self.number(self.cell(place));
-            self.starts[cell] += 1;
-        }
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += std::mem::replace(start, sum);
-        }
-        self.robots.resize(places.len(), (0, [0.0; 3]));
-        for (robot, place) in (0..).zip(places) {
-            let cell = self.number(self.cell(place));
-            let next = &mut self.starts[cell];
-            self.robots[*next as usize] = (robot, *place);
-            *next += 1;
-        }
-        // Every cell's start has become its end, which is the start of the one behind it.
-        self.starts.rotate_right(1);
-        self.starts[0] = 0;
-    }
-
-    fn cell(&self, place: &[f32; 3]) -> [usize; 3] {
-        std::array::from_fn(|axis| {
-            let cell = ((f64::from(place[axis]) - self.low[axis]) * self.scale) as usize;
-            if cell < self.sides[axis] { cell } else { cell % self.sides[axis] }
-        })
-    }
-
-    fn number(&self, [x, y, z]: [usize; 3]) -> usize {
-        (z * self.sides[1] + y) * self.sides[0] + x
-    }
-
-    /// Adds whoever is within a squared distance of a robot, in ascending order.
-    fn around(&self, robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
-        let first = others.len();
-        let [x, y, z] = self.cell(place);
-        for (z, more_z) in near(z, self.sides[2]) {
-            for z in z..z + more_z {
-                for (y, more_y) in near(y, self.sides[1]) {
-                    for y in y..y + more_y {
-                        // Cells that differ in the first number only lie side by side.
-                        for (x, more_x) in near(x, self.sides[0]) {
-                            let cell = self.number([x, y, z]);
-                            let (from, to) = (self.starts[cell], self.starts[cell + more_x]);
-                            add_near(&self.robots[from as usize..to as usize], robot, place, within, others);
-                        }
-                    }
-                }
-            }
-        }
-        sort(&mut others[first..]);
-    }
-}
-
-/// Adds those of some robots who are near. Everybody is written down, and stays if it is: one in four is, which no processor guesses.
-#[inline]
-fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
-    let first = others.len();
-    others.resize(first + some.len(), 0);
-    let places = &mut others[first..];
-    let mut count = 0;
-    for (other, its_place) in some {
-        if let Some(slot) = places.get_mut(count) {
-            *slot = *other;
-        }
-        let near = squared(place, its_place) <= within;
-        count += usize::from(near) * usize::from(*other != robot);
-    }
-    others.truncate(first + count);
-}
-
-/// Sorts a dozen numbers, none of which comes twice: each goes to the place of its rank, which takes no guesses either.
-#[inline]
-fn sort(numbers: &mut [u32]) {
-    const FEW: usize = 16;
-    let Some(few) = numbers.len().checked_sub(1).filter(|_| numbers.len() <= FEW) else {
-        numbers.sort_unstable();
-        return;
-    };
-    let mut all = [u32::MAX; FEW];
-    all[..=few].copy_from_slice(numbers);
-    for number in &all[..=few] {
-        let rank = all.iter().fold(0, |rank, other| rank + u32::from(other < number));
-        numbers[rank as usize & (FEW - 1)] = *number;
-    }
-}
-
-/// A cell and those on both sides of it, on a grid whose ends meet: runs of cells, each once.
-fn near(cell: usize, side: usize) -> [(usize, usize); 2] {
-    if side <= 3 {
-        [(0, side), (0, 0)]
-    } else if cell == 0 {
-        [(0, 2), (side - 1, 1)]
-    } else if cell == side - 1 {
-        [(cell - 1, 2), (0, 1)]
-    } else {
-        [(cell - 1, 3), (0, 0)]
-    }
-}
-
-/// The largest squared distance of which the root is no more than this, so that roots need not be taken.
-fn square_of(distance: f32) -> f32 {
-    let mut square = distance * distance;
-    while square > 0.0 && libm::sqrtf(square) > distance {
-        square = square.next_down();
-    }
-    while square.is_finite() && libm::sqrtf(square.next_up()) <= distance {
-        square = square.next_up();
-    }
-    square
-}
-
-/// The squared distance between two places.
-#[must_use]
-#[inline]
-pub fn squared(a: &[f32; 3], b: &[f32; 3]) -> f32 {
-    let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-    dx * dx + dy * dy + dz * dz
 }
 
 impl Links {
@@ -337,12 +177,6 @@ pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
         }
     }
     groups <= 1
-}
-
-/// Distance between two places in metres.
-#[must_use]
-pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
-    libm::sqrtf(squared(a, b))
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
+mod observers;
+mod refusals;
+mod shown;
+
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
     time::Instant,
@@ -9,13 +12,14 @@ use std::{
 
 use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
-use serde::Serialize;
 use wdgnn_core::{Task as _, seal::Key};
 
+use self::{
+    observers::{Losses, Ticks},
+    shown::csv_rows,
+};
 use super::{
     condition::ConditionArguments,
-    flock_tables,
-    fly::capital,
     outputs::{OutputArguments, Results},
     records::RecordArguments,
     scenario::ScenarioArguments,
@@ -32,20 +36,17 @@ use super::{
 use crate::{
     air::options::Faults,
     error::{Error, Result},
-    evaluate::{Outcome, Summary},
     fault_options::FlightArguments,
-    flight::{Flight, Moment, Observer, Start},
+    flight::{Flight, Observer, Start},
     key,
     lineup::ONLINE,
     model::ModelFile,
-    origin::Origin,
     page::{
-        self,
         flights::plots,
         replay::{Recorder, Replay},
     },
     profiles::Profile,
-    progress::{self, Progress},
+    progress,
     seeds::{Purpose, generator},
     swarm::{
         digest::FlightDigest,
@@ -152,22 +153,6 @@ pub struct SwarmArguments {
     chips: ChipArguments,
     #[command(flatten)]
     faults: FlightArguments,
-}
-
-/// The JSON output.
-#[derive(Debug, Serialize)]
-struct Output {
-    robots: usize,
-    ticks: u32,
-    total: f64,
-    r#final: f64,
-    digest: String,
-    /// Of native robots in the same flight, where they are compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    native_digest: Option<String>,
-    heard: u64,
-    refused: BTreeMap<&'static str, u64>,
-    wall_seconds: f64,
 }
 
 /// What came of a flight.
@@ -371,99 +356,6 @@ impl SwarmArguments {
         format!("{version} {} {condition:?} {seed} {profile:?} {key:?} {checksum} {faults:?}", W::NAME)
     }
 
-    /// Says what several workers do not do together.
-    #[cfg(feature = "workers")]
-    fn refuse_with_workers(&self) -> Result {
-        self.workers.check()?;
-        if !self.workers.any() {
-            return Ok(());
-        }
-        if self.nodes != Nodes::Native || self.emulates() {
-            return Err(Error::usage(
-                "--workers and --worker are for native robots: emulated ones and chips fly in one process",
-            ));
-        }
-        if self.records.any() || self.outputs.any_file() || self.watch {
-            return Err(Error::usage(
-                "nobody sees the whole swarm with --workers or --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
-                 --png and --watch",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Says what robots without a key do not do.
-    fn refuse_unsealed(&self, faults: &Faults) -> Result {
-        if faults.rekey.is_some() && self.key.is_none() {
-            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
-        }
-        if faults.proofs && self.key.is_none() {
-            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
-        }
-        Ok(())
-    }
-
-    /// Says what chips do not do.
-    fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
-        if self.compare {
-            return Err(Error::usage(
-                "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
-            ));
-        }
-        if self.emulated.is_some() {
-            return Err(Error::usage(
-                "--emulated is for robots beside native ones: chips are all of one kind",
-            ));
-        }
-        self.refuse_unsealed(faults)?;
-        if W::NAME != "flocking" {
-            return Err(Error::usage(format!(
-                "chips fly flocking only: give --nodes emulated for --task {}",
-                W::NAME
-            )));
-        }
-        if self.records.any() || self.outputs.any_file() || self.watch {
-            return Err(Error::usage(
-                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Says what native and emulated robots do not do.
-    fn refuse_off_chips(&self, faults: &Faults, robots: usize) -> Result {
-        self.chips.refuse()?;
-        if self.packs(robots) && *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
-            return Err(Error::usage(format!(
-                "{robots} robots are more than there are addresses: they fly where nothing goes wrong only"
-            )));
-        }
-        if let Some(some) = self.emulated {
-            if self.nodes == Nodes::Emulated {
-                return Err(Error::usage(
-                    "--emulated N is for swarms of both kinds: leave out --nodes emulated, which emulates all",
-                ));
-            }
-            if some == 0 || some > robots {
-                return Err(Error::usage(format!(
-                    "--emulated {some} cannot be: give between 1 and {robots} robots"
-                )));
-            }
-        }
-        if self.nodes == Nodes::Native && !self.emulates() && (self.image.is_some() || self.log) {
-            return Err(Error::usage(
-                "--image and --log have no effect on native robots: give --nodes emulated, or --emulated N",
-            ));
-        }
-        self.refuse_unsealed(faults)?;
-        if faults.other_models > 0.0 && self.emulates() {
-            return Err(Error::usage(
-                "--other-model is for robots in this process: emulated ones run one image",
-            ));
-        }
-        Ok(())
-    }
-
     /// Everything that counted.
     fn settled(&self, condition: &Condition) -> Typed {
         let settled = self.condition.settled(&self.scenario.typed, condition);
@@ -544,117 +436,5 @@ impl SwarmArguments {
         let replay =
             recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
         Ok(Some(Flown { digest: digest.finish(), flight, replay, seconds }))
-    }
-
-    fn outcome(flown: &Flown) -> Outcome {
-        let flights = vec![flown.flight.clone()];
-        let summary = Summary::of(&flights);
-        Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary }
-    }
-
-    fn page<W: World>(
-        &self,
-        condition: &Condition,
-        flown: &Flown,
-        outcomes: &[Outcome],
-        origin: &Origin,
-    ) -> String {
-        page::flights(&page::FlightsPage {
-            title: format!("{}: {} robots", capital(W::TITLE), self.kind()),
-            lead: format!(
-                "{} robots that run the firmware’s own code. Digest of everything they did: {}.",
-                condition.robots, flown.digest
-            ),
-            score: W::SCORE,
-            outcomes,
-            replay: &flown.replay,
-            moments: false,
-            table: flock_tables::measured(outcomes),
-            legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
-            air: super::air_in_words(self.profile, self.key.is_some(), &self.faults.words()),
-            finding: String::new(),
-            origin,
-        })
-    }
-
-    fn kind(&self) -> &'static str {
-        match self.emulated {
-            Some(_) => "native and emulated",
-            None if self.emulates() => "emulated",
-            None => "native",
-        }
-    }
-
-    fn output(condition: &Condition, flown: &Flown, twin: Option<&Flown>) -> Output {
-        let Flown { flight, digest, seconds, .. } = flown;
-        let tally = flight.tally.clone().unwrap_or_default();
-        Output {
-            robots: condition.robots,
-            ticks: flight.score.len() as u32,
-            total: flight.total(),
-            r#final: flight.last(),
-            digest: digest.clone(),
-            native_digest: twin.map(|twin| twin.digest.clone()),
-            heard: tally.heard,
-            refused: tally.refused_by_name(),
-            wall_seconds: *seconds,
-        }
-    }
-
-    fn print<W: World>(&self, condition: &Condition, flown: &Flown, twin: Option<&Flown>) {
-        let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
-            Self::output(condition, flown, twin);
-        let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
-        let reasons: Vec<String> =
-            refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
-        let (score, unit) = W::SCORE.rsplit_once(" in ").unwrap_or((W::SCORE, ""));
-        println!("{robots} {} robots, {ticks} ticks of flight in {wall_seconds:.2} s", self.kind());
-        println!("link                {}, {sealed}", self.profile.name());
-        println!("{score:<18}  total {total:.2}, final {final:.4} {unit}", r#final = r#final);
-        println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
-        println!("digest              {digest}");
-        if twin.is_some_and(|twin| twin.digest == flown.digest) {
-            println!("compared            native robots did the same to the last bit");
-        }
-    }
-}
-
-/// The score, tick by tick.
-fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
-    let heading = vec!["tick".into(), "score".into()];
-    let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
-    std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()
-}
-
-/// Tells how far the flight is.
-struct Ticks(Option<Progress>);
-
-impl<W: World> Observer<W> for Ticks {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
-        if let Some(bar) = &self.0 {
-            bar.set_position(moment.scene.tick.into());
-        }
-        Ok(())
-    }
-}
-
-/// Tells who was lost, once there is a line to tell it on.
-#[derive(Default)]
-struct Losses(Vec<String>);
-
-impl Losses {
-    fn tell(self) {
-        self.0.iter().for_each(|story| eprintln!("host-sim: {story}; the others flew on"));
-    }
-}
-
-impl<W: World> Observer<W> for Losses {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
-        Ok(())
-    }
-
-    fn lost(&mut self, tick: u32, story: &str) {
-        self.0.push(format!("tick {tick}: {story}"));
     }
 }

@@ -1,0 +1,41 @@
+//! Who looks on while a swarm flies.
+
+use crate::{
+    error::Result,
+    flight::{Moment, Observer},
+    progress::Progress,
+    world::World,
+};
+
+/// Tells how far the flight is.
+pub(super) struct Ticks(pub Option<Progress>);
+
+impl<W: World> Observer<W> for Ticks {
+    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+        if let Some(bar) = &self.0 {
+            bar.set_position(moment.scene.tick.into());
+        }
+        Ok(())
+    }
+}
+
+/// Tells who was lost, once there is a line to tell it on.
+#[derive(Default)]
+pub(super) struct Losses(Vec<String>);
+
+impl Losses {
+    /// Tells.
+    pub fn tell(self) {
+        self.0.iter().for_each(|story| eprintln!("host-sim: {story}; the others flew on"));
+    }
+}
+
+impl<W: World> Observer<W> for Losses {
+    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+        Ok(())
+    }
+
+    fn lost(&mut self, tick: u32, story: &str) {
+        self.0.push(format!("tick {tick}: {story}"));
+    }
+}

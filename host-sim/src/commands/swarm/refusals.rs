@@ -1,0 +1,103 @@
+//! What cannot go together in one swarm, in sentences.
+
+use super::{Nodes, SwarmArguments};
+use crate::{
+    air::options::Faults,
+    error::{Error, Result},
+    world::World,
+};
+
+impl SwarmArguments {
+    /// Says what several workers do not do together.
+    #[cfg(feature = "workers")]
+    pub(super) fn refuse_with_workers(&self) -> Result {
+        self.workers.check()?;
+        if !self.workers.any() {
+            return Ok(());
+        }
+        if self.nodes != Nodes::Native || self.emulates() {
+            return Err(Error::usage(
+                "--workers and --worker are for native robots: emulated ones and chips fly in one process",
+            ));
+        }
+        if self.records.any() || self.outputs.any_file() || self.watch {
+            return Err(Error::usage(
+                "nobody sees the whole swarm with --workers or --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
+                 --png and --watch",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Says what robots without a key do not do.
+    fn refuse_unsealed(&self, faults: &Faults) -> Result {
+        if faults.rekey.is_some() && self.key.is_none() {
+            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+        }
+        if faults.proofs && self.key.is_none() {
+            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
+        }
+        Ok(())
+    }
+
+    /// Says what chips do not do.
+    pub(super) fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
+        if self.compare {
+            return Err(Error::usage(
+                "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
+            ));
+        }
+        if self.emulated.is_some() {
+            return Err(Error::usage(
+                "--emulated is for robots beside native ones: chips are all of one kind",
+            ));
+        }
+        self.refuse_unsealed(faults)?;
+        if W::NAME != "flocking" {
+            return Err(Error::usage(format!(
+                "chips fly flocking only: give --nodes emulated for --task {}",
+                W::NAME
+            )));
+        }
+        if self.records.any() || self.outputs.any_file() || self.watch {
+            return Err(Error::usage(
+                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Says what native and emulated robots do not do.
+    pub(super) fn refuse_off_chips(&self, faults: &Faults, robots: usize) -> Result {
+        self.chips.refuse()?;
+        if self.packs(robots) && *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
+            return Err(Error::usage(format!(
+                "{robots} robots are more than there are addresses: they fly where nothing goes wrong only"
+            )));
+        }
+        if let Some(some) = self.emulated {
+            if self.nodes == Nodes::Emulated {
+                return Err(Error::usage(
+                    "--emulated N is for swarms of both kinds: leave out --nodes emulated, which emulates all",
+                ));
+            }
+            if some == 0 || some > robots {
+                return Err(Error::usage(format!(
+                    "--emulated {some} cannot be: give between 1 and {robots} robots"
+                )));
+            }
+        }
+        if self.nodes == Nodes::Native && !self.emulates() && (self.image.is_some() || self.log) {
+            return Err(Error::usage(
+                "--image and --log have no effect on native robots: give --nodes emulated, or --emulated N",
+            ));
+        }
+        self.refuse_unsealed(faults)?;
+        if faults.other_models > 0.0 && self.emulates() {
+            return Err(Error::usage(
+                "--other-model is for robots in this process: emulated ones run one image",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! What a swarm's flight looks like: table, JSON, page and values.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Flown, SwarmArguments};
+use crate::{
+    commands::{air_in_words, flock_tables, fly::capital},
+    evaluate::{Outcome, Summary},
+    flight::Flight,
+    lineup::ONLINE,
+    origin::Origin,
+    page,
+    world::{Condition, World},
+};
+
+/// The JSON output.
+#[derive(Debug, Serialize)]
+pub(super) struct Output {
+    robots: usize,
+    ticks: u32,
+    total: f64,
+    r#final: f64,
+    digest: String,
+    /// Of native robots in the same flight, where they are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    native_digest: Option<String>,
+    heard: u64,
+    refused: BTreeMap<&'static str, u64>,
+    wall_seconds: f64,
+}
+
+impl SwarmArguments {
+    pub(super) fn outcome(flown: &Flown) -> Outcome {
+        let flights = vec![flown.flight.clone()];
+        let summary = Summary::of(&flights);
+        Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary }
+    }
+
+    pub(super) fn page<W: World>(
+        &self,
+        condition: &Condition,
+        flown: &Flown,
+        outcomes: &[Outcome],
+        origin: &Origin,
+    ) -> String {
+        page::flights(&page::FlightsPage {
+            title: format!("{}: {} robots", capital(W::TITLE), self.kind()),
+            lead: format!(
+                "{} robots that run the firmware’s own code. Digest of everything they did: {}.",
+                condition.robots, flown.digest
+            ),
+            score: W::SCORE,
+            outcomes,
+            replay: &flown.replay,
+            moments: false,
+            table: flock_tables::measured(outcomes),
+            legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
+            air: air_in_words(self.profile, self.key.is_some(), &self.faults.words()),
+            finding: String::new(),
+            origin,
+        })
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        match self.emulated {
+            Some(_) => "native and emulated",
+            None if self.emulates() => "emulated",
+            None => "native",
+        }
+    }
+
+    pub(super) fn output(condition: &Condition, flown: &Flown, twin: Option<&Flown>) -> Output {
+        let Flown { flight, digest, seconds, .. } = flown;
+        let tally = flight.tally.clone().unwrap_or_default();
+        Output {
+            robots: condition.robots,
+            ticks: flight.score.len() as u32,
+            total: flight.total(),
+            r#final: flight.last(),
+            digest: digest.clone(),
+            native_digest: twin.map(|twin| twin.digest.clone()),
+            heard: tally.heard,
+            refused: tally.refused_by_name(),
+            wall_seconds: *seconds,
+        }
+    }
+
+    pub(super) fn print<W: World>(&self, condition: &Condition, flown: &Flown, twin: Option<&Flown>) {
+        let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
+            Self::output(condition, flown, twin);
+        let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };
+        let reasons: Vec<String> =
+            refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        let (score, unit) = W::SCORE.rsplit_once(" in ").unwrap_or((W::SCORE, ""));
+        println!("{robots} {} robots, {ticks} ticks of flight in {wall_seconds:.2} s", self.kind());
+        println!("link                {}, {sealed}", self.profile.name());
+        println!("{score:<18}  total {total:.2}, final {final:.4} {unit}", r#final = r#final);
+        println!("frames              {heard} heard, {} refused{reasons}", refused.values().sum::<u64>());
+        println!("digest              {digest}");
+        if twin.is_some_and(|twin| twin.digest == flown.digest) {
+            println!("compared            native robots did the same to the last bit");
+        }
+    }
+}
+
+/// The score, tick by tick.
+pub(super) fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
+    let heading = vec!["tick".into(), "score".into()];
+    let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
+    std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()
+}
