@@ -247,7 +247,8 @@ impl Flight {
 /// each of [`CLOSE_METRES`].
 #[must_use]
 pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
-    if places.len() < PARALLEL_ROBOTS {
+    // A browser has one thread, and a page wants to be small.
+    if places.len() < PARALLEL_ROBOTS || cfg!(target_family = "wasm") {
         return closeness_of(0..places.len(), places, links, in_sky);
     }
     let in_sky: Vec<bool> = (0..places.len()).map(in_sky).collect();

@@ -14,10 +14,7 @@ use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
 use wdgnn_core::{Task as _, seal::Key};
 
-use self::{
-    observers::{Losses, Ticks},
-    shown::csv_rows,
-};
+use self::observers::{Losses, Ticks};
 use super::{
     condition::ConditionArguments,
     outputs::{OutputArguments, Results},
@@ -291,7 +288,7 @@ impl SwarmArguments {
             origin,
             json: Self::output(&condition, &flown, twin.as_ref()),
             print: &|| self.print::<W>(&condition, &flown, twin.as_ref()),
-            csv: &|| csv_rows(&flown.flight),
+            csv: &|| Self::csv_rows(&flown.flight),
             page: &|| Ok(self.page::<W>(&condition, &flown, &outcomes, origin)),
             plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
         })?;

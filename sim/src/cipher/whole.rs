@@ -4,36 +4,62 @@ use aes::{
     Aes128,
     cipher::{
         Block as BlockOf, BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt as _,
-        BlockSizeUser, consts::U16,
+        BlockSizeUser, KeyInit as _, consts::U16,
     },
 };
-use wdgnn_core::ccm::{self, Block, Blocks, Nonce};
+use wdgnn_core::{
+    ccm::{self, Block, Blocks, Nonce},
+    seal::Key,
+};
 
-/// A frame to be sealed or opened: its nonce, what is only authenticated, and its content.
-#[derive(Debug)]
-pub struct Frame<'a> {
-    /// Never used twice.
-    pub nonce: &'a Nonce,
-    /// What is only authenticated.
-    pub associated: [&'a [u8]; 2],
-    /// What is encrypted, too.
-    pub content: &'a mut [u8],
-}
+/// AES-128 with a key.
+pub struct Whole(Aes128);
 
-impl Frame<'_> {
+impl Whole {
+    /// Expands the key.
+    pub fn new(key: &Key) -> Self {
+        Self(Aes128::new(key.into()))
+    }
+
+    /// Encrypts one block.
+    pub fn encrypt(&self, block: &mut Block) {
+        self.0.encrypt_block(block.into());
+    }
+
     /// [`ccm::seal`].
-    pub fn seal(self, aes: &Aes128, tag: &mut [u8]) -> Option<()> {
+    pub fn seal(
+        &self,
+        nonce: &Nonce,
+        associated: [&[u8]; 2],
+        content: &mut [u8],
+        tag: &mut [u8],
+    ) -> Option<()> {
         let mut sealed = None;
-        aes.encrypt_with_backend(Seal { frame: self, tag, sealed: &mut sealed });
+        let frame = Frame { nonce, associated, content };
+        self.0.encrypt_with_backend(Seal { frame, tag, sealed: &mut sealed });
         sealed
     }
 
     /// [`ccm::decrypt`].
-    pub fn decrypt(self, aes: &Aes128, tag: &[u8]) -> Option<bool> {
+    pub fn decrypt(
+        &self,
+        nonce: &Nonce,
+        associated: [&[u8]; 2],
+        content: &mut [u8],
+        tag: &[u8],
+    ) -> Option<bool> {
         let mut authentic = None;
-        aes.encrypt_with_backend(Open { frame: self, tag, authentic: &mut authentic });
+        let frame = Frame { nonce, associated, content };
+        self.0.encrypt_with_backend(Open { frame, tag, authentic: &mut authentic });
         authentic
     }
+}
+
+/// A frame: its nonce, what is only authenticated, and its content.
+struct Frame<'a> {
+    nonce: &'a Nonce,
+    associated: [&'a [u8]; 2],
+    content: &'a mut [u8],
 }
 
 struct Seal<'a> {

@@ -104,11 +104,11 @@ impl SwarmArguments {
             println!("compared            native robots did the same to the last bit");
         }
     }
-}
 
-/// The score, tick by tick.
-pub(super) fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
-    let heading = vec!["tick".into(), "score".into()];
-    let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
-    std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()
+    /// The score, tick by tick.
+    pub(super) fn csv_rows(flight: &Flight) -> Vec<Vec<String>> {
+        let heading = vec!["tick".into(), "score".into()];
+        let row = |(tick, score): (usize, &f64)| vec![tick.to_string(), score.to_string()];
+        std::iter::once(heading).chain(flight.score.iter().enumerate().map(row)).collect()
+    }
 }
