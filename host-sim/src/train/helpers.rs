@@ -38,8 +38,13 @@ impl Line {
     /// # Errors
     /// Where none comes.
     pub fn ask(&mut self, content: &[u8]) -> Result<Vec<u8>, LineError> {
-        line::send(&mut self.to, content)?;
-        line::take(&mut self.from)?.ok_or(LineError::Ended)
+        let sent = line::send(&mut self.to, content);
+        let taken = line::take(&mut self.from);
+        // Whoever does not listen may still have said why, or who it is.
+        match (sent, taken) {
+            (_, Err(LineError::Foreign)) => Err(LineError::Foreign),
+            (sent, taken) => sent.and(taken)?.ok_or(LineError::Ended),
+        }
     }
 }
 
