@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn many_are_as_close_on_threads_as_one_after_the_other() {
         let places: Vec<[f32; 3]> = (0..2 * PARALLEL_ROBOTS)
-            .map(|robot| [0.251 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
+            .map(|robot| [0.09 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
             .collect();
         let (links, in_sky) = (Links::within(&places, 1.0), |robot: usize| !robot.is_multiple_of(7));
         let one_by_one = closeness_of(0..places.len(), &places, &links, in_sky);

@@ -319,12 +319,13 @@ fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() 
         says_body(noise, |tick, told| if tick < fails { told } else { failing(told) })
     };
     let dead = from(180, 0.0, |_| 0.0).unwrap();
-    assert!((202..220).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
+    // Ten ticks of them are one tenth of a second in which they have to go on disobeying.
+    assert!((202..230).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
     assert!(from(180, 0.1, |_| 0.0).is_some());
     let stuck = from(150, 0.0, |_| 5.0).unwrap();
-    assert!((151..170).contains(&stuck), "{stuck}");
+    assert!((151..180).contains(&stuck), "{stuck}");
     let reversed = from(180, 0.0, |told| -told).unwrap();
-    assert!((181..220).contains(&reversed), "{reversed}");
+    assert!((181..230).contains(&reversed), "{reversed}");
 }
 
 #[test]
