@@ -8,6 +8,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --quiet -p host-sim --features workers
+if [ $# = 0 ]; then
+    cargo clippy --quiet -p host-sim -p wdgnn-workers --features host-sim/workers --all-targets -- -D warnings
+    cargo test --quiet -p host-sim --features workers --lib -- commands::swarm
+fi
 program="${CARGO_TARGET_DIR:-target}/debug/host-sim"
 folder=$(mktemp -d)
 trap 'jobs -p | xargs -r kill 2> /dev/null || true; rm -rf "$folder"' EXIT

@@ -7,7 +7,7 @@ use wdgnn_core::{
     codec::Exact,
     node::{BeaconOf, Node},
     online::Learning,
-    ports::{Actuator, Sensed},
+    ports::Sensed,
     robot::{ModelOf, NEIGHBOURS, Onboard},
     shape::Shape as _,
     task::NodeId,
@@ -20,6 +20,7 @@ use wdgnn_sim::{
     error::Result,
     links::Links,
     model::ModelFile,
+    ports::Motors,
     scene::{Flown, Swarm, View},
     swarm::networks,
 };
@@ -155,29 +156,12 @@ impl<T: Flown> Swarm<T> for Robots<T> {
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+    fn robot(&self, robot: usize) -> Option<View<'_>> {
         let node = self.nodes.get(robot)?;
-        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers(), inside: None })
+        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
     }
 
     fn learns(&self) -> bool {
         self.rule.step > 0.0
-    }
-}
-
-/// Motors write down what they are told.
-struct Motors<'a, O>(&'a mut O);
-
-impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
-    type Error = std::convert::Infallible;
-
-    fn act(&mut self, command: &O) -> std::result::Result<(), Self::Error> {
-        *self.0 = *command;
-        Ok(())
-    }
-
-    fn stop(&mut self) -> std::result::Result<(), Self::Error> {
-        self.0.as_mut().fill(0.0);
-        Ok(())
     }
 }

@@ -132,7 +132,7 @@ impl<W: World> Sortie<W> {
                 *own = output;
                 continue;
             }
-            let Some(inside) = swarm.robot(robot).and_then(|view| view.inside) else { continue };
+            let Some(inside) = swarm.inside(robot) else { continue };
             // Whoever hears nobody does what it does alone.
             if !inside.counted.is_empty() {
                 let others = inside.counted.iter().map(|(_, _, state)| *state);
@@ -222,7 +222,7 @@ impl<W: World> Fleet for Sortie<W> {
                 continue;
             };
             wide.copy_from_slice(view.wide);
-            if let Some(inside) = view.inside {
+            if let Some(inside) = self.held.swarm().inside(robot) {
                 output.copy_from_slice(inside.output.as_ref());
                 taps.copy_from_slice(inside.taps);
             }
@@ -234,8 +234,9 @@ impl<W: World> Fleet for Sortie<W> {
     }
 
     fn counted(&self) -> Vec<Vec<u32>> {
-        let inside = |robot| Some(self.held.swarm().robot(robot)?.inside?.counted);
-        let of = |robot| inside(robot).unwrap_or_default().iter().map(|(sender, _, _)| *sender).collect();
+        let inside = |robot| self.held.swarm().inside(robot);
+        let of =
+            |robot| inside(robot).iter().flat_map(|i| &i.counted).map(|(sender, _, _)| *sender).collect();
         (0..self.sizes.robots).map(of).collect()
     }
 

@@ -9,15 +9,15 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use wdgnn_core::task::Task;
 
 use crate::{
     error::{Error, Result},
-    links::{Links, PARALLEL_ROBOTS, distance, squared},
+    links::{Links, distance, squared},
     scene::{Scene, Swarm},
     tally::Tally,
+    threads::{LOOKS, share, spread},
     world::{Condition, OutputOf, StateOf, World},
 };
 
@@ -247,20 +247,19 @@ impl Flight {
 /// each of [`CLOSE_METRES`].
 #[must_use]
 pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
-    // A browser has one thread, and a page wants to be small.
-    if places.len() < PARALLEL_ROBOTS || cfg!(target_family = "wasm") {
+    let some = share(places.len(), LOOKS);
+    if some >= places.len() {
         return closeness_of(0..places.len(), places, links, in_sky);
     }
     let in_sky: Vec<bool> = (0..places.len()).map(in_sky).collect();
-    let some = |first| {
-        let robots = first..places.len().min(first + PARALLEL_ROBOTS / 4);
-        closeness_of(robots, places, links, |robot| in_sky[robot])
-    };
-    let both = |(smallest, close): (f32, [u32; 3]), (other, more): (f32, [u32; 3])| {
+    let mut found = vec![(f32::INFINITY, [0; 3]); places.len().div_ceil(some)];
+    spread((0..).step_by(some).zip(&mut found), |(first, found)| {
+        let robots = first..places.len().min(first + some);
+        *found = closeness_of(robots, places, links, |robot| in_sky[robot]);
+    });
+    found.into_iter().fold((f32::INFINITY, [0; 3]), |(smallest, close), (other, more)| {
         (smallest.min(other), std::array::from_fn(|limit| close[limit] + more[limit]))
-    };
-    let firsts = (0..places.len()).into_par_iter().step_by(PARALLEL_ROBOTS / 4);
-    firsts.map(some).reduce(|| (f32::INFINITY, [0; 3]), both)
+    })
 }
 
 /// The same of pairs whose smaller robot is one of these.
@@ -330,7 +329,7 @@ mod tests {
 
     #[test]
     fn many_are_as_close_on_threads_as_one_after_the_other() {
-        let places: Vec<[f32; 3]> = (0..2 * PARALLEL_ROBOTS)
+        let places: Vec<[f32; 3]> = (0..2 * LOOKS)
             .map(|robot| [0.09 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
             .collect();
         let (links, in_sky) = (Links::within(&places, 1.0), |robot: usize| !robot.is_multiple_of(7));

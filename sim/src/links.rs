@@ -3,17 +3,11 @@
 
 mod grid;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::grid::{Grid, square_of};
 pub use self::grid::{distance, squared};
-
-/// From so many robots on, they are spread over the threads.
-pub(crate) const PARALLEL_ROBOTS: usize = 4096;
-
-/// Pieces of the work for each thread, so that nobody waits long for one that was disturbed.
-const CHUNKS: usize = 4;
+use crate::threads::{LOOKS, share, spread};
 
 /// For every robot, the others within a radius, in ascending order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -53,30 +47,28 @@ impl Links {
         let Self { starts, others, room: Room { grid, shares } } = self;
         grid.sort(places, radius);
         let within = square_of(radius);
-        let threads = if places.len() < PARALLEL_ROBOTS { 1 } else { rayon::current_num_threads() };
-        let pieces = if threads > 1 { CHUNKS * threads } else { 1 };
-        let share = places.len().div_ceil(pieces).max(1);
+        let some = share(places.len(), LOOKS);
         starts.clear();
         starts.push(0);
         others.clear();
-        if threads == 1 {
+        if some >= places.len() {
             for (robot, place) in (0..).zip(places) {
                 grid.around(robot, place, within, others);
                 starts.push(others.len() as u32);
             }
             return;
         }
-        shares.resize_with(pieces, Default::default);
-        let work = shares.par_iter_mut().zip(places.par_chunks(share)).enumerate();
-        work.for_each(|(number, ((ends, others), places))| {
+        shares.resize_with(places.len().div_ceil(some), Default::default);
+        let work = (0..).step_by(some).zip(places.chunks(some)).zip(&mut *shares);
+        spread(work, |((first, places), (ends, others))| {
             ends.clear();
             others.clear();
-            for (robot, place) in ((number * share) as u32..).zip(places) {
+            for (robot, place) in (first..).zip(places) {
                 grid.around(robot, place, within, others);
                 ends.push(others.len() as u32);
             }
         });
-        for (ends, found) in shares.iter().take(places.len().div_ceil(share)) {
+        for (ends, found) in &*shares {
             let before = others.len() as u32;
             others.extend_from_slice(found);
             starts.extend(ends.iter().map(|end| before + end));
@@ -239,7 +231,7 @@ mod tests {
                 .map(|_| [random.random_range(0.0..side), random.random_range(0.0..side), 0.0])
                 .collect()
         };
-        let (many, few) = (swarm(PARALLEL_ROBOTS + 7, 60.0), swarm(30, 3.0));
+        let (many, few) = (swarm(LOOKS + 7, 60.0), swarm(30, 3.0));
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -249,7 +241,7 @@ mod tests {
             })
         };
         let [one, three] = [1, 3].map(with);
-        assert!(one.count() > PARALLEL_ROBOTS);
+        assert!(one.count() > LOOKS);
         assert_eq!((&one.starts, &one.others), (&three.starts, &three.others));
         assert_eq!(one.robots(), many.len());
     }

@@ -51,7 +51,12 @@ pub trait Swarm<T: Task>: Send {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
 
     /// What is to be seen of a robot after a tick; nothing of one that is gone, or of whoever has no robots.
-    fn robot(&self, _robot: usize) -> Option<View<'_, T>> {
+    fn robot(&self, _robot: usize) -> Option<View<'_>> {
+        None
+    }
+
+    /// The inside of a robot after a tick, where that can be seen: of robots in this process.
+    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
         None
     }
 
@@ -114,15 +119,13 @@ pub type Centre<T> = fn(
 /// A frame on the air. Everybody in range hears the same bytes.
 pub type Frame = std::sync::Arc<[u8]>;
 
-/// A look into a robot, or at what it tells about itself.
-#[derive(Clone, Debug)]
-pub struct View<'a, T: Task> {
+/// A look at a robot, or at what it tells about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
     /// The wide parameters.
     pub wide: &'a [f32],
     /// The wide parameters as they were trained.
     pub offline: &'a [f32],
-    /// What can only be seen of robots in this process.
-    pub inside: Option<Inside<'a, T>>,
 }
 
 /// The inside of a robot in this process.

@@ -51,7 +51,7 @@ pub fn typed(robots: usize) -> Result<Flown> {
     let start = start(robots, ticks)?;
     let mut bytes = None;
     let mut shortest = f64::INFINITY;
-    for _ in 0..(STEPS / robots / ticks as usize).clamp(3, 20) {
+    for _ in 0..(STEPS / robots / ticks as usize).clamp(5, 20) {
         let mut swarm = lineup.swarm(&controller, &start, 0)?;
         let begin = cpu_seconds();
         let mut aloft = start.begin();
@@ -108,7 +108,7 @@ pub fn speedup(threads: usize) -> Result<f64> {
         })
     };
     let (mut alone, mut together) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..5 {
+    for _ in 0..10 {
         alone = alone.min(time(1)?);
         together = together.min(time(threads)?);
     }

@@ -5,8 +5,7 @@ use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 use super::companion::Companion;
 use wdgnn_core::{
     codec::Codec,
-    flocking::Motion,
-    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+    ports::{NoStore, Ports, Radio, Received},
     robot::{BUFFER_BYTES, Robot},
     tick,
 };
@@ -14,6 +13,7 @@ use wdgnn_protocol::{
     companion::{Command, Status},
     mac,
 };
+use wdgnn_sim::ports::{Eyes, Motors};
 
 /// A status's turn that means none.
 const NO_TURN: u8 = u8::MAX;
@@ -36,12 +36,6 @@ impl<C: Codec> std::fmt::Debug for Twin<'_, C> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Twin").field("equal", &self.equal).finish_non_exhaustive()
     }
-}
-
-struct Given<'a> {
-    frames: VecDeque<&'a [u8]>,
-    pose: Option<Motion>,
-    command: [f32; 2],
 }
 
 impl<'w, C: Codec> Twin<'w, C> {
@@ -79,14 +73,18 @@ impl<'w, C: Codec> Twin<'w, C> {
         let heard = usize::from(status.heard).min(self.frames.len());
         let frames: Vec<_> = self.frames.drain(..heard).collect();
         let pose = (status.sensed != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
-        let frames =
-            frames.iter().filter_map(|frame| mac::content(frame)).map(|(_, content)| content).collect();
-        let mut given = Given { frames, pose, command: [0.0; 2] };
-        let report = given.tick(&mut self.robot, status.tick);
-        if report.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
+        let mut done = [0.0; 2];
+        let mut ports = Ports {
+            radio: &mut Frames(frames.iter()),
+            sensor: &mut Eyes(pose),
+            actuator: &mut Motors(&mut done),
+            store: &mut NoStore,
+        };
+        tick::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        if done.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
             self.equal += 1;
         } else {
-            self.differs = Some((status.tick, command.acceleration, report));
+            self.differs = Some((status.tick, command.acceleration, done));
         }
         // What stands in front of a pose on the line was there with it, and is heard before the next tick.
         let come = |number: u16| status.pose.wrapping_sub(number).cast_signed() >= 0;
@@ -97,52 +95,20 @@ impl<'w, C: Codec> Twin<'w, C> {
     }
 }
 
-impl Given<'_> {
-    fn tick<C: Codec>(&mut self, robot: &mut Robot<'_, C>, tick: u32) -> [f32; 2] {
-        struct Frames<'a, 'b>(&'a mut VecDeque<&'b [u8]>);
-        impl Radio for Frames<'_, '_> {
-            type Error = Infallible;
-            fn send(&mut self, _: &[u8]) -> Result<(), Infallible> {
-                Ok(())
-            }
-            fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-                Ok(self.0.pop_front().map(|frame| {
-                    buffer.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
-                    Received::untimed(frame.len())
-                }))
-            }
-        }
-        struct Eyes(Option<Motion>);
-        impl Sensor<Motion> for Eyes {
-            type Error = ();
-            fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
-                self.0.map(Sensed::now).ok_or(())
-            }
-        }
-        struct Motors<'a>(&'a mut [f32; 2]);
-        impl Actuator<[f32; 2]> for Motors<'_> {
-            type Error = Infallible;
-            fn act(&mut self, command: &[f32; 2]) -> Result<(), Infallible> {
-                *self.0 = *command;
-                Ok(())
-            }
-            fn stop(&mut self) -> Result<(), Infallible> {
-                *self.0 = [0.0; 2];
-                Ok(())
-            }
-        }
-        let Self { frames, pose, command } = self;
-        let mut ports = Ports {
-            radio: &mut Frames(frames),
-            sensor: &mut Eyes(*pose),
-            actuator: &mut Motors(command),
-            store: &mut NoStore,
-        };
-        tick::run(robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
-        *self.actuated()
+/// What a chip received before a tick. What the twin says is said by the chip.
+struct Frames<'a>(std::slice::Iter<'a, Arc<[u8]>>);
+
+impl Radio for Frames<'_> {
+    type Error = Infallible;
+
+    fn send(&mut self, _: &[u8]) -> Result<(), Infallible> {
+        Ok(())
     }
 
-    fn actuated(&self) -> &[f32; 2] {
-        &self.command
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+        Ok(self.0.by_ref().find_map(|frame| mac::content(frame)).map(|(_, content)| {
+            buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
+            Received::untimed(content.len())
+        }))
     }
 }

@@ -5,11 +5,12 @@
 
 use std::{
     ffi::OsString,
-    io::Read,
+    io::{BufRead as _, BufReader, Read},
     net::TcpListener,
     ops::Range,
     process::{Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicBool, Ordering},
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -63,8 +64,25 @@ struct Crew {
 /// What a worker is about.
 #[derive(Debug)]
 enum Work {
-    Flies { process: Child, restarts: u32 },
+    Flies { process: Process, restarts: u32 },
     Done(Box<Output>),
+}
+
+/// A worker's process. Whatever it says is taken off its hands at once: a pipe that is full would stop it.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    told: Option<JoinHandle<String>>,
+    last: Option<JoinHandle<String>>,
+}
+
+impl Process {
+    fn of(command: &mut Command) -> std::io::Result<Self> {
+        let mut child = command.spawn()?;
+        let told = child.stdout.take().map(|stream| thread::spawn(|| everything(stream)));
+        let last = child.stderr.take().map(|stream| thread::spawn(|| last_sentence(stream)));
+        Ok(Self { child, told, last })
+    }
 }
 
 /// What is to be done about a worker that has ended.
@@ -100,7 +118,7 @@ impl Launch {
             for number in 0..self.workers {
                 restarts += u32::from(crew.look(number, self.restarts, stop)?);
             }
-            std::thread::sleep(LOOK);
+            thread::sleep(LOOK);
         }
         let workers = std::mem::take(&mut crew.workers).into_iter();
         let each: Vec<Output> = workers
@@ -136,7 +154,7 @@ impl Crew {
         if !json {
             words.push("--json".into());
         }
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut crew = Self {
             program,
             words,
@@ -153,7 +171,7 @@ impl Crew {
     }
 
     /// Starts a worker. The first one's progress is everybody's.
-    fn start(&self, number: usize, of: usize) -> Result<Child> {
+    fn start(&self, number: usize, of: usize) -> Result<Process> {
         let mut command = Command::new(&self.program);
         command.args(&self.words).args(["--worker", &format!("{number}/{of}"), "--peers", &self.peers]);
         command.arg("--until-stdin-ends").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -161,7 +179,8 @@ impl Crew {
         if let Some(threads) = self.threads {
             command.env("RAYON_NUM_THREADS", threads.to_string());
         }
-        command.spawn().map_err(|why| Error::Failed(format!("worker {number} cannot be started: {why}")))
+        let process = Process::of(&mut command);
+        process.map_err(|why| Error::Failed(format!("worker {number} cannot be started: {why}")))
     }
 
     /// Looks how a worker is, and starts it again if it died. Whether it did.
@@ -169,7 +188,7 @@ impl Crew {
         let (of, others_done) =
             (self.workers.len(), self.workers.iter().any(|work| matches!(work, Work::Done(_))));
         let Work::Flies { process, restarts } = &mut self.workers[number] else { return Ok(false) };
-        let ended = process.try_wait();
+        let ended = process.child.try_wait();
         let ended =
             ended.map_err(|why| Error::Failed(format!("worker {number} cannot be watched: {why}")))?;
         let Some(status) = ended else { return Ok(false) };
@@ -179,7 +198,7 @@ impl Crew {
         let restarts = *restarts;
         match verdict(status, restarts, most, others_done) {
             Verdict::Done => {
-                let output = serde_json::from_str(&said(process.stdout.take())).map_err(|why| {
+                let output = serde_json::from_str(&said(&mut process.told)).map_err(|why| {
                     Error::Failed(format!("what worker {number} told cannot be read: {why}"))
                 })?;
                 self.workers[number] = Work::Done(Box::new(output));
@@ -191,7 +210,7 @@ impl Crew {
                 self.workers[number] = Work::Flies { process, restarts: restarts + 1 };
                 Ok(true)
             }
-            Verdict::GivenUp => Err(given_up(number, status, restarts, &said(process.stderr.take()))),
+            Verdict::GivenUp => Err(given_up(number, status, restarts, &said(&mut process.last))),
         }
     }
 }
@@ -201,25 +220,39 @@ impl Drop for Crew {
         for work in &mut self.workers {
             if let Work::Flies { process, .. } = work {
                 // Whoever has ended already cannot be ended, and nobody else is meant.
-                let _ = process.kill();
-                let _ = process.wait();
+                let _ = process.child.kill();
+                let _ = process.child.wait();
             }
         }
     }
 }
 
-/// What a worker that has ended said.
-fn said(stream: Option<impl Read>) -> String {
-    let mut text = String::new();
-    // What cannot be read was not said.
-    let _ = stream.map(|mut stream| stream.read_to_string(&mut text));
-    text
+/// What was heard of a worker that has ended.
+fn said(listener: &mut Option<JoinHandle<String>>) -> String {
+    listener.take().and_then(|listener| listener.join().ok()).unwrap_or_default()
+}
+
+/// Everything that is said; what cannot be read was not.
+fn everything(mut stream: impl Read) -> String {
+    let mut text = Vec::new();
+    let _ = stream.read_to_end(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The last sentence that is said, of however many.
+fn last_sentence(stream: impl Read) -> String {
+    let mut last = String::new();
+    for line in BufReader::new(stream).split(b'\n').map_while(std::result::Result::ok) {
+        if let Some(sentence) = String::from_utf8_lossy(&line).strip_prefix("host-sim: ") {
+            sentence.clone_into(&mut last);
+        }
+    }
+    last
 }
 
 /// A worker's last sentence, as this program's.
-fn given_up(number: usize, status: ExitStatus, restarts: u32, said: &str) -> Error {
-    let sentence = said.lines().rev().find_map(|line| line.strip_prefix("host-sim: "));
-    let sentence = sentence.map_or_else(|| "it says why above".to_owned(), str::to_owned);
+fn given_up(number: usize, status: ExitStatus, restarts: u32, last: &str) -> Error {
+    let sentence = if last.is_empty() { "it says why above" } else { last };
     if status.code() == Some(USAGE) {
         return Error::usage(format!("worker {number}: {sentence}"));
     }
@@ -263,12 +296,22 @@ mod tests {
 
     #[test]
     fn the_last_sentence_and_the_exit_code_are_passed_on() {
-        let said = "host-sim: flying    3/9, 1 s so far\nhost-sim: no start found\n";
-        let error = given_up(2, ExitStatus::from_raw(USAGE << 8), 0, said);
+        let said = "host-sim: flying    3/9, 1 s so far\nhost-sim: no start found\n  or so\n";
+        let error = given_up(2, ExitStatus::from_raw(USAGE << 8), 0, &last_sentence(said.as_bytes()));
         assert_eq!(error.to_string(), "worker 2: no start found");
         assert!(matches!(error, Error::Usage(_)));
         let error = given_up(1, ExitStatus::from_raw(9), 3, "");
         assert!(error.to_string().contains("worker 1 ended (signal: 9"), "{error}");
+    }
+
+    #[test]
+    fn whoever_says_more_than_a_pipe_holds_is_not_stopped() {
+        let talks = "yes 'host-sim: flying' | head -c 300000 >&2; yes told | head -c 300000";
+        let mut command = Command::new("sh");
+        command.args(["-c", talks]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = Process::of(&mut command).unwrap();
+        assert!(process.child.wait().unwrap().success());
+        assert_eq!((said(&mut process.told).len(), &said(&mut process.last)[..]), (300_000, "flying"));
     }
 
     #[test]

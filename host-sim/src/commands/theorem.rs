@@ -220,7 +220,7 @@ impl Observer<Flock> for Recorder {
         self.expert.commands(moment.scene.states, &mut labels);
         let (mut taps, mut misses) = (Vec::new(), Vec::new());
         for (robot, label) in labels.iter().enumerate() {
-            let Some(inside) = moment.swarm.robot(robot).and_then(|view| view.inside) else { continue };
+            let Some(inside) = moment.swarm.inside(robot) else { continue };
             taps.push(inside.taps.iter().map(|&z| self.alpha * f64::from(z)).collect());
             misses.push([0, 1].map(|axis| f64::from(label[axis]) - f64::from(inside.output[axis])));
         }

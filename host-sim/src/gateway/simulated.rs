@@ -1,13 +1,13 @@
 //! A robot that is simulated on a real air: node, rhythm and body.
 
-use std::{collections::VecDeque, convert::Infallible, sync::Arc};
+use std::{collections::VecDeque, sync::Arc};
 
 use chip::air::SECOND;
 use wdgnn_core::{
     codec::Codec,
     flocking::Motion,
     message::Identity,
-    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+    ports::{NoStore, Ports, Radio, Received},
     refusal::Refusals,
     rhythm::{Beat, Note, Rhythm, Timing},
     robot::{BUFFER_BYTES, Robot},
@@ -15,6 +15,7 @@ use wdgnn_core::{
     tick,
 };
 use wdgnn_protocol::mac;
+use wdgnn_sim::ports::{Eyes, Motors};
 
 use crate::chips::{GROUND, RELEASE, companion::Body};
 
@@ -157,7 +158,7 @@ impl<'w, C: Codec> Simulated<'w, C> {
         let (sensed, mut command) = (self.motion(begins), [0.0; 2]);
         let mut ports = Ports {
             radio: &mut air,
-            sensor: &mut Eyes(sensed),
+            sensor: &mut Eyes(Some(sensed)),
             actuator: &mut Motors(&mut command),
             store: &mut NoStore,
         };
@@ -208,31 +209,5 @@ impl Radio for Air<'_> {
 
     fn vouched(&mut self, _: &Identity, _: &Received) {
         self.taken[usize::from(!self.real)] += 1;
-    }
-}
-
-struct Eyes(Motion);
-
-impl Sensor<Motion> for Eyes {
-    type Error = Infallible;
-
-    fn sense(&mut self) -> Result<Sensed<Motion>, Infallible> {
-        Ok(Sensed::now(self.0))
-    }
-}
-
-struct Motors<'a>(&'a mut [f32; 2]);
-
-impl Actuator<[f32; 2]> for Motors<'_> {
-    type Error = Infallible;
-
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), Infallible> {
-        *self.0 = *command;
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<(), Infallible> {
-        *self.0 = [0.0; 2];
-        Ok(())
     }
 }

@@ -311,7 +311,7 @@ mod tests {
         fn see(&mut self, moment: &Moment<'_, Flock>) -> Result {
             self.0.links.push(moment.scene.links.clone());
             for robot in 0..self.0.robots {
-                let inside = moment.swarm.robot(robot).and_then(|view| view.inside).unwrap();
+                let inside = moment.swarm.inside(robot).unwrap();
                 self.0.push(inside.taps, inside.output);
             }
             Ok(())

@@ -41,7 +41,7 @@ impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
         let mut labels = Vec::with_capacity(commands.len());
         self.expert.fly(scene, &mut labels)?;
         for (robot, label) in labels.iter().enumerate() {
-            if let Some(inside) = self.swarm.robot(robot).and_then(|view| view.inside) {
+            if let Some(inside) = self.swarm.inside(robot) {
                 self.trajectory.push(inside.taps, label.as_ref());
             }
         }

@@ -61,7 +61,7 @@ impl<W: World> Observer<W> for Flown<W> {
         let mut taps = Vec::new();
         let mut memories = Vec::new();
         for (robot, command) in moment.commands.iter().enumerate() {
-            let inside = moment.swarm.robot(robot).and_then(|view| view.inside).ok_or_else(blind)?;
+            let inside = moment.swarm.inside(robot).ok_or_else(blind)?;
             taps.extend_from_slice(inside.taps);
             memories.push(Memory {
                 state: *inside.state,

@@ -6,14 +6,14 @@ use wdgnn_core::{
     codec::Codec,
     node::Node,
     passage::Passage,
-    ports::{Actuator, Ports, Radio, Sensed, Sensor, Store},
+    ports::{Actuator, Ports, Radio, Store},
     restart,
     tick::{self, PortErrors, Report},
     wide::Model,
 };
 
 use super::mailbox::deliver;
-use crate::{passing, scene::Flown};
+use crate::{passing, ports::Eyes, scene::Flown};
 
 /// What a robot has besides its node and its radio.
 #[derive(Debug, Default)]
@@ -88,20 +88,6 @@ impl Body {
             store: &mut self.memory,
         };
         tick::close(node, &mut ports, buffer, self.errors)
-    }
-}
-
-/// What is there to be seen; nothing where the sensor fails.
-struct Eyes<S>(Option<S>);
-
-/// The sensor fails.
-struct Blind;
-
-impl<S: Copy> Sensor<S> for Eyes<S> {
-    type Error = Blind;
-
-    fn sense(&mut self) -> Result<Sensed<S>, Blind> {
-        self.0.map(Sensed::now).ok_or(Blind)
     }
 }
 

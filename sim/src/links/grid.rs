@@ -1,5 +1,7 @@
 //! A grid of cells by which robots near each other are found, and how far apart places are.
 
+use crate::threads::{LOOKS, share, spread};
+
 /// Robots by the cell that they are in, by a counting sort. Cells are a radius wide. There are no more of them than about two per robot:
 /// where robots are further apart, the grid is laid over the world again and again, and who is far away falls into a cell with others.
 #[derive(Debug, Default)]
@@ -9,6 +11,8 @@ pub struct Grid {
     scale: f64,
     /// Cells along each axis.
     sides: [usize; 3],
+    /// The cell of every robot.
+    cells: Vec<u32>,
     /// Where the robots of each cell begin.
     starts: Vec<u32>,
     /// Robots in the order of cells, ascending within each.
@@ -47,24 +51,32 @@ impl Grid {
         }
         self.starts.clear();
         self.starts.resize(self.sides.iter().product::<usize>() + 1, 0);
-        for place in places {
-            let cell = self.number(self.cell(place));
-            self.starts[cell] += 1;
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.resize(places.len(), 0);
+        let some = share(places.len(), LOOKS);
+        spread(cells.chunks_mut(some).zip(places.chunks(some)), |(cells, places)| {
+            cells
+                .iter_mut()
+                .zip(places)
+                .for_each(|(cell, place)| *cell = self.number(self.cell(place)) as u32);
+        });
+        for cell in &cells {
+            self.starts[*cell as usize] += 1;
         }
         let mut sum = 0;
         for start in &mut self.starts {
             sum += std::mem::replace(start, sum);
         }
         self.robots.resize(places.len(), (0, [0.0; 3]));
-        for (robot, place) in (0..).zip(places) {
-            let cell = self.number(self.cell(place));
-            let next = &mut self.starts[cell];
+        for ((robot, place), cell) in (0..).zip(places).zip(&cells) {
+            let next = &mut self.starts[*cell as usize];
             self.robots[*next as usize] = (robot, *place);
             *next += 1;
         }
         // Every cell's start has become its end, which is the start of the one behind it.
         self.starts.rotate_right(1);
         self.starts[0] = 0;
+        self.cells = cells;
     }
 
     fn cell(&self, place: &[f32; 3]) -> [usize; 3] {

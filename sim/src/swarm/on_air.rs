@@ -20,7 +20,7 @@ use crate::{
     },
     error::Result,
     links::Links,
-    scene::{Flown, Frame, Layout, Scene, Swarm, View},
+    scene::{Flown, Frame, Inside, Layout, Scene, Swarm, View},
     tally::Tally,
 };
 
@@ -286,10 +286,15 @@ impl<T: Flown> Swarm<T> for OnAir<'_, T> {
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+    fn robot(&self, robot: usize) -> Option<View<'_>> {
         let outcome = self.outcomes.get(robot)?.as_ref()?;
         let offline = &self.other(robot).unwrap_or(&self.medium.common).offline;
-        Some(View { wide: &outcome.wide, offline, inside: self.robots.inside(robot) })
+        Some(View { wide: &outcome.wide, offline })
+    }
+
+    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+        self.outcomes.get(robot)?.as_ref()?;
+        self.robots.inside(robot)
     }
 
     fn learns(&self) -> bool {

@@ -19,11 +19,12 @@ use wdgnn_core::{
     wide::Model,
 };
 
-use super::typed::{CHUNKS, Motors, PARALLEL_ROBOTS};
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
+    ports::Motors,
     scene::{Flown, Inside, Scene, Swarm, View},
+    threads::{TICKS, share, spread},
 };
 
 /// Robots of one model that read what others say where it lies.
@@ -66,7 +67,7 @@ where
     where
         M: Send + Sync,
     {
-        let (parallel, some) = pieces(self.robots.len());
+        let some = share(self.robots.len(), TICKS);
         let Self { blueprint, robots, said, .. } = self;
         self.tick = scene.tick;
         let kind = kind(blueprint);
@@ -76,7 +77,7 @@ where
             }
         };
         let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread(parallel, (0..).step_by(some).zip(speakers), speak);
+        spread((0..).step_by(some).zip(speakers), speak);
     }
 
     /// The second half: everybody hears, acts and learns.
@@ -84,7 +85,7 @@ where
     where
         M: Send + Sync,
     {
-        let (parallel, some) = pieces(self.robots.len());
+        let some = share(self.robots.len(), TICKS);
         let Self { blueprint, robots, said, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::nothing());
@@ -97,16 +98,8 @@ where
             }
         };
         let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread(parallel, (0..).step_by(some).zip(thinkers), think);
+        spread((0..).step_by(some).zip(thinkers), think);
     }
-}
-
-/// Whether so many robots are spread over threads, and how many are in each piece of the work.
-pub(super) fn pieces(robots: usize) -> (bool, usize) {
-    let threads = rayon::current_num_threads();
-    let parallel = robots >= PARALLEL_ROBOTS && threads > 1;
-    let pieces = if parallel { CHUNKS * threads } else { 1 };
-    (parallel, robots.div_ceil(pieces).max(1))
 }
 
 impl<T, M> Robot<M, T>
@@ -203,21 +196,24 @@ where
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+    fn robot(&self, robot: usize) -> Option<View<'_>> {
         let Robot { memory, .. } = self.robots.get(robot)?;
+        Some(View { wide: memory.wide().numbers(), offline: self.blueprint.model.offline().numbers() })
+    }
+
+    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+        let robot = self.robots.get(robot)?;
         let said = |number: &u32| {
             let beacon = self.said.get(*number as usize)?.as_ref()?;
             Some((*number, self.tick, &beacon.state))
         };
-        let inside = Inside {
-            state: memory.state(),
-            output: memory.output(),
-            taps: M::first_taps(memory.chains()),
-            counted: self.robots[robot].neighbours().iter().filter_map(said).collect(),
+        Some(Inside {
+            state: robot.memory.state(),
+            output: robot.memory.output(),
+            taps: M::first_taps(robot.memory.chains()),
+            counted: robot.neighbours().iter().filter_map(said).collect(),
             exchanged: true,
-        };
-        let (wide, offline) = (memory.wide().numbers(), self.blueprint.model.offline().numbers());
-        Some(View { wide, offline, inside: Some(inside) })
+        })
     }
 
     fn learns(&self) -> bool {
@@ -235,20 +231,6 @@ type Speaking<'a, M, T> =
 
 /// The same with their commands.
 type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
-
-/// Does every piece of work, on all threads or on this one.
-pub(super) fn spread<W: Send>(parallel: bool, work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
-    if !parallel {
-        work.for_each(each);
-        return;
-    }
-    let each = &each;
-    rayon::scope(|scope| {
-        for piece in work {
-            scope.spawn(move |_| each(piece));
-        }
-    });
-}
 
 #[cfg(test)]
 mod tests {
@@ -274,8 +256,8 @@ mod tests {
     fn seen(aloft: &Aloft<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
         let mut seen: Vec<u32> = aloft.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
         for robot in 0..aloft.states.len() {
-            let View { wide, inside, .. } = swarm.robot(robot).unwrap();
-            let Inside { output, taps, counted, exchanged, .. } = inside.unwrap();
+            let View { wide, .. } = swarm.robot(robot).unwrap();
+            let Inside { output, taps, counted, exchanged, .. } = swarm.inside(robot).unwrap();
             let numbers = wide.iter().chain(output).chain(taps).map(|x| x.to_bits());
             seen.extend(numbers.chain([exchanged.into()]));
             for (number, heard, state) in counted {

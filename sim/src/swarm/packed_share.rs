@@ -15,13 +15,14 @@ use wdgnn_core::{
 };
 
 use super::{
-    packed::{Robot, kind, pieces, spread},
+    packed::{Robot, kind},
     share::{Near, Share},
 };
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
     scene::{Flown, Scene, Swarm},
+    threads::{TICKS, share, spread},
 };
 
 /// A slot or a row that nobody is in.
@@ -160,7 +161,7 @@ where
     fn speak(&mut self, near: &Near<'_, T::State>) -> Result {
         self.told.clear();
         self.find_rows(near);
-        let (parallel, some) = pieces(self.slots.len());
+        let some = share(self.slots.len(), TICKS);
         let Self { blueprint, slots, said, .. } = self;
         let (kind, states, tick) = (kind(blueprint), near.scene.states, near.scene.tick);
         let speak = |(slots, said): Speaking<'_, M, T>| {
@@ -171,7 +172,7 @@ where
                 }
             }
         };
-        spread(parallel, slots.chunks_mut(some).zip(said.chunks_mut(some)), speak);
+        spread(slots.chunks_mut(some).zip(said.chunks_mut(some)), speak);
         Ok(())
     }
 
@@ -186,7 +187,7 @@ where
 
     fn listen(&mut self, near: &Near<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
         self.find_rows(near);
-        let (parallel, some) = pieces(self.slots.len());
+        let some = share(self.slots.len(), TICKS);
         let Self { blueprint, slots, said, told, seats, .. } = self;
         let (kind, said, told, seats) = (kind(blueprint), &said[..], &told[..], &seats[..]);
         let hears = |other: u32| {
@@ -203,7 +204,7 @@ where
                 robot.think(kind, near.scene.links.of(*row as usize), hears, &mut room, command);
             }
         };
-        spread(parallel, slots.chunks_mut(some), think);
+        spread(slots.chunks_mut(some), think);
         commands.clear();
         commands.extend(
             seats.iter().map(|seat| slots.get(*seat as usize).map_or(T::nothing(), |slot| slot.command)),

@@ -10,7 +10,7 @@ use wdgnn_core::{
     Task,
     codec::{Codec, Exact, Parts},
     node::{BeaconOf, Node},
-    ports::{Actuator, Sensed},
+    ports::Sensed,
     robot::NEIGHBOURS,
     tensor::Tensor as _,
     tick::{self, Hearing, PortErrors},
@@ -20,15 +20,11 @@ use wdgnn_core::{
 use crate::{
     air::blueprint::Blueprint,
     error::Result,
+    ports::Motors,
     profiles::LinkCodec,
     scene::{Centre, Flown, Inside, Scene, Swarm, View},
+    threads::{TICKS, share, spread},
 };
-
-/// Robots are handed to threads in so many pieces each, so that none waits long for another.
-pub(super) const CHUNKS: usize = 4;
-
-/// From this many robots on, one swarm's robots are spread over the threads.
-pub(super) const PARALLEL_ROBOTS: usize = 128;
 
 /// Room for any profile's frame.
 pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
@@ -45,8 +41,8 @@ pub enum Online<T: Task> {
     Centralised(f32, Centre<T>),
 }
 
-/// A node and its command.
-type Acting<'a, M, T, P> = (&'a mut Node<M, T, NEIGHBOURS, P>, &'a mut <T as Task>::Output);
+/// The number of the first of some nodes, they themselves, and their commands.
+type Acting<'a, M, T, P> = (usize, (&'a mut [Node<M, T, NEIGHBOURS, P>], &'a mut [<T as Task>::Output]));
 
 /// What one frame says.
 type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
@@ -123,44 +119,38 @@ where
         commands.resize(self.nodes.len(), T::nothing());
         let said = &self.said;
         let frames = P::FRAMES as usize;
-        let hear_and_act = |(robot, (node, command)): (usize, Acting<'_, M, T, P>)| {
-            let mut hearing = Hearing::default();
-            for &other in scene.links.of(robot) {
-                let from = other as usize * frames;
-                for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten() {
-                    hearing.heard += 1;
-                    if let Err(refusal) = node.accept_parts(beacon, *parts) {
-                        hearing.refused.count(refusal);
+        let hear_and_act = |(first, (nodes, commands)): Acting<'_, M, T, P>| {
+            for ((robot, node), command) in (first..).zip(nodes).zip(commands) {
+                let mut hearing = Hearing::default();
+                for &other in scene.links.of(robot) {
+                    let from = other as usize * frames;
+                    for (beacon, parts) in said.get(from..from + frames).unwrap_or_default().iter().flatten()
+                    {
+                        hearing.heard += 1;
+                        if let Err(refusal) = node.accept_parts(beacon, *parts) {
+                            hearing.refused.count(refusal);
+                        }
                     }
                 }
+                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
             }
-            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
         };
-        if self.nodes.len() >= PARALLEL_ROBOTS {
-            // Chunks by hand: parallel iterators would be compiled anew for every network and every codec.
-            let some = self.nodes.len().div_ceil(CHUNKS * rayon::current_num_threads());
-            let chunks = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some)).zip((0..).step_by(some));
-            rayon::scope(|scope| {
-                for ((nodes, commands), first) in chunks {
-                    let hear_and_act = &hear_and_act;
-                    scope.spawn(move |_| {
-                        (first..).zip(nodes.iter_mut().zip(commands)).for_each(hear_and_act);
-                    });
-                }
-            });
-        } else {
-            self.nodes.iter_mut().zip(commands.iter_mut()).enumerate().for_each(hear_and_act);
-        }
+        let some = share(self.nodes.len(), TICKS);
+        let actors = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some));
+        spread((0..).step_by(some).zip(actors), hear_and_act);
         if let Online::Centralised(step, rule) = self.online {
             self.learn_together(step, rule, commands);
         }
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_, T>> {
+    fn robot(&self, robot: usize) -> Option<View<'_>> {
         let node = self.nodes.get(robot)?;
-        let (wide, offline) = (node.wide().numbers(), node.model().offline().numbers());
-        Some(View { wide, offline, inside: Some(inside(node)) })
+        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+    }
+
+    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+        self.nodes.get(robot).map(inside)
     }
 
     fn learns(&self) -> bool {
@@ -181,22 +171,5 @@ where
         taps: M::first_taps(node.chains()),
         counted: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
         exchanged: node.has_turn(),
-    }
-}
-
-/// A simulated robot's motors: they do what they are told.
-pub(super) struct Motors<'a, O>(pub(super) &'a mut O);
-
-impl<O: Copy + AsMut<[f32]>> Actuator<O> for Motors<'_, O> {
-    type Error = std::convert::Infallible;
-
-    fn act(&mut self, command: &O) -> std::result::Result<(), Self::Error> {
-        *self.0 = *command;
-        Ok(())
-    }
-
-    fn stop(&mut self) -> std::result::Result<(), Self::Error> {
-        self.0.as_mut().fill(0.0);
-        Ok(())
     }
 }
