@@ -4,6 +4,7 @@
 #
 #   workers/test.sh            all of it
 #   workers/test.sh launch     only what starts workers by itself
+#   workers/test.sh mixed      only emulated robots (QEMU) on workers
 #   workers/test.sh speed      only the measurement: 100,000 robots on one worker and on two
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -147,6 +148,40 @@ launch() {
     echo "no worker is left behind by a launcher that is interrupted, ended or killed"
 }
 
+# Robots on emulated microcontrollers among native ones, spread over workers; one of those is killed, and its emulators go with it.
+mixed() {
+    if ! command -v qemu-system-arm > /dev/null; then
+        echo "not tested: emulated robots on workers (needs qemu-system-arm)"
+        return
+    fi
+    local flight=(--robots 30 --ticks 1500 --profile dot154 --key "$folder/swarm.key" --drop-chance 0.1) launcher emulators
+    "$program" swarm "${flight[@]}" > "$folder/one"
+    "$program" swarm "${flight[@]}" --emulated 5 --workers 2 > "$folder/all" 2> "$folder/all.err" &
+    launcher=$!
+    until_true has_workers "$launcher" 2
+    until_true emulates "$launcher" 5
+    sleep 1
+    emulators=$(emulators_of "$launcher")
+    kill -9 "$(started_by "$launcher" | sed -n 2p)" || fail "the flight was over before a worker could be killed: give it more ticks"
+    wait "$launcher" || fail "the launcher: $(cat "$folder/all.err")"
+    grep -q "it is started again" "$folder/all.err" || fail "nobody died: $(cat "$folder/all.err")"
+    [ "$(digest "$folder/all")" = "$(digest "$folder/one")" ] || fail "emulated robots on workers: $(cat "$folder/all")"
+    for emulator in $emulators; do until_true all_gone "$emulator"; done
+    "$program" swarm --robots 6 --ticks 50 > "$folder/one"
+    "$program" swarm --robots 6 --ticks 50 --nodes emulated --workers 3 > "$folder/all" 2> "$folder/all.err" || fail "$(cat "$folder/all.err")"
+    [ "$(digest "$folder/all")" = "$(digest "$folder/one")" ] || fail "emulated robots on workers: $(cat "$folder/all")"
+    echo "same digest with emulated robots on two workers, one killed, and on three"
+}
+
+# The emulators of a launcher's workers.
+emulators_of() {
+    for worker in $(started_by "$1"); do pgrep -P "$worker" qemu-system-arm || true; done
+}
+
+emulates() {
+    [ "$(emulators_of "$1" | wc -l)" = "$2" ]
+}
+
 # Two workers in network namespaces of their own, with a cable in between.
 apart() {
     if [ "$(id -u)" != 0 ] || ! ip netns add wdgnn-one 2> /dev/null; then
@@ -194,7 +229,7 @@ speed() {
 }
 
 case "${1:-}" in
-    speed | launch)
+    speed | launch | mixed)
         "$1"
         exit
         ;;
@@ -214,4 +249,5 @@ compare 2 --task coverage --robots 30
 compare 3 --robots 70000 --ticks 52
 lose
 launch
+mixed
 apart

@@ -49,7 +49,7 @@ use crate::{
         digest::FlightDigest,
         emulated::{Emulated, Link},
         image::{self, Settings},
-        networks::{AnySwarm, Network},
+        networks::{AnyShare, AnySwarm, Network},
         on_air::Air,
     },
     watch::{self, Watcher},
@@ -242,13 +242,22 @@ impl SwarmArguments {
         #[cfg(feature = "workers")]
         if let Some(workers) = self.workers.workers {
             let (restarts, json) = (self.workers.restarts(), self.outputs.json);
-            let launch = Launch { workers: workers.into(), restarts, json };
+            // Built once, and not by every worker.
+            let image =
+                (self.emulates() && self.image.is_none()).then(|| self.built::<W>(&faults)).transpose()?;
+            let launch = Launch { workers: workers.into(), restarts, json, image };
             let stop = stop_on_interrupt()?;
             return launch.fly::<W>(&stop);
         }
         #[cfg(feature = "workers")]
-        if self.workers.worker.is_some() {
-            let make = || if packs { network.packed_share() } else { native() };
+        if let Some(worker) = self.workers.worker {
+            let here = |robot, first| worker.is_dealt(robot, first);
+            let make = || {
+                if self.emulates() {
+                    return self.emulated::<W>(&network, &air, sealed, &condition, here);
+                }
+                if packs { network.packed_share() } else { native() }
+            };
             let (stop, task) = (&stop_on_interrupt()?, &network.task);
             let settings = self.agreed::<W>(&condition, &model, key, &faults);
             let common = Common { condition: &condition, draw: &draw, task, make: &make, settings, stop };
@@ -259,7 +268,9 @@ impl SwarmArguments {
         let native: AnySwarm<'_, W::Task> = if packs { network.packed(&start.states)? } else { native()? };
         let emulated = self.emulates();
         let (mut swarm, twin) = if emulated {
-            (self.emulated::<W>(&network, &air, sealed, &condition)?, self.compare.then_some(native))
+            let all: AnySwarm<'_, W::Task> =
+                self.emulated::<W>(&network, &air, sealed, &condition, |robot, first| robot >= first)?;
+            (all, self.compare.then_some(native))
         } else {
             (native, None)
         };
@@ -363,32 +374,39 @@ impl SwarmArguments {
         }
     }
 
-    /// Starts emulated robots.
+    /// The image of emulated robots.
+    fn built<W: World>(&self, faults: &Faults) -> Result<PathBuf> {
+        image::check_emulator()?;
+        if let Some(image) = &self.image {
+            return Ok(image.clone());
+        }
+        image::build(&Settings {
+            task: W::NAME,
+            package: W::PACKAGE,
+            profile: self.profile,
+            key: self.key.as_deref(),
+            model: self.model.as_deref(),
+            board: None,
+            rekeyed: faults.rekey.is_some() || faults.proofs,
+            gateway: false,
+        })
+    }
+
+    /// Starts those emulated robots for whom `here` says so, of the robot's number and the first of them.
     fn emulated<'a, W: World>(
         &self,
         network: &Network<'a, W::Task>,
         air: &Air<'_>,
         sealed: bool,
         condition: &Condition,
-    ) -> Result<AnySwarm<'a, W::Task>> {
-        image::check_emulator()?;
-        let image = match &self.image {
-            Some(image) => image.clone(),
-            None => image::build(&Settings {
-                task: W::NAME,
-                package: W::PACKAGE,
-                profile: self.profile,
-                key: self.key.as_deref(),
-                model: self.model.as_deref(),
-                board: None,
-                rekeyed: air.faults.rekey.is_some() || air.faults.proofs,
-                gateway: false,
-            })?,
-        };
+        here: impl Fn(usize, usize) -> bool,
+    ) -> Result<AnyShare<'a, W::Task>> {
+        let image = self.built::<W>(air.faults)?;
         let link = Link { profile: self.profile, sealed };
         let count = condition.robots;
         let first = self.emulated.map_or(0, |some| count.saturating_sub(some));
-        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, air.faults)?;
+        let here = |robot| here(robot, first);
+        let robots = Emulated::some::<W::Task>(&image, network.model, link, here, count, air.faults)?;
         network.elsewhere(air, Box::new(robots), first, count, sealed)
     }
 

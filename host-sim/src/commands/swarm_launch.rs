@@ -8,6 +8,7 @@ use std::{
     io::{BufRead as _, BufReader, Read},
     net::TcpListener,
     ops::Range,
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     thread::{self, JoinHandle},
@@ -32,7 +33,7 @@ const USAGE: i32 = 2;
 const PORTS: Range<u16> = 20_000..32_000;
 
 /// So many workers, and how often one of them is started again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// How many.
     pub workers: usize,
@@ -40,6 +41,8 @@ pub struct Launch {
     pub restarts: u32,
     /// Whether results are JSON.
     pub json: bool,
+    /// The image of emulated robots, where there are any and none was named.
+    pub image: Option<PathBuf>,
 }
 
 /// The JSON output: what the first worker tells, and what each did.
@@ -54,7 +57,7 @@ struct Told<'a> {
 /// Workers under way. None outlives this.
 #[derive(Debug)]
 struct Crew {
-    program: std::path::PathBuf,
+    program: PathBuf,
     words: Vec<OsString>,
     peers: String,
     threads: Option<usize>,
@@ -108,7 +111,7 @@ impl Launch {
     ///
     /// # Errors
     /// A worker that cannot be started, that was told what cannot be, or that dies again and again; Ctrl-C.
-    pub fn fly<W: World>(self, stop: &AtomicBool) -> Result {
+    pub fn fly<W: World>(&self, stop: &AtomicBool) -> Result {
         let mut crew = Crew::new(self)?;
         let mut restarts = 0;
         while crew.workers.iter().any(|work| matches!(work, Work::Flies { .. })) {
@@ -144,7 +147,7 @@ impl Launch {
 }
 
 impl Crew {
-    fn new(Launch { workers, json, .. }: Launch) -> Result<Self> {
+    fn new(&Launch { workers, json, ref image, .. }: &Launch) -> Result<Self> {
         let program = std::env::current_exe().map_err(|why| {
             Error::Failed(format!("this program cannot be found to be started again: {why}"))
         })?;
@@ -153,6 +156,9 @@ impl Crew {
         let threads = threads || std::env::var_os("RAYON_NUM_THREADS").is_some();
         if !json {
             words.push("--json".into());
+        }
+        if let Some(image) = image {
+            words.extend(["--image".into(), image.into()]);
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut crew = Self {

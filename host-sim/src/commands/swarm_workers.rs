@@ -20,6 +20,7 @@ use crate::{
     progress,
     shared::{
         Account, Worker,
+        cut::dealt,
         worker::{Draw, Make},
     },
     world::{Condition, World},
@@ -30,6 +31,14 @@ use crate::{
 pub struct Number {
     number: usize,
     of: usize,
+}
+
+impl Number {
+    /// Whether it is this worker that a robot stays with, where those from number `settled` on stay.
+    #[must_use]
+    pub fn is_dealt(self, robot: usize, settled: usize) -> bool {
+        dealt(robot, settled, self.of) == Some(self.number)
+    }
 }
 
 impl FromStr for Number {

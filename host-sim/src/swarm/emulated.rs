@@ -63,10 +63,10 @@ impl Emulated {
         robots: usize,
         faults: &Faults,
     ) -> Result<Self> {
-        Self::some::<T>(image, model, link, 0, robots, faults)
+        Self::some::<T>(image, model, link, |_| true, robots, faults)
     }
 
-    /// The same from robot number `first` on, in a swarm of so many: those before it are not here.
+    /// The same of those robots of a swarm of so many for whom `here` says so: the others are not here.
     ///
     /// # Errors
     /// As [`Emulated::new`].
@@ -74,7 +74,7 @@ impl Emulated {
         image: &Path,
         model: &ModelFile,
         link: Link,
-        first: usize,
+        here: impl Fn(usize) -> bool,
         robots: usize,
         faults: &Faults,
     ) -> Result<Self> {
@@ -92,12 +92,11 @@ impl Emulated {
             folder,
         };
         // All of them start at once; only then is the first one waited for.
-        all.robots.resize_with(first, || None);
-        for robot in first..robots {
-            let emulator = all.start(robot)?;
-            all.robots.push(Some(emulator));
+        for robot in 0..robots {
+            let emulator = here(robot).then(|| all.start(robot)).transpose()?;
+            all.robots.push(emulator);
         }
-        for robot in first..robots {
+        for robot in (0..robots).filter(|robot| here(*robot)) {
             let hello = all.greet(robot)?;
             check::<T>(&hello, model, link)?;
         }
@@ -222,6 +221,10 @@ impl<T: Flown> Robots<T> for Emulated {
             self.greet(robot)?;
         }
         Ok(())
+    }
+
+    fn settled(&self) -> usize {
+        0
     }
 
     fn lost(&mut self) -> Vec<String> {

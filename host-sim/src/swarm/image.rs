@@ -140,6 +140,8 @@ fn watched(cargo: &mut Command, crates: u64) -> io::Result<(bool, String, String
         let line = line?;
         if let Some((package, fresh)) = package(&line)
             && done.insert(package)
+            // A few are built for this machine, too, which cargo does not count beforehand.
+            && done.len() as u64 <= crates
         {
             // What was built before says nothing about what is still to be built.
             if fresh { bar.skip(1) } else { bar.inc(1) }

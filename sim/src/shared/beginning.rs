@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     flight::Start,
     passing,
-    swarm::networks::AnyShare,
+    swarm::{networks::AnyShare, share::Share},
     world::{StateOf, World},
 };
 
@@ -25,14 +25,14 @@ pub struct Beginning<W: World> {
 }
 
 impl<W: World> Beginning<W> {
-    /// The share of worker `number` of so many; all of it, where what happens depends on everybody.
+    /// The share of worker `number` of so many in a flight of `swarm`; all of it, where what happens depends on everybody.
     #[must_use]
-    pub fn new(start: Start<W>, whole: bool, number: usize, workers: usize) -> Self {
+    pub fn new(start: Start<W>, swarm: &dyn Share<W::Task>, number: usize, workers: usize) -> Self {
         let Start { world, states, .. } = start;
-        let whole = whole || !world.is_local();
+        let whole = swarm.sees_everybody() || !world.is_local();
         let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
-        let cut = Cut::new(workers, &places);
-        let mine = |robot: usize| cut.owner(&places[robot]) == number;
+        let cut = Cut::new(workers, swarm.settled(), &places);
+        let mine = |robot: usize| cut.owner(robot, &places[robot]) == number;
         let crowd = Crowd::of(&states, |robot| whole || mine(robot), mine);
         Self { world, robots: states.len(), cut, crowd }
     }

@@ -1,4 +1,4 @@
-//! Who flies whom: space is cut into strips across one axis, one for each worker.
+//! Who flies whom: space is cut into strips across one axis, one for each worker. Robots that cannot be passed on are dealt out in turn.
 
 use std::ops::RangeInclusive;
 
@@ -12,6 +12,8 @@ const FIRST_SAMPLES: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
     axis: usize,
+    /// Robots from this number on are dealt out in turn, and stay.
+    settled: usize,
     /// Between one strip and the next, ascending: one less than there are workers.
     pub bounds: Vec<f32>,
 }
@@ -26,15 +28,16 @@ pub struct Sample {
 }
 
 impl Cut {
-    /// A cut for so many workers into strips with as many robots each, across the axis along which robots are spread most.
+    /// A cut for so many workers into strips with as many robots each, across the axis along which robots are spread most. Robots from number
+    /// `settled` on are dealt out in turn.
     #[must_use]
-    pub fn new(workers: usize, places: &[[f32; 3]]) -> Self {
+    pub fn new(workers: usize, settled: usize, places: &[[f32; 3]]) -> Self {
         let spread = |axis: &usize| {
             let along = || places.iter().map(|place| place[*axis]).filter(|x| x.is_finite());
             along().fold(f32::NEG_INFINITY, f32::max) - along().fold(f32::INFINITY, f32::min)
         };
         let axis = (0..3).max_by(|a, b| spread(a).total_cmp(&spread(b))).unwrap_or(0);
-        let mut cut = Self { axis, bounds: vec![0.0; workers - 1] };
+        let mut cut = Self { axis, settled, bounds: vec![0.0; workers - 1] };
         cut.balance(&[Sample::of(places.iter().map(|place| place[axis]), FIRST_SAMPLES)]);
         cut
     }
@@ -73,10 +76,19 @@ impl Cut {
         Sample::of(places.map(|place| place[self.axis]), SAMPLES)
     }
 
-    /// Whose strip a place is in.
+    /// Who flies a robot at a place: whose strip that is in, or whom the robot was dealt out to.
     #[must_use]
-    pub fn owner(&self, place: &[f32; 3]) -> usize {
-        self.bounds.partition_point(|bound| *bound <= place[self.axis])
+    pub fn owner(&self, robot: usize, place: &[f32; 3]) -> usize {
+        match dealt(robot, self.settled, self.workers()) {
+            Some(worker) => worker,
+            None => self.bounds.partition_point(|bound| *bound <= place[self.axis]),
+        }
+    }
+
+    /// Whether any of so many robots stay where they are.
+    #[must_use]
+    pub fn settles(&self, robots: usize) -> bool {
+        self.settled < robots
     }
 
     /// The workers whose strips are within a distance of a place.
@@ -94,6 +106,12 @@ impl Cut {
         let (low, high) = (one.min(other), one.max(other));
         low == high || self.bounds[high - 1] - self.bounds[low] <= distance
     }
+}
+
+/// The worker that a robot stays with, of so many, where those from number `settled` on do.
+#[must_use]
+pub fn dealt(robot: usize, settled: usize, workers: usize) -> Option<usize> {
+    robot.checked_sub(settled).map(|number| number % workers)
 }
 
 impl Sample {
@@ -116,9 +134,9 @@ mod tests {
 
     #[test]
     fn strips_have_as_many_robots_each_and_lie_across_the_longest_axis() {
-        let (cut, places) = (Cut::new(4, &row(100)), row(100));
+        let (cut, places) = (Cut::new(4, 100, &row(100)), row(100));
         assert_eq!((cut.axis, &cut.bounds[..]), (1, &[25.0, 50.0, 75.0][..]));
-        let of = |worker| places.iter().filter(|place| cut.owner(place) == worker).count();
+        let of = |worker| places.iter().filter(|place| cut.owner(0, place) == worker).count();
         assert_eq!([0, 1, 2, 3].map(of), [25; 4]);
         assert_eq!(cut.near(&[0.0, 24.0, 0.0], 0.9).collect::<Vec<_>>(), [0]);
         assert_eq!(cut.near(&[0.0, 49.0, 0.0], 30.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -128,8 +146,17 @@ mod tests {
     }
 
     #[test]
+    fn robots_that_stay_are_dealt_out_in_turn_wherever_they_are() {
+        let (cut, places) = (Cut::new(4, 90, &row(100)), row(100));
+        let owners: Vec<usize> = (88..100).map(|robot| cut.owner(robot, &places[robot])).collect();
+        assert_eq!(owners, [3, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
+        assert_eq!(cut.owner(91, &places[0]), 1);
+        assert!(cut.settles(100) && !cut.settles(90));
+    }
+
+    #[test]
     fn samples_of_several_workers_move_the_bounds_to_where_robots_are() {
-        let mut cut = Cut::new(2, &row(100));
+        let mut cut = Cut::new(2, 100, &row(100));
         let moved: Vec<[f32; 3]> = row(100).iter().map(|[x, y, z]| [*x, y + 1000.0, *z]).collect();
         let samples = [&moved[..20], &moved[20..]].map(|some| cut.sample(some.iter().copied()));
         cut.balance(&samples);
@@ -138,8 +165,8 @@ mod tests {
 
     #[test]
     fn robots_that_are_nowhere_are_somebodys_and_a_worker_may_have_none() {
-        let cut = Cut::new(3, &[]);
-        assert_eq!(cut.owner(&[f32::NAN; 3]), 0);
-        assert_eq!(Cut::new(3, &row(1)).bounds.len(), 2);
+        let cut = Cut::new(3, 1, &[]);
+        assert_eq!(cut.owner(0, &[f32::NAN; 3]), 0);
+        assert_eq!(Cut::new(3, 1, &row(1)).bounds.len(), 2);
     }
 }

@@ -5,11 +5,18 @@ use std::{
     time::Duration,
 };
 
-use wdgnn_core::flocking::Flocking;
+use wdgnn_core::{
+    behaviour::Behaviour,
+    codec::Exact,
+    flocking::{Flocking, Motion},
+    robot::Onboard,
+    shape::Shape,
+};
 
-use super::*;
+use super::{worker::Make, *};
 use crate::{
     air::{
+        blueprint::Blueprint,
         clocks::{ClockFaults, Jump},
         events::{Events, Moment, Stretch},
         faulty::RadioFaults,
@@ -22,9 +29,12 @@ use crate::{
     error::{Error, Result},
     flight::Start,
     profiles::Profile,
+    scene::Frame,
     seeds::{Purpose, generator},
     swarm::{
+        Outcome, Robots, Waking,
         digest::FlightDigest,
+        native::Native,
         networks::{AnyShare, AnySwarm, Network},
         on_air::{Air, KEY},
     },
@@ -62,15 +72,28 @@ impl Case {
             }
             network.native(&air, self.condition.robots, self.sealed)
         };
-        let mut one: AnySwarm<'_, W::Task> =
+        let one: AnySwarm<'_, W::Task> =
             if self.packed { network.packed(&start.states).unwrap() } else { make().unwrap() };
+        self.fly_made(&network.task, &start, one, &make, workers, lost)
+    }
+
+    /// The same of a swarm that was made for one process, and of what `make` makes for each worker.
+    fn fly_made<W: World>(
+        &self,
+        task: &W::Task,
+        start: &Start<W>,
+        mut one: AnySwarm<'_, W::Task>,
+        make: Make<'_, '_, W>,
+        workers: usize,
+        lost: &[u32],
+    ) -> (String, Vec<Flown>, u64) {
         let mut digest = FlightDigest::default();
         let stop = AtomicBool::new(false);
-        let flight = start.fly(&network.task, one.as_mut(), &mut [&mut digest], &stop).unwrap();
+        let flight = start.fly(task, one.as_mut(), &mut [&mut digest], &stop).unwrap();
         let board = Board::new(workers);
         let draw = || Ok(start.clone());
         let fly = |number: usize| {
-            let (board, draw, make, task) = (&board, &draw, &make, &network.task);
+            let (board, draw) = (&board, &draw);
             let stop = AtomicBool::new(false);
             for life in 0.. {
                 let last = AtomicU32::new(0);
@@ -267,6 +290,68 @@ fn a_worker_that_is_lost_and_comes_back_changes_nothing() {
             assert!(flown.iter().all(|flown| flown.digest == digest), "lost in {lost:?}: {flown:?}");
             assert_eq!(flown[0].own.returns as usize, lost.len(), "{lost:?}");
         }
+    }
+}
+
+/// Robots that stay in the process that they were started by.
+struct Rooted<R>(R);
+
+impl<R: Robots<Flocking>> Robots<Flocking> for Rooted<R> {
+    fn speak(&mut self, waking: &[Option<Waking<Motion>>]) -> Vec<Vec<Frame>> {
+        self.0.speak(waking)
+    }
+
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>> {
+        self.0.hear(heard)
+    }
+
+    fn kill(&mut self, robot: usize) {
+        self.0.kill(robot);
+    }
+
+    fn reboot(&mut self, robot: usize) -> Result {
+        self.0.reboot(robot)
+    }
+
+    fn brown_out(&mut self, robot: usize) -> Result {
+        self.0.brown_out(robot)
+    }
+
+    fn settled(&self) -> usize {
+        0
+    }
+}
+
+#[test]
+fn robots_that_cannot_be_passed_on_stay_where_they_are() {
+    let model = Flock::<2>::model(Profile::Exact).unwrap();
+    let network = Network::<Flocking>::of(&model, Profile::Exact).unwrap();
+    let weights = model.weights();
+    let blueprint = Blueprint {
+        model: <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap(),
+        task: network.task,
+        checksum: weights.checksum,
+        behaviour: Behaviour::new(weights.header.learning),
+    };
+    let (_, faults) = troubles().swap_remove(3);
+    let case = Case::new(Profile::Exact, false, faults);
+    let (layout, robots) = (Flock::<2>::layout(), case.condition.robots);
+    let air = Air { layout: &layout, faults: &case.faults, swarm: 0, key: KEY };
+    let start =
+        Start::draw(&Flock::default(), &case.condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+    // A few of them, and all.
+    for (first, workers, lost) in [(30, 2, &[][..]), (30, 3, &[70]), (0, 2, &[20, 110])] {
+        let make = || {
+            let rooted = Native::<_, _, Exact>::new(vec![blueprint; robots], &KEY, &case.faults);
+            network.elsewhere(&air, Box::new(Rooted(rooted)), first, robots, false)
+        };
+        let native = network.native(&air, robots, false).unwrap();
+        let (digest, flown, _) = case.fly_made::<Flock>(&network.task, &start, native, &make, workers, lost);
+        for flown in &flown {
+            assert_eq!(flown.digest, digest, "from {first} on, {workers} workers, lost in {lost:?}");
+            assert_eq!(flown.own.snapshots, 0, "nobody can be written down");
+        }
+        assert!(flown.iter().all(|flown| flown.own.flown > 0));
     }
 }
 

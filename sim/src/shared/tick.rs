@@ -58,8 +58,8 @@ pub fn fly<W: World>(
 ) -> Outcome {
     let (tick, step) = (sky.tick, u64::from(sky.tick) * 2);
     let balances = tick.is_multiple_of(EVERY);
-    // Whoever flies alone has nobody to go back with.
-    if balances && tick > 0 && company.workers() > 1 {
+    // Whoever flies alone has nobody to go back with, and where robots cannot be passed, everybody goes back to the start.
+    if balances && tick > 0 && company.workers() > 1 && !sky.cut.settles(sky.robots) {
         let mut share = Vec::new();
         passing::write(&mut share, |passage| sky.pass(passage));
         snapshots.keep(company.number, tick, share);
@@ -85,6 +85,10 @@ pub fn fly<W: World>(
         return Err(Error::Failed("two workers tell of one robot: are they the same program?".into()).into());
     }
     sky.listen(condition)?;
+    // Others count on every robot until it is said to end.
+    if let Some(story) = sky.swarm.lost().pop() {
+        return Err(Error::Failed(story).into());
+    }
     if sky.whole {
         swap_commands(company, sky, step + 1)?;
     }
@@ -124,7 +128,8 @@ fn pack<W: World>(
             continue;
         }
         account.flown += 1;
-        let (robot, owner) = (sky.crowd.numbers[row] as usize, sky.cut.owner(&sky.places[row]));
+        let robot = sky.crowd.numbers[row] as usize;
+        let owner = sky.cut.owner(robot, &sky.places[row]);
         for to in sky.told(row, radius).filter(|to| *to != own) {
             let Some(parcel) = &mut parcels[to] else {
                 return Err(Error::usage(format!(

@@ -60,7 +60,7 @@ impl<'s, W: World> Worker<'_, 's, W> {
     pub fn fly(&self) -> Result<Flown> {
         let swarm = (self.make)()?;
         let workers = self.post.board().workers();
-        let beginning = Beginning::new((self.draw)()?, swarm.sees_everybody(), self.number, workers);
+        let beginning = Beginning::new((self.draw)()?, swarm.as_ref(), self.number, workers);
         let mut swarm = Some(swarm);
         let mut snapshots = Snapshots::default();
         let mut account = Account::default();

@@ -65,6 +65,11 @@ pub trait Robots<T: Task>: Send {
         passage.refuse();
     }
 
+    /// Robots from this number on cannot be passed: they stay in the process that they were started by.
+    fn settled(&self) -> usize {
+        usize::MAX
+    }
+
     /// A robot is flown by another process from now on.
     fn leave(&mut self, _robot: usize) {}
 

@@ -145,7 +145,7 @@ impl<'a, T: Flown> Network<'a, T> {
         first: usize,
         count: usize,
         sealed: bool,
-    ) -> Result<AnySwarm<'a, T>> {
+    ) -> Result<AnyShare<'a, T>> {
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
         Ok(visit_codec(self.profile, sealed, make))
     }

@@ -25,6 +25,11 @@ pub trait Share<T: Task>: Swarm<T> {
     /// Whether what happens to a robot depends on robots wherever they are, and not only on those around it.
     fn sees_everybody(&self) -> bool;
 
+    /// Robots from this number on stay with the worker that they began with, wherever they fly: the one that [`Cut`](crate::shared::cut::Cut) says.
+    fn settled(&self) -> usize {
+        usize::MAX
+    }
+
     /// From now on these robots are flown here and no others, in ascending order, from their start.
     fn take(&mut self, own: &[(u32, T::State)]);
 

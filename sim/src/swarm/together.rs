@@ -77,6 +77,11 @@ impl<T: Flown> Robots<T> for Together<'_, T> {
         self.kind(robot).pass(robot, passage);
     }
 
+    fn settled(&self) -> usize {
+        let [these, others] = &self.kinds;
+        these.settled().min(others.settled().max(self.first))
+    }
+
     fn leave(&mut self, robot: usize) {
         self.kind(robot).leave(robot);
     }

@@ -15,9 +15,17 @@ impl SwarmArguments {
         if !self.workers.any() {
             return Ok(());
         }
-        if self.nodes != Nodes::Native || self.emulates() {
+        if matches!(self.nodes, Nodes::Nrf52840 | Nodes::Nrf52833) {
             return Err(Error::usage(
-                "--workers and --worker are for native robots: emulated ones and chips fly in one process",
+                "--workers and --worker are for native and emulated robots: chips fly in one process",
+            ));
+        }
+        if self.gateway.is_given() {
+            return Err(Error::usage("--gateway is for one process: leave out --workers and --worker"));
+        }
+        if self.compare || self.log {
+            return Err(Error::usage(
+                "--compare and --log are for one process: leave them out with --workers and --worker",
             ));
         }
         if self.records.any() || self.outputs.any_file() || self.watch {

@@ -18,7 +18,11 @@ use crate::{
 
 impl<T: Flown> Share<T> for OnAir<'_, T> {
     fn sees_everybody(&self) -> bool {
-        self.medium.sees_everybody()
+        self.medium.sees_everybody() || self.settled() < self.on.len()
+    }
+
+    fn settled(&self) -> usize {
+        self.robots.settled()
     }
 
     fn take(&mut self, own: &[(u32, T::State)]) {
