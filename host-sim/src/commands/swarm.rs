@@ -1,58 +1,36 @@
 //! `host-sim swarm`: one swarm of robots that run the firmware, here or each in an emulator of its own.
 
+mod crew;
+mod in_air;
 mod observers;
+mod on_boards;
 mod refusals;
+#[cfg(feature = "workers")]
+mod several;
 mod shown;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
-    time::Instant,
-};
+use std::path::PathBuf;
 
 use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
 use wdgnn_core::{Task as _, seal::Key};
 
-use self::observers::{Losses, Ticks};
-use super::{
-    condition::ConditionArguments,
-    outputs::{OutputArguments, Results},
-    records::RecordArguments,
-    scenario::ScenarioArguments,
-    stop_on_interrupt,
-    swarm_chips::{ChipArguments, ChipFlight, Image},
-    swarm_gateway::{GatewayArguments, GatewayFlight},
-    typed::Typed,
-};
 #[cfg(feature = "workers")]
+use super::swarm_workers::WorkerArguments;
 use super::{
-    swarm_launch::Launch,
-    swarm_workers::{Common, WorkerArguments},
+    condition::ConditionArguments, outputs::OutputArguments, records::RecordArguments,
+    scenario::ScenarioArguments, swarm_chips::ChipArguments, swarm_gateway::GatewayArguments, typed::Typed,
 };
 use crate::{
     air::options::Faults,
     error::{Error, Result},
     fault_options::FlightArguments,
-    flight::{Flight, Observer, Start},
+    flight::Flight,
     key,
-    lineup::ONLINE,
     model::ModelFile,
-    page::{
-        flights::plots,
-        replay::{Recorder, Replay},
-    },
+    page::replay::Replay,
     profiles::Profile,
-    progress,
-    seeds::{Purpose, generator},
-    swarm::{
-        digest::FlightDigest,
-        emulated::{Emulated, Link},
-        image::{self, Settings},
-        networks::{AnyShare, AnySwarm, Network},
-        on_air::Air,
-    },
-    watch::{self, Watcher},
+    watch,
     world::{Condition, World},
 };
 
@@ -152,6 +130,14 @@ pub struct SwarmArguments {
     faults: FlightArguments,
 }
 
+/// What is to be flown.
+struct Given {
+    condition: Condition,
+    faults: Faults,
+    model: ModelFile,
+    key: Option<Key>,
+}
+
 /// What came of a flight.
 struct Flown {
     flight: Flight,
@@ -195,6 +181,16 @@ impl SwarmArguments {
         Ok(model)
     }
 
+    /// Everything that counted.
+    fn settled(&self, condition: &Condition) -> Typed {
+        let settled = self.condition.settled(&self.scenario.typed, condition);
+        match self.nodes {
+            // What only chips have.
+            Nodes::Native | Nodes::Emulated => settled.without("apart").without("ppm"),
+            Nodes::Nrf52840 | Nodes::Nrf52833 => settled,
+        }
+    }
+
     /// Flies in the world `W` and prints.
     ///
     /// # Errors
@@ -209,247 +205,14 @@ impl SwarmArguments {
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;
         let key = self.key.as_deref().map(key::read).transpose()?;
-        let kind = match self.nodes {
-            Nodes::Nrf52840 => Some(Kind::Nrf52840),
-            Nodes::Nrf52833 => Some(Kind::Nrf52833),
-            Nodes::Native | Nodes::Emulated => None,
-        };
-        if let Some(kind) = kind {
-            self.refuse_on_chips::<W>(&faults)?;
-            let settings =
-                Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
-            let (json, log) = (self.outputs.json, self.log);
-            let settled = self.settled(&condition);
-            let origin = self.scenario.origin(settled.command("swarm"), model.words());
-            let origin = &origin.with_faults(&self.faults.words());
-            let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log, json, origin };
-            self.scenario.check()?;
-            self.chips.fly(&flight, &model, &condition, &faults, key, self.seed)?;
-            return self.scenario.save("swarm", &settled);
-        }
+        let given = Given { condition, faults, model, key };
         if self.gateway.is_given() {
-            return self.fly_beside_real::<W>(&condition, &faults, &model, key);
+            return self.fly_beside_real::<W>(&given);
         }
-        let sealed = key.is_some();
-        self.refuse_off_chips(&faults, condition.robots)?;
-        let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
-        let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(&model, self.profile)? };
-        let layout = W::layout();
-        let air = Air { layout: &layout, faults: &faults, swarm: 0, key: key.unwrap_or_default() };
-        let draw = || Start::draw(&W::default(), &condition, &mut generator(self.seed, Purpose::Testing, 0));
-        let packs = self.packs(condition.robots);
-        let native = || network.native(&air, condition.robots, sealed);
-        #[cfg(feature = "workers")]
-        if let Some(workers) = self.workers.workers {
-            let (restarts, json) = (self.workers.restarts(), self.outputs.json);
-            // Built once, and not by every worker.
-            let image =
-                (self.emulates() && self.image.is_none()).then(|| self.built::<W>(&faults)).transpose()?;
-            let launch = Launch { workers: workers.into(), restarts, json, image };
-            let stop = stop_on_interrupt()?;
-            return launch.fly::<W>(&stop);
-        }
-        #[cfg(feature = "workers")]
-        if let Some(worker) = self.workers.worker {
-            let here = |robot, first| worker.is_dealt(robot, first);
-            let make = || {
-                if self.emulates() {
-                    return self.emulated::<W>(&network, &air, sealed, &condition, here);
-                }
-                if packs { network.packed_share() } else { native() }
-            };
-            let (stop, task) = (&stop_on_interrupt()?, &network.task);
-            let settings = self.agreed::<W>(&condition, &model, key, &faults);
-            let common = Common { condition: &condition, draw: &draw, task, make: &make, settings, stop };
-            return self.workers.fly::<W>(self.outputs.json, &common);
-        }
-        let start = draw()?;
-        // A model for other robots is refused here, before anything is built or started.
-        let native: AnySwarm<'_, W::Task> = if packs { network.packed(&start.states)? } else { native()? };
-        let emulated = self.emulates();
-        let (mut swarm, twin) = if emulated {
-            let all: AnySwarm<'_, W::Task> =
-                self.emulated::<W>(&network, &air, sealed, &condition, |robot, first| robot >= first)?;
-            (all, self.compare.then_some(native))
-        } else {
-            (native, None)
-        };
-        self.scenario.check()?;
-        self.outputs.check()?;
-        let stop = stop_on_interrupt()?;
-        let Some(flown) = self.fly::<W>(swarm.as_mut(), &network.task, &start, &stop)? else {
-            println!("left before the end: there is nothing to tell");
-            return Ok(());
-        };
-        let alone = Self { records: RecordArguments::default(), ..self.clone() };
-        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), &network.task, &start, &stop));
-        let twin = twin.transpose()?.flatten();
-        if self.log {
-            for (robot, lines) in swarm.logs().iter().enumerate() {
-                for line in lines {
-                    eprintln!("{robot:3} {line}");
-                }
-            }
-        }
-        let settled = self.settled(&condition);
-        let origin = self.scenario.origin(settled.command("swarm"), model.words());
-        let origin = &origin.with_faults(&self.faults.words());
-        let outcomes = [Self::outcome(&flown)];
-        self.outputs.deliver(&Results {
-            origin,
-            json: Self::output(&condition, &flown, twin.as_ref()),
-            print: &|| self.print::<W>(&condition, &flown, twin.as_ref()),
-            csv: &|| Self::csv_rows(&flown.flight),
-            page: &|| Ok(self.page::<W>(&condition, &flown, &outcomes, origin)),
-            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
-        })?;
-        self.scenario.save("swarm", &settled)?;
-        match twin {
-            Some(twin) if twin.digest != flown.digest => {
-                let digest = &twin.digest;
-                Err(Error::Failed(format!("native robots did something else: their digest is {digest}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Flies simulated robots in the air of real ones.
-    fn fly_beside_real<W: World>(
-        &self,
-        condition: &Condition,
-        faults: &Faults,
-        model: &ModelFile,
-        key: Option<Key>,
-    ) -> Result {
-        self.chips.refuse()?;
-        if self.nodes != Nodes::Native || self.emulates() || self.image.is_some() || self.log {
-            return Err(Error::usage(
-                "--gateway flies robots of this process beside real ones: leave out --nodes, --emulated, --compare, --image and --log",
-            ));
-        }
-        if W::NAME != "flocking" {
-            return Err(Error::usage(format!("boards fly flocking only, which --task {} is not", W::NAME)));
-        }
-        if *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
-            return Err(Error::usage(
-                "what goes wrong in a real air nobody chooses: leave faults out with --gateway",
-            ));
-        }
-        if self.records.any() || self.outputs.any_file() || self.watch {
-            return Err(Error::usage(
-                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
-            ));
-        }
-        let settled = self.settled(condition);
-        let origin = &self.scenario.origin(settled.command("swarm"), model.words());
-        let (profile, json, seed) = (self.profile, self.outputs.json, self.seed);
-        self.scenario.check()?;
-        self.gateway.fly(&GatewayFlight { profile, model, condition, seed, json, origin }, key)?;
-        self.scenario.save("swarm", &settled)
-    }
-
-    /// All that workers have to agree about, in words.
-    #[cfg(feature = "workers")]
-    fn agreed<W: World>(
-        &self,
-        condition: &Condition,
-        model: &ModelFile,
-        key: Option<Key>,
-        faults: &Faults,
-    ) -> String {
-        // Enough of a key to tell it from another one.
-        let key = key.map(|key| crc::Crc::<u64>::new(&crc::CRC_64_XZ).checksum(&key));
-        let (version, seed, profile) = (env!("CARGO_PKG_VERSION"), self.seed, self.profile);
-        let checksum = model.weights().checksum;
-        format!("{version} {} {condition:?} {seed} {profile:?} {key:?} {checksum} {faults:?}", W::NAME)
-    }
-
-    /// Everything that counted.
-    fn settled(&self, condition: &Condition) -> Typed {
-        let settled = self.condition.settled(&self.scenario.typed, condition);
         match self.nodes {
-            // What only chips have.
-            Nodes::Native | Nodes::Emulated => settled.without("apart").without("ppm"),
-            Nodes::Nrf52840 | Nodes::Nrf52833 => settled,
+            Nodes::Nrf52840 => self.fly_on_chips::<W>(Kind::Nrf52840, &given),
+            Nodes::Nrf52833 => self.fly_on_chips::<W>(Kind::Nrf52833, &given),
+            Nodes::Native | Nodes::Emulated => self.fly_in_air::<W>(&given),
         }
-    }
-
-    /// The image of emulated robots.
-    fn built<W: World>(&self, faults: &Faults) -> Result<PathBuf> {
-        image::check_emulator()?;
-        if let Some(image) = &self.image {
-            return Ok(image.clone());
-        }
-        image::build(&Settings {
-            task: W::NAME,
-            package: W::PACKAGE,
-            profile: self.profile,
-            key: self.key.as_deref(),
-            model: self.model.as_deref(),
-            board: None,
-            rekeyed: faults.rekey.is_some() || faults.proofs,
-            gateway: false,
-        })
-    }
-
-    /// Starts those emulated robots for whom `here` says so, of the robot's number and the first of them.
-    fn emulated<'a, W: World>(
-        &self,
-        network: &Network<'a, W::Task>,
-        air: &Air<'_>,
-        sealed: bool,
-        condition: &Condition,
-        here: impl Fn(usize, usize) -> bool,
-    ) -> Result<AnyShare<'a, W::Task>> {
-        let image = self.built::<W>(air.faults)?;
-        let link = Link { profile: self.profile, sealed };
-        let count = condition.robots;
-        let first = self.emulated.map_or(0, |some| count.saturating_sub(some));
-        let here = |robot| here(robot, first);
-        let robots = Emulated::some::<W::Task>(&image, network.model, link, here, count, air.faults)?;
-        network.elsewhere(air, Box::new(robots), first, count, sealed)
-    }
-
-    fn fly<W: World>(
-        &self,
-        swarm: &mut dyn crate::scene::Swarm<W::Task>,
-        task: &W::Task,
-        start: &Start<W>,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Flown>> {
-        let condition = &start.condition;
-        let mut digest = FlightDigest::default();
-        let mut recorder = Recorder::new(condition);
-        let mut records = self.records.records::<W>(task)?;
-        let title = format!("{} robots, {}", self.kind(), W::TITLE);
-        let mut watcher = (self.watch)
-            .then(|| Watcher::new::<W>(&title, task.period(), condition.ticks, stop))
-            .transpose()?;
-        let mut ticks = Ticks(watcher.is_none().then(|| progress::bar(condition.ticks.into(), "flying")));
-        let mut losses = Losses::default();
-        let mut observers: Vec<&mut dyn Observer<W>> =
-            vec![&mut digest, &mut losses, &mut ticks, &mut records];
-        if self.outputs.report.is_some() {
-            observers.push(&mut recorder);
-        }
-        if let Some(watcher) = &mut watcher {
-            observers.push(watcher);
-        }
-        let began = Instant::now();
-        let flown = start.fly(task, swarm, &mut observers, stop);
-        let seconds = began.elapsed().as_secs_f64();
-        if let (Ok(_), Some(watcher)) = (&flown, &mut watcher) {
-            watcher.linger()?;
-        }
-        if watcher.is_some_and(|watcher| watcher.was_left()) {
-            return Ok(None);
-        }
-        let flight = flown?;
-        losses.tell();
-        drop(ticks);
-        records.finish()?;
-        let replay =
-            recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
-        Ok(Some(Flown { digest: digest.finish(), flight, replay, seconds }))
     }
 }

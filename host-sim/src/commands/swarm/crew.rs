@@ -1,0 +1,93 @@
+//! Makes the robots of a swarm: in this process, packed, or emulated.
+
+use std::path::PathBuf;
+
+use super::SwarmArguments;
+use crate::{
+    error::Result,
+    flight::Start,
+    seeds::{Purpose, generator},
+    swarm::{
+        emulated::{Emulated, Link},
+        image::{self, Settings},
+        networks::{AnyShare, AnySwarm, Network},
+        on_air::Air,
+    },
+    world::{Condition, World},
+};
+
+/// What robots are made of.
+pub struct Crew<'a, W: World> {
+    /// What was asked for.
+    pub arguments: &'a SwarmArguments,
+    /// Under which circumstances.
+    pub condition: &'a Condition,
+    /// What robots carry.
+    pub network: Network<'a, W::Task>,
+    /// What they speak through.
+    pub air: Air<'a>,
+}
+
+impl<'a, W: World> Crew<'a, W> {
+    /// A start.
+    pub fn draw(&self) -> Result<Start<W>> {
+        let mut random = generator(self.arguments.seed, Purpose::Testing, 0);
+        Start::draw(&W::default(), self.condition, &mut random)
+    }
+
+    /// Everybody in this process.
+    pub fn native(&self, start: &Start<W>) -> Result<AnySwarm<'a, W::Task>> {
+        if self.arguments.packs(self.condition.robots) {
+            return self.network.packed(&start.states);
+        }
+        Ok(self.in_bytes()?)
+    }
+
+    fn in_bytes(&self) -> Result<AnyShare<'a, W::Task>> {
+        self.network.native(&self.air, self.condition.robots, self.arguments.key.is_some())
+    }
+
+    /// What one of several workers flies a part of. Emulated robots are started for whom `here` says so, of the robot's number and the first of them.
+    #[cfg(feature = "workers")]
+    pub fn share(&self, here: impl Fn(usize, usize) -> bool) -> Result<AnyShare<'a, W::Task>> {
+        if self.arguments.emulates() {
+            return self.emulated(here);
+        }
+        if self.arguments.packs(self.condition.robots) {
+            self.network.packed_share()
+        } else {
+            self.in_bytes()
+        }
+    }
+
+    /// Those emulated robots for whom `here` says so, of the robot's number and the first of them, beside native ones.
+    pub fn emulated(&self, here: impl Fn(usize, usize) -> bool) -> Result<AnyShare<'a, W::Task>> {
+        let Self { arguments, condition, network, air } = self;
+        let link = Link { profile: arguments.profile, sealed: arguments.key.is_some() };
+        let count = condition.robots;
+        let first = arguments.emulated.map_or(0, |some| count.saturating_sub(some));
+        let here = |robot| here(robot, first);
+        let image = self.image()?;
+        let robots = Emulated::some::<W::Task>(&image, network.model, link, here, count, air.faults)?;
+        network.elsewhere(air, Box::new(robots), first, count, link.sealed)
+    }
+
+    /// The image of emulated robots.
+    pub fn image(&self) -> Result<PathBuf> {
+        image::check_emulator()?;
+        let SwarmArguments { image, profile, key, model, .. } = self.arguments;
+        if let Some(image) = image {
+            return Ok(image.clone());
+        }
+        image::build(&Settings {
+            task: W::NAME,
+            package: W::PACKAGE,
+            profile: *profile,
+            key: key.as_deref(),
+            model: model.as_deref(),
+            board: None,
+            rekeyed: self.air.faults.rekey.is_some() || self.air.faults.proofs,
+            gateway: false,
+        })
+    }
+}

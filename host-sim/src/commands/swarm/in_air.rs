@@ -1,0 +1,142 @@
+//! Native and emulated robots in a simulated air.
+
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Instant,
+};
+
+use wdgnn_core::Task as _;
+
+use super::{
+    super::{outputs::Results, records::RecordArguments, stop_on_interrupt},
+    Flown, Given, SwarmArguments,
+    crew::Crew,
+    observers::{Losses, Ticks},
+};
+use crate::{
+    error::{Error, Result},
+    flight::{Observer, Start},
+    lineup::ONLINE,
+    page::{flights::plots, replay::Recorder},
+    progress,
+    scene::Swarm,
+    swarm::{
+        digest::FlightDigest,
+        networks::{AnySwarm, Network},
+        on_air::Air,
+    },
+    watch::Watcher,
+    world::World,
+};
+
+impl SwarmArguments {
+    /// Flies them, and prints.
+    pub(super) fn fly_in_air<W: World>(&self, given: &Given) -> Result {
+        let Given { condition, faults, model, key } = given;
+        self.refuse_off_chips(faults, condition.robots)?;
+        let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
+        let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(model, self.profile)? };
+        let layout = W::layout();
+        let air = Air { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
+        let crew = Crew::<W> { arguments: self, condition, network, air };
+        #[cfg(feature = "workers")]
+        if self.workers.any() {
+            return self.fly_with_workers(given, &crew);
+        }
+        self.fly_here(given, &crew)
+    }
+
+    /// Flies all of them from this process, and prints.
+    fn fly_here<W: World>(&self, given: &Given, crew: &Crew<'_, W>) -> Result {
+        let (condition, task) = (&given.condition, &crew.network.task);
+        let start = crew.draw()?;
+        // A model for other robots is refused here, before anything is built or started.
+        let native = crew.native(&start)?;
+        let (mut swarm, twin): (AnySwarm<'_, W::Task>, _) = if self.emulates() {
+            (crew.emulated(|robot, first| robot >= first)?, self.compare.then_some(native))
+        } else {
+            (native, None)
+        };
+        self.scenario.check()?;
+        self.outputs.check()?;
+        let stop = stop_on_interrupt()?;
+        let Some(flown) = self.fly::<W>(swarm.as_mut(), task, &start, &stop)? else {
+            println!("left before the end: there is nothing to tell");
+            return Ok(());
+        };
+        let alone = Self { records: RecordArguments::default(), ..self.clone() };
+        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), task, &start, &stop));
+        let twin = twin.transpose()?.flatten();
+        if self.log {
+            for (robot, lines) in swarm.logs().iter().enumerate() {
+                for line in lines {
+                    eprintln!("{robot:3} {line}");
+                }
+            }
+        }
+        let settled = self.settled(condition);
+        let origin = self.scenario.origin(settled.command("swarm"), given.model.words());
+        let origin = &origin.with_faults(&self.faults.words());
+        let outcomes = [Self::outcome(&flown)];
+        self.outputs.deliver(&Results {
+            origin,
+            json: Self::output(condition, &flown, twin.as_ref()),
+            print: &|| self.print::<W>(condition, &flown, twin.as_ref()),
+            csv: &|| Self::csv_rows(&flown.flight),
+            page: &|| Ok(self.page::<W>(condition, &flown, &outcomes, origin)),
+            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
+        })?;
+        self.scenario.save("swarm", &settled)?;
+        match twin {
+            Some(twin) if twin.digest != flown.digest => {
+                let digest = &twin.digest;
+                Err(Error::Failed(format!("native robots did something else: their digest is {digest}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Flies a swarm; nothing comes of it if whoever watched has left.
+    fn fly<W: World>(
+        &self,
+        swarm: &mut dyn Swarm<W::Task>,
+        task: &W::Task,
+        start: &Start<W>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Option<Flown>> {
+        let condition = &start.condition;
+        let mut digest = FlightDigest::default();
+        let mut recorder = Recorder::new(condition);
+        let mut records = self.records.records::<W>(task)?;
+        let title = format!("{} robots, {}", self.kind(), W::TITLE);
+        let mut watcher = (self.watch)
+            .then(|| Watcher::new::<W>(&title, task.period(), condition.ticks, stop))
+            .transpose()?;
+        let mut ticks = Ticks(watcher.is_none().then(|| progress::bar(condition.ticks.into(), "flying")));
+        let mut losses = Losses::default();
+        let mut observers: Vec<&mut dyn Observer<W>> =
+            vec![&mut digest, &mut losses, &mut ticks, &mut records];
+        if self.outputs.report.is_some() {
+            observers.push(&mut recorder);
+        }
+        if let Some(watcher) = &mut watcher {
+            observers.push(watcher);
+        }
+        let began = Instant::now();
+        let flown = start.fly(task, swarm, &mut observers, stop);
+        let seconds = began.elapsed().as_secs_f64();
+        if let (Ok(_), Some(watcher)) = (&flown, &mut watcher) {
+            watcher.linger()?;
+        }
+        if watcher.is_some_and(|watcher| watcher.was_left()) {
+            return Ok(None);
+        }
+        let flight = flown?;
+        losses.tell();
+        drop(ticks);
+        records.finish()?;
+        let replay =
+            recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
+        Ok(Some(Flown { digest: digest.finish(), flight, replay, seconds }))
+    }
+}
