@@ -108,6 +108,15 @@ pub struct Outcome {
     pub summary: Summary,
 }
 
+impl Outcome {
+    /// Of a controller's flights.
+    #[must_use]
+    pub fn of<W: World>(controller: &Controller<W>, flights: &[Flight]) -> Self {
+        let Controller { name, title, shown, .. } = *controller;
+        Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
+    }
+}
+
 /// The outcome of one controller, if it flew.
 #[must_use]
 pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
@@ -158,14 +167,8 @@ impl<W: World> Case<'_, W> {
     }
 
     fn outcomes(&self, flights: &[Flight]) -> Vec<Outcome> {
-        let outcome = |(controller, flights): (&Controller<W>, &[Flight])| Outcome {
-            name: controller.name,
-            title: controller.title,
-            shown: controller.shown,
-            flights: flights.to_vec(),
-            summary: Summary::of(flights),
-        };
-        self.controllers.iter().zip(flights.chunks(self.swarms)).map(outcome).collect()
+        let flights = flights.chunks(self.swarms);
+        self.controllers.iter().zip(flights).map(|(one, flights)| Outcome::of(one, flights)).collect()
     }
 }
 
@@ -250,7 +253,8 @@ pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize
 }
 
 /// Tells every tick.
-struct Ticks<'a>(&'a (dyn Fn() + Sync));
+#[allow(missing_debug_implementations, reason = "who is told is a function")]
+pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 
 impl<W: World> Observer<W> for Ticks<'_> {
     fn see(&mut self, _: &Moment<'_, W>) -> Result {

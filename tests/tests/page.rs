@@ -98,6 +98,31 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
 }
 
 #[test]
+fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
+    let page = written("many.html", &["flock", "--robots", "20000", "--ticks", "40"]);
+    let mut browser = Browser::start();
+    let still = View { still: true, ..WIDE };
+    browser.open(&page, still);
+    let begin = pictures(&mut browser);
+    assert_eq!(begin.len(), 2 + 2 + 1, "two controllers, two maps, one moment of the paper's");
+    let colours = "new Set(maps[0].map.frames[0]).size";
+    assert!(browser.evaluate(colours).as_u64().unwrap() > 5);
+    browser.evaluate("seek(39); show(true)");
+    let end = pictures(&mut browser);
+    browser.set(View { dark: true, ..still });
+    browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    let dark = pictures(&mut browser);
+    for map in [2, 3] {
+        assert!(shows_a_swarm(&end[map]), "{end:?}");
+        assert_ne!(begin[map]["sum"], end[map]["sum"]);
+        assert_ne!(end[map]["sum"], dark[map]["sum"]);
+    }
+    assert_eq!(browser.evaluate(SIDEWAYS), false);
+    assert_eq!(browser.complaints(), Vec::<Value>::new());
+    assert!(page.metadata().unwrap().len() < 2_000_000);
+}
+
+#[test]
 fn the_page_asks_for_nothing_but_itself() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);

@@ -23,7 +23,7 @@ use crate::{
     lineup::{Controller, EXPERT, Lineup, MANY_ROBOTS, OFFLINE, ONLINE},
     model::ModelFile,
     origin::Origin,
-    page::{self, flights::counted},
+    page::{self, flights::counted, replay::Replay},
     picture::animation,
     profiles::Profile,
     progress,
@@ -209,8 +209,14 @@ impl FlockArguments {
             return Ok(());
         }
         let mut over = Vec::new();
+        let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
+        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::shared() {
+            // So many robots are flown once, for figures and page.
+            let (replay, outcomes) = self.record(&lineup, &condition)?;
+            recorded = Some(replay);
+            (lineup, outcomes)
         } else {
             let mut seeds = self.fly(&lineup, &condition)?;
             if seeds.len() > 1 {
@@ -228,7 +234,7 @@ impl FlockArguments {
                 self.print_seeds(&over);
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &outcomes, origin),
+            page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
         })?;
         self.scenario.save("flock", &self.scenario.typed)?;
@@ -251,6 +257,16 @@ impl FlockArguments {
         Ok(outcomes)
     }
 
+    /// Flies one swarm and records it.
+    fn record(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<(Replay, Vec<Outcome>)> {
+        let controllers = lineup.controllers();
+        let bar = progress::bar(calls(lineup, condition, controllers.len()), "flying");
+        let (replay, flights) = page::replay::record(lineup, condition, self.seed, &|| bar.inc(1))?;
+        bar.finish_and_clear();
+        let shown = controllers.iter().filter(|controller| controller.shown);
+        Ok((replay, shown.zip(flights).map(|(one, flight)| Outcome::of(one, &[flight])).collect()))
+    }
+
     /// Trains and flies realisations one after the other. The last one's networks are those of the page's replay.
     fn realise(&self, count: usize, condition: &Condition) -> Result<(Lineup<Flock>, Vec<Outcome>)> {
         let stop = stop_on_interrupt()?;
@@ -271,26 +287,40 @@ impl FlockArguments {
         Ok((lineup, realisations::together(&realised)))
     }
 
-    /// The page, with the first of the swarms flown once more for its replay.
-    fn page(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome], origin: &Origin) -> Result<String> {
+    /// The page, with the first of the swarms flown once more for its replay, if it was not recorded.
+    fn page(
+        &self,
+        lineup: &Lineup<Flock>,
+        outcomes: &[Outcome],
+        recorded: Option<&Replay>,
+        origin: &Origin,
+    ) -> Result<String> {
         let condition = self.condition();
-        let replay = page::replay::record(lineup, &condition, self.seed)?;
+        let replay = match recorded {
+            Some(replay) => replay,
+            None => &page::replay::record(lineup, &condition, self.seed, &|| {})?.0,
+        };
         // Baselines are in the table; pictures and lines are the paper's controllers.
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms(), "held-out swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: format!("Flocking under {} controllers", replay.flights.len()),
             lead: format!(
-                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have {} seconds to \
+                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have {} to \
                  agree on one without colliding. The networks know only what robots within {} m tell them; the expert and \
                  the centre see everything.",
                 self.speed,
-                f64::from(self.ticks) / 100.0,
+                if self.ticks == 100 {
+                    "a second".into()
+                } else {
+                    format!("{} seconds", f64::from(self.ticks) / 100.0)
+                },
                 self.radius
             ),
             score: Flock::<2>::SCORE,
             outcomes: &shown,
-            replay: &replay,
+            robots: self.robots,
+            replay,
             moments: true,
             table: self.rows(outcomes),
             legend: format!(

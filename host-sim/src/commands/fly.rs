@@ -195,7 +195,7 @@ impl FlyArguments {
         outcomes: &[Outcome],
         origin: &Origin,
     ) -> Result<String> {
-        let replay = page::replay::record(lineup, condition, self.seed)?;
+        let replay = page::replay::record(lineup, condition, self.seed, &|| {})?.0;
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
         let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "held-out swarm"));
         Ok(page::flights(&page::FlightsPage {
@@ -207,6 +207,7 @@ impl FlyArguments {
             ),
             score: W::SCORE,
             outcomes: &shown,
+            robots: condition.robots,
             replay: &replay,
             moments: false,
             table: flock_tables::measured(outcomes),

@@ -28,6 +28,15 @@ const panels = flights.map((flight, index) => {
   return panel;
 });
 
+const maps = flights.flatMap((flight, index) => {
+  const { map } = replay.flights[index];
+  if (!map) return [];
+  const canvas = element("canvas", { role: "img", "aria-label": `All of the swarm under: ${flight.title}` });
+  const name = element("span", { style: `--colour: ${colourOf(flight.name, index)}` }, flight.title);
+  find("whole").append(element("figure", {}, canvas, element("figcaption", {}, name)));
+  return [{ map: new SwarmMap(replay, map), canvas }];
+});
+
 const online = flights.find((flight) => flight.name === "wd-gnn-online") ?? flights.at(-1);
 const moments = data.moments.filter((tick) => tick <= last).map((tick) => {
   const time = (tick * replay.period).toFixed(2) + " s";
@@ -52,13 +61,14 @@ const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) isIntersecting ? seen.add(target) : seen.delete(target);
   show();
 }, { rootMargin: "100px" });
-for (const { canvas } of panels) watcher.observe(canvas);
+for (const { canvas } of [...panels, ...maps]) watcher.observe(canvas);
 
 function show(everything = false) {
   for (const { flight, canvas, number } of panels) {
     if (everything || seen.has(canvas)) drawSwarm(canvas, flight, state.tick, reach, state.ink);
     number.value = figure(flight.scoreAt(state.tick));
   }
+  for (const { map, canvas } of maps) if (everything || seen.has(canvas)) map.draw(canvas, state.tick, state.ink);
   const time = (state.tick * replay.period).toFixed(2) + " s";
   scrub.value = state.tick;
   scrub.setAttribute("aria-valuetext", time);

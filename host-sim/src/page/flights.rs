@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     document::{document, escaped, filled, footer, table},
-    replay::{MOMENTS, Replay},
+    replay::{MOMENTS, ROBOTS, Replay},
     troubles::Troubles,
 };
 use crate::{
@@ -32,6 +32,8 @@ pub struct FlightsPage<'a> {
     pub score: &'static str,
     /// All flights.
     pub outcomes: &'a [Outcome],
+    /// How many robots a swarm has.
+    pub robots: usize,
     /// One of the swarms, recorded.
     pub replay: &'a Replay,
     /// Whether the paper's three moments are shown.
@@ -58,9 +60,8 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
         charts: Vec<Chart>,
     }
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
-    let robots = page.replay.robots;
-    let shown = if robots == SHOWN {
-        format!(" The {robots} nearest to the centre at the start are shown.")
+    let shown = if page.robots > ROBOTS {
+        format!(" The {} nearest to the centre at the start are shown.", counted(ROBOTS, "robot"))
     } else {
         String::new()
     };
@@ -73,6 +74,8 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
         1 => "The flight".into(),
         count => format!("One swarm, {} times", COUNTS.get(count).unwrap_or(&"many")),
     };
+    let last = page.replay.ticks.last().copied().unwrap_or_default();
+    let moments: Vec<u32> = MOMENTS.into_iter().filter(|tick| page.moments && *tick <= last).collect();
     let body = filled(
         include_str!("flights.html"),
         &[
@@ -82,7 +85,8 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("pictures", pictures),
             ("troubles", &troubles(page.replay)),
             ("score", page.score),
-            ("moments", if page.moments { include_str!("moments.html") } else { "" }),
+            ("whole", &whole(page)),
+            ("moments", &moments_section(&moments, page.replay.period)),
             ("legend", &escaped(&page.legend)),
             ("air", &escaped(&page.air)),
             ("finding", &page.finding),
@@ -93,8 +97,7 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
         ],
     );
     let charts = charts(page.outcomes, page.score, page.replay.period);
-    let moments: &[u32] = if page.moments { &MOMENTS } else { &[] };
-    let data = Data { replay: page.replay, moments, charts };
+    let data = Data { replay: page.replay, moments: &moments, charts };
     let script = concat!(include_str!("swarm.js"), include_str!("flights.js"));
     document(&page.title, &body, include_str!("flights.css"), script, &data)
 }
@@ -124,16 +127,44 @@ fn troubles(replay: &Replay) -> String {
     sentences.into_iter().filter(|(said, _)| *said).map(|(_, sentence)| sentence).collect()
 }
 
-/// So many robots are shown at most.
-const SHOWN: usize = 1000;
-
 /// As words.
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
 /// So many of something.
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// A number for people: 1,000,000.
+#[must_use]
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// Everybody, where that is more than are shown one by one.
+fn whole(page: &FlightsPage<'_>) -> String {
+    let Some(map) = page.replay.flights.iter().find_map(|flight| flight.map.as_ref()) else {
+        return String::new();
+    };
+    let robots = counted(page.robots, "robot");
+    filled(include_str!("whole.html"), &[("robots", &robots), ("square", &map.square())])
+}
+
+/// Those of the paper's moments that the flight comes to.
+fn moments_section(moments: &[u32], period: f32) -> String {
+    let times: Vec<String> =
+        moments.iter().map(|tick| format!("{:.2}", f64::from(*tick) * f64::from(period))).collect();
+    let times = match &times[..] {
+        [] => return String::new(),
+        [one] => one.clone(),
+        [some @ .., last] => format!("{} and {last}", some.join(", ")),
+    };
+    let three = if moments == MOMENTS { "three " } else { "" };
+    filled(include_str!("moments.html"), &[("three", three), ("moments", &times)])
 }
 
 fn spread(swarms: usize) -> String {
@@ -257,6 +288,24 @@ mod tests {
     #[test]
     fn ratios_are_of_the_sums_so_far() {
         assert_eq!(ratios(&[1.0, 2.0, 3.0], &[1.0, 1.0, 4.0]), [1.0, 1.5, 1.0]);
+    }
+
+    #[test]
+    fn numbers_are_for_people() {
+        assert_eq!(
+            [0, 7, 999, 1000, 20_050, 1_000_000].map(grouped),
+            ["0", "7", "999", "1,000", "20,050", "1,000,000"]
+        );
+        assert_eq!((counted(1, "robot"), counted(2000, "robot")), ("1 robot".into(), "2,000 robots".into()));
+    }
+
+    #[test]
+    fn moments_that_a_flight_does_not_come_to_are_not_told() {
+        let all = moments_section(&MOMENTS, 0.01);
+        assert!(all.contains("three moments") && all.contains("at 0.00, 0.49 and 1.99 s,"), "{all}");
+        let two = moments_section(&MOMENTS[..2], 0.01);
+        assert!(two.contains("paper’s moments") && two.contains("at 0.00 and 0.49 s,"), "{two}");
+        assert_eq!(moments_section(&[], 0.01), "");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod charts;
 mod document;
 pub mod flights;
+pub mod map;
 pub mod replay;
 pub mod troubles;
 

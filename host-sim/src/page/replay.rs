@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::task::{State, Task as _};
 
-use super::troubles::Troubles;
+use super::{map::Map, troubles::Troubles};
 use crate::{
     error::Result,
+    evaluate::Ticks,
     flight::{Flight, Moment, Observer, Start},
     lineup::{Controller, Lineup},
     picture::chart::five_digits,
@@ -20,8 +21,8 @@ use crate::{
 /// The paper's three moments, 0.00, 0.49 and 1.99 s, in ticks.
 pub const MOMENTS: [u32; 3] = [0, 49, 199];
 
-/// Robots shown at most. They are numbered from the inside of the rings, so that these are the swarm's core.
-const ROBOTS: usize = 1000;
+/// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
+pub const ROBOTS: usize = 1000;
 
 /// Robots times frames recorded per controller: 120 robots at every tick, more of them at fewer. A sample takes about 7 bytes,
 /// so that seven recordings stay near 1.2 MB.
@@ -67,6 +68,9 @@ pub struct Recording {
     /// What went wrong.
     #[serde(flatten)]
     pub troubles: Troubles,
+    /// Everybody, where that is more than are shown one by one, and velocities are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<Map>,
 }
 
 /// The ticks of a flight that are recorded for this many robots.
@@ -94,6 +98,7 @@ pub struct Recorder {
     changes: Vec<i32>,
     scenery: Vec<Vec<Spot>>,
     troubles: Troubles,
+    map: Option<Map>,
 }
 
 impl Recorder {
@@ -109,6 +114,7 @@ impl Recorder {
             changes: Vec::new(),
             scenery: Vec::new(),
             troubles: Troubles::default(),
+            map: (condition.robots > robots).then(|| Map::new(condition.robots)),
         }
     }
 
@@ -121,6 +127,7 @@ impl Recorder {
             moving: !W::layout().velocity.is_empty(),
             changes: self.changes.clone(),
             troubles: self.troubles.clone(),
+            map: self.map.clone().filter(|_| !W::layout().velocity.is_empty()),
         }
     }
 
@@ -159,6 +166,13 @@ impl<W: World> Observer<W> for Recorder {
             let numbers = scene.states.iter().take(self.robots).map(State::numbers);
             numbers.flat_map(|numbers| numbers.as_ref()[velocity.clone()][..2].to_vec()).collect()
         };
+        if let Some(map) = self.map.as_mut().filter(|_| !velocity.is_empty()) {
+            map.see(scene.states.iter().zip(scene.places).map(|(state, [x, y, _])| {
+                let numbers = state.numbers();
+                let velocity = &numbers.as_ref()[velocity.clone()];
+                ([*x, *y], [velocity[0], velocity[1]])
+            }));
+        }
         for (before, now) in self.before.iter_mut().zip(now) {
             let now = thousandths(now);
             self.changes.push(now - *before);
@@ -169,11 +183,17 @@ impl<W: World> Observer<W> for Recorder {
     }
 }
 
-/// Flies the first held-out swarm of `seed` under every controller that the page shows.
+/// Flies the first held-out swarm of `seed` under every controller that the page shows: the page's replay, and what was measured. `ticked` is
+/// called after every tick.
 ///
 /// # Errors
 /// Models that do not fit, conditions that cannot be.
-pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result<Replay> {
+pub fn record<W: World>(
+    lineup: &Lineup<W>,
+    condition: &Condition,
+    seed: u64,
+    ticked: &(dyn Fn() + Sync),
+) -> Result<(Replay, Vec<Flight>)> {
     let task = lineup.task()?;
     let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let shown: Vec<_> = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
@@ -181,8 +201,8 @@ pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) ->
         let mut recorder = Recorder::new(condition);
         let mut swarm = lineup.swarm(&controller, &start, 0)?;
         let stop = AtomicBool::new(false);
-        let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder], &stop)?;
-        Ok((recorder.recording::<W>(controller.name, controller.title, &flight), recorder))
+        let flight = start.fly(&task, swarm.as_mut(), &mut [&mut recorder, &mut Ticks(ticked)], &stop)?;
+        Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A swarm of many robots keeps all threads busy, and much of the memory.
     let flown: Result<Vec<_>> = if lineup.many {
@@ -191,12 +211,15 @@ pub fn record<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) ->
         shown.into_par_iter().map(fly).collect()
     };
     let flown = flown?;
-    let (flights, mut recorders): (Vec<Recording>, Vec<Recorder>) = flown.into_iter().unzip();
+    let (recordings, rest): (Vec<Recording>, Vec<_>) = flown.into_iter().unzip();
+    let (mut recorders, flights): (Vec<Recorder>, Vec<Flight>) = rest.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
     let Recorder { ticks, robots, start, scenery, .. } = recorder;
     let (profile, exchange) = (lineup.profile.name(), lineup.profile.exchange());
     let (period, radius) = (task.period(), condition.radius);
-    Ok(Replay { period, radius, robots, ticks, start, scenery, profile, exchange, flights })
+    let replay =
+        Replay { period, radius, robots, ticks, start, scenery, profile, exchange, flights: recordings };
+    Ok((replay, flights))
 }
 
 #[cfg(test)]
@@ -239,7 +262,8 @@ mod tests {
     fn recorder() -> Recorder {
         let (start, changes, scenery) = (Vec::new(), Vec::new(), Vec::new());
         let troubles = Troubles::default();
-        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles }
+        let map = Some(Map::new(2));
+        Recorder { ticks: vec![0, 2], robots: 1, start, before: vec![0; 2], changes, scenery, troubles, map }
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod tests {
         let faults: Faults = FlightArguments::typed(options).unwrap().faults(8, 30, 7).unwrap();
         lineup.set_faults(Some(faults), 8).unwrap();
         assert!(Controller::<crate::world::flock::Flock>::named(ONLINE).is_ok());
-        let replay = record(&lineup, &condition, 7).unwrap();
+        let (replay, _) = record(&lineup, &condition, 7, &|| {}).unwrap();
         replay.flights.into_iter().find(|flight| flight.name == ONLINE).unwrap().troubles
     }
 

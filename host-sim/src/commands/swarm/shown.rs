@@ -11,7 +11,7 @@ use crate::{
     flight::Flight,
     lineup::ONLINE,
     origin::Origin,
-    page,
+    page::{self, flights::counted},
     world::{Condition, World},
 };
 
@@ -48,11 +48,13 @@ impl SwarmArguments {
         page::flights(&page::FlightsPage {
             title: format!("{}: {} robots", capital(W::TITLE), self.kind()),
             lead: format!(
-                "{} robots that run the firmware’s own code. Digest of everything they did: {}.",
-                condition.robots, flown.digest
+                "{} that run the firmware’s own code. Digest of everything they did: {}.",
+                counted(condition.robots, "robot"),
+                flown.digest
             ),
             score: W::SCORE,
             outcomes,
+            robots: condition.robots,
             replay: &flown.replay,
             moments: false,
             table: flock_tables::measured(outcomes),
