@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-import ray
 from wdgnn import cluster as wdgnn_cluster
 
 HOST_SIM = os.environ["HOST_SIM"]
@@ -73,8 +72,9 @@ def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_pa
     results = []
     work = threading.Thread(target=lambda: results.append(together(out, LONG)))
     work.start()
-    # The first checkpoint is there after five epochs of twelve. Then, once both machines fly, one of them is gone.
-    while not checkpoint.exists() or ray.available_resources().get("CPU", 0.0) > 0.0:
+    # The first checkpoint is there after five epochs of twelve. Then one of the two machines, which both fly all the time, is gone. (What Ray says to
+    # be free is a tenth of a second old and more: longer than a request takes.)
+    while not checkpoint.exists():
         assert work.is_alive()
         time.sleep(0.001)
     cluster.remove_node(workers[1], allow_graceful=False)
