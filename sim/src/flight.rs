@@ -15,7 +15,7 @@ use wdgnn_core::task::Task;
 use crate::{
     error::{Error, Result},
     links::{Links, distance, squared},
-    scene::{Scene, Swarm},
+    scene::{Scene, Swarm, View},
     tally::Tally,
     threads::{LOOKS, share, spread},
     world::{Condition, OutputOf, StateOf, World},
@@ -297,22 +297,26 @@ pub fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64>
     if !swarm.learns() {
         return None;
     }
-    // Looked at twice and not kept: there may be a million.
-    let views = || (0..robots).filter(|robot| swarm.counts(*robot)).filter_map(|robot| swarm.robot(robot));
-    let count = views().count();
-    let first = views().next()?;
+    let those = (0..robots).filter(|robot| swarm.counts(*robot));
+    let views: Vec<View<'_>> = those.filter_map(|robot| swarm.robot(robot)).collect();
+    let first = views.first()?;
     let size = first.offline.iter().fold(0.0, |sum, x| sum + x * x).sqrt();
     let mut mean = vec![0.0_f32; first.wide.len()];
-    let share = 1.0 / count as f32;
-    for view in views() {
-        mean.iter_mut().zip(view.wide).for_each(|(mean, x)| *mean += share * x);
+    let part = 1.0 / views.len() as f32;
+    for view in &views {
+        mean.iter_mut().zip(view.wide).for_each(|(mean, x)| *mean += part * x);
     }
     let squared = |wide: &[f32]| {
         let sum = wide.iter().zip(&mean).fold(0.0_f32, |sum, (a, b)| sum + (a - b) * (a - b));
         f64::from(sum.sqrt()).powi(2)
     };
-    let squares: f64 = views().map(|view| squared(view.wide)).sum();
-    (size > 0.0).then(|| (squares / count as f64).sqrt() / f64::from(size))
+    let mut squares = vec![0.0; views.len()];
+    let some = share(views.len(), LOOKS);
+    spread(squares.chunks_mut(some).zip(views.chunks(some)), |(squares, views)| {
+        squares.iter_mut().zip(views).for_each(|(square, view)| *square = squared(view.wide));
+    });
+    let sum: f64 = squares.iter().sum();
+    (size > 0.0).then(|| (sum / views.len() as f64).sqrt() / f64::from(size))
 }
 
 #[cfg(test)]
