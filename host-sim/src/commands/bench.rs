@@ -9,7 +9,7 @@ use crate::{
     bench::{self, Figures, instructions},
     error::Result,
     origin::Origin,
-    page::{self, Bar, Bars, ChartPage},
+    page::{self, Bar, Bars, ChartPage, flights::counted},
     table,
 };
 
@@ -89,13 +89,13 @@ fn rows(figures: &Figures) -> Vec<Vec<String>> {
     row("through time, one swarm".into(), format!("{:.5}", figures.bptt_cpu_seconds_per_swarm), "CPU s");
     let unit = "thousand robot-steps per CPU s";
     for (robots, steps) in &figures.robot_steps_per_cpu_second {
-        row(format!("{robots} robots"), thousands(steps), unit);
+        row(counted(*robots, "robot"), thousands(steps), unit);
     }
     for (robots, steps) in &figures.robot_steps_through_sealed_bytes_per_cpu_second {
         row(format!("{robots} robots in sealed bytes"), thousands(steps), unit);
     }
     for (threads, times) in &figures.thread_speedup {
-        row(format!("{threads} threads, 20000 robots"), format!("{times:.2}"), "times as fast as one");
+        row(format!("{threads} threads, 20,000 robots"), format!("{times:.2}"), "times as fast as one");
     }
     if let Some(bytes) = figures.bytes_per_robot {
         row("a robot of the largest swarm".into(), format!("{bytes:.0}"), "bytes");
@@ -110,7 +110,7 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
     let bar = |(robots, steps): (&usize, &f64)| {
         let value = 1.0e6 / steps;
         Bar {
-            label: format!("{robots} robots"),
+            label: counted(*robots, "robot"),
             value,
             limit: limit.filter(|_| *robots > REFERENCE),
             told: format!("{value:.2} µs"),
@@ -119,7 +119,10 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
     };
     let growth = Bars {
         title: "What a robot-step costs in swarms of every size".into(),
-        x_label: format!("µs of processor time; marks are {MOST_GROWTH} times that among {REFERENCE} robots"),
+        x_label: format!(
+            "µs of processor time; marks are {MOST_GROWTH} times that among {}",
+            counted(REFERENCE, "robot")
+        ),
         log: false,
         rows: steps.iter().map(bar).collect(),
     };

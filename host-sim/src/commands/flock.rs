@@ -167,7 +167,8 @@ impl FlockArguments {
         lineup.many = self.robots > MANY_ROBOTS && lineup.faults.is_none();
         if lineup.many {
             eprintln!(
-                "more than {MANY_ROBOTS} robots: only the expert and robots that learn in flight are flown"
+                "more than {}: only the expert and robots that learn in flight are flown",
+                counted(MANY_ROBOTS, "robot")
             );
         }
         Ok(lineup)
