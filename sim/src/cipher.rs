@@ -6,17 +6,18 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod whole;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[path = "cipher/block_by_block.rs"]
-mod whole;
 
 use std::{cell::RefCell, fmt};
 
+// Where processors have no AES of their own, as in a browser: the core's, in software.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use wdgnn_core::cipher::Aes as Whole;
 use wdgnn_core::{
-    ccm::{Block, BlockCipher, Nonce},
+    ccm::{self, Block, BlockCipher, Nonce},
     seal::Key,
 };
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use self::whole::Whole;
 
 /// Frames that a thread keeps, each at the place that its nonce tells.
@@ -40,7 +41,7 @@ impl fmt::Debug for Shared {
 
 impl BlockCipher for Shared {
     fn with_key(key: &Key) -> Self {
-        Self { key: *key, aes: Whole::new(key) }
+        Self { key: *key, aes: Whole::with_key(key) }
     }
 
     fn encrypt(&self, block: &mut Block) {
@@ -52,7 +53,7 @@ impl BlockCipher for Shared {
             let frame = lately.get_mut(place(nonce))?;
             frame.forget();
             frame.plain.extend_from_slice(content);
-            self.aes.seal(nonce, associated, content, tag)?;
+            ccm::seal(&self.aes, nonce, associated, content, tag)?;
             frame.sealed.extend_from_slice(content);
             frame.keep(self.around(nonce, associated, tag));
             Some(())
@@ -69,7 +70,7 @@ impl BlockCipher for Shared {
             }
             frame.forget();
             frame.sealed.extend_from_slice(content);
-            let authentic = self.aes.decrypt(nonce, associated, content, tag);
+            let authentic = ccm::decrypt(&self.aes, nonce, associated, content, tag);
             if authentic == Some(true) {
                 frame.plain.extend_from_slice(content);
                 frame.keep(around);
@@ -143,7 +144,7 @@ fn place(&[low, high, _, _, _, _, sequence, ..]: &Nonce) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{ccm, cipher::Aes};
+    use wdgnn_core::cipher::Aes;
 
     use super::*;
 
@@ -211,7 +212,7 @@ mod tests {
     fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
         let first = Shared::with_key(&[8; 16]);
         // Knows the key by its name only, and could open nothing by itself.
-        let second = Shared { key: [8; 16], aes: Whole::new(&[0; 16]) };
+        let second = Shared { key: [8; 16], aes: Whole::with_key(&[0; 16]) };
         let (mut ours, mut theirs) = ([1, 2, 3], [4, 5, 6]);
         let our_tag = sealed(&first, &[9; 13], &mut ours);
         let their_tag = sealed(&Aes::new(&[8; 16]), &[10; 13], &mut theirs);

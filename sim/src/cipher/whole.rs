@@ -8,46 +8,30 @@ use aes::{
     },
 };
 use wdgnn_core::{
-    ccm::{self, Block, Blocks, Nonce},
+    ccm::{self, Block, BlockCipher, Blocks, Nonce},
     seal::Key,
 };
 
 /// AES-128 with a key.
 pub struct Whole(Aes128);
 
-impl Whole {
-    /// Expands the key.
-    pub fn new(key: &Key) -> Self {
+impl BlockCipher for Whole {
+    fn with_key(key: &Key) -> Self {
         Self(Aes128::new(key.into()))
     }
 
-    /// Encrypts one block.
-    pub fn encrypt(&self, block: &mut Block) {
+    fn encrypt(&self, block: &mut Block) {
         self.0.encrypt_block(block.into());
     }
 
-    /// [`ccm::seal`].
-    pub fn seal(
-        &self,
-        nonce: &Nonce,
-        associated: [&[u8]; 2],
-        content: &mut [u8],
-        tag: &mut [u8],
-    ) -> Option<()> {
+    fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
         let mut sealed = None;
         let frame = Frame { nonce, associated, content };
         self.0.encrypt_with_backend(Seal { frame, tag, sealed: &mut sealed });
         sealed
     }
 
-    /// [`ccm::decrypt`].
-    pub fn decrypt(
-        &self,
-        nonce: &Nonce,
-        associated: [&[u8]; 2],
-        content: &mut [u8],
-        tag: &[u8],
-    ) -> Option<bool> {
+    fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
         let mut authentic = None;
         let frame = Frame { nonce, associated, content };
         self.0.encrypt_with_backend(Open { frame, tag, authentic: &mut authentic });
