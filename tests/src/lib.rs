@@ -11,6 +11,7 @@ pub mod golden;
 pub mod image;
 pub mod model;
 pub mod module_graph;
+pub mod prose;
 pub mod robot;
 
 use clap::Parser as _;

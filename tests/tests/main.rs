@@ -19,4 +19,5 @@ mod live;
 mod log;
 mod module_graph;
 mod page;
+mod prose;
 mod provisioning;

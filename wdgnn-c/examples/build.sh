@@ -1,9 +1,16 @@
 #!/bin/sh
-# Builds the swarm for a machine: build.sh MACHINE FLIGHT WEIGHTS KIND [KEY [OPERATOR]] > nothing, the program is OUT (swarm.elf).
-# MACHINE is host, f405 or rv32. The library must be there: cargo build -p wdgnn-c --release [--target …], see LIBRARY.
+# Builds the swarm example for a machine: build.sh MACHINE [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]
+#
+# MACHINE is host, f405 or rv32. The program is written to $OUT (swarm.elf). Build the library first:
+# cargo build -p wdgnn-c --release [--target thumbv7em-none-eabihf or riscv32imac-unknown-none-elf]
 set -eu
 here=$(dirname "$0")
-machine=$1 flight=$2 weights=$3 kind=$4 key=${5:-} operator=${6:-}
+if [ $# -eq 0 ]; then
+  echo "usage: build.sh host|f405|rv32 [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]" >&2
+  exit 2
+fi
+machine=$1 flight=${2:-$here/flight.bin} weights=${3:-$here/../../models/flocking-wd-gnn.wdgnn}
+kind=${4:-wdgnn_flocking_exact} key=${5:-} operator=${6:-}
 out=${OUT:-swarm.elf}
 target=${CARGO_TARGET_DIR:-$here/../../target}
 sealed=
