@@ -33,5 +33,5 @@ pub mod watch;
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{
     air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, profiles, radio,
-    recipe, scene, seeds, shapes, shared, tally, world,
+    recipe, scene, seeds, shapes, tally, world,
 };

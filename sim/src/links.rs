@@ -75,17 +75,6 @@ impl Links {
         }
     }
 
-    /// Links of so many robots, row by row: `row` adds whom a robot hears, ascending.
-    #[must_use]
-    pub fn of_rows(robots: usize, mut row: impl FnMut(usize, &mut Vec<u32>)) -> Self {
-        let mut links = Self { starts: vec![0], ..Self::default() };
-        for robot in 0..robots {
-            row(robot, &mut links.others);
-            links.starts.push(links.others.len() as u32);
-        }
-        links
-    }
-
     /// Whether these are links among so many robots: what came from elsewhere may be anything.
     #[must_use]
     pub fn is_sound(&self, robots: usize) -> bool {
@@ -134,8 +123,7 @@ impl Links {
     }
 }
 
-/// Whether every robot can reach every other over links of up to `radius`, and no two are nearer to each other than `closest`. Links are not
-/// kept: of a swarm that several machines fly, each looks at all of it once.
+/// Whether links of up to `radius` connect all robots, and no two robots are nearer to each other than `closest`.
 #[must_use]
 pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
     let mut grid = Grid::default();

@@ -20,10 +20,6 @@ pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
 pub mod swarm_gateway;
-#[cfg(feature = "workers")]
-pub mod swarm_launch;
-#[cfg(feature = "workers")]
-pub mod swarm_workers;
 pub mod sweep;
 pub mod theorem;
 pub mod train;

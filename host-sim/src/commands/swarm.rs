@@ -5,8 +5,6 @@ mod in_air;
 mod observers;
 mod on_boards;
 mod refusals;
-#[cfg(feature = "workers")]
-mod several;
 mod shown;
 
 use std::path::PathBuf;
@@ -15,8 +13,6 @@ use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
 use wdgnn_core::{Task as _, seal::Key};
 
-#[cfg(feature = "workers")]
-use super::swarm_workers::WorkerArguments;
 use super::{
     condition::ConditionArguments, outputs::OutputArguments, records::RecordArguments,
     scenario::ScenarioArguments, swarm_chips::ChipArguments, swarm_gateway::GatewayArguments, typed::Typed,
@@ -119,9 +115,6 @@ pub struct SwarmArguments {
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
     log: bool,
-    #[cfg(feature = "workers")]
-    #[command(flatten)]
-    workers: WorkerArguments,
     #[command(flatten)]
     gateway: GatewayArguments,
     #[command(flatten)]
@@ -199,8 +192,6 @@ impl SwarmArguments {
         if self.watch {
             watch::check()?;
         }
-        #[cfg(feature = "workers")]
-        self.refuse_with_workers()?;
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;

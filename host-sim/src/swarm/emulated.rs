@@ -63,10 +63,10 @@ impl Emulated {
         robots: usize,
         faults: &Faults,
     ) -> Result<Self> {
-        Self::some::<T>(image, model, link, |_| true, robots, faults)
+        Self::some::<T>(image, model, link, 0, robots, faults)
     }
 
-    /// The same of those robots of a swarm of so many for whom `here` says so: the others are not here.
+    /// Starts the robots from number `first` on, of a swarm of `robots`.
     ///
     /// # Errors
     /// As [`Emulated::new`].
@@ -74,7 +74,7 @@ impl Emulated {
         image: &Path,
         model: &ModelFile,
         link: Link,
-        here: impl Fn(usize) -> bool,
+        first: usize,
         robots: usize,
         faults: &Faults,
     ) -> Result<Self> {
@@ -93,10 +93,10 @@ impl Emulated {
         };
         // All of them start at once; only then is the first one waited for.
         for robot in 0..robots {
-            let emulator = here(robot).then(|| all.start(robot)).transpose()?;
+            let emulator = (robot >= first).then(|| all.start(robot)).transpose()?;
             all.robots.push(emulator);
         }
-        for robot in (0..robots).filter(|robot| here(*robot)) {
+        for robot in first..robots {
             let hello = all.greet(robot)?;
             check::<T>(&hello, model, link)?;
         }
@@ -221,10 +221,6 @@ impl<T: Flown> Robots<T> for Emulated {
             self.greet(robot)?;
         }
         Ok(())
-    }
-
-    fn settled(&self) -> usize {
-        0
     }
 
     fn lost(&mut self) -> Vec<String> {

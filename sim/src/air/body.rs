@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use wdgnn_core::{
     codec::Codec,
     node::Node,
-    passage::Passage,
     ports::{Actuator, Ports, Radio, Store},
     restart,
     tick::{self, PortErrors, Report},
@@ -13,7 +12,7 @@ use wdgnn_core::{
 };
 
 use super::mailbox::deliver;
-use crate::{passing, ports::Eyes, scene::Flown};
+use crate::{ports::Eyes, scene::Flown};
 
 /// What a robot has besides its node and its radio.
 #[derive(Debug, Default)]
@@ -32,18 +31,6 @@ impl Body {
     {
         // A memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
         let _resumed = restart::resume(node, &mut self.memory, buffer);
-    }
-
-    /// Passes what the robot has stored.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self {
-            memory: Memory(stored),
-            errors: PortErrors { sensor, send, receive, actuator, store, .. },
-        } = self;
-        passage.option(stored, Vec::new(), passing::bytes);
-        for count in [sensor, send, receive, actuator, store] {
-            passage.word(count);
-        }
     }
 
     /// The power goes while what the robot stores is written: `tear` says what is left of it.

@@ -6,20 +6,14 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    passage::Passage,
-    rhythm::{Beat, Timing},
-};
+use wdgnn_core::rhythm::{Beat, Timing};
 
 use super::{
     events::Moment,
     rhythms::{Kept, Making},
     voice::Voice,
 };
-use crate::{
-    passing,
-    seeds::{Purpose, generator},
-};
+use crate::seeds::{Purpose, generator};
 
 /// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more at tick 50.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,25 +91,6 @@ impl Clocks {
         Self { ahead, faults: faults.clone(), random, kept }
     }
 
-    /// Passes what goes on by itself.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        self.random.iter_mut().for_each(|random| passing::random(passage, random));
-    }
-
-    /// Passes a robot's own.
-    pub fn pass_one(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        if let Some(kept) = self.kept.get_mut(robot) {
-            kept.pass(passage);
-        }
-    }
-
-    /// Passes when a robot's tick began, for those who hear it.
-    pub fn pass_beginning(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        if let Some(kept) = self.kept.get_mut(robot) {
-            passage.word(kept.early());
-        }
-    }
-
     /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is
     /// too busy for this one.
     pub fn show(&mut self, tick: u32, robot: usize) -> Option<Shown> {
@@ -144,7 +119,7 @@ impl Clocks {
         let now = kept.tick();
         let Some(who) = voice.says(now, frame).filter(|who| usize::from(who.sender) != robot) else { return };
         if kept.looks_into(who.sequence) && voice.vouches(now, frame) {
-            let early = self.kept.get_mut(usize::from(who.sender)).map_or(0, |sender| *sender.early());
+            let early = self.kept.get(usize::from(who.sender)).map_or(0, Kept::early);
             self.kept[robot].hear(&who, world, early);
         }
     }

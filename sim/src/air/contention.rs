@@ -5,11 +5,9 @@
 
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::passage::Passage;
 
 use crate::{
     links::Links,
-    passing,
     radio::Radio,
     scene::Frame,
     seeds::{Purpose, generator},
@@ -37,11 +35,6 @@ impl Contention {
     pub fn new(radio: Radio, period: f32, seed: u64, swarm: u64) -> Self {
         let random = generator(seed, Purpose::Contention, swarm);
         Self { radio, period: 1.0e6 * f64::from(period), random, sending: Vec::new() }
-    }
-
-    /// Passes between two ticks.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        passing::random(passage, &mut self.random);
     }
 
     /// Everybody sends what it has to say in a tick.

@@ -3,14 +3,12 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::passage::{Pass as _, Passage};
 
 use super::{
     loss::{Channels, Loss},
     options::Faults,
 };
 use crate::{
-    passing,
     scene::Scene,
     seeds::{Purpose, generator},
 };
@@ -41,22 +39,6 @@ impl Crossing {
             let bursts = Loss { chance: bursts.share, burst: bursts.ticks.into() };
             self.noise.lose(&bursts, 0, &mut self.random)
         });
-    }
-
-    /// Passes.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { swarm: _, sides, noise, random, deaf } = self;
-        passing::list(
-            passage,
-            sides,
-            || false,
-            |passage, side| {
-                passage.flag(side);
-            },
-        );
-        noise.pass(passage);
-        passing::random(passage, random);
-        passage.flag(deaf);
     }
 
     /// Whether nobody hears anything in this tick.

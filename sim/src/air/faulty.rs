@@ -4,16 +4,13 @@ use std::collections::VecDeque;
 
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    codec::Identity,
-    passage::{Pass as _, Passage},
-};
+use wdgnn_core::codec::Identity;
 
 use super::{
     loss::{Channels, Loss},
     mailbox::Ear,
 };
-use crate::{passing, scene::Frame};
+use crate::scene::Frame;
 
 /// What happens to frames. All chances are per frame and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,26 +65,6 @@ impl<E: Ear> Faulty<E> {
     /// The ear inside.
     pub fn inner(&mut self) -> &mut E {
         &mut self.inner
-    }
-
-    /// Passes between two ticks, when the ear inside has nothing to say.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { inner: _, faults: _, sender: _, random, channels, window, again, late } = self;
-        passing::random(passage, random);
-        channels.pass(passage);
-        passage.word(window);
-        let mut twice: Vec<Frame> = std::mem::take(again).into();
-        passing::frames(passage, &mut twice);
-        *again = twice.into();
-        passing::list(
-            passage,
-            late,
-            || (0, Frame::from([])),
-            |passage, (window, frame)| {
-                passage.word(window);
-                passing::frame(passage, frame);
-            },
-        );
     }
 
     fn happens(&mut self, chance: f64) -> bool {

@@ -2,14 +2,10 @@
 //! a victim, so that nobody else is.
 
 use rand::RngExt as _;
-use wdgnn_core::{
-    passage::Passage,
-    task::{NodeId, State},
-};
+use wdgnn_core::task::{NodeId, State};
 
 use super::{options::Faults, voice::Voice};
 use crate::{
-    passing,
     scene::{Frame, Layout, Scene},
     seeds::{Purpose, generator},
 };
@@ -56,19 +52,6 @@ impl Impostor {
     #[must_use]
     pub fn robot(&self) -> usize {
         self.robot
-    }
-
-    /// Passes what it has chosen.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        passage.option(&mut self.victim, 0, passing::index);
-        passing::list(
-            passage,
-            &mut self.names,
-            || 0,
-            |passage, name| {
-                passage.half(name);
-            },
-        );
     }
 
     /// What it says in the names of robots that are there, to everybody: each name's state as it is, in a frame of the last boot there

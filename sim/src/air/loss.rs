@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    passage::{Pass, Passage},
-    task::NodeId,
-};
-
-use crate::passing;
+use wdgnn_core::task::NodeId;
 
 /// How frames are lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,17 +24,6 @@ impl Loss {
 #[derive(Clone, Debug, Default)]
 pub struct Channels {
     bad: BTreeMap<NodeId, bool>,
-}
-
-impl Pass for Channels {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let mut links: Vec<(NodeId, bool)> = self.bad.iter().map(|(sender, bad)| (*sender, *bad)).collect();
-        passing::list(passage, &mut links, Default::default, |passage, (sender, bad)| {
-            passage.half(sender);
-            passage.flag(bad);
-        });
-        self.bad = links.into_iter().collect();
-    }
 }
 
 impl Channels {

@@ -2,12 +2,9 @@
 
 use std::{collections::VecDeque, convert::Infallible, slice};
 
-use wdgnn_core::{
-    passage::Passage,
-    ports::{Radio, Received},
-};
+use wdgnn_core::ports::{Radio, Received};
 
-use crate::{passing, scene::Frame};
+use crate::scene::Frame;
 
 /// A robot's radio in one tick.
 #[derive(Clone, Debug, Default)]
@@ -54,13 +51,6 @@ impl Mailbox {
     /// Lets the robot hear a frame.
     pub fn put(&mut self, frame: Frame) {
         self.heard.push_back(frame);
-    }
-
-    /// Passes: who has skipped a tick has still to listen to what was said in it.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let mut waiting: Vec<Frame> = std::mem::take(&mut self.heard).into();
-        passing::frames(passage, &mut waiting);
-        self.heard = waiting.into();
     }
 }
 

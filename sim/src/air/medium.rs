@@ -5,7 +5,6 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
     behaviour::LARGEST_TAP,
     flocking::{BIAS_METRES, TRACK_SECONDS},
-    passage::Passage,
     task::NodeId,
 };
 
@@ -27,7 +26,6 @@ use super::{
 };
 use crate::{
     error::Result,
-    passing,
     scene::{Flown, Frame, Layout, Scene},
     seeds::{Purpose, generator},
 };
@@ -122,32 +120,6 @@ impl<'a, T: Flown> Medium<'a, T> {
             faults: faults.clone(),
         };
         (medium, Members { radios, clocks })
-    }
-
-    /// Whether what happens in this air depends on robots wherever they are, and not only on those around each.
-    #[must_use]
-    pub fn sees_everybody(&self) -> bool {
-        self.contention.is_some() || self.impostor.is_some() || self.faults.partition.is_some()
-    }
-
-    /// Passes what is everybody's.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        passing::random(passage, &mut self.random);
-        self.crossing.pass(passage);
-        if let Some(contention) = &mut self.contention {
-            contention.pass(passage);
-        }
-        if let Some(impostor) = &mut self.impostor {
-            impostor.pass(passage);
-        }
-        if let Some(station) = &mut self.station {
-            station.pass(passage);
-        }
-    }
-
-    /// Passes what a liar keeps of itself.
-    pub fn pass_liar(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        self.voice.pass(robot, passage);
     }
 
     /// Whether a robot tells where it is.

@@ -2,13 +2,11 @@
 
 use std::str::FromStr;
 
-use wdgnn_core::passage::Passage;
-
 use super::{
     shares::{self, share, share_at},
     turns::{HeadingError, Turn, turn, turns},
 };
-use crate::{passing, seeds::Purpose};
+use crate::seeds::Purpose;
 
 /// How motors fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,11 +111,6 @@ impl Motors {
     pub fn steers(&self, tick: u32, robot: usize) -> bool {
         let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
         !(self.failing[robot] && self.faults.motor.is_some_and(fails))
-    }
-
-    /// Passes what is one robot's own.
-    pub fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        passage.option(&mut self.stuck[robot], Vec::new(), passing::numbers);
     }
 
     /// What a robot's motors make of a command at a tick.

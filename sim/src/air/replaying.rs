@@ -1,9 +1,7 @@
 //! Somebody who records what a robot hears and plays it back: wraps any ear.
 
-use wdgnn_core::passage::Passage;
-
 use super::mailbox::Ear;
-use crate::{passing, scene::Frame};
+use crate::scene::Frame;
 
 /// An ear beside which a recording is played. Windows are counted as in [`super::faulty`].
 #[derive(Clone, Debug)]
@@ -33,16 +31,6 @@ impl<E: Ear> Replaying<E> {
     #[must_use]
     pub fn played_frames(&self) -> u64 {
         self.played
-    }
-
-    /// Passes what lasts from window to window, but not the ear inside.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { inner: _, from: _, window, recording, playing, played } = self;
-        passage.word(window);
-        passing::list(passage, recording, Vec::new, passing::frames);
-        passing::index(passage, &mut playing.start);
-        passing::index(passage, &mut playing.end);
-        passage.long(played);
     }
 
     /// The recorded window that is played in the present one.

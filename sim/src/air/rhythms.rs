@@ -6,7 +6,6 @@
 
 use wdgnn_core::{
     message::Identity,
-    passage::{Pass as _, Passage},
     rhythm::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
     seal::{GUARD_TICKS, LATE_TICKS},
     task::NodeId,
@@ -73,26 +72,10 @@ impl Kept {
         Self { rhythm, period, rate, off: 0, tick: first, begun: START, early: 0, next, vouched: 0 }
     }
 
-    /// Passes.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { rhythm, period: _, rate: _, off, tick, begun, early, next, vouched } = self;
-        rhythm.pass(passage);
-        passage.signed(off);
-        passage.long(begun);
-        for word in [tick, early, vouched] {
-            passage.word(word);
-        }
-        let nothing = Beat { tick: 0, begins: 0, speaks: None, back: false };
-        passage.option(next, nothing, |passage, beat| {
-            passage.word(&mut beat.tick);
-            passage.long(&mut beat.begins);
-            passage.flag(&mut beat.back);
-        });
-    }
-
-    /// By how much its last tick began before the world's, in microseconds.
-    pub fn early(&mut self) -> &mut u32 {
-        &mut self.early
+    /// Returns by how many microseconds the last tick began before the world's tick.
+    #[must_use]
+    pub fn early(&self) -> u32 {
+        self.early
     }
 
     /// What its timer shows at a time of the world's, both in microseconds.

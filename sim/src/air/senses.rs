@@ -4,14 +4,13 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{passage::Passage, task::State};
+use wdgnn_core::task::State;
 
 use super::{
     shares::{self, share_at},
     turns::{HeadingError, Turn, turn, turns},
 };
 use crate::{
-    passing,
     scene::Layout,
     seeds::{Purpose, generator},
 };
@@ -129,12 +128,6 @@ impl<S: State> Senses<S> {
     pub fn sense_one(&mut self, tick: u32, robot: usize, state: S) -> Option<S> {
         let sensed = self.erring(robot, state);
         self.outage(tick, robot, sensed)
-    }
-
-    /// Passes what is one robot's own.
-    pub fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        passing::random(passage, &mut self.random[robot]);
-        passage.option(&mut self.frozen[robot], S::zero(), |passage, state| state.pass(passage));
     }
 
     /// The truth with a robot's errors.

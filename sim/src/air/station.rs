@@ -4,14 +4,13 @@ use std::{ops::Range, sync::LazyLock};
 
 use wdgnn_core::{
     cipher::Aes,
-    passage::Passage,
     rekey::{Notice, pair_key, personal_key, swarm_key},
     seal::{Key, ROSTER},
     task::NodeId,
 };
 
 use super::options::Faults;
-use crate::{passing, scene::Frame};
+use crate::scene::Frame;
 
 /// A simulated operator's secret. Real ones have their own, from a file.
 pub const MASTER: Key = *b"simulated master";
@@ -67,11 +66,6 @@ impl Station {
             speaks,
             said: 0,
         })
-    }
-
-    /// Passes how far it is.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        passing::index(passage, &mut self.said);
     }
 
     /// What it says in an exchange.

@@ -10,7 +10,6 @@ use wdgnn_core::{
     message::{self, Link},
     names::MARK,
     node::BeaconOf,
-    passage::Passage,
     robot::LONGEST_BUFFER,
     seal::Key,
     taps::Chains as _,
@@ -62,9 +61,6 @@ pub trait Voice: Send {
 
     /// Tells robot number `robot` what to lie about.
     fn teach(&mut self, robot: usize, lie: Lie);
-
-    /// Passes what a liar keeps from frame to frame, if this robot is one.
-    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>);
 
     /// Opens the frames that a robot said at its tick `now`, changes them and seals them again, if it is a liar.
     ///
@@ -162,12 +158,6 @@ where
             self.insiders.resize_with(robot + 1, || None);
         }
         self.insiders[robot] = Some(Insider { codec: C::with_key(&self.key), lie: Some(lie) });
-    }
-
-    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        if let Some(Some(insider)) = self.insiders.get_mut(robot) {
-            insider.codec.pass(passage);
-        }
     }
 
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {

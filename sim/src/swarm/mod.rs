@@ -1,7 +1,7 @@
 //! Swarms of robots: ways to fly the same tick.
 //!
 //! * [`typed`]: nodes in this process that hand each other their beacons, the fast path.
-//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory; [`packed_share`]: some of them.
+//! * [`packed`]: the same for nodes that forget what neighbours said, in an eighth of the memory.
 //! * [`native`]: nodes in this process that speak in bytes, with ports made of memory.
 //!
 //! The latter, and robots on emulated microcontrollers, which are not of this crate, are [`Robots`] that talk through an air, in
@@ -16,15 +16,11 @@ pub mod notice;
 pub mod on_air;
 pub mod outcome;
 pub mod packed;
-pub mod packed_share;
-pub mod share;
-pub mod spread;
 pub mod together;
 pub mod typed;
 pub mod watch;
 
 use wdgnn_core::{
-    passage::Passage,
     safety::Verdict,
     task::{NodeId, Task},
 };
@@ -59,19 +55,6 @@ pub trait Robots<T: Task>: Send {
     /// # Errors
     /// When it does not come back.
     fn brown_out(&mut self, robot: usize) -> Result;
-
-    /// Passes a robot, with everything that it is; in place of whom there is here. Only robots in this process do.
-    fn pass(&mut self, _robot: usize, passage: &mut Passage<'_>) {
-        passage.refuse();
-    }
-
-    /// Robots from this number on cannot be passed: they stay in the process that they were started by.
-    fn settled(&self) -> usize {
-        usize::MAX
-    }
-
-    /// A robot is flown by another process from now on.
-    fn leave(&mut self, _robot: usize) {}
 
     /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
     fn lost(&mut self) -> Vec<String> {

@@ -3,7 +3,6 @@
 use wdgnn_core::{
     compact::TAG_BYTES,
     node::Node,
-    passage::Passage,
     rekey::personal_key,
     robot::{LONGEST_BUFFER, NEIGHBOURS},
     safety::Verdict,
@@ -112,26 +111,6 @@ where
             self.restart(robot, off);
         }
         Ok(())
-    }
-
-    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        let mut there = self.robots[robot].is_some();
-        passage.flag(&mut there);
-        if !there {
-            self.robots[robot] = None;
-            return;
-        }
-        if self.robots[robot].is_none() {
-            self.robots[robot] = Some(self.start(robot, Body::default()));
-        }
-        if let Some(NativeRobot { node, body, verdict: _ }) = &mut self.robots[robot] {
-            node.pass(passage);
-            body.pass(passage);
-        }
-    }
-
-    fn leave(&mut self, robot: usize) {
-        self.robots[robot] = None;
     }
 
     fn thoughts(&self, robot: usize) -> Option<Thoughts> {

@@ -17,8 +17,6 @@ use super::{
     native::Native,
     on_air::{Air, Mixed, OnAir},
     packed::Packed,
-    packed_share::PackedShare,
-    share::Share,
     together::Together,
     typed::{Online, Typed},
 };
@@ -41,9 +39,6 @@ use crate::{
 
 /// A swarm, for as long as its model is there.
 pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
-
-/// A swarm that several workers can fly together.
-pub type AnyShare<'a, T> = Box<dyn Share<T> + 'a>;
 
 /// A network and how it is flown.
 #[derive(Clone, Copy)]
@@ -102,32 +97,19 @@ impl<'a, T: Flown> Network<'a, T> {
     /// # Errors
     /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
-        Ok(Box::new(Packed::new(&self.forgetful()?, self.learns(), start)))
-    }
-
-    /// The same for one of several workers: nobody yet.
-    ///
-    /// # Errors
-    /// As [`Network::packed`].
-    pub fn packed_share(&self) -> Result<AnyShare<'a, T>> {
-        Ok(Box::new(PackedShare::new(&self.forgetful()?, self.learns())))
-    }
-
-    /// What robots are made of that forget what neighbours said.
-    fn forgetful(&self) -> Result<Blueprint<ModelOf<'a, T>, T>> {
         self.check_robots()?;
         let blueprint = self.blueprint::<T::Shape>(None)?;
         if !blueprint.behaviour.forgets() {
             return Err(Error::usage("so many robots fly on --profile exact only, with a model of its own"));
         }
-        Ok(blueprint)
+        Ok(Box::new(Packed::new(&blueprint, self.learns(), start)))
     }
 
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
     ///
     /// # Errors
     /// As [`Network::typed`].
-    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnyShare<'a, T>> {
+    pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, None, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
@@ -145,7 +127,7 @@ impl<'a, T: Flown> Network<'a, T> {
         first: usize,
         count: usize,
         sealed: bool,
-    ) -> Result<AnyShare<'a, T>> {
+    ) -> Result<AnySwarm<'a, T>> {
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, Some((robots, first)), count)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
@@ -333,7 +315,7 @@ where
     T: Flown,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync + 'a,
 {
-    type Output = AnyShare<'a, T>;
+    type Output = AnySwarm<'a, T>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let Self { blueprint, other, there, air, learns, robots: count } = self;

@@ -11,7 +11,7 @@ const NOTICE_TICKS: u32 = 12;
 const OLD_TICKS: u32 = 50;
 
 /// When frames of each robot have come in at each other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Notices {
     robots: usize,
     /// For listener and speaker, the tick of the last frame and that of the first of those without a long pause in between.

@@ -2,11 +2,9 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
-mod share;
-
 use wdgnn_core::{seal::Key, task::Isolation};
 
-use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, spread::Spread, watch::Watch};
+use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, watch::Watch};
 use crate::{
     air::{
         blueprint::Common,
@@ -45,13 +43,8 @@ pub struct OnAir<'a, T: Flown> {
     outcomes: Vec<Option<Outcome>>,
     /// Who is in the sky and switched on.
     on: Vec<bool>,
-    /// For whom a tick has begun; and for whom one ever has, and who was not taken out since.
+    /// Robots for which a tick has begun.
     woken: Vec<bool>,
-    present: Vec<bool>,
-    /// Who is flown here; everybody where there is no other process.
-    mine: Option<Vec<bool>>,
-    /// What is known of everybody, where that is not everything.
-    spread: Spread<T::State>,
     /// Who is switched on in flight.
     late: Vec<bool>,
     /// Who has had word of whom.
@@ -112,9 +105,6 @@ impl<'a, T: Flown> OnAir<'a, T> {
             on: late.iter().map(|late| !late).collect(),
             late,
             woken: Vec::new(),
-            present: vec![false; count],
-            mine: None,
-            spread: Spread::default(),
             notices: Notices::new(count),
             tick: 0,
             watch: Watch::default(),
@@ -127,7 +117,6 @@ impl<'a, T: Flown> OnAir<'a, T> {
         for robot in events.kills_at(tick) {
             self.robots.kill(robot);
             self.on[robot] = false;
-            self.present[robot] = false;
             self.outcomes[robot] = None;
             self.watch.killed.insert(robot, tick);
         }
@@ -170,16 +159,11 @@ impl<'a, T: Flown> OnAir<'a, T> {
 
     /// What every robot that is on knows as its tick begins: its clock's time, and what it senses.
     fn wake(&mut self, scene: &Scene<'_, T::State>) -> Result<Vec<Option<Waking<T::State>>>> {
-        let Self { robots, senses, ears, on, mine, woken, present, .. } = self;
+        let Self { robots, senses, ears, on, woken, .. } = self;
         woken.clear();
         let wake = |(robot, state): (usize, &T::State)| {
-            // Whoever is flown elsewhere has a clock here that is nobody's, and is there from its first tick on all the same.
             let shown = ears.clocks.show(scene.tick, robot).filter(|_| on[robot]);
             woken.push(shown.is_some());
-            present[robot] |= shown.is_some();
-            if !mine.as_ref().is_none_or(|mine| mine[robot]) {
-                return Ok(None);
-            }
             let sensed = senses.sense_one(scene.tick, robot, *state);
             if shown.is_some_and(|shown| shown.back) {
                 // Its frames' numbers come again, under another boot count.
@@ -201,8 +185,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
         }
     }
 
-    /// The first half of a tick: everybody here speaks.
-    fn speak_in(&mut self, scene: &Scene<'_, T::State>) -> Result {
+    /// Runs the first half of a tick: robots sense and send.
+    fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
         self.intervene(scene)?;
         let waking = self.wake(scene)?;
         self.said = self.robots.speak(&waking);
@@ -214,28 +198,24 @@ impl<'a, T: Flown> OnAir<'a, T> {
         Ok(())
     }
 
-    /// The second half: everybody here hears, acts and learns.
-    fn listen_in(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
-        let (radios, on, mine) = (&mut self.ears.radios, &self.on, &self.mine);
+    /// Runs the second half of a tick: robots receive, act and learn.
+    fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
+        let (radios, on) = (&mut self.ears.radios, &self.on);
         let forged = self.medium.carry(scene, &self.said, |robot, frame| {
-            if on[robot] && mine.as_ref().is_none_or(|mine| mine[robot]) {
+            if on[robot] {
                 radios[robot].inner().inner().put(frame.clone());
             }
         });
         self.watch.tally.forged += forged as u64;
         // Who does not listen in this tick does so in its next.
-        let listens = self.woken.iter().enumerate().map(|(robot, woken)| *woken && self.is_mine(robot));
-        let listens: Vec<bool> = listens.collect();
         let mut heard = std::mem::take(&mut self.heard);
-        heard.resize_with(listens.len(), || None);
-        for ((listens, radio), heard) in listens.iter().zip(&mut self.ears.radios).zip(&mut heard) {
+        heard.resize_with(self.woken.len(), || None);
+        for ((woken, radio), heard) in self.woken.iter().zip(&mut self.ears.radios).zip(&mut heard) {
             let room = heard.take().unwrap_or_default();
-            *heard = listens.then(|| listen(radio, room));
+            *heard = woken.then(|| listen(radio, room));
         }
         self.keep_time(scene.tick, &heard);
-        if self.mine.is_none() {
-            self.notice(scene.tick, &heard);
-        }
+        self.notice(scene.tick, &heard);
         let outcomes = self.robots.hear(&heard);
         let thoughts: Vec<Option<Thoughts>> =
             (0..outcomes.len()).map(|robot| self.robots.thoughts(robot)).collect();
@@ -252,22 +232,13 @@ impl<'a, T: Flown> OnAir<'a, T> {
         for robot in 0..self.outcomes.len() {
             commands.push(self.command(robot, scene));
         }
-        // What must hold of a swarm is looked at where all of it is.
-        if self.mine.is_none() {
-            self.watch.inspect(scene, &self.medium, &thoughts);
-        }
+        self.watch.inspect(scene, &self.medium, &thoughts);
         self.heard = heard;
-    }
-
-    /// Whether a robot is flown here.
-    fn is_mine(&self, robot: usize) -> bool {
-        self.mine.as_ref().is_none_or(|mine| mine[robot])
     }
 
     /// What a robot's motors do: what it told them last. One that does not know where it is has its drive brake.
     fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
-        let here = self.on[robot] && self.is_mine(robot);
-        let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| here) else {
+        let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
             return T::nothing();
         };
         let mut command = match outcome.counts.stopped {
@@ -281,8 +252,8 @@ impl<'a, T: Flown> OnAir<'a, T> {
 
 impl<T: Flown> Swarm<T> for OnAir<'_, T> {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
-        self.speak_in(scene)?;
-        self.listen_in(scene, commands);
+        self.speak(scene)?;
+        self.listen(scene, commands);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! What a robot did in a tick, whatever it runs on and whatever its task.
 
-use wdgnn_core::{passage::Passage, tick::Report};
+use wdgnn_core::tick::Report;
 use wdgnn_protocol::emulation;
 
-use crate::{passing, scene::Flown};
+use crate::scene::Flown;
 
 /// What a robot did in a tick.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,19 +22,6 @@ impl Outcome {
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::Outcome::new(report), command, wide }
-    }
-
-    /// Passes; nothing is known of what comes in.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        passage.bytes(bytemuck::bytes_of_mut(&mut self.counts));
-        passing::numbers(passage, &mut self.command);
-        passing::numbers(passage, &mut self.wide);
-    }
-
-    /// Nothing yet, for what comes in.
-    #[must_use]
-    pub fn nothing() -> Self {
-        Self { counts: bytemuck::Zeroable::zeroed(), command: Vec::new(), wide: Vec::new() }
     }
 
     /// Its command as its task has it.

@@ -10,7 +10,6 @@
 use wdgnn_core::{
     codec::{Codec as _, Exact, Parts},
     node::{BeaconOf, Kind, memory::Memory, overhearing::Overhearing},
-    passage::Passage,
     ports::Sensed,
     robot::NEIGHBOURS,
     task::NodeId,
@@ -40,8 +39,8 @@ pub struct Packed<T: Flown, M: Model> {
 }
 
 /// What there is of a robot.
-pub(super) struct Robot<M: Model, T: Flown> {
-    pub(super) memory: Memory<M, T>,
+struct Robot<M: Model, T: Flown> {
+    memory: Memory<M, T>,
     /// How many neighbours it has.
     count: u8,
     /// Their numbers, ascending.
@@ -90,11 +89,10 @@ where
         commands.clear();
         commands.resize(robots.len(), T::nothing());
         let (kind, said) = (kind(blueprint), &said[..]);
-        let hears = |other: u32| Some((other, said[other as usize].as_ref()?));
         let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
             let mut room = Vec::with_capacity(NEIGHBOURS);
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
-                robot.think(kind, scene.links.of(own), hears, &mut room, command);
+                robot.think(kind, scene.links.of(own), said, &mut room, command);
             }
         };
         let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
@@ -108,7 +106,7 @@ where
     M: Model<Features = T::Features, Output = T::Output>,
 {
     /// At its start.
-    pub(super) fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
+    fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
         Self { memory: Memory::new(kind, 0, state), count: 0, neighbours: [0; NEIGHBOURS] }
     }
 
@@ -117,7 +115,7 @@ where
     }
 
     /// The first half of a tick: what robot number `own` says.
-    pub(super) fn speak(
+    fn speak(
         &mut self,
         kind: Kind<'_, M, T>,
         own: u32,
@@ -135,17 +133,16 @@ where
         }
     }
 
-    /// The second half: it hears those whom it is linked with. `hears` tells of each who it is and what it says, if anything; there is room
-    /// for them.
-    pub(super) fn think<'a>(
+    /// Runs the second half of a tick: the robot receives the beacons in `said` of the robots in `linked`. `room` is a buffer.
+    fn think<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
         linked: &[u32],
-        hears: impl Fn(u32) -> Option<(u32, &'a BeaconOf<M, T>)>,
+        said: &'a [Option<BeaconOf<M, T>>],
         room: &mut Vec<&'a BeaconOf<M, T>>,
         command: &mut T::Output,
     ) {
-        self.listen_to(linked, hears, room);
+        self.listen_to(linked, said, room);
         let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
         let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
         tick::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
@@ -156,14 +153,15 @@ where
     fn listen_to<'a>(
         &mut self,
         linked: &[u32],
-        hears: impl Fn(u32) -> Option<(u32, &'a BeaconOf<M, T>)>,
+        said: &'a [Option<BeaconOf<M, T>>],
         room: &mut Vec<&'a BeaconOf<M, T>>,
     ) {
         let mut free = NEIGHBOURS - usize::from(self.count);
         let before = (linked.len() > free).then_some(self.neighbours);
         let before = before.as_ref().map(|all| &all[..usize::from(self.count)]);
         room.clear();
-        for (other, beacon) in linked.iter().filter_map(|other| hears(*other)) {
+        for &other in linked {
+            let Some(beacon) = &said[other as usize] else { continue };
             if before.is_some_and(|before| before.binary_search(&other).is_err()) {
                 if free == 0 {
                     continue;
@@ -174,14 +172,6 @@ where
             room.push(beacon);
         }
         self.count = room.len() as u8;
-    }
-
-    /// Passes every bit of it.
-    pub(super) fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { memory, count, neighbours } = self;
-        memory.pass(passage);
-        *count = passage.count(usize::from(*count), NEIGHBOURS) as u8;
-        neighbours[..usize::from(*count)].iter_mut().for_each(|number| passage.word(number));
     }
 }
 
@@ -221,7 +211,7 @@ where
     }
 }
 
-pub(super) fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
+fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
     Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
 }
 

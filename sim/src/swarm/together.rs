@@ -1,7 +1,5 @@
 //! Robots of two kinds in one air: those in this process, and some that are not. Each frame is as it was sent.
 
-use wdgnn_core::passage::Passage;
-
 use super::{Outcome, Robots, Thoughts, Waking};
 use crate::{
     error::Result,
@@ -26,7 +24,7 @@ impl<'a, T: Flown> Together<'a, T> {
         first: usize,
         count: usize,
     ) -> Self {
-        (first..count).for_each(|robot| these.leave(robot));
+        (first..count).for_each(|robot| these.kill(robot));
         Self { kinds: [these, others], first }
     }
 
@@ -71,19 +69,6 @@ impl<T: Flown> Robots<T> for Together<'_, T> {
 
     fn brown_out(&mut self, robot: usize) -> Result {
         self.kind(robot).brown_out(robot)
-    }
-
-    fn pass(&mut self, robot: usize, passage: &mut Passage<'_>) {
-        self.kind(robot).pass(robot, passage);
-    }
-
-    fn settled(&self) -> usize {
-        let [these, others] = &self.kinds;
-        these.settled().min(others.settled().max(self.first))
-    }
-
-    fn leave(&mut self, robot: usize) {
-        self.kind(robot).leave(robot);
     }
 
     fn lost(&mut self) -> Vec<String> {

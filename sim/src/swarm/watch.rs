@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use wdgnn_core::{
-    passage::Passage,
-    refusal::{Refusal, Refusals},
+    refusal::Refusal,
     seal::{GUARD_TICKS, LATE_TICKS},
     task::NodeId,
 };
@@ -12,7 +11,6 @@ use wdgnn_core::{
 use super::{Acquaintance, Outcome, Thoughts};
 use crate::{
     air::{blueprint::Common, impostor::Impostor, medium::Medium},
-    passing,
     scene::{Flown, Scene},
     tally::Tally,
 };
@@ -36,24 +34,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Passes what was counted of frames, and who was taken out.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let mut killed: Vec<(usize, u32)> = std::mem::take(&mut self.killed).into_iter().collect();
-        passing::list(passage, &mut killed, Default::default, |passage, (robot, tick)| {
-            passing::index(passage, robot);
-            passage.word(tick);
-        });
-        self.killed = killed.into_iter().collect();
-        passage.long(&mut self.tally.heard);
-        let mut refused = Refusals::default();
-        for refusal in Refusal::ALL {
-            let mut count = self.tally.refused.of(*refusal);
-            passage.word(&mut count);
-            refused.count_many(*refusal, count);
-        }
-        self.tally.refused = refused;
-    }
-
     /// Somebody speaks in everybody's name.
     pub fn mute<T: Flown>(&mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>) {
         let links = (0..scene.places.len())

@@ -99,12 +99,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
         states.clone_into(sensed);
     }
 
-    /// Whether robots see nothing but what is around them: each senses and moves by itself alone, and hears whom it hears wherever
-    /// others are. Then several workers fly a swarm and tell each other of what is near; else everybody is told everything.
-    fn is_local(&self) -> bool {
-        false
-    }
-
     /// Moves everybody for one tick.
     fn step(
         &mut self,

@@ -10,7 +10,7 @@ use crate::{
     swarm::{
         emulated::{Emulated, Link},
         image::{self, Settings},
-        networks::{AnyShare, AnySwarm, Network},
+        networks::{AnySwarm, Network},
         on_air::Air,
     },
     world::{Condition, World},
@@ -40,40 +40,22 @@ impl<'a, W: World> Crew<'a, W> {
         if self.arguments.packs(self.condition.robots) {
             return self.network.packed(&start.states);
         }
-        Ok(self.in_bytes()?)
-    }
-
-    fn in_bytes(&self) -> Result<AnyShare<'a, W::Task>> {
         self.network.native(&self.air, self.condition.robots, self.arguments.key.is_some())
     }
 
-    /// What one of several workers flies a part of. Emulated robots are started for whom `here` says so, of the robot's number and the first of them.
-    #[cfg(feature = "workers")]
-    pub fn share(&self, here: impl Fn(usize, usize) -> bool) -> Result<AnyShare<'a, W::Task>> {
-        if self.arguments.emulates() {
-            return self.emulated(here);
-        }
-        if self.arguments.packs(self.condition.robots) {
-            self.network.packed_share()
-        } else {
-            self.in_bytes()
-        }
-    }
-
-    /// Those emulated robots for whom `here` says so, of the robot's number and the first of them, beside native ones.
-    pub fn emulated(&self, here: impl Fn(usize, usize) -> bool) -> Result<AnyShare<'a, W::Task>> {
+    /// Starts the emulated robots, and native robots for the rest of the swarm.
+    pub fn emulated(&self) -> Result<AnySwarm<'a, W::Task>> {
         let Self { arguments, condition, network, air } = self;
         let link = Link { profile: arguments.profile, sealed: arguments.key.is_some() };
         let count = condition.robots;
         let first = arguments.emulated.map_or(0, |some| count.saturating_sub(some));
-        let here = |robot| here(robot, first);
         let image = self.image()?;
-        let robots = Emulated::some::<W::Task>(&image, network.model, link, here, count, air.faults)?;
+        let robots = Emulated::some::<W::Task>(&image, network.model, link, first, count, air.faults)?;
         network.elsewhere(air, Box::new(robots), first, count, link.sealed)
     }
 
     /// The image of emulated robots.
-    pub fn image(&self) -> Result<PathBuf> {
+    fn image(&self) -> Result<PathBuf> {
         image::check_emulator()?;
         let SwarmArguments { image, profile, key, model, .. } = self.arguments;
         if let Some(image) = image {

@@ -39,24 +39,12 @@ impl SwarmArguments {
         let layout = W::layout();
         let air = Air { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
         let crew = Crew::<W> { arguments: self, condition, network, air };
-        #[cfg(feature = "workers")]
-        if self.workers.any() {
-            return self.fly_with_workers(given, &crew);
-        }
-        self.fly_here(given, &crew)
-    }
-
-    /// Flies all of them from this process, and prints.
-    fn fly_here<W: World>(&self, given: &Given, crew: &Crew<'_, W>) -> Result {
-        let (condition, task) = (&given.condition, &crew.network.task);
+        let task = &crew.network.task;
         let start = crew.draw()?;
         // A model for other robots is refused here, before anything is built or started.
         let native = crew.native(&start)?;
-        let (mut swarm, twin): (AnySwarm<'_, W::Task>, _) = if self.emulates() {
-            (crew.emulated(|robot, first| robot >= first)?, self.compare.then_some(native))
-        } else {
-            (native, None)
-        };
+        let (mut swarm, twin): (AnySwarm<'_, W::Task>, _) =
+            if self.emulates() { (crew.emulated()?, self.compare.then_some(native)) } else { (native, None) };
         self.scenario.check()?;
         self.outputs.check()?;
         let stop = stop_on_interrupt()?;
@@ -75,7 +63,7 @@ impl SwarmArguments {
             }
         }
         let settled = self.settled(condition);
-        let origin = self.scenario.origin(settled.command("swarm"), given.model.words());
+        let origin = self.scenario.origin(settled.command("swarm"), model.words());
         let origin = &origin.with_faults(&self.faults.words());
         let outcomes = [Self::outcome(&flown)];
         self.outputs.deliver(&Results {

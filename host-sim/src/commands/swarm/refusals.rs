@@ -8,35 +8,6 @@ use crate::{
 };
 
 impl SwarmArguments {
-    /// Says what several workers do not do together.
-    #[cfg(feature = "workers")]
-    pub(super) fn refuse_with_workers(&self) -> Result {
-        self.workers.check()?;
-        if !self.workers.any() {
-            return Ok(());
-        }
-        if matches!(self.nodes, Nodes::Nrf52840 | Nodes::Nrf52833) {
-            return Err(Error::usage(
-                "--workers and --worker are for native and emulated robots: chips fly in one process",
-            ));
-        }
-        if self.gateway.is_given() {
-            return Err(Error::usage("--gateway is for one process: leave out --workers and --worker"));
-        }
-        if self.compare || self.log {
-            return Err(Error::usage(
-                "--compare and --log are for one process: leave them out with --workers and --worker",
-            ));
-        }
-        if self.records.any() || self.outputs.any_file() || self.watch {
-            return Err(Error::usage(
-                "nobody sees the whole swarm with --workers or --worker: leave out --capture, --trajectories, --mcap, --csv, --report, --svg, \
-                 --png and --watch",
-            ));
-        }
-        Ok(())
-    }
-
     /// Says what robots without a key do not do.
     fn refuse_unsealed(&self, faults: &Faults) -> Result {
         if faults.rekey.is_some() && self.key.is_none() {

@@ -245,10 +245,6 @@ where
         step(motions, &accelerations, task.period);
     }
 
-    fn is_local(&self) -> bool {
-        self.quirks == Quirks::default()
-    }
-
     fn score(&self, _: u32, motions: &[Motion<D>]) -> f64 {
         variation(motions.iter().map(|motion| motion.velocity))
     }
