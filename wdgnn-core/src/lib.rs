@@ -172,7 +172,6 @@ mod middle;
 pub mod neighbours;
 mod net;
 pub mod node;
-pub mod passage;
 pub mod ports;
 pub mod rhythm;
 pub mod robot;

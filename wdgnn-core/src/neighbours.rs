@@ -17,7 +17,6 @@ use heapless::Vec;
 
 use crate::{
     net::{span::Span, taps::Chains, tensor::Tensor},
-    passage::{Pass, Passage},
     tasks::task::{NodeId, State},
     wire::{
         message::{Beacon, Parts},
@@ -64,21 +63,6 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     #[inline]
     pub fn trusted(&self) -> impl Iterator<Item = &Neighbour<S, C, W, E>> + Clone {
         self.entries.iter().filter(|entry| entry.counts)
-    }
-
-    /// Passes; `state` is anybody's.
-    pub fn pass(&mut self, state: S, passage: &mut Passage<'_>)
-    where
-        S: State,
-        C: Chains,
-        W: Tensor,
-        E: Default + Pass + Copy,
-    {
-        let Self { entries, settled } = self;
-        let never = Heard { tick: 0, said: 0, state, other_model: false };
-        let nobody = || Neighbour::newcomer(&never, Span::NONE, Beacon::silent(state));
-        passage.list(entries, nobody, |passage, entry| entry.pass(passage));
-        passage.word(settled);
     }
 
     /// Forgets somebody.

@@ -18,7 +18,6 @@ mod kind;
 pub mod memory;
 mod obedience;
 pub mod overhearing;
-mod passing;
 mod proven;
 mod senses;
 mod talk;

@@ -16,7 +16,6 @@ mod gradients;
 mod keeping_safe;
 mod lateness;
 mod other_models;
-mod passing;
 mod permutation;
 mod probation;
 mod profiles;

@@ -11,7 +11,6 @@ mod gate;
 mod keeping_safe;
 mod lateness;
 mod other_models;
-mod passing;
 mod probation;
 mod proving;
 mod rekeying;

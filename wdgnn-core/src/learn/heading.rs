@@ -9,11 +9,7 @@
 //! a delay or a swing: as evidence it is worth less than nothing, and speaks for motors that are straight, as p does at first. Commands at
 //! their limit teach as well as others, so a robot that brakes has learned its heading before it has braked.
 
-use crate::{
-    math,
-    net::tensor::Numbers,
-    passage::{Pass, Passage},
-};
+use crate::{math, net::tensor::Numbers};
 
 /// μ: evidence is forgotten over two seconds.
 const MEMORY: f32 = 0.995;
@@ -27,12 +23,6 @@ const ODDITY: f32 = 20.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Heading([f32; 3]);
-
-impl Pass for Heading {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        passage.numbers(&mut self.0);
-    }
-}
 
 impl Heading {
     /// Nothing is known: straight.

@@ -33,7 +33,6 @@ use crate::{
     learn::{heading::Heading, online::Learning},
     math,
     net::tensor::Numbers,
-    passage::{Pass, Passage},
 };
 
 /// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
@@ -66,17 +65,6 @@ pub struct Personal<O> {
     heading: Heading,
     /// Sums over the memory: the products with the last change and with the one before, and the largest that both could have been.
     outcome: [f32; 3],
-}
-
-impl<O: Numbers> Pass for Personal<O> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { bias, gain, surprise, heading, outcome } = self;
-        passage.numbers(bias.as_mut());
-        passage.numbers(core::slice::from_mut(gain));
-        passage.numbers(surprise.as_mut());
-        heading.pass(passage);
-        passage.numbers(outcome);
-    }
 }
 
 impl<O: Numbers> Personal<O> {

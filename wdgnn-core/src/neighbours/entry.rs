@@ -1,11 +1,6 @@
 //! What the table keeps of one neighbour.
 
-use crate::{
-    net::{span::Span, taps::Chains, tensor::Tensor},
-    passage::{Pass, Passage},
-    tasks::task::State,
-    wire::message::Beacon,
-};
+use crate::{net::span::Span, wire::message::Beacon};
 
 /// What a neighbour's next word is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,15 +18,6 @@ impl<S, E: Default> Track<S, E> {
     /// A track that begins with a word of this tick.
     pub(super) fn new(state: S, said: u32) -> Self {
         Self { state, said, evidence: E::default() }
-    }
-}
-
-impl<S: State, E: Pass> Pass for Track<S, E> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { state, said, evidence } = self;
-        state.pass(passage);
-        passage.word(said);
-        evidence.pass(passage);
     }
 }
 
@@ -62,24 +48,6 @@ pub struct Neighbour<S, C, W, E = ()> {
     pub kept: Option<Track<S, E>>,
     /// What it said; the state is carried on to this tick.
     pub beacon: Beacon<S, C, W>,
-}
-
-impl<S: State, C: Chains, W: Tensor, E: Pass + Copy> Pass for Neighbour<S, C, W, E> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { heard, proven, known, doubted, counts, other_model, fresh, track, earlier, kept, beacon } =
-            self;
-        passage.word(heard);
-        passage.byte(proven);
-        passage.byte(known);
-        passage.flag(doubted);
-        passage.flag(counts);
-        passage.flag(other_model);
-        fresh.pass(passage);
-        track.pass(passage);
-        passage.option(earlier, *track, |passage, track| track.pass(passage));
-        passage.option(kept, *track, |passage, track| track.pass(passage));
-        beacon.pass(passage);
-    }
 }
 
 impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {

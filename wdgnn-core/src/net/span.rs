@@ -1,7 +1,5 @@
 //! Runs of numbers within a list.
 
-use crate::passage::{Pass, Passage};
-
 /// A run of numbers, `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -10,13 +8,6 @@ pub struct Span {
     pub from: u16,
     /// One behind the last.
     pub to: u16,
-}
-
-impl Pass for Span {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        passage.half(&mut self.from);
-        passage.half(&mut self.to);
-    }
 }
 
 impl Span {

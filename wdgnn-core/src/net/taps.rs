@@ -9,10 +9,7 @@
 
 use core::fmt::Debug;
 
-use crate::{
-    net::{halves, kernels, span::Span, tensor::Tensor},
-    passage::Passage,
-};
+use crate::net::{halves, kernels, span::Span, tensor::Tensor};
 
 pub use super::scale::Scale;
 
@@ -88,9 +85,6 @@ pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
 
     /// Ends the aggregation over `count` neighbours.
     fn apply_scale(&mut self, scale: Scale, count: usize);
-
-    /// Passes every number, also those that never travel.
-    fn pass(&mut self, passage: &mut Passage<'_>);
 }
 
 /// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
@@ -170,8 +164,6 @@ impl Chains for NoChain {
     }
 
     fn apply_scale(&mut self, _: Scale, _: usize) {}
-
-    fn pass(&mut self, _: &mut Passage<'_>) {}
 }
 
 impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, F, Above> {
@@ -254,11 +246,6 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
             kernels::add_scaled(before, last, share);
         }
         self.above.apply_scale(scale, count);
-    }
-
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        passage.numbers(self.chain.numbers_mut());
-        self.above.pass(passage);
     }
 }
 

@@ -7,13 +7,8 @@
 use super::{kind::Kind, obedience::Obedience};
 use crate::{
     learn::personal::Personal,
-    net::{
-        taps::Chains as _,
-        tensor::{Numbers as _, Tensor as _},
-        wide::Model,
-    },
-    passage::{Pass, Passage},
-    tasks::task::{Isolation, NodeId, State as _, Task},
+    net::{taps::Chains as _, tensor::Tensor as _, wide::Model},
+    tasks::task::{Isolation, NodeId, Task},
 };
 
 /// What a robot knows of the swarm's time from before it was started.
@@ -157,57 +152,6 @@ where
             older: state,
         }
     }
-
-    /// Passes every bit of it.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self {
-            tick,
-            passed,
-            turn,
-            boot,
-            sequence,
-            degree,
-            alone,
-            age,
-            began,
-            lived,
-            past: Past { since, until },
-            state,
-            own,
-            command,
-            done,
-            obedience,
-            battery,
-            chains,
-            told,
-            wide,
-            factor,
-            output,
-            personal,
-            before,
-            older,
-        } = self;
-        for word in [tick, passed, turn, boot, sequence, alone, age, lived, since, until] {
-            passage.word(word);
-        }
-        passage.byte(degree);
-        passage.option(began, 0, Passage::word);
-        for state in [state, before, older] {
-            state.pass(passage);
-        }
-        own.pass(passage);
-        for motors in [command, done] {
-            passage.option(motors, M::Output::ZERO, |passage, command| passage.numbers(command.as_mut()));
-        }
-        obedience.pass(passage);
-        passage.option(battery, 0, Passage::byte);
-        chains.pass(passage);
-        passage.option(told, M::Chains::ZERO, |passage, chains| chains.pass(passage));
-        passage.numbers(wide.numbers_mut());
-        passage.numbers(factor.numbers_mut());
-        passage.numbers(output.as_mut());
-        personal.pass(passage);
-    }
 }
 
 impl<M: Model, T: Task> Clone for Memory<M, T> {
@@ -217,18 +161,6 @@ impl<M: Model, T: Task> Clone for Memory<M, T> {
 }
 
 impl<M: Model, T: Task> Copy for Memory<M, T> {}
-
-impl<T: Task> Pass for OwnTrack<T> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { state, evidence, sensed, at, known, stuck } = self;
-        state.pass(passage);
-        evidence.pass(passage);
-        sensed.pass(passage);
-        passage.word(at);
-        passage.byte(known);
-        passage.flag(stuck);
-    }
-}
 
 impl<T: Task> Clone for OwnTrack<T> {
     fn clone(&self) -> Self {

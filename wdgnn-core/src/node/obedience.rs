@@ -7,10 +7,7 @@
 //! Whoever was at rest may be carried or thrown next, and so may everybody else of its swarm, which is to begin all the same: from there on, only
 //! motors that have obeyed can disobey.
 
-use crate::{
-    passage::{Pass, Passage},
-    tasks::task::{Numbers, Obeyed, Task},
-};
+use crate::tasks::task::{Numbers, Obeyed, Task};
 
 /// The share of a tick in the averages: 0.2 s at 100 ticks a second.
 const SHARE: f32 = 0.05;
@@ -65,17 +62,5 @@ impl<O: Numbers> Obedience<O> {
     /// Whether the robot's motors do not do what it tells them.
     pub(super) fn is_doubted(&self) -> bool {
         self.doubted > 0
-    }
-}
-
-impl<O: Numbers> Pass for Obedience<O> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { told, done, obeyed, rests, disobeyed, doubted } = self;
-        passage.numbers(told.as_mut());
-        passage.numbers(done.as_mut());
-        passage.flag(obeyed);
-        passage.byte(rests);
-        passage.byte(disobeyed);
-        passage.byte(doubted);
     }
 }

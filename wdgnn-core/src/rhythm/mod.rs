@@ -31,7 +31,6 @@
 //! Slots of those who went out of reach are left alone for a while: somebody in between may hear both.
 
 mod clock;
-mod passing;
 mod slots;
 mod timing;
 

@@ -4,10 +4,7 @@
 
 use core::{fmt::Debug, ops::Range};
 
-use crate::{
-    math,
-    passage::{Pass, Passage},
-};
+use crate::math;
 
 pub use crate::net::tensor::Numbers;
 
@@ -28,13 +25,6 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
     fn admissible(&self) -> bool {
         self.numbers().as_ref().iter().all(|x| math::admissible(*x))
-    }
-
-    /// Passes.
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let mut numbers = self.numbers();
-        passage.numbers(numbers.as_mut());
-        *self = Self::from_numbers(numbers);
     }
 
     /// The state whose numbers are zero: where a robot is taken to be before it has sensed anything.
@@ -147,7 +137,7 @@ pub trait Task {
     type Output: Numbers;
     /// What [`Task::follow`] keeps of a neighbour besides its track: what speaks against it, and how noisy its words are. It
     /// outlives a track that is begun anew. `()` for a task that follows nobody.
-    type Evidence: Copy + Debug + Default + PartialEq + Pass + Send + Sync + 'static;
+    type Evidence: Copy + Debug + Default + PartialEq + Send + Sync + 'static;
 
     /// The task with the constants of a weight file.
     fn from_settings(settings: &[f32; 8]) -> Self;

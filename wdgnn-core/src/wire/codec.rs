@@ -6,7 +6,6 @@
 
 use crate::{
     net::{taps::Chains, tensor::Tensor},
-    passage::Passage,
     tasks::task::{NodeId, State},
     wire::{
         epochs::Kept,
@@ -147,9 +146,6 @@ pub trait Codec {
 
     /// Takes up what was kept of keys.
     fn take_up_keys(&mut self, _kept: &Kept) {}
-
-    /// Passes what it keeps from frame to frame: into one that was made for the same robot.
-    fn pass(&mut self, _passage: &mut Passage<'_>) {}
 
     /// Whether keys have changed since they were kept; or, told so, that they are kept.
     fn keys_unsaved(&mut self, _saved: bool) -> bool {

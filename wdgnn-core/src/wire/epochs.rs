@@ -9,7 +9,6 @@
 use heapless::Vec;
 
 use crate::{
-    passage::Passage,
     tasks::task::NodeId,
     wire::{
         ccm::BlockCipher,
@@ -133,57 +132,6 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
             stated: (0, 0),
             turn: name.into(),
         }
-    }
-
-    /// Passes, and tells the key in use.
-    pub fn pass(&mut self, passage: &mut Passage<'_>) -> Key {
-        let Self {
-            name: _,
-            personal: _,
-            check: _,
-            epoch,
-            key,
-            before,
-            next,
-            heard_next,
-            lived,
-            changed,
-            tries,
-            unsaved,
-            late,
-            held,
-            stated,
-            turn,
-        } = self;
-        passage.byte(epoch);
-        passage.bytes(key);
-        passage.option(before, [0; 16], |passage, key| passage.bytes(key));
-        let none = Next { epoch: 0, at: 0, key: [0; 16] };
-        passage.option(next, none, |passage, Next { epoch, at, key }| {
-            passage.byte(epoch);
-            passage.word(at);
-            passage.bytes(key);
-        });
-        passage.flag(heard_next);
-        passage.word(lived);
-        passage.option(changed, 0, Passage::word);
-        passage.word(tries);
-        passage.flag(unsaved);
-        passage.option(late, 0, Passage::half);
-        let nothing = || Held { name: 0, passes: 0, heard: 0, vouched: false, content: [0; MOST_CONTENT] };
-        passage.list(held, nothing, |passage, Held { name, passes, heard, vouched, content }| {
-            passage.half(name);
-            passage.byte(passes);
-            passage.byte(heard);
-            passage.flag(vouched);
-            passage.bytes(content);
-        });
-        passage.byte(&mut stated.0);
-        passage.word(&mut stated.1);
-        let mut place = *turn as u64;
-        passage.long(&mut place);
-        *turn = place as usize;
-        *key
     }
 
     pub fn epoch(&self) -> u8 {

@@ -9,7 +9,6 @@ use crate::{
         taps::Chains,
         tensor::{Numbers, Tensor},
     },
-    passage::{Pass, Passage},
     tasks::task::{NodeId, State},
     wire::refusal::Refusal,
 };
@@ -64,19 +63,6 @@ pub struct Beacon<S, C, W> {
     pub chains: C,
     /// The sender's wide parameters.
     pub wide: W,
-}
-
-impl<S: State, C: Chains, W: Tensor> Pass for Beacon<S, C, W> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { sender, boot, sequence, degree, state, chains, wide } = self;
-        passage.half(sender);
-        passage.word(boot);
-        passage.word(sequence);
-        passage.byte(degree);
-        state.pass(passage);
-        chains.pass(passage);
-        passage.numbers(wide.numbers_mut());
-    }
 }
 
 /// What a frame says about itself.

@@ -22,7 +22,6 @@
 use heapless::Vec;
 
 use crate::{
-    passage::{Pass, Passage},
     tasks::task::NodeId,
     wire::{
         ccm::{Block, BlockCipher},
@@ -124,22 +123,6 @@ pub(super) struct Names<const ROSTER: usize> {
     turn: usize,
     /// The exchange in which it spoke last.
     spoke: Option<u32>,
-}
-
-impl<const ROSTER: usize> Pass for Names<ROSTER> {
-    /// Passes; keys are those that the robot was made with.
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { personal: _, roster: _, known, turn, spoke } = self;
-        for Known { heard, until, before, last, ask, answer, asked, asks } in known {
-            for word in [heard, until, before, last, ask, answer] {
-                passage.word(word);
-            }
-            passage.byte(asked);
-            passage.flag(asks);
-        }
-        *turn = passage.count(*turn, usize::from(NodeId::MAX));
-        passage.option(spoke, 0, Passage::word);
-    }
 }
 
 impl<const ROSTER: usize> Names<ROSTER> {

@@ -26,7 +26,6 @@ use crate::{
         taps::Chains,
         tensor::{Numbers as _, Tensor},
     },
-    passage::{Pass as _, Passage},
     tasks::task::{NodeId, State},
     wire::{
         ccm::{self, BlockCipher, Nonce},
@@ -471,16 +470,6 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     fn take_up_keys(&mut self, kept: &Kept) {
         if let Some(key) = self.epochs().and_then(|epochs| epochs.take_up(kept)) {
             self.cipher = B::with_key(&key);
-        }
-    }
-
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        self.senders.pass(passage);
-        if let Some(key) = self.epochs().map(|epochs| epochs.pass(passage)) {
-            self.cipher = B::with_key(&key);
-        }
-        if let Some(names) = Self::used(&mut self.names) {
-            names.pass(passage);
         }
     }
 

@@ -3,7 +3,6 @@
 use heapless::Vec;
 
 use crate::{
-    passage::{Pass, Passage},
     tasks::task::NodeId,
     wire::{message::Identity, refusal::Refusal},
 };
@@ -39,20 +38,6 @@ struct Last {
     sequence: u32,
     /// The tick in which it was heard.
     heard: u32,
-}
-
-impl Pass for Senders {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { last, since, robots } = self;
-        let nobody = || Last { sender: 0, sequence: 0, heard: 0 };
-        passage.list(last, nobody, |passage, Last { sender, sequence, heard }| {
-            passage.half(sender);
-            passage.word(sequence);
-            passage.word(heard);
-        });
-        passage.option(since, 0, Passage::word);
-        passage.option(robots, 0, Passage::half);
-    }
 }
 
 impl Senders {

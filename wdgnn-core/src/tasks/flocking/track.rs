@@ -7,10 +7,7 @@ use super::{
     settings::Flocking,
     weigh::{Possible, at_most_one},
 };
-use crate::{
-    math,
-    passage::{Pass, Passage},
-};
+use crate::math;
 
 /// What a position may differ from what its velocity says, without noise: half precision's step at 16 m, and rounding.
 pub const SLACK_METRES: f32 = 0.03;
@@ -69,15 +66,6 @@ pub struct Evidence<const D: usize = 2> {
     pub last: [f32; D],
     /// The variance of its words from one to the next, per axis: a lie that is told again and again does not add to it.
     pub noise: f32,
-}
-
-impl<const D: usize> Pass for Evidence<D> {
-    fn pass(&mut self, passage: &mut Passage<'_>) {
-        let Self { bias, last, noise } = self;
-        passage.numbers(bias);
-        passage.numbers(last);
-        passage.numbers(core::slice::from_mut(noise));
-    }
 }
 
 impl<const D: usize> Default for Evidence<D> {
