@@ -20,6 +20,8 @@ pub const CHECKED: &[&str] = &[
     "docs/README.md",
     "docs/glossary.md",
     "docs/c-library.md",
+    "docs/experiments-movie.md",
+    "experiments",
 ];
 
 /// Pronouns that must not start a clause without a noun.
