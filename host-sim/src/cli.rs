@@ -61,7 +61,6 @@ enum Command {
     Tasks,
     Theorem(commands::theorem::TheoremArguments),
     Train(commands::train::TrainArguments),
-    Movie(commands::movie::MovieArguments),
 }
 
 impl Cli {
@@ -129,7 +128,6 @@ impl Cli {
             }
             Some(Command::Theorem(arguments)) => arguments.run(),
             Some(Command::Train(arguments)) => task(&arguments.task)?.train(&arguments),
-            Some(Command::Movie(arguments)) => arguments.run(),
             None => Self::parse_from(["host-sim", "flock"]).run(tasks),
         }
     }

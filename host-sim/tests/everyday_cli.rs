@@ -139,8 +139,6 @@ fn options_without_effect_are_refused() {
     refused(&["swarm", "--image", "x"], "no effect on native robots");
     refused(&["swarm", "--compare", "--nodes", "nrf52840"], "--compare has no effect on chips");
     refused(&["swarm", "--compare", "--other-model", "0.2"], "emulated ones run one image");
-    refused(&["movie", "--data", "none", "--top", "3"], "--recommend");
-    refused(&["movie", "--data", "none", "--splits", "1", "--out", "x"], "--recommend");
 }
 
 #[cfg(unix)]

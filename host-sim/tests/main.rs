@@ -10,7 +10,6 @@ mod faults_cli;
 mod faults_table;
 mod flock_cli;
 mod helpers_cli;
-mod movie_cli;
 mod pages_cli;
 mod parts_cli;
 mod program;

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde_json::Value;
 
-use super::{movie_cli, program::host_sim};
+use super::program::host_sim;
 
 /// Commands as small as they get.
 const COMMANDS: [&[&str]; 8] = [
@@ -62,15 +62,6 @@ fn every_command_has_a_page_and_plots_that_say_what_made_them() {
     for command in COMMANDS {
         check(folder.path(), command);
     }
-}
-
-#[test]
-fn ratings_have_a_page_too() {
-    let data = movie_cli::made_up();
-    let folder = data.path().display().to_string();
-    let small =
-        ["--allow-other-data", "--movies", "30", "--splits", "1", "--train-on", "1", "--test-on", "2"];
-    check(data.path(), &[&["movie", "--data", &folder], &small[..]].concat());
 }
 
 #[test]

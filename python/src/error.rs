@@ -20,7 +20,7 @@ pub fn raise(error: error::Error) -> PyErr {
     let sentence = in_python(&error.to_string());
     match error {
         error::Error::Read { .. } | error::Error::Write { .. } => PyOSError::new_err(sentence),
-        error::Error::Usage(_) | error::Error::Data(_) => PyValueError::new_err(sentence),
+        error::Error::Usage(_) => PyValueError::new_err(sentence),
         error::Error::Interrupted => PyKeyboardInterrupt::new_err(sentence),
         _ => Error::new_err(sentence),
     }

@@ -37,9 +37,6 @@ pub enum Error {
         /// Why.
         source: WeightsError,
     },
-    /// Data that are missing, damaged or too few.
-    #[error(transparent)]
-    Data(Box<dyn std::error::Error + Send + Sync>),
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
     Interrupted,
@@ -61,9 +58,7 @@ impl Error {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } | Self::Data(_) => {
-                ExitCode::from(2)
-            }
+            Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } => ExitCode::from(2),
             Self::Interrupted => ExitCode::from(130),
             Self::Failed(_) => ExitCode::from(1),
             Self::Part { .. } => ExitCode::SUCCESS,

@@ -46,8 +46,6 @@ pub enum Purpose {
     Impostors = 18,
     /// Who flies another model.
     Models = 19,
-    /// Who is held out of a movie's raters.
-    Raters = 20,
 }
 
 /// The generator for item `index` of `purpose` under the user's `seed`.

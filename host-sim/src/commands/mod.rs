@@ -10,7 +10,6 @@ pub mod flock_tables;
 pub mod fly;
 pub mod helper;
 pub mod key;
-pub mod movie;
 pub mod outputs;
 pub mod realisations;
 pub mod records;
