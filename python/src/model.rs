@@ -14,7 +14,7 @@ use wdgnn_core::{
     shape::Dimensions,
     taps::Scale,
     task::Task as _,
-    weights::{Header, LayerDimensions, MOST_LAYERS, Schedule, TaskSettings},
+    weights::{Header, LayerDimensions, MOST_LAYERS, TaskSettings},
     wide::Metric,
 };
 use wdgnn_sim::{files, model::ModelFile, models, world::World};
@@ -182,8 +182,6 @@ fn task_name(number: u16) -> Option<&'static str> {
 
 const ACTIVATIONS: [(&str, Activation); 3] =
     [("tanh", Activation::Tanh), ("tanh-libm", Activation::TanhLibm), ("relu", Activation::Relu)];
-const SCHEDULES: [(&str, Schedule); 2] =
-    [("delayed", Schedule::Delayed), ("synchronous", Schedule::Synchronous)];
 const METRICS: [(&str, Metric); 2] = [("paper", Metric::Paper), ("euclidean", Metric::Euclidean)];
 const MIXINGS: [(&str, Mixing); 3] =
     [("alone", Mixing::Alone), ("uniform", Mixing::Uniform), ("metropolis", Mixing::Metropolis)];
@@ -203,7 +201,6 @@ fn named<T: Copy>(names: &[(&str, T)], field: &str, name: &str) -> PyResult<T> {
 fn write_header<'py>(py: Python<'py>, header: &Header) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("activation", name(&ACTIVATIONS, &header.activation))?;
-    dict.set_item("schedule", name(&SCHEDULES, &header.schedule))?;
     match header.scale {
         Scale::Scaled(factor) => dict.set_item("scale", factor)?,
         Scale::Echo(share) => dict.set_item("scale", ("echo", share))?,
@@ -262,7 +259,6 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
     }
     Ok(Header {
         activation: named(&ACTIVATIONS, "activation", &word(field("activation")?)?)?,
-        schedule: named(&SCHEDULES, "schedule", &word(field("schedule")?)?)?,
         scale,
         features: field("features")?.extract()?,
         hidden: field("hidden")?.extract()?,

@@ -9,7 +9,7 @@ use wdgnn_core::{
     robot::{FEATURES, OUTPUTS, TAPS},
     taps::Scale,
     task::Task as _,
-    weights::{self, Header, LayerDimensions, MOST_LAYERS, Schedule, TaskSettings},
+    weights::{self, Header, LayerDimensions, MOST_LAYERS, TaskSettings},
 };
 
 /// The bytes of a weight file for a flocking robot with `hidden` features.
@@ -22,7 +22,6 @@ pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
     layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden as u16 };
     let header = Header {
         activation: Activation::Tanh,
-        schedule: Schedule::Delayed,
         scale: Scale::Mean,
         features: FEATURES as u16,
         hidden: hidden as u16,

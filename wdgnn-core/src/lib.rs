@@ -99,7 +99,7 @@
 //!     codec::Exact, node::Settings,
 //!     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor}, tick,
 //! };
-//! # use wdgnn_core::{Activation, Learning, Scale, weights::{self, Aligned, Header, LayerDimensions, Schedule, TaskSettings}};
+//! # use wdgnn_core::{Activation, Learning, Scale, weights::{self, Aligned, Header, LayerDimensions, TaskSettings}};
 //!
 //! type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
 //!
@@ -144,7 +144,7 @@
 //! # let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
 //! # layers[0] = LayerDimensions { taps: 2, features: 2 };
 //! # let header = Header {
-//! #     activation: Activation::Tanh, schedule: Schedule::Delayed, scale: Scale::Mean, features: 6, hidden: 2,
+//! #     activation: Activation::Tanh, scale: Scale::Mean, features: 6, hidden: 2,
 //! #     outputs: 2, layers, task: TaskSettings { task: Flocking::<2>::NUMBER, numbers: Flocking::DEFAULT.settings() },
 //! #     learning: Learning::paper(1.0), interval: 1,
 //! # };

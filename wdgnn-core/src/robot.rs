@@ -126,7 +126,7 @@ impl<'w, T: Onboard> Kit<'w, T> {
 mod tests {
     use super::*;
     use crate::{
-        file::weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
+        file::weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
         learn::online::Learning,
         net::{activation::Activation, taps::Scale},
         wire::seal::Sealed,
@@ -139,7 +139,6 @@ mod tests {
         layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden };
         let header = Header {
             activation: Activation::Tanh,
-            schedule: Schedule::Delayed,
             scale: Scale::Mean,
             features: FEATURES as u16,
             hidden,

@@ -125,8 +125,8 @@ where
     }
 }
 
-/// Synchronous: the signal and the graph stand still, and after `ΣK_ℓ` exchanges tap k is `S^k X`.
-fn synchronous<M, const F: usize>(model: M, dense: &Dense, layers: &[(usize, usize)], seed: u64)
+/// Static graph and constant signal: after `ΣK_ℓ` exchanges tap k is `S^k X`.
+fn on_a_static_graph<M, const F: usize>(model: M, dense: &Dense, layers: &[(usize, usize)], seed: u64)
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
@@ -176,12 +176,12 @@ macro_rules! networks_of {
             }
 
             #[test]
-            fn synchronous_rounds_on_a_weighted_graph_are_powers_of_the_shift() {
+            fn exchanges_on_a_static_weighted_graph_give_powers_of_the_shift() {
                 each(|case, activation, scale| {
                     let network = Net::over(&case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
-                    synchronous(Unfolded::new(network), &dense, LAYERS, 3);
-                    synchronous(Folded::new(network, Metric::Paper), &dense, LAYERS, 4);
+                    on_a_static_graph(Unfolded::new(network), &dense, LAYERS, 3);
+                    on_a_static_graph(Folded::new(network, Metric::Paper), &dense, LAYERS, 4);
                 });
             }
         }

@@ -9,7 +9,7 @@ use wdgnn_core::{
     seal::Sealed,
     shape::Shape,
     tensor::Tensor as _,
-    weights::{self, Aligned, Header, Schedule, TaskSettings},
+    weights::{self, Aligned, Header, TaskSettings},
 };
 
 type Space = Flocking<3>;
@@ -25,7 +25,6 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
         (dimensions.taps, dimensions.features, dimensions.hidden, dimensions.outputs);
     let header = Header {
         activation: Activation::Tanh,
-        schedule: Schedule::Delayed,
         scale: Scale::Mean,
         features: features as u16,
         hidden: hidden as u16,

@@ -109,7 +109,7 @@ fn a_count_of_numbers_that_overflows_is_refused() {
 fn every_unknown_code_is_named() {
     let codes = [
         (5, 3, Field::Activation),
-        (6, 2, Field::Schedule),
+        (6, 1, Field::Reserved),
         (7, 5, Field::Scale),
         (96, 2, Field::Learning),
         (97, 3, Field::Learning),

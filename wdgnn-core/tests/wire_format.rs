@@ -26,7 +26,7 @@ use wdgnn_core::{
     taps::{Chain, NoChain, Scale, Stacked},
     tensor::{Filter, Vector},
     tick,
-    weights::{self, Aligned, Header, LayerDimensions, Schedule, TaskSettings, Weights},
+    weights::{self, Aligned, Header, LayerDimensions, TaskSettings, Weights},
     wide::{Folded, Metric},
 };
 
@@ -55,7 +55,6 @@ fn header() -> Header {
     layers[0] = LayerDimensions { taps: 2, features: 2 };
     Header {
         activation: Activation::Relu,
-        schedule: Schedule::Synchronous,
         scale: Scale::Scaled(0.5),
         features: 1,
         hidden: 2,
@@ -180,9 +179,6 @@ fn the_document_s_codes_are_those_in_the_bytes() {
             byte_of(&Header { activation: *activation, ..header() }, 5),
             &format!("{activation:?}"),
         );
-    }
-    for schedule in [Schedule::Delayed, Schedule::Synchronous] {
-        says("schedule", byte_of(&Header { schedule, ..header() }, 6), &format!("{schedule:?}"));
     }
     for (scale, name) in [
         (Scale::Sum, "Sum"),

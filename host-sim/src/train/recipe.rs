@@ -8,7 +8,7 @@ use wdgnn_core::{
     shape::Dimensions,
     taps::Scale,
     task::Task as _,
-    weights::{Header, Schedule, TaskSettings},
+    weights::{Header, TaskSettings},
     wide::Metric,
 };
 
@@ -146,7 +146,6 @@ impl<W: World> Recipe<W> {
     pub fn header(&self, size: Dimensions, learning: Learning) -> Header {
         Header {
             activation: Activation::Tanh,
-            schedule: Schedule::Delayed,
             scale: self.settings.scale,
             features: size.features as u16,
             hidden: size.hidden as u16,

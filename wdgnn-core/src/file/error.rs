@@ -25,8 +25,8 @@ pub enum Field {
     Task,
     /// The activation's code.
     Activation,
-    /// The schedule's code.
-    Schedule,
+    /// The reserved byte, which is 0.
+    Reserved,
     /// The scale's code.
     Scale,
     /// A code of the learning rule.
@@ -80,7 +80,7 @@ impl core::fmt::Display for WeightsError {
                 write!(formatter, "the weight file has {found} bytes, {needed} are needed")
             }
             Self::Mismatch {
-                field: field @ (Field::Activation | Field::Schedule | Field::Scale | Field::Learning),
+                field: field @ (Field::Activation | Field::Reserved | Field::Scale | Field::Learning),
                 found,
                 ..
             } => write!(formatter, "{field:?} has the code {found}, which this build does not know"),

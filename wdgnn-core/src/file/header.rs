@@ -6,17 +6,6 @@ use crate::{
     net::{activation::Activation, taps::Scale},
 };
 
-/// When the taps are exchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum Schedule {
-    /// One exchange per tick: tap k is k ticks old. Flocking.
-    Delayed,
-    /// As many exchanges as the chains are long inside one step, on a graph that stands still. Ratings.
-    Synchronous,
-}
-
 /// What a task keeps in the weight file, because training and flight must agree on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -43,8 +32,6 @@ pub struct LayerDimensions {
 pub struct Header {
     /// The deep part's nonlinearity.
     pub activation: Activation,
-    /// When taps are exchanged.
-    pub schedule: Schedule,
     /// How sums over neighbours are scaled.
     pub scale: Scale,
     /// Input features F.

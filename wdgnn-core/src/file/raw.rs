@@ -3,7 +3,7 @@
 use super::{
     error::{Field, WeightsError},
     format::{HEADER_BYTES, MAGIC, MOST_LAYERS, VERSION},
-    header::{Header, LayerDimensions, Schedule, TaskSettings},
+    header::{Header, LayerDimensions, TaskSettings},
 };
 use crate::{
     learn::online::{Learning, Mixing},
@@ -22,7 +22,7 @@ pub(super) struct Raw {
     magic: [u8; 4],
     version: u8,
     activation: u8,
-    schedule: u8,
+    reserved: u8,
     scale: u8,
     scale_factor: f32,
     features: u16,
@@ -73,7 +73,7 @@ impl Raw {
             magic: fields.next(),
             version: fields.u8(),
             activation: fields.u8(),
-            schedule: fields.u8(),
+            reserved: fields.u8(),
             scale: fields.u8(),
             scale_factor: fields.f32(),
             features: fields.u16(),
@@ -102,7 +102,7 @@ impl Raw {
             }
         };
         put(&self.magic);
-        put(&[self.version, self.activation, self.schedule, self.scale]);
+        put(&[self.version, self.activation, self.reserved, self.scale]);
         put(&self.scale_factor.to_le_bytes());
         for count in [self.features, self.hidden, self.outputs, self.task] {
             put(&count.to_le_bytes());
@@ -130,7 +130,7 @@ impl Raw {
             magic: MAGIC,
             version: VERSION,
             activation: header.activation.code(),
-            schedule: u8::from(header.schedule == Schedule::Synchronous),
+            reserved: 0,
             scale,
             scale_factor,
             features: header.features,
@@ -152,6 +152,9 @@ impl Raw {
 
     pub(super) fn check(&self) -> Result<Header, WeightsError> {
         let unknown = |field, code: u8| WeightsError::Mismatch { field, expected: 0, found: code.into() };
+        if self.reserved != 0 {
+            return Err(unknown(Field::Reserved, self.reserved));
+        }
         let metric = match self.metric {
             0 => Metric::Paper,
             1 => Metric::Euclidean,
@@ -172,11 +175,6 @@ impl Raw {
         Ok(Header {
             activation: Activation::from_code(self.activation)
                 .ok_or(unknown(Field::Activation, self.activation))?,
-            schedule: match self.schedule {
-                0 => Schedule::Delayed,
-                1 => Schedule::Synchronous,
-                code => return Err(unknown(Field::Schedule, code)),
-            },
             scale: match self.scale {
                 0 => Scale::Sum,
                 1 => Scale::Mean,

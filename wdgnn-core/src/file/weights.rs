@@ -16,7 +16,7 @@ use crate::{
 pub use super::{
     error::{Field, WeightsError},
     format::{HEADER_BYTES, MOST_LAYERS, VERSION},
-    header::{Header, LayerDimensions, Schedule, TaskSettings},
+    header::{Header, LayerDimensions, TaskSettings},
 };
 pub use crate::net::reader::Reader;
 
@@ -30,7 +30,7 @@ pub struct Aligned<T: ?Sized>(pub T);
 /// ```
 /// use wdgnn_core::{
 ///     Activation, Layer, Learning, Network, Scale, Top, Weights, WeightsError,
-///     weights::{self, Aligned, Field, Header, LayerDimensions, Schedule, TaskSettings},
+///     weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
 /// };
 ///
 /// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, Top>>;
@@ -40,7 +40,6 @@ pub struct Aligned<T: ?Sized>(pub T);
 /// layers[0] = LayerDimensions { taps: 4, features: 32 };
 /// let header = Header {
 ///     activation: Activation::Tanh,
-///     schedule: Schedule::Delayed,
 ///     scale: Scale::Mean,
 ///     features: 6,
 ///     hidden: 32,

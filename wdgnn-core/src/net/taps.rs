@@ -4,8 +4,7 @@
 //! one hop per exchange. A node with several layers has several chains ([`Chains`]), all carried by one beacon and
 //! aggregated in one go.
 //!
-//! The synchronous schedule (K rounds inside one step, for static graphs) is the same arithmetic: hold the signal and
-//! the graph still and exchange as often as the chains are long; after round k tap k is exact.
+//! With a constant signal on a static graph, tap k is exact after k exchanges.
 
 use core::fmt::Debug;
 

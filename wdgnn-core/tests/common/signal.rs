@@ -1,6 +1,6 @@
 //! The second implementation of [`Task`]: nodes of a graph that are given their features and the value they should have told.
 //!
-//! It is what movie rating looks like from a node, and it leaves a test free to choose every number of the network's input.
+//! A test chooses every number of the network's input with it.
 
 use wdgnn_core::{
     task::{NodeId, State, Task},
