@@ -26,7 +26,6 @@ pub mod table;
 pub mod tasks;
 pub mod theorem;
 pub mod train;
-pub mod watch;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{

@@ -18,5 +18,3 @@ mod sniff_cli;
 mod swarm_cli;
 mod tasks_cli;
 mod train_cli;
-#[cfg(unix)]
-mod watch_cli;

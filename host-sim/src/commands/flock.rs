@@ -28,7 +28,6 @@ use crate::{
     progress,
     recipe::{Architecture, RecipeName},
     train::recipe::Recipe,
-    watch,
     world::{
         Condition, World as _,
         flock::{Flock, bodies::Quirks},
@@ -46,7 +45,6 @@ pub const SEED: u64 = 7;
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
                         host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
                         host-sim flock --late-motors 8 --swarms 1 --seed 1 --gif flock.gif\n  \
-                        host-sim flock --late-motors 8 --watch\n  \
                         host-sim flock --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct FlockArguments {
@@ -98,9 +96,6 @@ pub struct FlockArguments {
     /// Write six seconds of the first swarm as an animated GIF: left as trained, right learning in flight.
     #[arg(long, value_name = "FILE", conflicts_with = "realisations")]
     pub gif: Option<PathBuf>,
-    /// First watch the first swarm in the terminal, learning in flight; the last line tells the keys.
-    #[arg(long, conflicts_with_all = ["json", "realisations"])]
-    pub watch: bool,
     #[command(flatten)]
     pub outputs: OutputArguments,
     /// What goes wrong on the air.
@@ -178,15 +173,9 @@ impl FlockArguments {
             return Err(Error::usage("--realisations are trained here: leave --part and --parts out"));
         }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
-        if self.watch {
-            watch::check()?;
-        }
         self.scenario.check()?;
         outputs.check()?;
         self.gif.as_deref().map(files::probe).transpose()?;
-        if self.watch && !super::watched(&lineup, &condition, self.seed)? {
-            return Ok(());
-        }
         let mut over = Vec::new();
         let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {

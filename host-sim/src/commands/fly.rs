@@ -27,7 +27,7 @@ use crate::{
     progress,
     seeds::{Purpose, generator},
     swarm::digest::FlightDigest,
-    table, watch,
+    table,
     world::{Condition, World},
 };
 
@@ -64,9 +64,6 @@ pub struct FlyArguments {
     /// Of the first swarm under the network that learns; with a capture, its robots speak in sealed bytes.
     #[command(flatten)]
     pub records: RecordArguments,
-    /// First watch the first swarm in the terminal, learning in flight; the last line tells the keys.
-    #[arg(long, conflicts_with = "json")]
-    pub watch: bool,
     #[command(flatten)]
     pub outputs: OutputArguments,
     /// What goes wrong on the air.
@@ -132,14 +129,8 @@ impl FlyArguments {
             ));
         }
         let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));
-        if self.watch {
-            watch::check()?;
-        }
         self.scenario.check()?;
         outputs.check()?;
-        if self.watch && !super::watched(&lineup, &condition, self.seed)? {
-            return Ok(());
-        }
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let case = Case {
@@ -153,7 +144,7 @@ impl FlyArguments {
         let work = format!("{}, {}", settled.command("fly"), lineup.words());
         let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
-        let digest = self.watch(&lineup, &condition)?;
+        let digest = self.fly_online(&lineup, &condition)?;
         let origin = &self.scenario.origin(settled.command("fly"), lineup.words());
         let origin = &origin.clone().with_faults(&self.faults.words());
         outputs.deliver(&Results {
@@ -168,7 +159,7 @@ impl FlyArguments {
     }
 
     /// Flies the first swarm once more under the network that learns: its digest, and the records that were asked for.
-    fn watch<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
+    fn fly_online<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
         if lineup.models.is_empty() {
             return Ok(None);
         }

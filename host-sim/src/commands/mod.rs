@@ -29,16 +29,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use wdgnn_core::Task as _;
-
 use crate::{
     error::{Error, Result},
-    flight::Start,
-    lineup::{Controller, Lineup, ONLINE},
     profiles::Profile,
-    seeds::{Purpose, generator},
-    watch::Watcher,
-    world::{Condition, World},
 };
 
 /// What is to be said about the air: what is on it, how often, and what goes wrong; nothing where that is nothing.
@@ -61,28 +54,6 @@ pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
         (false, false) => words.extend([" With", faults, "."]),
     }
     words
-}
-
-/// Shows the first swarm of a seed in the terminal, under the network that learns. Whether it was watched to its end.
-///
-/// # Errors
-/// Where the terminal cannot be had, or there is nothing to fly.
-pub fn watched<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result<bool> {
-    if lineup.models.is_empty() {
-        return Err(Error::usage("--watch shows a network's flight: give a --model"));
-    }
-    let task = lineup.task()?;
-    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
-    let stop = stop_on_interrupt()?;
-    let mut watcher = Watcher::new::<W>(W::TITLE, task.period(), condition.ticks, &stop)?;
-    let flown = start.fly(&task, swarm.as_mut(), &mut [&mut watcher], &stop);
-    if watcher.was_left() {
-        return Ok(false);
-    }
-    flown?;
-    watcher.linger()?;
-    Ok(true)
 }
 
 /// A flag that Ctrl-C sets, or a signal that wants an end.

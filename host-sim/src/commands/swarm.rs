@@ -26,7 +26,6 @@ use crate::{
     model::ModelFile,
     page::replay::Replay,
     profiles::Profile,
-    watch,
     world::{Condition, World},
 };
 
@@ -52,7 +51,6 @@ pub enum Nodes {
     after_help = "Examples:\n  host-sim swarm --nodes emulated\n  host-sim swarm --nodes native --json\n  \
                         host-sim swarm --task coverage --nodes emulated\n  host-sim swarm --compare --robots 10\n  \
                         host-sim swarm --robots 50 --emulated 5 --compare\n  \
-                        host-sim swarm --watch --ticks 1000 --drop-chance 0.3\n  \
                         host-sim swarm --nodes emulated --kill 3@50 --reboot 7@80 --drop 5@20-60 --log\n  \
                         openssl rand -hex 16 > swarm.key\n  \
                         host-sim swarm --nodes emulated --robots 10 --profile dot154 --key swarm.key\n  \
@@ -106,9 +104,6 @@ pub struct SwarmArguments {
     /// Fly the same swarm emulated and native, and compare everything that they do.
     #[arg(long)]
     compare: bool,
-    /// Watch the flight in the terminal, as it happens: the swarm and its score; the last line tells the keys.
-    #[arg(long, conflicts_with_all = ["json", "compare"])]
-    watch: bool,
     /// Emulate so many of the robots, the last ones; the others fly in this process, all in one air.
     #[arg(long, value_name = "N")]
     emulated: Option<usize>,
@@ -189,9 +184,6 @@ impl SwarmArguments {
     /// # Errors
     /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
-        if self.watch {
-            watch::check()?;
-        }
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, error::Error as ClapError,
 use crate::fault_options::FlightArguments;
 
 /// Options that say where results go or how they are shown, and change nothing in them.
-pub const OUTPUTS: [&str; 19] = [
+pub const OUTPUTS: &[&str] = &[
     "capture",
     "csv",
     "gif",
@@ -27,7 +27,6 @@ pub const OUTPUTS: [&str; 19] = [
     "svg",
     "threads",
     "trajectories-of",
-    "watch",
 ];
 
 /// Those that are typed without a name.

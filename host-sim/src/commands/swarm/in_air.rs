@@ -1,9 +1,6 @@
 //! Native and emulated robots in a simulated air.
 
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Instant,
-};
+use std::{sync::atomic::AtomicBool, time::Instant};
 
 use wdgnn_core::Task as _;
 
@@ -25,7 +22,6 @@ use crate::{
         networks::{AnySwarm, Network},
         on_air::Air,
     },
-    watch::Watcher,
     world::World,
 };
 
@@ -48,13 +44,9 @@ impl SwarmArguments {
         self.scenario.check()?;
         self.outputs.check()?;
         let stop = stop_on_interrupt()?;
-        let Some(flown) = self.fly::<W>(swarm.as_mut(), task, &start, &stop)? else {
-            println!("left before the end: there is nothing to tell");
-            return Ok(());
-        };
+        let flown = self.fly::<W>(swarm.as_mut(), task, &start, &stop)?;
         let alone = Self { records: RecordArguments::default(), ..self.clone() };
-        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), task, &start, &stop));
-        let twin = twin.transpose()?.flatten();
+        let twin = twin.map(|mut twin| alone.fly::<W>(twin.as_mut(), task, &start, &stop)).transpose()?;
         if self.log {
             for (robot, lines) in swarm.logs().iter().enumerate() {
                 for line in lines {
@@ -84,47 +76,33 @@ impl SwarmArguments {
         }
     }
 
-    /// Flies a swarm; nothing comes of it if whoever watched has left.
+    /// Flies a swarm and records the flight.
     fn fly<W: World>(
         &self,
         swarm: &mut dyn Swarm<W::Task>,
         task: &W::Task,
         start: &Start<W>,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Option<Flown>> {
+        stop: &AtomicBool,
+    ) -> Result<Flown> {
         let condition = &start.condition;
         let mut digest = FlightDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;
-        let title = format!("{} robots, {}", self.kind(), W::TITLE);
-        let mut watcher = (self.watch)
-            .then(|| Watcher::new::<W>(&title, task.period(), condition.ticks, stop))
-            .transpose()?;
-        let mut ticks = Ticks(watcher.is_none().then(|| progress::bar(condition.ticks.into(), "flying")));
+        let mut ticks = Ticks(progress::bar(condition.ticks.into(), "flying"));
         let mut losses = Losses::default();
         let mut observers: Vec<&mut dyn Observer<W>> =
             vec![&mut digest, &mut losses, &mut ticks, &mut records];
         if self.outputs.report.is_some() {
             observers.push(&mut recorder);
         }
-        if let Some(watcher) = &mut watcher {
-            observers.push(watcher);
-        }
         let began = Instant::now();
-        let flown = start.fly(task, swarm, &mut observers, stop);
+        let flight = start.fly(task, swarm, &mut observers, stop)?;
         let seconds = began.elapsed().as_secs_f64();
-        if let (Ok(_), Some(watcher)) = (&flown, &mut watcher) {
-            watcher.linger()?;
-        }
-        if watcher.is_some_and(|watcher| watcher.was_left()) {
-            return Ok(None);
-        }
-        let flight = flown?;
         losses.tell();
         drop(ticks);
         records.finish()?;
         let replay =
             recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
-        Ok(Some(Flown { digest: digest.finish(), flight, replay, seconds }))
+        Ok(Flown { digest: digest.finish(), flight, replay, seconds })
     }
 }

@@ -8,13 +8,11 @@ use crate::{
 };
 
 /// Tells how far the flight is.
-pub(super) struct Ticks(pub Option<Progress>);
+pub(super) struct Ticks(pub Progress);
 
 impl<W: World> Observer<W> for Ticks {
     fn see(&mut self, moment: &Moment<'_, W>) -> Result {
-        if let Some(bar) = &self.0 {
-            bar.set_position(moment.scene.tick.into());
-        }
+        self.0.set_position(moment.scene.tick.into());
         Ok(())
     }
 }

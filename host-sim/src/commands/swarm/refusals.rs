@@ -38,9 +38,9 @@ impl SwarmArguments {
                 W::NAME
             )));
         }
-        if self.records.any() || self.outputs.any_file() || self.watch {
+        if self.records.any() || self.outputs.any_file() {
             return Err(Error::usage(
-                "--capture, --trajectories, --mcap, --csv, --report, --svg, --png and --watch are for native and emulated robots",
+                "--capture, --trajectories, --mcap, --csv, --report, --svg and --png are for native and emulated robots",
             ));
         }
         Ok(())
