@@ -17,7 +17,6 @@ pub mod pcap;
 pub mod picture;
 pub mod program;
 pub mod progress;
-pub mod records;
 pub mod shift;
 pub mod sniff;
 pub mod swarm;
@@ -26,6 +25,7 @@ pub mod table;
 pub mod tasks;
 pub mod theorem;
 pub mod train;
+pub mod trajectories;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{

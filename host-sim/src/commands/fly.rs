@@ -125,7 +125,7 @@ impl FlyArguments {
         let lineup = self.lineup::<W>(&condition)?;
         if self.records.any() && lineup.models.is_empty() {
             return Err(Error::usage(
-                "--capture, --trajectories and --mcap are of a network's flight: give a --model",
+                "--capture and --trajectories record a network's flight: give a --model",
             ));
         }
         let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));

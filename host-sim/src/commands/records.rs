@@ -1,4 +1,4 @@
-//! What a flight leaves to take home, as options.
+//! Options that record a flight: a capture of its frames, and its trajectories.
 
 use std::path::PathBuf;
 
@@ -8,54 +8,47 @@ use crate::{
     error::Result,
     files,
     flight::{Moment, Observer},
-    records::{scene::Film, trajectories::Trajectories},
     swarm::capture::Listener,
+    trajectories::Trajectories,
     world::World,
 };
 
-/// Files that are written on the way.
+/// Files that a flight writes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordArguments {
-    /// Write every frame that is said to a capture, for Wireshark and `host-sim sniff`.
+    /// Write every frame to a capture, for Wireshark and `host-sim sniff`.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// Write every robot at every tick as comma-separated values.
     #[arg(id = "trajectories_of", long = "trajectories", value_name = "FILE")]
     pub trajectories: Option<PathBuf>,
-    /// Write the flight as an MCAP log with a scene, for Foxglove.
-    #[arg(long, value_name = "FILE")]
-    pub mcap: Option<PathBuf>,
 }
 
 impl RecordArguments {
-    /// Whether anything was asked for.
+    /// Returns whether a file is to be written.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.capture.is_some() || self.trajectories.is_some() || self.mcap.is_some()
+        self.capture.is_some() || self.trajectories.is_some()
     }
 
-    /// Whoever writes them, for a flight of a task.
+    /// Returns the observer that writes the files of a flight.
     ///
     /// # Errors
     /// [`crate::error::Error::Write`] when a file cannot be written.
     pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
-        for path in [&self.trajectories, &self.mcap].into_iter().flatten() {
-            files::probe(path)?;
-        }
+        self.trajectories.as_deref().map(files::probe).transpose()?;
         Ok(Records {
             listener: self.capture.clone().map(|path| Listener::new::<W>(path, task)),
             trajectories: self.trajectories.clone().map(|path| Trajectories::new::<W>(path, task)),
-            film: self.mcap.clone().map(|path| Film::new::<W>(path, task)),
         })
     }
 }
 
-/// Whoever writes files on the way.
+/// Observer that writes the recorded files.
 #[derive(Debug)]
 pub struct Records {
     listener: Option<Listener>,
     trajectories: Option<Trajectories>,
-    film: Option<Film>,
 }
 
 impl Records {
@@ -65,8 +58,7 @@ impl Records {
     /// [`crate::error::Error::Write`].
     pub fn finish(self) -> Result {
         self.listener.map_or(Ok(()), Listener::finish)?;
-        self.trajectories.map_or(Ok(()), Trajectories::finish)?;
-        self.film.map_or(Ok(()), Film::finish)
+        self.trajectories.map_or(Ok(()), Trajectories::finish)
     }
 }
 
@@ -77,9 +69,6 @@ impl<W: World> Observer<W> for Records {
         }
         if let Some(trajectories) = &mut self.trajectories {
             trajectories.see(moment)?;
-        }
-        if let Some(film) = &mut self.film {
-            film.see(moment)?;
         }
         Ok(())
     }

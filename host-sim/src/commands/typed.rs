@@ -15,7 +15,6 @@ pub const OUTPUTS: &[&str] = &[
     "helper",
     "json",
     "log",
-    "mcap",
     "out",
     "part",
     "parts",
