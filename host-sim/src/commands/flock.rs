@@ -19,11 +19,10 @@ use crate::{
     error::{Error, Result},
     evaluate::{Case, Outcome, calls, evaluate, evaluate_all},
     fault_options::FaultArguments,
-    files, jobs,
+    jobs,
     lineup::{Controller, Lineup, MANY_ROBOTS},
     model::ModelFile,
     page::{self, flights::counted, replay::Replay},
-    picture::animation,
     profiles::Profile,
     progress,
     recipe::{Architecture, RecipeName},
@@ -44,7 +43,6 @@ pub const SEED: u64 = 7;
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
                         host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
-                        host-sim flock --late-motors 8 --swarms 1 --seed 1 --gif flock.gif\n  \
                         host-sim flock --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct FlockArguments {
@@ -93,9 +91,6 @@ pub struct FlockArguments {
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
     #[arg(long, value_name = "N", conflicts_with = "model")]
     pub realisations: Option<usize>,
-    /// Write six seconds of the first swarm as an animated GIF: left as trained, right learning in flight.
-    #[arg(long, value_name = "FILE", conflicts_with = "realisations")]
-    pub gif: Option<PathBuf>,
     #[command(flatten)]
     pub outputs: OutputArguments,
     /// What goes wrong on the air.
@@ -175,7 +170,6 @@ impl FlockArguments {
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         self.scenario.check()?;
         outputs.check()?;
-        self.gif.as_deref().map(files::probe).transpose()?;
         let mut over = Vec::new();
         let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {
@@ -205,11 +199,7 @@ impl FlockArguments {
             page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
         })?;
-        self.scenario.save("flock", &self.scenario.typed)?;
-        match &self.gif {
-            Some(path) => files::write(path, &animation::flock(&lineup, &condition, self.seed)?),
-            None => Ok(()),
-        }
+        self.scenario.save("flock", &self.scenario.typed)
     }
 
     /// Flies every seed's swarms.

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, Result},
     files,
     origin::Origin,
-    picture::{raster, sketch::Sketch},
+    picture::sketch::Sketch,
     table,
 };
 
@@ -33,9 +33,6 @@ pub struct OutputArguments {
     /// Write the plots as SVG.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write the plots as PNG.
-    #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
 }
 
 /// What there is to see.
@@ -64,7 +61,7 @@ impl OutputArguments {
 
     /// Files that are asked for, each by its option.
     fn places(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let places = [("csv", &self.csv), ("report", &self.report), ("svg", &self.svg), ("png", &self.png)];
+        let places = [("csv", &self.csv), ("report", &self.report), ("svg", &self.svg)];
         places.into_iter().filter_map(|(option, place)| Some((option, place.as_deref()?)))
     }
 
@@ -130,9 +127,6 @@ impl OutputArguments {
         }
         if let Some(path) = &self.svg {
             files::write(path, Sketch::stacked(plots()).svg().as_bytes())?;
-        }
-        if let Some(path) = &self.png {
-            files::write(path, &raster::png(&Sketch::stacked(plots()))?)?;
         }
         if let Some(path) = &self.report {
             files::write(path, page()?.as_bytes())?;

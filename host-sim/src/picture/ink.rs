@@ -1,7 +1,5 @@
 //! Colours by name: those of the pages' style sheet, which says each of them once.
 
-use super::canvas::Colour;
-
 /// Where colours are.
 const STYLE: &str = include_str!("../page/page.css");
 
@@ -17,7 +15,7 @@ pub fn of_series(name: Option<&'static str>, place: usize) -> &'static str {
 
 /// A colour by its name, in the light. Nobody's name is black.
 #[must_use]
-pub fn light(name: &str) -> Colour {
+pub fn light(name: &str) -> [u8; 3] {
     let Some(value) = value(name) else { return [0; 3] };
     if let Some(other) = value.strip_prefix("var(--").and_then(|rest| rest.strip_suffix(')')) {
         return light(other);

@@ -1,10 +1,7 @@
-//! Pictures, drawn here: plots as files, and what moves where no page can be, such as at the top of a README.
+//! Charts as SVG, for files and pages.
 
-pub mod animation;
-pub mod canvas;
 pub mod chart;
 mod ink;
 pub mod plot;
-pub mod raster;
 pub mod scale;
 pub mod sketch;

@@ -1,4 +1,4 @@
-//! A drawing: a handful of marks, for a page, an SVG file or a PNG file alike.
+//! A drawing: a handful of marks, for a page or an SVG file.
 
 use std::fmt::Write as _;
 

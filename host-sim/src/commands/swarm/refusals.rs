@@ -40,7 +40,7 @@ impl SwarmArguments {
         }
         if self.records.any() || self.outputs.any_file() {
             return Err(Error::usage(
-                "--capture, --trajectories, --csv, --report, --svg and --png are for native and emulated robots",
+                "--capture, --trajectories, --csv, --report and --svg are for native and emulated robots",
             ));
         }
         Ok(())
