@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod capture;
+pub mod chart;
 pub mod chips;
 pub mod cli;
 pub mod commands;
@@ -14,7 +15,6 @@ pub mod gateway;
 pub mod origin;
 pub mod page;
 pub mod pcap;
-pub mod picture;
 pub mod program;
 pub mod progress;
 pub mod shift;

@@ -130,10 +130,10 @@ impl AirArguments {
             let rate = self.rate_of(profile);
             let radios = Radio::ALL.iter().filter_map(|&radio| {
                 let highest = Airtime::new(profile, radio)?.highest_rate(self.robots);
-                let told = format!("{highest:.1} Hz");
+                let text = format!("{highest:.1} Hz");
                 let label = if profile.radio() == Some(radio) { "made for: " } else { "" };
                 let label = format!("{label}{}", radio.name());
-                Some(Bar { label, value: highest, limit: Some(rate), told, falls: highest < rate })
+                Some(Bar { label, value: highest, limit: Some(rate), text, failed: highest < rate })
             });
             Bars {
                 title: format!("{}: the highest exchange rate, radio by radio", profile.name()),

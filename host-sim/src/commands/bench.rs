@@ -113,8 +113,8 @@ fn page(figures: &Figures, origin: Origin) -> ChartPage {
             label: counted(*robots, "robot"),
             value,
             limit: limit.filter(|_| *robots > REFERENCE),
-            told: format!("{value:.2} µs"),
-            falls: *robots > REFERENCE && limit.is_some_and(|limit| value > limit),
+            text: format!("{value:.2} µs"),
+            failed: *robots > REFERENCE && limit.is_some_and(|limit| value > limit),
         }
     };
     let growth = Bars {
@@ -157,8 +157,8 @@ mod tests {
             registers: "AVX2",
         };
         let page = page(&figures, Origin::default());
-        let falls: Vec<bool> = page.bars[0].rows.iter().map(|bar| bar.falls).collect();
-        assert_eq!(falls, [false, false, false, true]);
+        let failed: Vec<bool> = page.bars[0].rows.iter().map(|bar| bar.failed).collect();
+        assert_eq!(failed, [false, false, false, true]);
         assert_eq!(page.bars[0].rows[3].limit, Some(1.5));
         assert!(
             page.table

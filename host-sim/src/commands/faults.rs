@@ -345,22 +345,22 @@ impl FaultsArguments {
 }
 
 fn cost(row: &Row) -> Bar {
-    let told = row.ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"));
-    let falls = row.ratio.zip(row.limit).is_some_and(|(ratio, limit)| ratio > limit);
+    let text = row.ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"));
+    let failed = row.ratio.zip(row.limit).is_some_and(|(ratio, limit)| ratio > limit);
     let label = format!("{}, {}", row.fault, row.level);
-    Bar { label, value: row.ratio.unwrap_or(f64::NAN), limit: row.limit, told, falls }
+    Bar { label, value: row.ratio.unwrap_or(f64::NAN), limit: row.limit, text, failed }
 }
 
 fn pairs(row: &Row) -> Bar {
     let label = format!("{}, {}", row.fault, row.level);
     match &row.nearness {
-        None => Bar { label, value: f64::NAN, limit: None, told: "–".into(), falls: false },
+        None => Bar { label, value: f64::NAN, limit: None, text: "–".into(), failed: false },
         Some(near) => Bar {
             label,
             value: near.close_pairs,
             limit: Some(near.most_close_pairs),
-            told: format!("{:.1}", near.close_pairs),
-            falls: near.close_pairs > near.most_close_pairs,
+            text: format!("{:.1}", near.close_pairs),
+            failed: near.close_pairs > near.most_close_pairs,
         },
     }
 }

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::typed::Typed;
 use crate::{
+    chart::Drawing,
     error::{Error, Result},
     files,
     origin::Origin,
-    picture::sketch::Sketch,
     table,
 };
 
@@ -49,7 +49,7 @@ pub struct Results<'a, J> {
     /// The page.
     pub page: &'a dyn Fn() -> Result<String>,
     /// The plots.
-    pub plots: &'a dyn Fn() -> Vec<Sketch>,
+    pub plots: &'a dyn Fn() -> Vec<Drawing>,
 }
 
 impl OutputArguments {
@@ -119,14 +119,14 @@ impl OutputArguments {
         &self,
         csv: &dyn Fn() -> Vec<Vec<String>>,
         page: &dyn Fn() -> Result<String>,
-        plots: &dyn Fn() -> Vec<Sketch>,
+        plots: &dyn Fn() -> Vec<Drawing>,
     ) -> Result {
         let quiet = self.json || self.takes_screen();
         if let Some(path) = &self.csv {
             files::write(path, table::csv(&csv()).as_bytes())?;
         }
         if let Some(path) = &self.svg {
-            files::write(path, Sketch::stacked(plots()).svg().as_bytes())?;
+            files::write(path, Drawing::stacked(&plots()).file().as_bytes())?;
         }
         if let Some(path) = &self.report {
             files::write(path, page()?.as_bytes())?;

@@ -149,8 +149,8 @@ impl ShiftArguments {
                 .map(|outcome| {
                     let [offline, flown] = [1, column].map(|column| outcome.total[column].mean);
                     let value = flown / offline;
-                    let (label, told) = (outcome.row.title.to_owned(), format!("{value:.3}"));
-                    Bar { label, value, limit: Some(1.0), told, falls: value > 1.0 }
+                    let (label, text) = (outcome.row.title.to_owned(), format!("{value:.3}"));
+                    Bar { label, value, limit: Some(1.0), text, failed: value > 1.0 }
                 })
                 .collect(),
         };

@@ -253,7 +253,7 @@ impl SweepArguments {
     fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &Outcome)| Series {
             name: outcome.title.to_owned(),
-            colour: Some(outcome.name),
+            color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
             dashed: outcome.title.ends_with("(bound)"),

@@ -138,7 +138,7 @@ impl TheoremArguments {
     fn page(&self, rows: &[Row], held: Held, origin: Origin) -> ChartPage {
         let series = |name: &str, value: fn(&Row) -> f64, dashed| Series {
             name: name.to_owned(),
-            colour: None,
+            color: None,
             points: rows.iter().map(|row| (row.tick as f64, value(row))).collect(),
             band: None,
             dashed,

@@ -1,6 +1,2 @@
-// A page of charts and nothing else.
-for (const spec of data.charts) {
-  const chart = new LineChart(spec);
-  if (spec.series.length > 1) chart.svg.before(LineChart.key([chart]));
-  document.getElementById("charts").append(chart.figure);
-}
+// A page of charts: one legend per chart.
+for (const chart of charts) if (chart.spec.series.length > 1) chart.frame.before(LineChart.legend([chart]));

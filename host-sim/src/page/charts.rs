@@ -1,15 +1,11 @@
-//! A page of charts and bars with a table: what everything shows that has no replay.
+//! A page of charts and bars with a table.
 
 use serde::Serialize;
 
 use super::document::{document, escaped, filled, footer, table};
 use crate::{
+    chart::{Bars, Chart, Drawing, Plot},
     origin::Origin,
-    picture::{
-        chart::{Bars, Chart},
-        plot,
-        sketch::Sketch,
-    },
 };
 
 /// A page of charts.
@@ -21,48 +17,71 @@ pub struct ChartPage {
     pub intro: String,
     /// The charts, in order.
     pub charts: Vec<Chart>,
-    /// Bars under them.
+    /// Bars under the charts.
     pub bars: Vec<Bars>,
-    /// A table under them; the first row is its heading. None for no rows.
+    /// A table under the bars; the first row is its heading. Empty for no table.
     pub table: Vec<Vec<String>>,
-    /// What is to be known about the numbers.
+    /// Remarks on the numbers.
     pub note: String,
-    /// What made the page.
+    /// Command and models that made the page.
     pub origin: Origin,
 }
 
 impl ChartPage {
-    /// Everything that is drawn, as drawings.
+    /// Returns all charts and bars as drawings.
     #[must_use]
-    pub fn plots(&self) -> Vec<Sketch> {
-        self.charts.iter().map(plot::chart).chain(self.bars.iter().map(plot::bars)).collect()
+    pub fn plots(&self) -> Vec<Drawing> {
+        self.charts.iter().map(Chart::drawing).chain(self.bars.iter().map(Bars::drawing)).collect()
     }
 }
 
-/// The page as one HTML file.
+/// Returns the page as one HTML file.
 #[must_use]
 pub fn charts(page: &ChartPage) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
-        charts: &'a [Chart],
+        charts: Vec<Plot<'a>>,
     }
-    // Bars are as wide as they are: where that is too much, they scroll in a frame of their own, as tables do.
+    // Bars that are wider than the window scroll in their own frame, like tables.
     let drawn = |bars: &Bars| {
-        let sketch = plot::bars(bars).inline(&bars.title);
-        format!("<div class=\"bars\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">{sketch}</div>\n")
+        let svg = bars.drawing().inline(&bars.title);
+        format!("<div class=\"bars\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">{svg}</div>\n")
     };
+    let (figures, plots) = figures(&page.charts);
     let body = filled(
         include_str!("charts.html"),
         &[
             ("title", &escaped(&page.title)),
             ("intro", &escaped(&page.intro)),
+            ("charts", &figures),
             ("table", &table(&page.table)),
             ("note", &escaped(&page.note)),
             ("bars", &page.bars.iter().map(drawn).collect::<String>()),
             ("footer", &footer(&page.origin)),
         ],
     );
-    document(&page.title, &body, "", include_str!("charts.js"), &Data { charts: &page.charts })
+    document(&page.title, &body, "", include_str!("charts.js"), &Data { charts: plots })
+}
+
+/// Returns charts as HTML, and their data for `chart.js`.
+pub(super) fn figures(charts: &[Chart]) -> (String, Vec<Plot<'_>>) {
+    let plots: Vec<Plot<'_>> = charts.iter().map(Chart::plot).collect();
+    let figure = |(chart, plot): (&Chart, &Plot<'_>)| {
+        let title = match &chart.title {
+            title if title.is_empty() => String::new(),
+            title => format!("<h3>{}</h3>", escaped(title)),
+        };
+        let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+        let label = format!(
+            "{} against {} for {}. Arrow keys read values.",
+            chart.y_label,
+            chart.x_label,
+            names.join(", ")
+        );
+        let svg = plot.drawing.inline(&label);
+        format!("<figure class=\"chart\">{title}<div class=\"plot\">{svg}</div></figure>\n")
+    };
+    (charts.iter().zip(&plots).map(figure).collect(), plots)
 }
 
 #[cfg(test)]
@@ -77,7 +96,7 @@ mod tests {
             ..ChartPage::default()
         });
         assert!(page.contains("<h1>Sweep &lt;radius&gt;</h1>"));
-        assert!(page.contains(r#"{"charts":[{"title":"one","xLabel":"","#));
+        assert!(page.contains("<h3>one</h3>") && page.contains(r#"{"charts":[{"xLabel":"","#));
         for outside in ["src=", "http:", "url(h", "@import"] {
             assert!(!page.replace("http://www.w3.org/2000/svg", "").contains(outside), "{outside}");
         }

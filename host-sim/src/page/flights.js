@@ -23,7 +23,7 @@ function picture(flight, label) {
 
 const panels = flights.map((flight, index) => {
   const panel = picture(flight, `Replay of the swarm under: ${flight.title}`);
-  const name = element("span", { style: `--colour: ${colourOf(flight.name, index)}` }, flight.title);
+  const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
   find("panels").append(element("figure", {}, panel.canvas, element("figcaption", {}, name, panel.number)));
   return panel;
 });
@@ -32,7 +32,7 @@ const maps = flights.flatMap((flight, index) => {
   const { map } = replay.flights[index];
   if (!map) return [];
   const canvas = element("canvas", { role: "img", "aria-label": `All of the swarm under: ${flight.title}` });
-  const name = element("span", { style: `--colour: ${colourOf(flight.name, index)}` }, flight.title);
+  const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
   find("whole").append(element("figure", {}, canvas, element("figcaption", {}, name)));
   return [{ map: new SwarmMap(replay, map), canvas }];
 });
@@ -46,9 +46,7 @@ const moments = data.moments.filter((tick) => tick <= last).map((tick) => {
   return moment;
 });
 
-const charts = data.charts.map((spec) => new LineChart(spec));
-find("charts").before(LineChart.key(charts));
-find("charts").append(...charts.map((chart) => chart.figure));
+find("charts").before(LineChart.legend(charts));
 
 // Four decimals are the table's; a flock at rest has none to show.
 function figure(value) {

@@ -3,19 +3,16 @@
 use serde::Serialize;
 
 use super::{
+    charts::figures,
     document::{document, escaped, filled, footer, table},
     replay::{MOMENTS, ROBOTS, Replay},
     troubles::Troubles,
 };
 use crate::{
+    chart::{Chart, Drawing, Plot, Series},
     evaluate::{self, Outcome},
     lineup::EXPERT,
     origin::Origin,
-    picture::{
-        chart::{Chart, Series},
-        plot,
-        sketch::Sketch,
-    },
 };
 
 /// Shares of the swarms below and above which the band does not reach.
@@ -57,8 +54,10 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
     struct Data<'a> {
         replay: &'a Replay,
         moments: &'a [u32],
-        charts: Vec<Chart>,
+        charts: Vec<Plot<'a>>,
     }
+    let charts = charts(page.outcomes, page.score, page.replay.period);
+    let (figures, plots) = figures(&charts);
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
     let shown = if page.robots > ROBOTS {
         format!(" The {} nearest to the centre at the start are shown.", counted(ROBOTS, "robot"))
@@ -86,6 +85,7 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("troubles", &troubles(page.replay)),
             ("score", page.score),
             ("whole", &whole(page)),
+            ("charts", &figures),
             ("moments", &moments_section(&moments, page.replay.period)),
             ("legend", &escaped(&page.legend)),
             ("air", &escaped(&page.air)),
@@ -96,8 +96,7 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("footer", &footer(page.origin)),
         ],
     );
-    let charts = charts(page.outcomes, page.score, page.replay.period);
-    let data = Data { replay: page.replay, moments: &moments, charts };
+    let data = Data { replay: page.replay, moments: &moments, charts: plots };
     let script = concat!(include_str!("swarm.js"), include_str!("flights.js"));
     document(&page.title, &body, include_str!("flights.css"), script, &data)
 }
@@ -183,11 +182,11 @@ pub fn charts(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Chart> {
     std::iter::once(scores(outcomes, score, period)).chain(running(outcomes, period)).collect()
 }
 
-/// The same as drawings.
+/// Returns the charts of the shown controllers as drawings.
 #[must_use]
-pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Sketch> {
+pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Drawing> {
     let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
-    charts(&shown, score, period).iter().map(plot::chart).collect()
+    charts(&shown, score, period).iter().map(Chart::drawing).collect()
 }
 
 /// The score over time.
@@ -263,7 +262,7 @@ fn over_swarms(outcome: &Outcome, period: f32, curves: &[&[f64]]) -> Series {
         .unzip();
     Series {
         name: outcome.title.into(),
-        colour: Some(outcome.name),
+        color: Some(outcome.name),
         points,
         band: (curves.len() > 1).then_some(band),
         dashed: is_bound(outcome),

@@ -10,4 +10,4 @@ pub mod troubles;
 pub use charts::{ChartPage, charts};
 pub use flights::{FlightsPage, flights};
 
-pub use crate::picture::chart::{Bar, Bars, Chart, Series};
+pub use crate::chart::{Bar, Bars, Chart, Series};

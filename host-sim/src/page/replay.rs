@@ -8,11 +8,11 @@ use wdgnn_core::task::{State, Task as _};
 
 use super::{map::Map, troubles::Troubles};
 use crate::{
+    chart::five_digits,
     error::Result,
     evaluate::Ticks,
     flight::{Flight, Moment, Observer, Start},
     lineup::{Controller, Lineup},
-    picture::chart::five_digits,
     profiles::Profile,
     seeds::{Purpose, generator},
     world::{Condition, Spot, World},

@@ -1,12 +1,19 @@
-//! What plots show: line charts and bars, whoever draws them.
+//! Line charts and bar charts as SVG: the one chart library of files and pages.
+
+mod plot;
+mod scale;
+mod svg;
 
 use serde::{Serialize, Serializer, ser::SerializeSeq as _};
 
+pub use self::{
+    plot::Plot,
+    svg::{Drawing, color_name},
+};
 use crate::lineup::ONLINE;
 
-/// One chart.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// A line chart.
+#[derive(Clone, Debug, Default)]
 pub struct Chart {
     /// Heading; may be empty.
     pub title: String,
@@ -14,9 +21,9 @@ pub struct Chart {
     pub x_label: String,
     /// Name and unit of the vertical axis.
     pub y_label: String,
-    /// Logarithmic vertical axis. What is not above zero then leaves a gap.
+    /// Logarithmic vertical axis. Values that are not positive leave a gap.
     pub log_y: bool,
-    /// Lowest value of a logarithmic axis, where the smallest of the data would be too low.
+    /// Lowest value of a logarithmic axis. Without it, the smallest value of the data.
     pub y_floor: Option<f64>,
     /// The lines.
     pub series: Vec<Series>,
@@ -25,23 +32,23 @@ pub struct Chart {
 /// One line of a chart.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// Name in the key.
+    /// Name in the legend.
     pub name: String,
-    /// The controller's name, whose colour it has on every page; none for any other line.
-    pub colour: Option<&'static str>,
-    /// Points by ascending x. One that is not finite leaves a gap.
+    /// Name of the controller, which has one color on every page. Other lines are colored by their index.
+    pub color: Option<&'static str>,
+    /// Points by ascending x. A value that is not finite leaves a gap.
     pub points: Vec<(f64, f64)>,
-    /// Low and high end of the spread, one per point.
+    /// Low and high end of the spread, one pair per point.
     pub band: Option<Vec<(f64, f64)>>,
     /// Dashed, for references and bounds.
     pub dashed: bool,
 }
 
 impl Series {
-    /// Whether this is what the page is about.
+    /// Returns whether the line is drawn bold: the network that learns in flight.
     #[must_use]
-    pub fn is_ours(&self) -> bool {
-        self.colour == Some(ONLINE)
+    pub fn is_bold(&self) -> bool {
+        self.color == Some(ONLINE)
     }
 }
 
@@ -50,25 +57,23 @@ impl Serialize for Series {
         #[derive(Serialize)]
         struct Json<'a> {
             name: &'a str,
-            colour: Option<&'static str>,
-            strong: bool,
+            color: Option<&'static str>,
+            bold: bool,
             points: Pairs<'a>,
-            band: Option<Pairs<'a>>,
             dashed: bool,
         }
         Json {
             name: &self.name,
-            colour: self.colour,
-            strong: self.is_ours(),
+            color: self.color,
+            bold: self.is_bold(),
             points: Pairs(&self.points),
-            band: self.band.as_deref().map(Pairs),
             dashed: self.dashed,
         }
         .serialize(serializer)
     }
 }
 
-/// Points as a chart needs them.
+/// Points as arrays of two numbers with five digits each.
 struct Pairs<'a>(&'a [(f64, f64)]);
 
 impl Serialize for Pairs<'_> {
@@ -81,35 +86,35 @@ impl Serialize for Pairs<'_> {
     }
 }
 
-/// Bars, one under the other, each with a limit.
+/// Horizontal bars, each with an optional limit.
 #[derive(Clone, Debug, Default)]
 pub struct Bars {
     /// Heading; may be empty.
     pub title: String,
     /// Name and unit of the axis.
     pub x_label: String,
-    /// Logarithmic axis.
+    /// Logarithmic axis, where the values differ by more than a factor of 20.
     pub log: bool,
-    /// The bars.
+    /// The bars, from top to bottom.
     pub rows: Vec<Bar>,
 }
 
 /// One bar.
 #[derive(Clone, Debug, Default)]
 pub struct Bar {
-    /// Its name.
+    /// Name, left of the bar.
     pub label: String,
-    /// How long it is; not finite for none.
+    /// Length; no bar for a value that is not finite.
     pub value: f64,
-    /// Where its limit is marked.
+    /// Position of the mark of the limit.
     pub limit: Option<f64>,
-    /// What is told beside it.
-    pub told: String,
-    /// Whether it is past its limit, or fails otherwise.
-    pub falls: bool,
+    /// Text right of the bar.
+    pub text: String,
+    /// Whether the bar misses its limit.
+    pub failed: bool,
 }
 
-/// Numbers of five digits: finer than a picture can show, and a third of the size.
+/// Rounds to five digits: finer than a chart shows, and a third of the bytes.
 pub(crate) fn five_digits(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }
@@ -119,16 +124,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_coloured_by_its_controller_and_gaps_are_null() {
+    fn gaps_are_null_in_json() {
         let series = Series {
             name: "WD-GNN online".into(),
-            colour: Some("wd-gnn-online"),
+            color: Some("wd-gnn-online"),
             points: vec![(0.5, 1.234_567_8), (1.0, f64::NAN)],
             ..Series::default()
         };
         assert_eq!(
             serde_json::to_string(&series).unwrap(),
-            r#"{"name":"WD-GNN online","colour":"wd-gnn-online","strong":true,"points":[[0.5,1.2346],[1.0,null]],"band":null,"dashed":false}"#
+            r#"{"name":"WD-GNN online","color":"wd-gnn-online","bold":true,"points":[[0.5,1.2346],[1.0,null]],"dashed":false}"#
         );
     }
 }
