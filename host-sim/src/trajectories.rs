@@ -1,30 +1,37 @@
-//! Every robot at every tick, as comma-separated values.
+//! Trajectories as comma-separated values: one row per robot and tick.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
 
 use wdgnn_core::task::{State as _, Task as _};
 
 use crate::{
     error::Result,
     files,
-    flight::{Moment, Observer},
-    world::World,
+    flight::{Moment, Observer, Start},
+    lineup::{Lineup, ONLINE},
+    seeds::{Purpose, generator},
+    world::{Condition, World},
 };
 
-/// Writes down how every robot moves, and what it is told to do.
+/// Observer that writes the state and the command of every robot.
 #[derive(Debug)]
 pub struct Trajectories {
     path: PathBuf,
     /// Control period in seconds.
     period: f32,
+    controller: &'static str,
     text: String,
 }
 
 impl Trajectories {
-    /// Writes to `path` how robots of a task move.
+    /// Records a flight under the network that learns in flight.
     #[must_use]
     pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
-        Self { path, period: task.period(), text: String::new() }
+        Self { path, period: task.period(), controller: ONLINE, text: String::new() }
     }
 
     /// Writes the file.
@@ -36,13 +43,29 @@ impl Trajectories {
     }
 }
 
-/// What a state's numbers are called.
+/// Flies the first held-out swarm of a seed under every shown controller, and writes the trajectories.
+///
+/// # Errors
+/// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
+pub fn write<W: World>(path: &Path, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
+    let task = lineup.task()?;
+    let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
+    let mut trajectories = Trajectories::new::<W>(path.into(), &task);
+    for controller in lineup.controllers().into_iter().filter(|controller| controller.shown) {
+        trajectories.controller = controller.name;
+        let mut swarm = lineup.swarm(&controller, &start, 0)?;
+        start.fly(&task, swarm.as_mut(), &mut [&mut trajectories], &AtomicBool::new(false))?;
+    }
+    trajectories.finish()
+}
+
+/// Names of the numbers of a state.
 fn names<W: World>(numbers: usize) -> Vec<String> {
     let layout = W::layout();
-    let axis = |of: &std::ops::Range<usize>, what: &str, at: usize| {
+    let axis = |of: &std::ops::Range<usize>, quantity: &str, at: usize| {
         of.contains(&at).then(|| match ["x", "y", "z"].get(at - of.start) {
-            Some(axis) => format!("{what}_{axis}"),
-            None => format!("{what}_{}", at - of.start),
+            Some(axis) => format!("{quantity}_{axis}"),
+            None => format!("{quantity}_{}", at - of.start),
         })
     };
     let name = |at: usize| {
@@ -55,19 +78,23 @@ fn names<W: World>(numbers: usize) -> Vec<String> {
 
 impl<W: World> Observer<W> for Trajectories {
     fn see(&mut self, moment: &Moment<'_, W>) -> Result {
-        let Moment { scene, commands, .. } = moment;
+        let Moment { world, scene, commands, swarm } = moment;
+        let (tick, score) = (scene.tick, world.score(scene.tick, scene.states));
+        // Rounded to microseconds: a period of 0.01 has no exact representation.
+        let seconds = (f64::from(tick) * f64::from(self.period) * 1.0e6).round() / 1.0e6;
         for (robot, (state, command)) in scene.states.iter().zip(*commands).enumerate() {
             let (state, command) = (state.numbers(), command.as_ref());
             if self.text.is_empty() {
                 let commands = (0..command.len()).map(|at| format!("command_{at}"));
                 let names: Vec<String> =
                     names::<W>(state.as_ref().len()).into_iter().chain(commands).collect();
-                self.text = format!("tick,seconds,robot,{}\n", names.join(","));
+                self.text =
+                    format!("controller,tick,seconds,score,robot,present,honest,{}\n", names.join(","));
             }
-            // Seconds as they are said: a period of 0.01 is not exactly that.
-            let seconds = (f64::from(scene.tick) * f64::from(self.period) * 1.0e6).round() / 1.0e6;
+            let [present, honest] = [swarm.in_sky(robot), swarm.counts(robot)].map(u8::from);
             // Writing to a string cannot fail.
-            let _ = write!(self.text, "{},{seconds},{robot}", scene.tick);
+            let _ =
+                write!(self.text, "{},{tick},{seconds},{score},{robot},{present},{honest}", self.controller);
             for number in state.as_ref().iter().chain(command) {
                 let _ = write!(self.text, ",{number}");
             }

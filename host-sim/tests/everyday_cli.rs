@@ -1,6 +1,7 @@
 //! The program as people use it on an ordinary day: other files, pipes, full disks, odd numbers.
 
 use std::{
+    collections::BTreeSet,
     fs::OpenOptions,
     process::{Command, Stdio},
 };
@@ -75,10 +76,24 @@ fn trajectories_have_a_row_per_robot_and_tick() {
     let output = host_sim(folder.path(), &arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
-    let heading = "tick,seconds,robot,position_x,position_y,velocity_x,velocity_y,command_0,command_1";
+    let heading = "controller,tick,seconds,score,robot,present,honest,position_x,position_y,velocity_x,velocity_y,command_0,command_1";
     assert_eq!(csv.lines().next(), Some(heading));
     assert_eq!(csv.lines().count(), 1 + 5 * 4);
-    assert!(csv.lines().nth(5).is_some_and(|line| line.starts_with("1,0.01,0,")), "{csv}");
+    assert!(csv.lines().nth(5).is_some_and(|line| line.starts_with("wd-gnn-online,1,0.01,")), "{csv}");
+}
+
+#[test]
+fn trajectories_of_a_comparison_have_every_shown_controller() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = ["--robots", "4", "--ticks", "5", "--swarms", "1", "--trajectories", "t.csv"];
+    for (command, controllers) in [(&["flock"][..], 7), (&["fly", "--task", "coverage"], 4)] {
+        let output = host_sim(folder.path(), &[command, &small].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");
+        assert_eq!(csv.lines().count(), 1 + 5 * 4 * controllers, "{command:?}");
+        let names: BTreeSet<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        assert_eq!(names.len(), controllers, "{command:?}: {names:?}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::{
         flock_tables,
         outputs::{self, OutputArguments, Results},
         realisations,
+        records::TrajectoryArguments,
         scenario::ScenarioArguments,
         stop_on_interrupt,
         typed::Typed,
@@ -43,6 +44,7 @@ pub const SEED: u64 = 7;
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
                         host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
+                        host-sim flock --late-motors 8 --ticks 600 --trajectories late.csv\n  \
                         host-sim flock --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct FlockArguments {
@@ -91,6 +93,9 @@ pub struct FlockArguments {
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
     #[arg(long, value_name = "N", conflicts_with = "model")]
     pub realisations: Option<usize>,
+    /// Trajectories of the first swarm under every controller.
+    #[command(flatten)]
+    pub trajectories: TrajectoryArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
     /// What goes wrong on the air.
@@ -170,6 +175,7 @@ impl FlockArguments {
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         self.scenario.check()?;
         outputs.check()?;
+        self.trajectories.check()?;
         let mut over = Vec::new();
         let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {
@@ -199,6 +205,7 @@ impl FlockArguments {
             page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
         })?;
+        self.trajectories.write(&lineup, &condition, self.seed)?;
         self.scenario.save("flock", &self.scenario.typed)
     }
 

@@ -10,7 +10,7 @@ use super::{
     condition::ConditionArguments,
     flock_tables,
     outputs::{self, OutputArguments, Results},
-    records::RecordArguments,
+    records::{RecordArguments, TrajectoryArguments},
     scenario::ScenarioArguments,
     typed::Typed,
 };
@@ -61,7 +61,7 @@ pub struct FlyArguments {
     /// Online step size γ in place of the model's own.
     #[arg(long, value_name = "GAMMA")]
     pub step_size: Option<f32>,
-    /// Of the first swarm under the network that learns; with a capture, its robots speak in sealed bytes.
+    /// Files of the first swarm: the capture under the network that learns, the trajectories under every controller.
     #[command(flatten)]
     pub records: RecordArguments,
     #[command(flatten)]
@@ -123,14 +123,13 @@ impl FlyArguments {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
         let lineup = self.lineup::<W>(&condition)?;
-        if self.records.any() && lineup.models.is_empty() {
-            return Err(Error::usage(
-                "--capture and --trajectories record a network's flight: give a --model",
-            ));
+        if self.records.capture.is_some() && lineup.models.is_empty() {
+            return Err(Error::usage("--capture records the frames of a network: give a --model"));
         }
         let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));
         self.scenario.check()?;
         outputs.check()?;
+        self.records.trajectories.check()?;
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let case = Case {
@@ -145,6 +144,7 @@ impl FlyArguments {
         let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
         let digest = self.fly_online(&lineup, &condition)?;
+        self.records.trajectories.write(&lineup, &condition, self.seed)?;
         let origin = &self.scenario.origin(settled.command("fly"), lineup.words());
         let origin = &origin.clone().with_faults(&self.faults.words());
         outputs.deliver(&Results {
@@ -158,7 +158,7 @@ impl FlyArguments {
         self.scenario.save("fly", &settled)
     }
 
-    /// Flies the first swarm once more under the network that learns: its digest, and the records that were asked for.
+    /// Flies the first swarm again under the network that learns, writes the capture, and returns the digest.
     fn fly_online<W: World>(&self, lineup: &Lineup<W>, condition: &Condition) -> Result<Option<String>> {
         if lineup.models.is_empty() {
             return Ok(None);
@@ -173,7 +173,9 @@ impl FlyArguments {
         let mut swarm = lineup.swarm(&Controller::named(ONLINE)?, &start, 0)?;
         let mut digest = FlightDigest::default();
         let stop = AtomicBool::new(false);
-        let mut records = self.records.records::<W>(&task)?;
+        let capture =
+            RecordArguments { trajectories: TrajectoryArguments::default(), ..self.records.clone() };
+        let mut records = capture.records::<W>(&task)?;
         start.fly(&task, swarm.as_mut(), &mut [&mut digest, &mut records], &stop)?;
         records.finish()?;
         Ok(Some(digest.finish()))

@@ -8,10 +8,19 @@ use crate::{
     error::Result,
     files,
     flight::{Moment, Observer},
+    lineup::Lineup,
     swarm::capture::Listener,
-    trajectories::Trajectories,
-    world::World,
+    trajectories::{self, Trajectories},
+    world::{Condition, World},
 };
+
+/// File with the trajectories of a flight.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TrajectoryArguments {
+    /// Write the state and the command of every robot at every tick as CSV, for `wdgnn.plot` and `wdgnn.export`.
+    #[arg(id = "trajectories_of", long = "trajectories", value_name = "FILE")]
+    pub trajectories: Option<PathBuf>,
+}
 
 /// Files that a flight writes.
 #[derive(Args, Clone, Debug, Default)]
@@ -19,16 +28,34 @@ pub struct RecordArguments {
     /// Write every frame to a capture, for Wireshark and `host-sim sniff`.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
-    /// Write every robot at every tick as comma-separated values.
-    #[arg(id = "trajectories_of", long = "trajectories", value_name = "FILE")]
-    pub trajectories: Option<PathBuf>,
+    #[command(flatten)]
+    pub trajectories: TrajectoryArguments,
+}
+
+impl TrajectoryArguments {
+    /// Checks that the file can be written.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Write`].
+    pub fn check(&self) -> Result {
+        self.trajectories.as_deref().map_or(Ok(()), files::probe)
+    }
+
+    /// Flies the first held-out swarm of a seed under every shown controller, and writes the file.
+    ///
+    /// # Errors
+    /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
+    pub fn write<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
+        let Some(path) = &self.trajectories else { return Ok(()) };
+        trajectories::write(path, lineup, condition, seed)
+    }
 }
 
 impl RecordArguments {
     /// Returns whether a file is to be written.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.capture.is_some() || self.trajectories.is_some()
+        self.capture.is_some() || self.trajectories.trajectories.is_some()
     }
 
     /// Returns the observer that writes the files of a flight.
@@ -36,10 +63,11 @@ impl RecordArguments {
     /// # Errors
     /// [`crate::error::Error::Write`] when a file cannot be written.
     pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
-        self.trajectories.as_deref().map(files::probe).transpose()?;
+        self.trajectories.check()?;
+        let trajectories = self.trajectories.trajectories.clone();
         Ok(Records {
             listener: self.capture.clone().map(|path| Listener::new::<W>(path, task)),
-            trajectories: self.trajectories.clone().map(|path| Trajectories::new::<W>(path, task)),
+            trajectories: trajectories.map(|path| Trajectories::new::<W>(path, task)),
         })
     }
 }
