@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "module", ["wdgnn", "wdgnn.flights", "wdgnn.wire", "wdgnn.envs.arena", "wdgnn.envs.parallel", "wdgnn.envs.vector"]
+    "module", ["wdgnn", "wdgnn.flights", "wdgnn.trajectories", "wdgnn.wire", "wdgnn.envs.arena", "wdgnn.envs.parallel", "wdgnn.envs.vector"]
 )
 def test_examples_of_modules_run(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0

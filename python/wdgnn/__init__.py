@@ -7,7 +7,8 @@
 True
 
 `Swarm` flies, `Model` is a weight file, `fly` many flights at once, `wdgnn.wire` what robots say, `wdgnn.envs` environments for
-reinforcement learning, `wdgnn.torch` the same network in torch.
+reinforcement learning, `wdgnn.torch` the same network in torch. `wdgnn.plot` makes figures from files of `host-sim`, `wdgnn.export`
+writes trajectories as ROS 2 messages.
 """
 
 from ._native import PROFILES, TASKS, Error, Model, Refused, Swarm, __version__

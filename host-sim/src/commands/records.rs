@@ -52,7 +52,7 @@ impl TrajectoryArguments {
 }
 
 impl RecordArguments {
-    /// Returns whether a file is to be written.
+    /// Returns whether a flight writes any file.
     #[must_use]
     pub fn any(&self) -> bool {
         self.capture.is_some() || self.trajectories.trajectories.is_some()
