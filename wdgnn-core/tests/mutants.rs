@@ -1,4 +1,4 @@
-//! Of the tests from outside, those that are about what `cargo mutants` changes (docs/proofs.md): a third of what there is to build,
+//! Of the tests from outside, those that are about what `cargo mutants` changes (docs/verification.md): a third of what there is to build,
 //! some hundred times. Everybody else runs them as part of `main.rs`.
 
 #![forbid(unsafe_code)]
