@@ -6,7 +6,6 @@ use std::{
     sync::LazyLock,
 };
 
-use chip::chip::{Chip, Kind, reason};
 use host_sim::{
     air::options::Faults,
     chips::{
@@ -22,6 +21,7 @@ use host_sim::{
     swarm::{log::Decoder, networks::Network, on_air::Air},
     world::{Condition, World as _, flock::Flock},
 };
+use nrf52_emulator::chip::{Chip, Kind, reason};
 use wdgnn_core::{
     compact::Dot154,
     flocking::Flocking,
@@ -182,7 +182,7 @@ pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
 #[must_use]
 pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
-    let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
+    let pieces = nrf52_emulator::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
     chip.flash(&pieces);
     chip.program(SETTINGS_PAGE, &settings_page(address, 0, None, &[]));
     chip

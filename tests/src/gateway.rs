@@ -2,15 +2,15 @@
 
 use std::{collections::VecDeque, fs, path::PathBuf, sync::LazyLock};
 
-use chip::{
-    air::SECOND,
-    chip::{Kind, Restart},
-    image::symbol,
-};
 use host_sim::{
     chips,
     gateway::flight::{Flight, Settings},
     world::flock::variation,
+};
+use nrf52_emulator::{
+    air::SECOND,
+    chip::{Kind, Restart},
+    image::symbol,
 };
 use wdgnn_core::{compact::Dot154, robot, task::NodeId};
 use wdgnn_protocol::gateway::BAUD;

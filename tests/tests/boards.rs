@@ -3,7 +3,7 @@
 
 #![cfg(feature = "emulated")]
 
-use chip::{
+use nrf52_emulator::{
     MICROSECOND,
     chip::{Chip, Kind, reason},
     cpu::Size,

@@ -5,17 +5,17 @@
 
 use std::{fs, path::Path, process::Command};
 
-use chip::{
-    air::SECOND,
-    chip::{Kind, reason},
-    image::hex,
-};
 use host_sim::{
     air::station::{MASTER, frames},
     chips::{
         Flight, RELEASE, Settings,
         operator::{Rekey, Told},
     },
+};
+use nrf52_emulator::{
+    air::SECOND,
+    chip::{Kind, reason},
+    image::hex,
 };
 use system_tests::{
     chips::{self, ToldLink, told_flight, told_image},

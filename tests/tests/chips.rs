@@ -4,8 +4,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
 use host_sim::chips::{Outcome, RELEASE};
+use nrf52_emulator::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
@@ -125,7 +125,11 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
         let outcome = flight(settings).fly(|_| Ok(())).unwrap();
         let robot = &outcome.robots[2];
         assert_eq!(
-            robot.restarts.iter().filter(|restart| restart.reason == chip::chip::reason::PIN).count(),
+            robot
+                .restarts
+                .iter()
+                .filter(|restart| restart.reason == nrf52_emulator::chip::reason::PIN)
+                .count(),
             1
         );
         let back = robot.heard_at.iter().copied().find(|at| *at > 1.0).expect("it is heard again");
@@ -219,7 +223,7 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
 }
 
 /// The boot counts that a chip logs when it is started.
-fn boots(chip: &mut chip::chip::Chip, seconds: u64) -> Vec<u32> {
+fn boots(chip: &mut nrf52_emulator::chip::Chip, seconds: u64) -> Vec<u32> {
     let rtt = Rtt::new(symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
     let until = chip.now() + seconds * CYCLES_PER_SECOND;
     chip.power_on(chip.now());

@@ -11,17 +11,17 @@ use std::{
     thread,
 };
 
-use chip::{
+use host_sim::{
+    chips::{Settings, ports},
+    error::Error,
+    gateway::port,
+};
+use nrf52_emulator::{
     MICROSECOND,
     air::SECOND,
     chip::{Chip, Kind, reason},
     image,
     radio::Frame,
-};
-use host_sim::{
-    chips::{Settings, ports},
-    error::Error,
-    gateway::port,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;

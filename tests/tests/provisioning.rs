@@ -10,13 +10,13 @@ use std::{
     process::{Command, Output},
 };
 
-use chip::{
+use host_sim::swarm::log::Decoder;
+use nrf52_emulator::{
     MICROSECOND,
     chip::{Chip, Kind},
     image,
     rtt::Rtt,
 };
-use host_sim::swarm::log::Decoder;
 use system_tests::image::{KEY, alone, build_with};
 
 fn provision(arguments: &[&str]) -> Command {

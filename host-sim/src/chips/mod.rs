@@ -12,7 +12,7 @@ pub mod twin;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::{
+use nrf52_emulator::{
     air::{Air, Heard, SECOND, Station},
     chip::{Chip, Kind, Restart},
     image,

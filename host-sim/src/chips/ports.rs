@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chip::{
+use nrf52_emulator::{
     air::{Air, SECOND, Station},
     chip::Chip,
     image,

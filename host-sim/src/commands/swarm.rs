@@ -9,8 +9,8 @@ mod shown;
 
 use std::path::PathBuf;
 
-use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
+use nrf52_emulator::chip::Kind;
 use wdgnn_core::{Task as _, seal::Key};
 
 use super::{

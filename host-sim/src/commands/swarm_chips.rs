@@ -6,8 +6,8 @@ use std::{
     time::Instant,
 };
 
-use chip::chip::Kind;
 use clap::Args;
+use nrf52_emulator::chip::Kind;
 use serde::Serialize;
 use wdgnn_core::{robot, seal::Key, task::NodeId};
 
@@ -148,7 +148,8 @@ impl CodecVisitor for Prepared<'_> {
             robot::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
         };
         let interrupted = stop_on_interrupt()?;
-        let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
+        let milliseconds =
+            (RELEASE / (nrf52_emulator::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
         let seed = self.settings.seed;
         let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {

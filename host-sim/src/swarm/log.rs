@@ -9,7 +9,7 @@
 
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 
-use chip::image;
+use nrf52_emulator::image;
 use serde::Deserialize;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Images that are flashed, on chips register by register, and simulated robots in the air of real ones.
 
-use chip::chip::Kind;
+use nrf52_emulator::chip::Kind;
 
 use super::{
     super::{

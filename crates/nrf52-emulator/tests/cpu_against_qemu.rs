@@ -4,8 +4,8 @@ use crate::cpu_patterns;
 
 use std::{env, fs, iter, path::Path, process::Command};
 
-use chip::cpu::{Bus, BusFault, Cpu, Size, Stop};
 use cpu_patterns::{FLOAT, MEMORY, NARROW, STATUS, WIDE};
+use nrf52_emulator::cpu::{Bus, BusFault, Cpu, Size, Stop};
 
 const CASES: usize = 12_000;
 const SEED: u64 = 0x5eed_0000_4ad7;
@@ -127,7 +127,7 @@ fn instruction(patterns: &str, random: &mut Random) -> Vec<u16> {
         if patterns == MEMORY && [of('d'), of('l'), of('h')].contains(&Some(11)) {
             continue;
         }
-        let (known, bytes) = chip::cpu::knows(code[0], *code.last().unwrap());
+        let (known, bytes) = nrf52_emulator::cpu::knows(code[0], *code.last().unwrap());
         if again && !known {
             continue;
         }
@@ -314,7 +314,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 fn random_instructions_give_what_qemu_gives() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu_against_qemu");
     fs::create_dir_all(&folder).unwrap();
-    // Other random numbers: CPU_SEED=7 cargo test -p chip cpu_against_qemu
+    // Other random numbers: CPU_SEED=7 cargo test -p nrf52-emulator cpu_against_qemu
     let seed = env::var("CPU_SEED").map_or(SEED, |seed| seed.parse().unwrap());
     let (flash, snippets) = image(&mut Random(seed));
     fs::write(folder.join("image"), &flash).unwrap();

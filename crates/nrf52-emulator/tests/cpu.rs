@@ -2,8 +2,8 @@
 //! `cpu_against_qemu`; here are the corners by the manual's letter.
 use crate::cpu_machine;
 
-use chip::cpu::Stop;
 use cpu_machine::{CODE, Machine, RAM, STACK, STOP};
+use nrf52_emulator::cpu::Stop;
 
 /// One instruction on R0 and R1, with the carry before: R0 and the flags after.
 fn one(code: &[u16], r0: u32, r1: u32, carry: bool) -> (u32, String) {

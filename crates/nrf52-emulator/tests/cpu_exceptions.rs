@@ -1,8 +1,8 @@
 //! Exceptions, sleep and the private peripherals of the Cortex-M4F.
 use crate::cpu_machine;
 
-use chip::cpu::Stop;
 use cpu_machine::{ATTENTION, CODE, LINES, Machine, RAM, STACK, STOP, external, handler};
+use nrf52_emulator::cpu::Stop;
 
 const CFSR: u32 = 0xe000_ed28;
 const HFSR: u32 = 0xe000_ed2c;

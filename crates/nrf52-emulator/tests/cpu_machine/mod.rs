@@ -1,7 +1,7 @@
 //! A processor with memory and one peripheral, for programs written as halfwords.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use chip::cpu::{Bus, BusFault, Cpu, Size, Stop};
+use nrf52_emulator::cpu::{Bus, BusFault, Cpu, Size, Stop};
 
 pub const CODE: u32 = 0x400;
 /// Handlers of exceptions, 0x40 bytes each.
