@@ -1,199 +1,227 @@
-//! One air for many chips, each with a clock of its own.
+//! Radio medium for several chips, each with its own clock.
+//!
+//! Reference time counts femtoseconds, so that deviations of a clock cycle in parts per million are
+//! integers.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use crate::{
-    MICROSECOND,
-    chip::Chip,
-    radio::{Frame, Reception},
+    Chip, MICROSECOND,
+    peripherals::radio::{Frame, Reception},
 };
 
-/// Femtoseconds in a second: true time counts them, so that parts per million of a cycle are whole numbers.
+/// Femtoseconds per second.
 pub const SECOND: u64 = 1_000_000_000_000_000;
-/// A cycle of a clock that is right: 1/64 µs.
+/// Femtoseconds per cycle of an exact 64 MHz clock.
 const CYCLE: u64 = 15_625_000;
-/// Nobody runs ahead of the others by more: far less than the 192 µs between the beginning of a frame and anything that it
-/// does to a receiver.
+/// Maximum lead of one chip over the others: 32 µs.
+///
+/// It is shorter than a frame's header (192 µs), after which a frame first affects a synchronized
+/// receiver.
 const STEP: u64 = 32 * MICROSECOND * CYCLE;
 
-/// A chip, when it was switched on, and how its clock goes.
+/// Chip on the medium, with its power-on time and its clock deviation.
 #[derive(Debug)]
 pub struct Station {
     /// The chip.
     pub chip: Chip,
-    on: u64,
+    /// Reference time of power-on.
+    power_on_at: u64,
+    /// Femtoseconds per cycle of the chip's clock.
     cycle: u64,
     powered: bool,
 }
 
 impl Station {
-    /// A chip that is switched on at a true time and whose crystal is too fast by so many parts per million.
+    /// Creates a station that powers on at a reference time.
+    ///
+    /// `deviation_ppm` is the frequency error of the chip's clock; a positive value means too fast.
     #[must_use]
-    pub fn new(chip: Chip, on: u64, fast_ppm: f64) -> Self {
-        let cycle = (CYCLE as f64 / (1.0 + fast_ppm * 1.0e-6)).round() as u64;
-        Self { chip, on, cycle, powered: false }
+    pub fn new(chip: Chip, power_on_at: u64, deviation_ppm: f64) -> Self {
+        let cycle = (CYCLE as f64 / (1.0 + deviation_ppm * 1.0e-6)).round() as u64;
+        Self { chip, power_on_at, cycle, powered: false }
     }
 
-    /// True time of a time on the chip's clock.
+    /// Returns the reference time of a time on the chip's clock.
     #[must_use]
-    pub fn when(&self, cycles: u64) -> u64 {
-        self.on + cycles * self.cycle
+    pub fn time_at(&self, cycles: u64) -> u64 {
+        self.power_on_at + cycles * self.cycle
     }
 
-    /// The chip's clock at a true time.
+    /// Returns the time on the chip's clock, in cycles, of a reference time.
     #[must_use]
-    pub fn cycles(&self, at: u64) -> u64 {
-        at.saturating_sub(self.on) / self.cycle
+    pub fn cycles_at(&self, time: u64) -> u64 {
+        time.saturating_sub(self.power_on_at) / self.cycle
     }
 
-    /// Power goes; it does not come back.
-    pub fn switch_off(&mut self) {
-        (self.powered, self.on) = (false, u64::MAX / 2);
+    /// Switches the power off permanently.
+    pub fn power_off(&mut self) {
+        (self.powered, self.power_on_at) = (false, u64::MAX / 2);
     }
 
-    /// Whether it is on.
+    /// Returns whether the chip has power.
     #[must_use]
-    pub fn is_on(&self) -> bool {
+    pub fn is_powered(&self) -> bool {
         self.powered
     }
 }
 
-/// A frame that was sent.
+/// Transmitted frame.
 #[derive(Clone, Debug)]
-pub struct Sent {
-    /// True time of its beginning.
-    pub at: u64,
-    /// By whom; nobody's for what came from outside.
-    pub from: Option<usize>,
-    /// What.
+pub struct Transmission {
+    /// Reference time of the frame's start.
+    pub start: u64,
+    /// Index of the sending station, or `None` for an injected frame.
+    pub sender: Option<usize>,
+    /// Bytes after the length byte, without the CRC.
     pub content: Arc<[u8]>,
-    /// How many stations it reached.
-    pub reached: usize,
+    /// Number of powered stations in range.
+    pub receivers: usize,
 }
 
-/// A frame that reached a station.
+/// Frame at one station, with its result.
 #[derive(Clone, Debug)]
-pub struct Heard {
-    /// True time of its end.
-    pub at: u64,
-    /// True time of its beginning.
-    pub began: u64,
-    /// By whom.
-    pub by: usize,
-    /// What became of it.
+pub struct Arrival {
+    /// Reference time of the frame's start.
+    pub start: u64,
+    /// Reference time of the frame's end.
+    pub end: u64,
+    /// Index of the receiving station.
+    pub receiver: usize,
+    /// Result.
     pub reception: Reception,
-    /// What it carried.
+    /// Bytes after the length byte, without the CRC.
     pub content: Arc<[u8]>,
 }
 
-/// The air.
+/// Radio medium.
 #[derive(Default)]
 pub struct Air {
-    /// The chips.
+    /// Chips on the medium.
     pub stations: Vec<Station>,
-    /// Who reaches whom: `reaches[from][to]`; without an entry, everybody.
-    pub reaches: Vec<Vec<bool>>,
-    /// Frames sent, in order of the steps in which they began.
-    pub sent: Vec<Sent>,
-    /// Frames that reached somebody.
-    pub heard: Vec<Heard>,
-    /// Asked for every frame at every receiver: whether it is lost on its way.
-    pub lose: Option<Box<dyn FnMut() -> bool>>,
-    /// Frames on their way from outside: when, and to whom.
-    outside: Vec<(u64, Option<usize>, Frame)>,
+    /// Matrix `in_range[sender][receiver]`. Pairs without an entry are in range.
+    pub in_range: Vec<Vec<bool>>,
+    /// Transmitted frames, in order of the simulation step in which they start.
+    ///
+    /// The caller may drain it.
+    pub transmissions: Vec<Transmission>,
+    /// Frames at receivers, with their results. The caller may drain it.
+    pub arrivals: Vec<Arrival>,
+    /// Loss model: called for each frame at each receiver, `true` drops the frame.
+    ///
+    /// Not called for injected frames.
+    pub drop_frame: Option<Box<dyn FnMut() -> bool>>,
+    /// Injected frames that have not started, with start time and receiver.
+    injected_frames: Vec<(u64, Option<usize>, Frame)>,
     now: u64,
 }
 
-impl std::fmt::Debug for Air {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Air {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Air").field("now", &self.now).finish_non_exhaustive()
     }
 }
 
 impl Air {
-    /// True time, in femtoseconds.
+    /// Returns the reference time in femtoseconds.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Somebody else sends a frame, to one station or to all.
-    pub fn inject(&mut self, at: u64, to: Option<usize>, frame: Frame) {
-        self.outside.push((at.max(self.now), to, frame));
-        self.outside.sort_by_key(|(at, ..)| *at);
+    /// Transmits a frame that no station sends, to one station or to all (`None`).
+    ///
+    /// It starts at the reference time `start`, or now if that has passed.
+    pub fn inject(&mut self, start: u64, receiver: Option<usize>, frame: Frame) {
+        self.injected_frames.push((start.max(self.now), receiver, frame));
+        self.injected_frames.sort_by_key(|(start, ..)| *start);
     }
 
-    fn reaches(&self, from: usize, to: usize) -> bool {
-        from != to && self.reaches.get(from).and_then(|row| row.get(to)).copied().unwrap_or(true)
+    fn is_in_range(&self, sender: usize, receiver: usize) -> bool {
+        let entry = self.in_range.get(sender).and_then(|row| row.get(receiver));
+        sender != receiver && entry.copied().unwrap_or(true)
     }
 
-    /// Runs everybody until a true time.
+    /// Runs all chips until a reference time.
     pub fn run(&mut self, until: u64) {
         while self.now < until {
-            let target = self.target(until);
+            let end = self.step_end(until);
             for station in &mut self.stations {
-                if station.on <= target {
+                if station.power_on_at <= end {
                     if !station.powered {
                         station.powered = true;
                         station.chip.power_on(0);
                     }
-                    station.chip.run(station.cycles(target));
+                    station.chip.run(station.cycles_at(end));
                 }
             }
-            self.now = target;
-            self.carry();
+            self.now = end;
+            self.deliver_injected();
+            self.deliver_transmitted();
+            self.collect_arrivals();
         }
     }
 
-    /// How far everybody may run: a step, or until the first who has something to do.
-    fn target(&self, until: u64) -> u64 {
-        let busy = self.stations.iter().map(|station| match station.chip.asleep_until() {
-            _ if !station.powered => station.on,
-            Some(cycles) => station.when(cycles.min(u64::MAX / station.cycle / 2)),
+    /// Returns the end of the next step.
+    ///
+    /// A step takes [`STEP`], or longer if all chips sleep longer.
+    fn step_end(&self, until: u64) -> u64 {
+        let active = self.stations.iter().map(|station| match station.chip.asleep_until() {
+            _ if !station.powered => station.power_on_at,
+            Some(cycles) => station.time_at(cycles.min(u64::MAX / station.cycle / 2)),
             None => self.now,
         });
-        let outside = self.outside.first().map(|(at, ..)| *at);
-        let first = busy.chain(outside).min().unwrap_or(until);
+        let injected = self.injected_frames.first().map(|(start, ..)| *start);
+        let first = active.chain(injected).min().unwrap_or(until);
         until.min(first.max(self.now + STEP))
     }
 
-    fn carry(&mut self) {
-        while let Some((at, to, frame)) = self.outside.first().cloned().filter(|(at, ..)| *at <= self.now) {
-            self.outside.remove(0);
-            let mut reached = 0;
+    fn deliver_injected(&mut self) {
+        while self.injected_frames.first().is_some_and(|(start, ..)| *start <= self.now) {
+            let (start, receiver, frame) = self.injected_frames.remove(0);
+            let mut receivers = 0;
             for (index, station) in self.stations.iter_mut().enumerate() {
-                if station.powered && to.is_none_or(|to| to == index) {
-                    let begins = station.cycles(at);
-                    station.chip.parts().radio.arrive(begins, frame.clone());
-                    reached += 1;
+                if station.powered && receiver.is_none_or(|receiver| receiver == index) {
+                    let start = station.cycles_at(start);
+                    station.chip.peripherals().radio.receive(start, frame.clone());
+                    receivers += 1;
                 }
             }
-            self.sent.push(Sent { at, from: None, content: frame.content, reached });
+            self.transmissions.push(Transmission { start, sender: None, content: frame.content, receivers });
         }
-        for from in 0..self.stations.len() {
-            for (cycles, frame) in std::mem::take(&mut self.stations[from].chip.parts().radio.sent) {
-                let at = self.stations[from].when(cycles);
-                let mut reached = 0;
-                for to in 0..self.stations.len() {
-                    if self.reaches(from, to) && self.stations[to].powered {
-                        let station = &mut self.stations[to];
-                        let begins = station.cycles(at);
-                        reached += 1;
-                        if !self.lose.as_mut().is_some_and(|lose| lose()) {
-                            station.chip.parts().radio.arrive(begins, frame.clone());
+    }
+
+    fn deliver_transmitted(&mut self) {
+        for sender in 0..self.stations.len() {
+            let frames = std::mem::take(&mut self.stations[sender].chip.peripherals().radio.tx_frames);
+            for (cycles, frame) in frames {
+                let start = self.stations[sender].time_at(cycles);
+                let mut receivers = 0;
+                for receiver in 0..self.stations.len() {
+                    if self.is_in_range(sender, receiver) && self.stations[receiver].powered {
+                        let station = &mut self.stations[receiver];
+                        let start = station.cycles_at(start);
+                        receivers += 1;
+                        if !self.drop_frame.as_mut().is_some_and(|drop_frame| drop_frame()) {
+                            station.chip.peripherals().radio.receive(start, frame.clone());
                         }
                     }
                 }
-                self.sent.push(Sent { at, from: Some(from), content: frame.content, reached });
+                let (sender, content) = (Some(sender), frame.content);
+                self.transmissions.push(Transmission { start, sender, content, receivers });
             }
         }
-        for (by, station) in self.stations.iter_mut().enumerate() {
+    }
+
+    fn collect_arrivals(&mut self) {
+        for (receiver, station) in self.stations.iter_mut().enumerate() {
             let now = station.chip.now();
-            let radio = &mut station.chip.parts().radio;
-            radio.settle(now);
-            for (cycles, reception, frame) in std::mem::take(&mut radio.outcomes) {
-                let (at, began) = (station.when(cycles), station.when(cycles.saturating_sub(frame.takes())));
-                self.heard.push(Heard { at, began, by, reception, content: frame.content });
+            let radio = &mut station.chip.peripherals().radio;
+            radio.remove_ended(now);
+            for (cycles, reception, frame) in std::mem::take(&mut radio.receptions) {
+                let start = station.time_at(cycles.saturating_sub(frame.duration()));
+                let end = station.time_at(cycles);
+                self.arrivals.push(Arrival { start, end, receiver, reception, content: frame.content });
             }
         }
     }

@@ -1,31 +1,23 @@
-//! One chip: processor, memory and peripherals on one clock.
-
-use std::collections::VecDeque;
+//! Chip: processor, memory and peripherals on one clock.
 
 use crate::{
-    block::{Context, Peripheral, Plain},
-    clock::Clock,
-    cpu::{Bus, BusFault, Cpu, Size, Stop},
-    memory::{Memory, RAM, UICR},
-    nvmc::Nvmc,
-    ppi::Ppi,
-    radio::Radio,
-    rtc::Rtc,
-    small::{Ecb, Rng, Wdt},
-    timer::Timer,
-    uarte::Uarte,
+    cpu::{Cpu, Size, StopReason},
+    image::Segment,
+    memory::{Memory, RAM_FILL},
+    peripherals::Peripherals,
+    system::{System, SystemBus},
 };
 
-/// Which chip.
+/// Emulated part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// 1 MiB of flash, 256 KiB of RAM.
+pub enum Part {
+    /// nRF52840: 1 MiB of flash, 256 KiB of RAM.
     Nrf52840,
-    /// 512 KiB of flash, 128 KiB of RAM.
+    /// nRF52833: 512 KiB of flash, 128 KiB of RAM.
     Nrf52833,
 }
 
-impl Kind {
+impl Part {
     fn memory(self) -> Memory {
         match self {
             Self::Nrf52840 => Memory::new(1024 << 10, 256 << 10),
@@ -33,8 +25,10 @@ impl Kind {
         }
     }
 
-    /// INFO.PART and INFO.VARIANT (product specification, FICR): build codes with the improved access port protection.
-    fn information(self) -> [(u32, u32); 2] {
+    /// Offsets and values of INFO.PART and INFO.VARIANT in FICR.
+    ///
+    /// The build codes are revisions with improved access port protection.
+    fn info(self) -> [(u32, u32); 2] {
         let (part, variant) = match self {
             Self::Nrf52840 => (0x0005_2840, u32::from_be_bytes(*b"AAF0")),
             Self::Nrf52833 => (0x0005_2833, u32::from_be_bytes(*b"AAB0")),
@@ -43,419 +37,264 @@ impl Kind {
     }
 }
 
-/// RESETREAS: why a chip starts.
-pub mod reason {
-    /// By its reset pin.
+/// Bits of RESETREAS: causes of a reset.
+pub mod reset_reason {
+    /// RESETPIN: reset pin.
     pub const PIN: u32 = 1;
-    /// By its watchdog.
+    /// DOG: watchdog timeout.
     pub const WATCHDOG: u32 = 2;
-    /// By its program.
+    /// SREQ: soft reset by AIRCR.SYSRESETREQ.
     pub const SOFTWARE: u32 = 4;
-    /// Because the processor could not go on.
+    /// LOCKUP: processor lockup, or an instruction that is not emulated.
     pub const LOCKUP: u32 = 8;
 }
 
-macro_rules! peripherals {
-    ($($page:literal $field:ident: $kind:ty, $irq:literal;)*) => {
-        /// All peripherals, by the page that each lies in; the others are only remembered.
-        #[derive(Debug, Default)]
-        pub struct Peripherals {
-            $(#[doc = stringify!($kind)] pub $field: $kind,)*
-            others: std::collections::BTreeMap<u32, Plain>,
-        }
-
-        impl Peripherals {
-            fn at(&mut self, page: u32) -> &mut dyn Peripheral {
-                match page {
-                    $($page => &mut self.$field,)*
-                    _ => self.others.entry(page).or_default(),
-                }
-            }
-
-            fn due(&self) -> Option<(u64, u32)> {
-                let mut first: Option<(u64, u32)> = None;
-                $(
-                    if let Some(at) = self.$field.due() && first.is_none_or(|(known, _)| at < known) {
-                        first = Some((at, $page));
-                    }
-                )*
-                first
-            }
-
-            fn lines(&mut self) -> u64 {
-                let mut lines = 0;
-                $(lines |= u64::from(self.$field.block().line()) << $irq;)*
-                lines
-            }
-        }
-    };
-}
-
-peripherals! {
-    0x4000_0000 clock: Clock, 0;
-    0x4000_1000 radio: Radio, 1;
-    0x4000_2000 uarte: Uarte, 2;
-    0x4000_8000 timer0: Timer, 8;
-    0x4000_9000 timer1: Timer, 9;
-    0x4000_a000 timer2: Timer, 10;
-    0x4000_d000 rng: Rng, 13;
-    0x4000_e000 ecb: Ecb, 14;
-    0x4001_0000 wdt: Wdt, 16;
-    0x4001_1000 rtc1: Rtc, 17;
-    0x4001_a000 timer3: Timer, 26;
-    0x4001_b000 timer4: Timer, 27;
-    0x4001_e000 nvmc: Nvmc, 63;
-    0x4001_f000 ppi: Ppi, 62;
-}
-
-/// Everything around the processor.
-#[derive(Debug)]
-struct Inside {
-    memory: Memory,
-    parts: Peripherals,
-    /// The time, in cycles.
-    now: u64,
-    /// Peripherals were touched: the processor's caller looks when something is due next.
-    touched: bool,
-    /// A write to flash while writing was off, or to nowhere.
-    complaints: Vec<String>,
-}
-
-impl Inside {
-    /// Does what is due until then, in order.
-    fn elapse(&mut self, until: u64) {
-        while let Some((at, page)) = self.parts.due().filter(|(at, _)| *at <= until) {
-            let mut context = Context { at, memory: &mut self.memory, raised: Vec::new() };
-            self.parts.at(page).elapse(&mut context);
-            let raised = context.raised;
-            self.spread(page, raised, at);
-        }
-    }
-
-    /// Events and what the interconnect makes of them.
-    fn spread(&mut self, page: u32, raised: Vec<u8>, at: u64) {
-        let mut events: VecDeque<(u32, u8)> = raised.into_iter().map(|event| (page, event)).collect();
-        while let Some((page, event)) = events.pop_front() {
-            self.parts.at(page).block().happen(event);
-            for task in self.parts.ppi.tasks(page + 0x100 + 4 * u32::from(event)) {
-                let (page, offset) = (task & !0xfff, task & 0xfff);
-                let mut context = Context { at, memory: &mut self.memory, raised: Vec::new() };
-                self.parts.at(page).task(offset, &mut context);
-                events.extend(context.raised.into_iter().map(|event| (page, event)));
-            }
-        }
-    }
-}
-
-/// What the processor sees.
-struct Seen<'a> {
-    inside: &'a mut Inside,
-    /// The processor's own time.
-    at: u64,
-    /// Nothing is due before: an access in an instruction that takes longer happens before what is due then.
-    until: u64,
-}
-
-impl Bus for Seen<'_> {
-    #[inline]
-    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusFault> {
-        if address < 0x4000_0000 {
-            return self.inside.memory.load(address, size);
-        }
-        if address >= 0x6000_0000 {
-            return Err(BusFault { address });
-        }
-        let (page, offset) = (address & !0xfff, address & 0xffc);
-        let part = self.inside.parts.at(page);
-        part.reading(offset, self.at);
-        let word = part.block().load(offset) >> (8 * (address & 3));
-        Ok(match size {
-            Size::Byte => word & 0xff,
-            Size::Half => word & 0xffff,
-            Size::Word => word,
-        })
-    }
-
-    #[inline]
-    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusFault> {
-        if (RAM..0x4000_0000).contains(&address) {
-            return self.inside.memory.store_ram(address, size, value);
-        }
-        if address < RAM {
-            let Inside { memory, parts, complaints, .. } = &mut *self.inside;
-            let flash = (address as usize) < memory.flash.len() || (UICR..RAM).contains(&address);
-            if !flash || !matches!(size, Size::Word) || !parts.nvmc.write(self.at, memory, address, value) {
-                complaints.push(format!("a write to {address:#010x}, which is not open for writing"));
-                return Err(BusFault { address });
-            }
-            self.inside.touched = true;
-            return Ok(());
-        }
-        if address >= 0x6000_0000 {
-            return Err(BusFault { address });
-        }
-        self.inside.touched = true;
-        let (page, offset) = (address & !0xfff, address & 0xffc);
-        // GPIO has no tasks.
-        let is_task = offset < 0x100 && page < 0x5000_0000;
-        if is_task && value & 1 == 0 {
-            return Ok(());
-        }
-        let mut context = Context { at: self.at, memory: &mut self.inside.memory, raised: Vec::new() };
-        let part = self.inside.parts.at(page);
-        if is_task {
-            part.task(offset, &mut context);
-        } else {
-            part.block().store(offset, value);
-            part.written(offset, value, &mut context);
-        }
-        let raised = context.raised;
-        self.inside.spread(page, raised, self.at);
-        Ok(())
-    }
-
-    #[inline]
-    fn fetch(&mut self, address: u32) -> Result<u16, BusFault> {
-        self.inside.memory.load(address, Size::Half).map(|half| half as u16)
-    }
-
-    fn time(&mut self, cycles: u64) {
-        self.at = cycles.min(self.until);
-    }
-
-    fn lines(&mut self) -> Option<u64> {
-        self.inside.touched.then(|| self.inside.parts.lines())
-    }
-
-    fn attention(&mut self) -> bool {
-        std::mem::take(&mut self.inside.touched)
-    }
-}
-
-/// What it costs that flash is slower than the processor: cycles per 16 instructions on top of the processor's own.
-/// With the instruction cache on, its misses; with it off, two wait states for every fetch of 32 bits and more for what is not
-/// straight ahead. Both from what was seen: 1.72 and about 3 cycles per instruction.
-const CACHED_16: u64 = 2;
-const UNCACHED_16: u64 = 22;
-
-/// How a program came to an end, before the chip was reset for it.
+/// Reset of a chip after power-on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restart {
-    /// When, in cycles.
+pub struct Reset {
+    /// Time in cycles.
     pub at: u64,
-    /// RESETREAS.
+    /// Bit of [`reset_reason`].
     pub reason: u32,
-    /// A sentence.
-    pub how: String,
+    /// Cause in words.
+    pub description: String,
 }
 
-/// A chip.
+/// Flash wait states per 16 instructions with the instruction cache enabled.
+///
+/// Accounts for cache misses. Together with [`crate::cpu`]'s cycles, typical firmware takes 1.72
+/// cycles per instruction.
+const CACHED_WAIT_PER_16: u64 = 2;
+/// Flash wait states per 16 instructions with the instruction cache disabled.
+///
+/// Accounts for two wait states per 32-bit fetch, and more after branches: about 3 cycles per
+/// instruction.
+const UNCACHED_WAIT_PER_16: u64 = 22;
+
+/// Emulated chip.
 #[derive(Debug)]
 pub struct Chip {
     cpu: Cpu,
-    inside: Inside,
-    kind: Kind,
-    /// Where the vector table is that a reset begins with.
-    table: u32,
-    /// Cycles that the processor was awake.
-    pub busy: u64,
-    /// How often it was reset, and why.
-    pub restarts: Vec<Restart>,
+    system: System,
+    part: Part,
+    /// Address of the vector table that a reset loads.
+    vector_table: u32,
+    /// Cycles in which the processor did not sleep.
+    pub active_cycles: u64,
+    /// Resets since the chip was created, without power-on resets.
+    pub resets: Vec<Reset>,
 }
 
 impl Chip {
-    /// A chip with an address of its own, without power.
+    /// Creates a chip without power and with erased flash.
+    ///
+    /// `device_id` becomes DEVICEID and DEVICEADDR in FICR and seeds the random number generator.
     #[must_use]
-    pub fn new(kind: Kind, device: u64) -> Self {
-        let mut memory = kind.memory();
+    pub fn new(part: Part, device_id: u64) -> Self {
+        let mut memory = part.memory();
         let flash_bytes = memory.flash.len() as u32;
-        let mut fact = |offset: u32, value: u32| {
+        let mut set_ficr = |offset: u32, value: u32| {
             memory.ficr[offset as usize..][..4].copy_from_slice(&value.to_le_bytes());
         };
-        kind.information().into_iter().for_each(|(offset, value)| fact(offset, value));
+        part.info().into_iter().for_each(|(offset, value)| set_ficr(offset, value));
         // DEVICEID and DEVICEADDR.
         for offset in [0x60, 0xa4] {
-            fact(offset, device as u32);
-            fact(offset + 4, (device >> 32) as u32);
+            set_ficr(offset, device_id as u32);
+            set_ficr(offset + 4, (device_id >> 32) as u32);
         }
-        let mut parts = Peripherals::default();
-        parts.rng.seed(device.wrapping_mul(0xd134_2543_de82_ef95));
-        parts.rtc1.cycles_per_4096 = 4096 * 15_625 / 8;
-        let inside = Inside { memory, parts, now: 0, touched: false, complaints: Vec::new() };
+        let mut peripherals = Peripherals::default();
+        peripherals.rng.seed(device_id.wrapping_mul(0xd134_2543_de82_ef95));
+        // 64 MHz / 32.768 kHz = 15,625 / 8.
+        peripherals.rtc1.cycles_per_4096_ticks = 4096 * 15_625 / 8;
+        let system =
+            System { memory, peripherals, now: 0, peripheral_written: false, illegal_writes: Vec::new() };
         let cpu = Cpu::new(flash_bytes);
-        Self { cpu, inside, kind, table: 0, busy: 0, restarts: Vec::new() }
+        Self { cpu, system, part, vector_table: 0, active_cycles: 0, resets: Vec::new() }
     }
 
-    /// Bytes of a stack between two addresses that were ever written: RAM is full of what nobody wrote at first.
+    /// Returns the number of bytes that a stack between two addresses has used.
+    ///
+    /// Counts from `top` down to the lowest byte that differs from [`RAM_FILL`].
     #[must_use]
     pub fn stack_used(&self, bottom: u32, top: u32) -> u32 {
-        let untouched = (bottom..top).take_while(|address| {
-            self.inside.memory.load(*address, Size::Byte) == Ok(u32::from(crate::memory::UNTOUCHED))
-        });
-        top - bottom - untouched.count() as u32
+        let unused = (bottom..top)
+            .take_while(|address| self.system.memory.load(*address, Size::Byte) == Ok(u32::from(RAM_FILL)));
+        top - bottom - unused.count() as u32
     }
 
-    /// Writes an image, as a programmer does.
-    pub fn flash(&mut self, image: &[crate::image::Piece]) {
+    /// Writes an image to flash and UICR, as a programmer does.
+    pub fn flash(&mut self, image: &[Segment]) {
         for (address, bytes) in image {
             self.program(*address, bytes);
         }
     }
 
-    /// Writes to flash or user information, as a programmer does.
+    /// Writes bytes to flash or UICR, as a programmer does.
+    ///
+    /// Bytes for other addresses are ignored.
     pub fn program(&mut self, address: u32, bytes: &[u8]) {
         for (index, byte) in (0..).zip(bytes) {
-            if let Some(slot) = self.inside.memory.kept_mut(address + index) {
+            if let Some(slot) = self.system.memory.nonvolatile_mut(address + index) {
                 *slot = *byte;
             }
         }
-        self.cpu.forget(address, bytes.len() as u32);
+        self.cpu.invalidate_code(address, bytes.len() as u32);
     }
 
-    /// Which chip it is.
+    /// Returns the emulated part.
     #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub fn part(&self) -> Part {
+        self.part
     }
 
-    /// Flash, RAM and information.
+    /// Returns flash, RAM, FICR and UICR.
     #[must_use]
     pub fn memory(&self) -> &Memory {
-        &self.inside.memory
+        &self.system.memory
     }
 
-    /// The same, to change: what a debug probe can do.
+    /// Returns memory for modification, as a debug probe does.
+    ///
+    /// Code in flash must be changed with [`Chip::program`], which invalidates decoded
+    /// instructions.
     pub fn memory_mut(&mut self) -> &mut Memory {
-        &mut self.inside.memory
+        &mut self.system.memory
     }
 
-    /// Its peripherals.
-    pub fn parts(&mut self) -> &mut Peripherals {
-        &mut self.inside.parts
+    /// Returns the peripherals.
+    pub fn peripherals(&mut self) -> &mut Peripherals {
+        &mut self.system.peripherals
     }
 
-    /// The processor.
+    /// Returns the processor.
     #[must_use]
     pub fn cpu(&self) -> &Cpu {
         &self.cpu
     }
 
-    /// The time since power came, in cycles.
+    /// Returns the time in cycles of the chip's clock.
     #[must_use]
     pub fn now(&self) -> u64 {
-        self.inside.now
+        self.system.now
     }
 
-    /// What the program did that no program should.
+    /// Returns descriptions of all rejected writes to addresses below RAM.
+    ///
+    /// These are writes to FICR, to unmapped addresses, and to flash or UICR without
+    /// NVMC.CONFIG.WEN.
     #[must_use]
-    pub fn complaints(&self) -> &[String] {
-        &self.inside.complaints
+    pub fn illegal_writes(&self) -> &[String] {
+        &self.system.illegal_writes
     }
 
-    /// From now on every reset begins with the vector table at this address, as behind a bootloader, which takes no time here.
-    pub fn boot_from(&mut self, table: u32) {
-        self.table = table;
+    /// Makes every later reset start from the vector table at `vector_table`.
+    ///
+    /// Emulates a bootloader that jumps to the image without delay. VTOR remains 0.
+    pub fn boot_from(&mut self, vector_table: u32) {
+        self.vector_table = vector_table;
     }
 
-    /// Power comes, at a time on its clock.
-    pub fn power_on(&mut self, at: u64) {
-        self.inside.now = at;
-        self.cpu.cycles = at;
-        self.reset(0);
+    /// Performs a power-on reset at a time on the chip's clock.
+    pub fn power_on(&mut self, now: u64) {
+        self.system.now = now;
+        self.cpu.cycles = now;
+        self.reset_all(0);
     }
 
-    /// The reset pin is pulled.
-    pub fn pull_reset(&mut self) {
-        self.restart(reason::PIN, "its reset pin was pulled".into());
+    /// Performs a pin reset.
+    pub fn pin_reset(&mut self) {
+        self.reset(reset_reason::PIN, "pin reset".into());
     }
 
-    fn restart(&mut self, reason: u32, how: String) {
-        self.restarts.push(Restart { at: self.inside.now, reason, how });
-        self.cpu.cycles = self.inside.now;
-        self.reset(reason);
+    fn reset(&mut self, reason: u32, description: String) {
+        self.resets.push(Reset { at: self.system.now, reason, description });
+        self.cpu.cycles = self.system.now;
+        self.reset_all(reason);
     }
 
-    fn reset(&mut self, reason: u32) {
-        let parts = &mut self.inside.parts;
-        let watchdog = reason == reason::SOFTWARE || reason == reason::LOCKUP;
-        let (mut clock, mut radio, mut uarte) = (
-            std::mem::take(&mut parts.clock),
-            std::mem::take(&mut parts.radio),
-            std::mem::take(&mut parts.uarte),
-        );
-        let (mut rng, mut nvmc) = (std::mem::take(&mut parts.rng), std::mem::take(&mut parts.nvmc));
-        let (wdt, ecb) = (std::mem::take(&mut parts.wdt), std::mem::take(&mut parts.ecb));
-        let slow = parts.rtc1.cycles_per_4096;
+    /// Resets the processor and the peripherals.
+    ///
+    /// A frame in transmission is not truncated: other radios have already received it as a whole.
+    fn reset_all(&mut self, reason: u32) {
+        let peripherals = &mut self.system.peripherals;
+        let keeps_watchdog = reason == reset_reason::SOFTWARE || reason == reset_reason::LOCKUP;
+        let Peripherals { mut clock, mut radio, mut uarte, mut rng, mut nvmc, wdt, ecb, rtc1, .. } =
+            std::mem::take(peripherals);
         clock.reset(reason);
         radio.reset();
         uarte.reset();
         rng.reset();
         nvmc.reset();
-        *parts = Peripherals { clock, radio, uarte, rng, nvmc, ..Peripherals::default() };
-        parts.rtc1.cycles_per_4096 = slow;
-        parts.ecb.broken = ecb.broken;
-        if watchdog {
-            parts.wdt = wdt;
+        (peripherals.clock, peripherals.radio, peripherals.uarte) = (clock, radio, uarte);
+        (peripherals.rng, peripherals.nvmc) = (rng, nvmc);
+        peripherals.rtc1.cycles_per_4096_ticks = rtc1.cycles_per_4096_ticks;
+        peripherals.ecb.unresponsive = ecb.unresponsive;
+        if keeps_watchdog {
+            peripherals.wdt = wdt;
         }
-        // A frame that was being sent is broken off; the air knows it already as whole, which is one in a flight.
-        let mut seen = Seen { at: self.inside.now, until: u64::MAX, inside: &mut self.inside };
-        self.cpu.reset_to(&mut seen, self.table);
+        let mut bus = SystemBus { now: self.system.now, next_due: u64::MAX, system: &mut self.system };
+        self.cpu.reset_to(&mut bus, self.vector_table);
     }
 
-    /// Runs until a time on its clock.
+    /// Runs until a time on the chip's clock, in cycles.
     pub fn run(&mut self, until: u64) {
-        while self.inside.now < until {
-            self.inside.elapse(self.inside.now);
-            if std::mem::take(&mut self.inside.parts.wdt.bitten) {
-                self.restart(reason::WATCHDOG, format!("its watchdog bit at {:#010x}", self.cpu.pc()));
+        while self.system.now < until {
+            self.system.advance(self.system.now);
+            if std::mem::take(&mut self.system.peripherals.wdt.timed_out) {
+                let description = format!("watchdog timeout at {:#010x}", self.cpu.pc());
+                self.reset(reset_reason::WATCHDOG, description);
                 continue;
             }
-            let lines = self.inside.parts.lines();
+            let lines = self.system.peripherals.interrupt_lines();
             for irq in 0..64 {
-                self.cpu.line(irq, lines >> irq & 1 != 0);
+                self.cpu.set_interrupt_line(irq, lines >> irq & 1 != 0);
             }
-            let next = self.inside.parts.due().map_or(until, |(at, _)| at.min(until));
-            // While flash is written, the processor stands still; the peripherals do not.
-            let stands = self.inside.parts.nvmc.stands_until;
-            if stands > self.cpu.cycles {
-                self.busy += stands - self.cpu.cycles;
-                self.cpu.cycles = stands;
+            let next = self.system.peripherals.next_due().map_or(until, |(at, _)| at.min(until));
+            // A flash operation stalls the processor, but not the peripherals.
+            let stalled_until = self.system.peripherals.nvmc.stalled_until;
+            if stalled_until > self.cpu.cycles {
+                self.active_cycles += stalled_until - self.cpu.cycles;
+                self.cpu.cycles = stalled_until;
             }
-            if self.cpu.cycles > self.inside.now {
-                self.inside.now = next.min(self.cpu.cycles).max(self.inside.now + 1).min(until.max(next));
+            if self.cpu.cycles > self.system.now {
+                self.system.now = next.min(self.cpu.cycles).max(self.system.now + 1).min(until.max(next));
                 continue;
             }
-            if self.cpu.asleep() {
-                self.inside.now = next.max(self.inside.now + 1);
-                self.cpu.cycles = self.inside.now;
+            if self.cpu.is_asleep() {
+                self.system.now = next.max(self.system.now + 1);
+                self.cpu.cycles = self.system.now;
                 continue;
             }
-            self.execute(next.max(self.inside.now + 1));
+            self.execute(next.max(self.system.now + 1));
         }
     }
 
+    /// Executes instructions until `until`, a write to a peripheral, sleep or a reset.
     fn execute(&mut self, until: u64) {
         let (cycles, instructions) = (self.cpu.cycles, self.cpu.instructions);
-        let mut seen = Seen { at: cycles, until, inside: &mut self.inside };
-        let ended = self.cpu.run(&mut seen, until);
-        let per_16 = if self.inside.parts.nvmc.cached() { CACHED_16 } else { UNCACHED_16 };
-        self.cpu.cycles += (self.cpu.instructions - instructions) * per_16 / 16;
-        for (address, bytes) in std::mem::take(&mut self.inside.parts.nvmc.changed) {
-            self.cpu.forget(address, bytes);
+        let mut bus = SystemBus { now: cycles, next_due: until, system: &mut self.system };
+        let result = self.cpu.run(&mut bus, until);
+        let nvmc = &mut self.system.peripherals.nvmc;
+        let wait_per_16 = if nvmc.cache_enabled() { CACHED_WAIT_PER_16 } else { UNCACHED_WAIT_PER_16 };
+        self.cpu.cycles += (self.cpu.instructions - instructions) * wait_per_16 / 16;
+        for (address, bytes) in std::mem::take(&mut nvmc.modified_ranges) {
+            self.cpu.invalidate_code(address, bytes);
         }
-        self.busy += self.cpu.cycles - cycles;
-        self.inside.now = self.inside.now.max(self.cpu.cycles.min(until)).max(cycles + 1);
-        match ended {
+        self.active_cycles += self.cpu.cycles - cycles;
+        self.system.now = self.system.now.max(self.cpu.cycles.min(until)).max(cycles + 1);
+        match result {
             Ok(()) => {}
-            Err(Stop::ResetRequested) => self.restart(reason::SOFTWARE, "its program asked for it".into()),
-            Err(stop) => self.restart(reason::LOCKUP, format!("{stop:?}")),
+            Err(StopReason::ResetRequested) => self.reset(reset_reason::SOFTWARE, "soft reset".into()),
+            Err(stop) => self.reset(reset_reason::LOCKUP, stop.to_string()),
         }
     }
 
-    /// Asleep until then, if it is.
+    /// Returns the time of the next timed action, if the processor sleeps.
+    ///
+    /// The time is `u64::MAX` if no action is scheduled.
     #[must_use]
     pub fn asleep_until(&self) -> Option<u64> {
-        let lines = self.cpu.asleep() && self.cpu.cycles <= self.inside.now;
-        lines.then(|| self.inside.parts.due().map_or(u64::MAX, |(at, _)| at))
+        let asleep = self.cpu.is_asleep() && self.cpu.cycles <= self.system.now;
+        asleep.then(|| self.system.peripherals.next_due().map_or(u64::MAX, |(at, _)| at))
     }
 }

@@ -1,115 +1,120 @@
-//! Flash, RAM and the two pages of information registers.
+//! Flash, RAM and the information registers FICR and UICR.
 
-use crate::cpu::{BusFault, Size};
+use crate::cpu::{BusError, Size};
 
-/// Where RAM begins.
-pub const RAM: u32 = 0x2000_0000;
-/// Factory information.
-pub const FICR: u32 = 0x1000_0000;
-/// User information, kept like flash.
-pub const UICR: u32 = 0x1000_1000;
+/// First address of RAM.
+pub const RAM_BASE: u32 = 0x2000_0000;
+/// First address of the factory information configuration registers.
+pub const FICR_BASE: u32 = 0x1000_0000;
+/// First address of the user information configuration registers.
+pub const UICR_BASE: u32 = 0x1000_1000;
 const INFORMATION_BYTES: u32 = 0x1000;
-/// Bytes in a page of flash (product specification, NVMC).
+/// Bytes per flash page (product specification, "NVMC").
 pub const PAGE_BYTES: u32 = 4096;
 
-/// RAM after power came. Not zero: a program that counts on zeros must be found out.
-pub const UNTOUCHED: u8 = 0xa5;
+/// Value of every RAM byte after power-on.
+///
+/// It is not zero, so that firmware that reads uninitialized RAM fails.
+pub const RAM_FILL: u8 = 0xa5;
 
-/// What a chip remembers.
+/// Contents of a chip's memories.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Code, weights and the store.
+    /// Flash, from address 0.
     pub flash: Vec<u8>,
-    /// Variables.
+    /// RAM, from [`RAM_BASE`].
     pub ram: Vec<u8>,
-    /// Factory information.
+    /// FICR, from [`FICR_BASE`].
     pub ficr: Vec<u8>,
-    /// User information.
+    /// UICR, from [`UICR_BASE`].
     pub uicr: Vec<u8>,
 }
 
 impl Memory {
-    /// Erased flash, RAM full of what nobody wrote.
+    /// Creates erased flash, FICR and UICR, and RAM filled with [`RAM_FILL`].
     #[must_use]
     pub fn new(flash_bytes: usize, ram_bytes: usize) -> Self {
         let information = || vec![0xff; INFORMATION_BYTES as usize];
         Self {
             flash: vec![0xff; flash_bytes],
-            ram: vec![UNTOUCHED; ram_bytes],
+            ram: vec![RAM_FILL; ram_bytes],
             ficr: information(),
             uicr: information(),
         }
     }
 
-    fn place(&self, address: u32) -> (&[u8], usize) {
+    /// Returns the memory at an address, and the index in it.
+    fn locate(&self, address: u32) -> (&[u8], usize) {
         let (bytes, base) = match address {
-            ..FICR => (&self.flash, 0),
-            FICR..UICR => (&self.ficr, FICR),
-            UICR..RAM => (&self.uicr, UICR),
-            _ => (&self.ram, RAM),
+            ..FICR_BASE => (&self.flash, 0),
+            FICR_BASE..UICR_BASE => (&self.ficr, FICR_BASE),
+            UICR_BASE..RAM_BASE => (&self.uicr, UICR_BASE),
+            _ => (&self.ram, RAM_BASE),
         };
         (bytes, (address - base) as usize)
     }
 
-    /// Reads from anywhere but peripherals.
+    /// Reads from flash, FICR, UICR or RAM.
     ///
     /// # Errors
-    /// Where there is no memory.
+    /// [`BusError`] for unmapped addresses.
     #[inline]
-    pub fn load(&self, address: u32, size: Size) -> Result<u32, BusFault> {
-        let fault = BusFault { address };
-        let (bytes, at) = self.place(address);
-        let bytes = bytes.get(at..).ok_or(fault)?;
+    pub fn load(&self, address: u32, size: Size) -> Result<u32, BusError> {
+        let error = BusError { address };
+        let (bytes, at) = self.locate(address);
+        let bytes = bytes.get(at..).ok_or(error)?;
         Ok(match size {
-            Size::Byte => u32::from(*bytes.first().ok_or(fault)?),
-            Size::Half => u32::from(u16::from_le_bytes(*bytes.first_chunk().ok_or(fault)?)),
-            Size::Word => u32::from_le_bytes(*bytes.first_chunk().ok_or(fault)?),
+            Size::Byte => u32::from(*bytes.first().ok_or(error)?),
+            Size::Half => u32::from(u16::from_le_bytes(*bytes.first_chunk().ok_or(error)?)),
+            Size::Word => u32::from_le_bytes(*bytes.first_chunk().ok_or(error)?),
         })
     }
 
     /// Writes to RAM.
     ///
     /// # Errors
-    /// Where there is none.
+    /// [`BusError`] for addresses outside of RAM.
     #[inline]
-    pub fn store_ram(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusFault> {
-        let fault = BusFault { address };
-        let at = address.checked_sub(RAM).ok_or(fault)? as usize;
-        let bytes = self.ram.get_mut(at..).ok_or(fault)?;
+    pub fn store_ram(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusError> {
+        let error = BusError { address };
+        let at = address.checked_sub(RAM_BASE).ok_or(error)? as usize;
+        let bytes = self.ram.get_mut(at..).ok_or(error)?;
         match size {
-            Size::Byte => *bytes.first_mut().ok_or(fault)? = value as u8,
-            Size::Half => *bytes.first_chunk_mut().ok_or(fault)? = (value as u16).to_le_bytes(),
-            Size::Word => *bytes.first_chunk_mut().ok_or(fault)? = value.to_le_bytes(),
+            Size::Byte => *bytes.first_mut().ok_or(error)? = value as u8,
+            Size::Half => *bytes.first_chunk_mut().ok_or(error)? = (value as u16).to_le_bytes(),
+            Size::Word => *bytes.first_chunk_mut().ok_or(error)? = value.to_le_bytes(),
         }
         Ok(())
     }
 
-    /// What a DMA engine reads: RAM only (product specification, "EasyDMA"); zeros elsewhere.
+    /// Reads with EasyDMA, which accesses only RAM. Other addresses read as zero.
     #[must_use]
     pub fn dma_read(&self, address: u32, count: usize) -> Vec<u8> {
         (0..count as u32)
             .map(|index| {
-                let at = address.wrapping_add(index).wrapping_sub(RAM) as usize;
+                let at = address.wrapping_add(index).wrapping_sub(RAM_BASE) as usize;
                 self.ram.get(at).copied().unwrap_or_default()
             })
             .collect()
     }
 
-    /// What a DMA engine writes: RAM only.
+    /// Writes with EasyDMA, which accesses only RAM.
+    ///
+    /// Bytes for other addresses are ignored.
     pub fn dma_write(&mut self, address: u32, bytes: &[u8]) {
         for (index, byte) in bytes.iter().enumerate() {
-            let at = address.wrapping_add(index as u32).wrapping_sub(RAM) as usize;
+            let at = address.wrapping_add(index as u32).wrapping_sub(RAM_BASE) as usize;
             if let Some(slot) = self.ram.get_mut(at) {
                 *slot = *byte;
             }
         }
     }
 
-    /// Flash and user information, to write by a programmer or by the flash controller.
-    pub fn kept_mut(&mut self, address: u32) -> Option<&mut u8> {
+    /// Returns a byte of flash or UICR for modification.
+    pub fn nonvolatile_mut(&mut self, address: u32) -> Option<&mut u8> {
         match address {
-            ..FICR => self.flash.get_mut(address as usize),
-            UICR..RAM => self.uicr.get_mut((address - UICR) as usize),
+            ..FICR_BASE => self.flash.get_mut(address as usize),
+            UICR_BASE..RAM_BASE => self.uicr.get_mut((address - UICR_BASE) as usize),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! 16-bit instructions (A5.2).
+//! Decoder of 16-bit instructions (A5.2).
 
 use super::op::{Access, Alu, Extend, Op, Reg, Reverse, SINK, Shift, ZERO};
 
@@ -28,7 +28,7 @@ pub fn decode(pc: u32, code: u16) -> Op {
         0b01000 => special(code),
         0b01001 => {
             let address = ((pc + 4) & !3).wrapping_add(imm8 * 4);
-            Op::LoadAt { access: Access::Word, rt: low(8), address }
+            Op::LoadLiteral { access: Access::Word, rt: low(8), address }
         }
         0b01010 | 0b01011 => {
             let (rt, rn, rm) = (rd, rn, rm);
@@ -54,11 +54,13 @@ pub fn decode(pc: u32, code: u16) -> Op {
         0b10100 => Op::MovImm { rd: low(8), s: false, imm: ((pc + 4) & !3).wrapping_add(imm8 * 4) },
         0b10101 => Op::AddImm { rd: low(8), rn: 13, s: false, imm: imm8 * 4 },
         0b10110 | 0b10111 => miscellaneous(pc, code),
-        0b11000 => Op::StoreMany { rn: low(8), list: imm8 as u16, write_back: true, down: false },
+        0b11000 => {
+            Op::StoreMultiple { rn: low(8), list: imm8 as u16, write_back: true, decrement_before: false }
+        }
         0b11001 => {
-            // A7.7.41: the base comes back changed only when it is not loaded itself.
+            // The base is written back only if it is not in the list (A7.7.41).
             let write_back = imm8 >> low(8) & 1 == 0;
-            Op::LoadMany { rn: low(8), list: imm8 as u16, write_back, down: false }
+            Op::LoadMultiple { rn: low(8), list: imm8 as u16, write_back, decrement_before: false }
         }
         0b11010 | 0b11011 => match code >> 8 & 15 {
             14 => Op::Udf,
@@ -70,13 +72,13 @@ pub fn decode(pc: u32, code: u16) -> Op {
     }
 }
 
-/// Where a branch by a signed offset of `bits` bits leads.
+/// Returns the target of a branch with a signed offset of `bits` bits.
 pub fn branch(pc: u32, offset: u32, bits: u32) -> u32 {
     let extended = ((offset << (32 - bits)).cast_signed() >> (32 - bits)).cast_unsigned();
     pc.wrapping_add(4).wrapping_add(extended)
 }
 
-/// DecodeImmShift (A7.4.2).
+/// Decodes an immediate shift: DecodeImmShift (A7.4.2).
 pub fn immediate_shift(kind: u32, imm5: u32) -> (Shift, u8) {
     match (kind & 3, imm5 as u8) {
         (0, amount) => (Shift::Lsl, amount),
@@ -89,7 +91,7 @@ pub fn immediate_shift(kind: u32, imm5: u32) -> (Shift, u8) {
     }
 }
 
-/// A5.2.2
+/// Decodes data-processing instructions (A5.2.2).
 fn data_processing(kind: u32, rd: Reg, rm: Reg) -> Op {
     let alu = |alu, rd, rn| Op::AluReg { alu, rd, rn, rm, shift: Shift::Lsl, amount: 0, s: true };
     let shift = |shift| Op::ShiftReg { shift, rd, rn: rd, rm, s: true };
@@ -113,7 +115,7 @@ fn data_processing(kind: u32, rd: Reg, rm: Reg) -> Op {
     }
 }
 
-/// A5.2.3: with all registers, and branches.
+/// Decodes special data processing and branches with exchange (A5.2.3).
 fn special(code: u32) -> Op {
     let rm = (code >> 3 & 15) as Reg;
     let rd = (code & 7 | code >> 4 & 8) as Reg;
@@ -129,7 +131,7 @@ fn special(code: u32) -> Op {
     }
 }
 
-/// A5.2.5
+/// Decodes miscellaneous instructions (A5.2.5).
 fn miscellaneous(pc: u32, code: u32) -> Op {
     let (rd, rm) = ((code & 7) as Reg, (code >> 3 & 7) as Reg);
     let imm7 = (code & 0x7f) * 4;
@@ -149,7 +151,7 @@ fn miscellaneous(pc: u32, code: u32) -> Op {
         },
         4 | 5 => {
             let list = (code & 0xff | (code & 0x100) << 6) as u16;
-            Op::StoreMany { rn: 13, list, write_back: true, down: true }
+            Op::StoreMultiple { rn: 13, list, write_back: true, decrement_before: true }
         }
         6 if code & 0xe8 == 0x60 => {
             Op::Cps { disable: code & 0x10 != 0, primask: code & 2 != 0, faultmask: code & 1 != 0 }
@@ -162,7 +164,7 @@ fn miscellaneous(pc: u32, code: u32) -> Op {
         },
         12 | 13 => {
             let list = (code & 0xff | (code & 0x100) << 7) as u16;
-            Op::LoadMany { rn: 13, list, write_back: true, down: false }
+            Op::LoadMultiple { rn: 13, list, write_back: true, decrement_before: false }
         }
         14 => Op::Bkpt { number: code as u8 },
         15 if code & 15 != 0 => Op::It { state: code as u8 },
@@ -171,7 +173,7 @@ fn miscellaneous(pc: u32, code: u32) -> Op {
     }
 }
 
-/// NOP-compatible hints (A5.2.5): those without a meaning do nothing.
+/// Decodes NOP-compatible hints (A5.2.5). Unallocated hints are NOPs.
 pub fn hint(kind: u32) -> Op {
     match kind {
         2 => Op::Wfe,

@@ -1,4 +1,4 @@
-//! 32-bit instructions (A5.3), without floating point.
+//! Decoder of 32-bit integer instructions (A5.3).
 
 use super::{
     decode_fp, decode16,
@@ -8,17 +8,17 @@ use super::{
     },
 };
 
-/// Whether a halfword begins a 32-bit instruction (A5.1).
+/// Returns whether a halfword is the first one of a 32-bit instruction (A5.1).
 pub const fn is_wide(first: u16) -> bool {
     first >> 11 >= 0b11101
 }
 
-/// The register of four bits from bit `at` on.
+/// Returns the four-bit register field at bit `at`.
 pub const fn reg(half: u32, at: u32) -> Reg {
     (half >> at & 15) as Reg
 }
 
-/// An accumulator or base that 15 stands for the absence of.
+/// Replaces 15, which encodes the absence of an operand, with [`ZERO`].
 const fn or_zero(reg: Reg) -> Reg {
     if reg == 15 { ZERO } else { reg }
 }
@@ -44,23 +44,23 @@ pub fn decode(pc: u32, first: u16, second: u16) -> Op {
     op.unwrap_or(unknown)
 }
 
-/// LDM, STM, PUSH, POP (A5.3.5).
+/// Decodes LDM, STM, PUSH and POP (A5.3.5).
 fn multiple(a: u32, b: u32) -> Option<Op> {
     let (rn, list, write_back) = (reg(a, 0), b as u16, a & 0x20 != 0);
-    let down = match a >> 7 & 3 {
+    let decrement_before = match a >> 7 & 3 {
         1 => false,
         2 => true,
         _ => return None,
     };
     if a & 0x10 != 0 {
-        // A7.7.41: loading the base and writing it back is unpredictable.
-        Some(Op::LoadMany { rn, list, write_back, down })
+        // Write-back with the base in the list is UNPREDICTABLE (A7.7.41).
+        Some(Op::LoadMultiple { rn, list, write_back, decrement_before })
     } else {
-        (list & 0xa000 == 0).then_some(Op::StoreMany { rn, list, write_back, down })
+        (list & 0xa000 == 0).then_some(Op::StoreMultiple { rn, list, write_back, decrement_before })
     }
 }
 
-/// LDRD, STRD, LDREX, STREX, TBB, TBH (A5.3.6).
+/// Decodes LDRD, STRD, LDREX, STREX, TBB and TBH (A5.3.6).
 fn double_or_exclusive(a: u32, b: u32) -> Option<Op> {
     let (rn, load) = (reg(a, 0), a & 0x10 != 0);
     let (before, up, write_back) = (a & 0x100 != 0, a & 0x80 != 0, a & 0x20 != 0);
@@ -95,7 +95,7 @@ fn double_or_exclusive(a: u32, b: u32) -> Option<Op> {
     })
 }
 
-/// The operations that A5.3.1 and A5.3.11 share: which, and the destination and first operand.
+/// Decodes operation, destination and first operand, for A5.3.1 and A5.3.11.
 fn alu(kind: u32, rd: Reg, rn: Reg, s: bool) -> Option<(Alu, Reg, Reg)> {
     let compare = rd == 15 && s;
     Some(match kind {
@@ -117,7 +117,7 @@ fn alu(kind: u32, rd: Reg, rn: Reg, s: bool) -> Option<(Alu, Reg, Reg)> {
     })
 }
 
-/// A5.3.11
+/// Decodes data processing with a shifted register (A5.3.11).
 fn shifted_register(a: u32, b: u32) -> Option<Op> {
     let (rd, rn, rm, s) = (reg(b, 8), reg(a, 0), reg(b, 0), a & 0x10 != 0);
     let (shift, amount) = decode16::immediate_shift(b >> 4, b >> 10 & 0x1c | b >> 6 & 3);
@@ -136,7 +136,9 @@ fn shifted_register(a: u32, b: u32) -> Option<Op> {
     })
 }
 
-/// ThumbExpandImm (A5.3.2), and whether it gives a carry.
+/// Expands an immediate: ThumbExpandImm_C (A5.3.2).
+///
+/// The second result tells whether bit 31 of the immediate becomes the carry.
 fn expand(a: u32, b: u32) -> (u32, bool) {
     let byte = b & 0xff;
     match a << 1 & 0x800 | b >> 4 & 0x700 | byte {
@@ -148,7 +150,7 @@ fn expand(a: u32, b: u32) -> (u32, bool) {
     }
 }
 
-/// A5.3.1
+/// Decodes data processing with a modified immediate (A5.3.1).
 fn modified_immediate(a: u32, b: u32) -> Option<Op> {
     let (rd, rn, s) = (reg(b, 8), reg(a, 0), a & 0x10 != 0);
     let (imm, carry) = expand(a, b);
@@ -165,7 +167,7 @@ fn modified_immediate(a: u32, b: u32) -> Option<Op> {
     })
 }
 
-/// A5.3.3
+/// Decodes data processing with a plain binary immediate (A5.3.3).
 fn plain_immediate(pc: u32, a: u32, b: u32) -> Option<Op> {
     let (rd, rn) = (reg(b, 8), reg(a, 0));
     let imm12 = a << 1 & 0x800 | b >> 4 & 0x700 | b & 0xff;
@@ -192,7 +194,7 @@ fn plain_immediate(pc: u32, a: u32, b: u32) -> Option<Op> {
     })
 }
 
-/// A5.3.4
+/// Decodes branches and miscellaneous control (A5.3.4).
 fn branch_or_control(pc: u32, a: u32, b: u32) -> Option<Op> {
     let sign = a >> 10 & 1;
     let (j1, j2) = (b >> 13 & 1, b >> 11 & 1);
@@ -212,11 +214,11 @@ fn branch_or_control(pc: u32, a: u32, b: u32) -> Option<Op> {
     }
     match (kind, b >> 12 & 7) {
         (0x38 | 0x39, 0) => Some(Op::Msr { rn: reg(a, 0), mask: (b >> 10 & 3) as u8, special: b as u8 }),
-        // 1111 0011 1010: hints; DBG and the like do nothing.
+        // Hints. DBG is a NOP.
         (0x3a, 0) if b >> 8 & 7 == 0 => Some(decode16::hint(b & 0xff)),
         (0x3b, 0) => match b >> 4 & 15 {
             2 => Some(Op::ClearExclusive),
-            // DSB, DMB, ISB: everything here is in order already.
+            // DSB, DMB and ISB are NOPs, because the emulator executes in order.
             4..=6 => Some(Op::Nop),
             _ => None,
         },
@@ -226,7 +228,7 @@ fn branch_or_control(pc: u32, a: u32, b: u32) -> Option<Op> {
     }
 }
 
-/// Loads and stores of one register (A5.3.7 to A5.3.10).
+/// Decodes loads and stores of one register (A5.3.7 to A5.3.10).
 fn single(pc: u32, a: u32, b: u32) -> Option<Op> {
     let (rt, rn, load) = (reg(b, 12), reg(a, 0), a & 0x10 != 0);
     let access = match (a >> 5 & 3, a & 0x100 != 0) {
@@ -242,7 +244,7 @@ fn single(pc: u32, a: u32, b: u32) -> Option<Op> {
     if rn == 15 {
         let base = (pc + 4) & !3;
         let address = if up { base.wrapping_add(imm12) } else { base.wrapping_sub(imm12) };
-        return load.then_some(if hint { Op::Nop } else { Op::LoadAt { access, rt, address } });
+        return load.then_some(if hint { Op::Nop } else { Op::LoadLiteral { access, rt, address } });
     }
     let op = if up {
         match (load, access) {
@@ -253,7 +255,7 @@ fn single(pc: u32, a: u32, b: u32) -> Option<Op> {
         }
     } else if b & 0x800 != 0 {
         let imm = if b & 0x200 != 0 { imm8 } else { imm8.wrapping_neg() };
-        // Before, write back. LDRT and STRT (before, up, no write back) are privileged all the same here.
+        // Bits P and W. LDRT and STRT (P = 1, U = 1, W = 0) are executed as LDR and STR.
         match (b & 0x400 != 0, b & 0x100 != 0, load) {
             (true, false, true) => Op::Load { access, rt, rn, imm },
             (true, false, false) => Op::Store { access, rt, rn, imm },
@@ -269,12 +271,12 @@ fn single(pc: u32, a: u32, b: u32) -> Option<Op> {
     } else {
         return None;
     };
-    // PLD and PLI (A5.3.8, A5.3.9): there is no cache to fill.
+    // PLD and PLI (A5.3.8, A5.3.9) are NOPs.
     let plain = matches!(op, Op::Load { .. } | Op::LoadReg { .. });
     if hint { plain.then_some(Op::Nop) } else { Some(op) }
 }
 
-/// A5.3.12 to A5.3.15
+/// Decodes data processing with registers (A5.3.12 to A5.3.15).
 fn register(a: u32, b: u32) -> Option<Op> {
     if b >> 12 != 15 {
         return None;
@@ -332,7 +334,7 @@ fn register(a: u32, b: u32) -> Option<Op> {
     })
 }
 
-/// A5.3.16
+/// Decodes multiplications with a 32-bit result (A5.3.16).
 fn multiply(a: u32, b: u32) -> Option<Op> {
     let (ra, rd, rn, rm) = (reg(b, 12), reg(b, 8), reg(a, 0), reg(b, 0));
     let (flag, other) = (b & 0x10 != 0, b & 0x20 != 0);
@@ -344,15 +346,15 @@ fn multiply(a: u32, b: u32) -> Option<Op> {
         (2, 0 | 1) => Dsp::DualAdd { cross: flag },
         (3, 0 | 1) => Dsp::Wide { top_m: flag },
         (4, 0 | 1) => Dsp::DualSub { cross: flag },
-        (5, 0 | 1) => Dsp::MostAdd { round: flag },
-        (6, 0 | 1) => Dsp::MostSub { round: flag },
+        (5, 0 | 1) => Dsp::MostSignificantAdd { round: flag },
+        (6, 0 | 1) => Dsp::MostSignificantSub { round: flag },
         (7, 0) => Dsp::AbsoluteDifferences,
         _ => return None,
     };
     Some(Op::Dsp { kind, rd, rn, rm, ra: or_zero(ra) })
 }
 
-/// A5.3.17
+/// Decodes multiplications with a 64-bit result and divisions (A5.3.17).
 fn long_multiply(a: u32, b: u32) -> Option<Op> {
     let (lo, hi, rn, rm) = (reg(b, 12), reg(b, 8), reg(a, 0), reg(b, 0));
     let flag = b & 0x10 != 0;

@@ -1,16 +1,20 @@
-//! Coprocessor instructions: the single-precision FPU, FPv4-SP (A6.4 to A6.7).
+//! Decoder of FP instructions: FPv4-SP, single precision (A6.4 to A6.7).
 
 use super::{
     decode32::reg,
     op::{Fp, Op},
 };
 
-/// The number of a single register: four bits, and the lowest one elsewhere.
+/// Returns the number of a single-precision register.
+///
+/// The field at bit `at` of `high` has the four high bits, and `low` the lowest bit.
 fn single(high: u32, at: u32, low: u32) -> u8 {
     ((high >> at & 15) << 1 | low & 1) as u8
 }
 
-/// The number of a double register's first single.
+/// Returns the number of the first half of a double-precision register.
+///
+/// The field at bit `at` of `low` has the four low bits, and `high` the highest bit.
 fn double(low: u32, at: u32, high: u32) -> u8 {
     ((high & 1) << 5 | (low >> at & 15) << 1) as u8
 }
@@ -21,7 +25,7 @@ pub fn decode(a: u32, b: u32) -> Op {
         return Op::NoCoprocessor;
     }
     let op = if a >> 12 != 14 {
-        // VSEL, VMAXNM and the like came with FPv5.
+        // VSEL, VMAXNM and others need FPv5.
         None
     } else if a & 0xf00 != 0xe00 {
         if a & 0x1e0 == 0x040 { pair(a, b) } else { load_or_store(a, b) }
@@ -30,10 +34,10 @@ pub fn decode(a: u32, b: u32) -> Op {
     } else if b & 0x100 == 0 {
         data_processing(a, b)
     } else {
-        // Double precision.
+        // Double-precision arithmetic needs FPv5-D16.
         None
     };
-    // D16 and above are not there.
+    // FPv4-SP has D0 to D15.
     let exists = |op: &Op| match *op {
         Op::Vldr { d, words, .. }
         | Op::Vstr { d, words, .. }
@@ -46,7 +50,7 @@ pub fn decode(a: u32, b: u32) -> Op {
     op.filter(exists).unwrap_or(Op::Unknown { code: a << 16 | b })
 }
 
-/// A6.4
+/// Decodes FP data processing (A6.4).
 fn data_processing(a: u32, b: u32) -> Option<Op> {
     let (d, n, m) = (single(b, 12, a >> 6), single(a, 0, b >> 7), single(b, 0, b >> 5));
     let kind = match (a >> 4 & 0xb, b & 0x40 != 0) {
@@ -72,13 +76,13 @@ fn data_processing(a: u32, b: u32) -> Option<Op> {
     Some(Op::Fp { kind, d, n, m })
 }
 
-/// VFPExpandImm (A6.4.1).
+/// Expands an FP immediate: VFPExpandImm (A6.4.1).
 fn expand(imm8: u32) -> u32 {
     let exponent = if imm8 & 0x40 != 0 { 0x3e00_0000 } else { 0x4000_0000 };
     (imm8 & 0x80) << 24 | exponent | (imm8 & 0x3f) << 19
 }
 
-/// Table A6-2 with opc1 1x11.
+/// Decodes FP data processing with opc1 = 1x11 (table A6-2).
 fn other(a: u32, b: u32, d: u8, m: u8) -> Option<Op> {
     let top = b & 0x80 != 0;
     let n = u8::from(top);
@@ -108,7 +112,7 @@ fn other(a: u32, b: u32, d: u8, m: u8) -> Option<Op> {
     Some(Op::Fp { kind, d, n, m })
 }
 
-/// A6.5
+/// Decodes FP loads and stores (A6.5).
 fn load_or_store(a: u32, b: u32) -> Option<Op> {
     let (before, up, write_back, load) = (a & 0x100 != 0, a & 0x80 != 0, a & 0x20 != 0, a & 0x10 != 0);
     let (rn, imm8, wide) = (reg(a, 0), b & 0xff, b & 0x100 != 0);
@@ -119,19 +123,19 @@ fn load_or_store(a: u32, b: u32) -> Option<Op> {
         let words = if wide { 2 } else { 1 };
         return Some(if load { Op::Vldr { d, words, rn, imm } } else { Op::Vstr { d, words, rn, imm } });
     }
-    // FLDMX, of an odd number, loads the same registers and skips one word more (A7.7.235): not here.
+    // FLDMX and FSTMX, with an odd number of words (A7.7.235), are not emulated.
     let words = imm8 as u8;
     if before == up || words == 0 || words > 32 || (wide && !words.is_multiple_of(2)) {
         return None;
     }
     Some(if load {
-        Op::Vldm { d, words, rn, write_back, down: before }
+        Op::Vldm { d, words, rn, write_back, decrement_before: before }
     } else {
-        Op::Vstm { d, words, rn, write_back, down: before }
+        Op::Vstm { d, words, rn, write_back, decrement_before: before }
     })
 }
 
-/// A6.6
+/// Decodes transfers between one core register and the FPU (A6.6).
 fn transfer(a: u32, b: u32) -> Option<Op> {
     let (rt, load) = (reg(b, 12), a & 0x10 != 0);
     let n = if b & 0x100 == 0 {
@@ -141,7 +145,7 @@ fn transfer(a: u32, b: u32) -> Option<Op> {
             _ => return None,
         }
     } else if a & 0xc0 == 0 && b & 0x60 == 0 {
-        // One half of a double.
+        // One word of a double-precision register.
         double(a, 0, b >> 7) + (a >> 5 & 1) as u8
     } else {
         return None;
@@ -149,7 +153,7 @@ fn transfer(a: u32, b: u32) -> Option<Op> {
     Some(if load { Op::VmovToCore { rt, n } } else { Op::VmovToFloat { rt, n } })
 }
 
-/// A6.7
+/// Decodes transfers between two core registers and the FPU (A6.7).
 fn pair(a: u32, b: u32) -> Option<Op> {
     if b & 0xd0 != 0x10 {
         return None;

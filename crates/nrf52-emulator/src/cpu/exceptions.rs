@@ -1,6 +1,6 @@
-//! Exceptions: priorities, entry, return, faults (B1.5), and interrupt lines (B3.4).
+//! Exceptions (B1.5): priorities, entry, return and faults. Interrupt lines (B3.4).
 
-use super::{Bus, Cpu, Sleep, Stop, Trap, cycles, scs};
+use super::{Bus, Cpu, Sleep, StopReason, Trap, cycles, scs};
 
 pub const NMI: u16 = 2;
 pub const HARD_FAULT: u16 = 3;
@@ -8,58 +8,61 @@ pub const MEM_MANAGE: u16 = 4;
 pub const BUS_FAULT: u16 = 5;
 pub const USAGE_FAULT: u16 = 6;
 pub const SV_CALL: u16 = 11;
+pub const DEBUG_MONITOR: u16 = 12;
 pub const PEND_SV: u16 = 14;
 pub const SYS_TICK: u16 = 15;
-/// External interrupts begin here.
-pub const EXTERNAL: u16 = 16;
+/// Exception number of external interrupt 0.
+pub const IRQ0: u16 = 16;
 
-/// What thread mode without a mask runs at: below all exceptions.
-const LOWEST: i16 = 256;
-/// R0 to R3, R12, LR, the return address and xPSR.
+/// Execution priority of thread mode without masks, below all exceptions.
+const THREAD_PRIORITY: i16 = 256;
+/// Bytes of a basic frame: R0 to R3, R12, LR, return address and xPSR.
 const BASIC_FRAME: u32 = 0x20;
-/// And S0 to S15, FPSCR and a word for alignment.
+/// Bytes of an extended frame: a basic frame, S0 to S15, FPSCR and a reserved word.
 const EXTENDED_FRAME: u32 = 0x68;
 
 impl Cpu {
-    /// Interrupt line `irq` (0 to 63) goes high or low.
-    pub fn line(&mut self, irq: usize, high: bool) {
+    /// Sets the level of interrupt line `irq`, 0 to 63.
+    pub fn set_interrupt_line(&mut self, irq: usize, high: bool) {
         let bit = 1u64 << (irq & 63);
-        self.set_lines(if high { self.scs.levels | bit } else { self.scs.levels & !bit });
+        self.set_interrupt_lines(if high { self.scs.line_levels | bit } else { self.scs.line_levels & !bit });
     }
 
-    /// The levels of all lines. A line that is high pends its interrupt, unless that is being handled and the line did
-    /// not rise since; once pending it stays so until taken or cleared (B3.4.1).
-    pub(super) fn set_lines(&mut self, levels: u64) {
-        let rising = levels & !self.scs.levels;
-        if levels != self.scs.levels {
-            self.scs.levels = levels;
+    /// Sets the levels of all interrupt lines (B3.4.1).
+    ///
+    /// A high line pends its interrupt. While the interrupt is active, only a rising edge pends it
+    /// again. A pending interrupt remains pending until it is taken or cleared.
+    pub(super) fn set_interrupt_lines(&mut self, levels: u64) {
+        let rising = levels & !self.scs.line_levels;
+        if levels != self.scs.line_levels {
+            self.scs.line_levels = levels;
             self.pend_external(levels & (!self.scs.active_external() | rising));
         }
     }
 
-    /// Makes external interrupts pending, by bits.
+    /// Pends external interrupts, one bit each.
     pub(super) fn pend_external(&mut self, bits: u64) {
-        let fresh = u128::from(bits) << EXTERNAL & !self.scs.pending;
-        if fresh != 0 {
-            self.pend(fresh);
+        let new = u128::from(bits) << IRQ0 & !self.scs.pending;
+        if new != 0 {
+            self.pend(new);
         }
     }
 
-    /// Makes exceptions pending, by bits.
+    /// Pends exceptions, one bit each.
     pub(super) fn pend(&mut self, bits: u128) {
         if self.scs.sev_on_pend() && bits & !self.scs.pending != 0 {
             self.set_event();
         }
         self.scs.pending |= bits;
-        self.reconsider();
+        self.update_pending();
     }
 
-    /// The group priority of an exception's priority (B1.5.4).
-    fn group(&self, priority: u8) -> i16 {
+    /// Returns the group priority of a priority value (B1.5.4).
+    fn group_bits(&self, priority: u8) -> i16 {
         i16::from(priority) & self.scs.group_mask()
     }
 
-    /// The priority, sub-priority included, of an exception.
+    /// Returns the priority of an exception, with its subpriority.
     fn priority(&self, number: u16) -> i16 {
         match number {
             0..=1 => -3,
@@ -74,15 +77,16 @@ impl Cpu {
         if priority < 0 { priority } else { priority & self.scs.group_mask() }
     }
 
-    /// Of what is being handled, before masks.
+    /// Returns the group priority of the active exceptions, without masks.
     fn active_priority(&self) -> i16 {
-        bits(self.scs.active).map(|number| self.group_priority(number)).min().unwrap_or(LOWEST)
+        bits(self.scs.active).map(|number| self.group_priority(number)).min().unwrap_or(THREAD_PRIORITY)
     }
 
+    /// Returns the execution priority with BASEPRI, FAULTMASK and a given PRIMASK.
     fn masked_priority(&self, primask: bool) -> i16 {
         let mut priority = self.active_priority();
         if self.basepri != 0 {
-            priority = priority.min(self.group(self.basepri));
+            priority = priority.min(self.group_bits(self.basepri));
         }
         if primask {
             priority = priority.min(0);
@@ -93,40 +97,42 @@ impl Cpu {
         priority
     }
 
-    /// ExecutionPriority (B1.5.4).
+    /// Returns the execution priority: ExecutionPriority (B1.5.4).
     pub(super) fn execution_priority(&self) -> i16 {
         self.masked_priority(self.primask)
     }
 
-    /// The most urgent exception that is pending and enabled.
-    pub(super) fn most_urgent(&self) -> Option<u16> {
+    /// Returns the pending and enabled exception with the highest priority.
+    pub(super) fn highest_pending(&self) -> Option<u16> {
         let candidates = self.scs.pending & self.scs.enabled;
         bits(candidates).min_by_key(|number| (self.priority(*number), *number))
     }
 
-    /// The exception to take now.
+    /// Returns the pending exception that preempts the current execution.
     pub(super) fn next_exception(&self) -> Option<u16> {
-        self.most_urgent().filter(|number| self.group_priority(*number) < self.execution_priority())
+        self.highest_pending().filter(|number| self.group_priority(*number) < self.execution_priority())
     }
 
-    /// Priorities, masks or what is pending changed: is there an exception to take, or a reason to wake?
-    pub(super) fn reconsider(&mut self) {
+    /// Checks for an exception to take or a wake-up.
+    ///
+    /// Must be called after a change of priorities, masks or pending bits.
+    pub(super) fn update_pending(&mut self) {
         if self.scs.pending & self.scs.enabled == 0 {
             return;
         }
         if self.next_exception().is_some() {
-            self.attend = true;
+            self.slow_path = true;
             self.sleep = Sleep::No;
         } else if self.sleep == Sleep::Interrupt {
-            // B1.5.19: WFI wakes as if PRIMASK were clear.
-            let urgent = self.most_urgent();
-            if urgent.is_some_and(|number| self.group_priority(number) < self.masked_priority(false)) {
+            // WFI wakes up as if PRIMASK were clear (B1.5.19).
+            let pending = self.highest_pending();
+            if pending.is_some_and(|number| self.group_priority(number) < self.masked_priority(false)) {
                 self.sleep = Sleep::No;
             }
         }
     }
 
-    /// xPSR: the flags, the IT state and the exception (B1.4.2).
+    /// Returns xPSR: APSR, ITSTATE, T and IPSR (B1.4.2).
     #[must_use]
     pub fn xpsr(&self) -> u32 {
         let it = u32::from(self.it);
@@ -137,28 +143,28 @@ impl Cpu {
             | u32::from(self.exception)
     }
 
-    /// ExceptionEntry (B1.5.6): stacking, and the handler's first instruction.
-    pub(super) fn enter(&mut self, bus: &mut impl Bus, number: u16) -> Result<(), Stop> {
+    /// Stacks a frame and enters an exception: ExceptionEntry (B1.5.6).
+    pub(super) fn enter_exception(&mut self, bus: &mut impl Bus, number: u16) -> Result<(), StopReason> {
         self.cycles += cycles::EXCEPTION_ENTRY;
         let extended = self.fpca;
         let stacked = self.push_frame(bus, extended);
         let from_thread = self.exception == 0;
-        let back = match (from_thread, self.on_psp) {
+        let exc_return = match (from_thread, self.psp_in_use) {
             (false, _) => 0xffff_fff1,
             (true, false) => 0xffff_fff9,
             (true, true) => 0xffff_fffd,
         };
-        self.r[14] = if extended { back & !0x10 } else { back };
+        self.r[14] = if extended { exc_return & !0x10 } else { exc_return };
         let mut number = number;
         if stacked.is_err() {
-            // B1.5.11: a derived exception takes the place of the one that was to be entered.
+            // A derived exception replaces the original one (B1.5.11).
             self.scs.cfsr |= scs::STKERR;
             number = self.escalate(BUS_FAULT)?;
         }
-        self.take(bus, number)
+        self.take_exception(bus, number)
     }
 
-    /// PushStack (B1.5.6).
+    /// Stacks a basic or extended frame: PushStack (B1.5.6).
     fn push_frame(&mut self, bus: &mut impl Bus, extended: bool) -> Result<(), Trap> {
         let force = extended || self.scs.aligns_stack();
         let unaligned = force && self.r[13] & 4 != 0;
@@ -173,7 +179,8 @@ impl Cpu {
         }
         if extended {
             self.cycles += cycles::EXCEPTION_FLOAT_FRAME;
-            // Stored at once, not when the handler first uses the FPU (B1.5.7): nobody can tell.
+            // Lazy stacking (B1.5.7) is not emulated: the FP registers are stored at exception
+            // entry.
             self.scs.fpcar = frame.wrapping_add(BASIC_FRAME);
             for at in 0..16 {
                 let value = self.s[at];
@@ -184,34 +191,34 @@ impl Cpu {
         Ok(())
     }
 
-    /// ExceptionTaken (B1.5.6).
-    fn take(&mut self, bus: &mut impl Bus, number: u16) -> Result<(), Stop> {
+    /// Activates an exception and loads its vector: ExceptionTaken (B1.5.6).
+    fn take_exception(&mut self, bus: &mut impl Bus, number: u16) -> Result<(), StopReason> {
         let bit = 1u128 << number;
         self.scs.pending &= !bit;
         self.scs.active |= bit;
         self.exception = number;
         self.use_stack(false);
         self.fpca = false;
-        self.reconsider_float();
+        self.update_fp_ready();
         self.it = 0;
-        self.exclusive = false;
-        self.event = true;
+        self.exclusive_monitor = false;
+        self.event_register = true;
         self.sleep = Sleep::No;
         let Ok(vector) = self.read_word(bus, self.scs.vtor.wrapping_add(4 * u32::from(number))) else {
             self.scs.hfsr |= scs::VECTTBL;
             if number == HARD_FAULT || number == NMI || self.faultmask {
                 return Err(self.lock_up());
             }
-            return self.take(bus, HARD_FAULT);
+            return self.take_exception(bus, HARD_FAULT);
         };
         self.thumb = vector & 1 != 0;
         self.pc = vector & !1;
-        // There may be another one already, or an invalid state.
-        self.attend = true;
+        // A late-arriving exception may preempt this one, or the vector may lack the Thumb bit.
+        self.slow_path = true;
         Ok(())
     }
 
-    /// ExceptionReturn (B1.5.8).
+    /// Unstacks a frame and returns from an exception: ExceptionReturn (B1.5.8).
     pub(super) fn exception_return(&mut self, bus: &mut impl Bus, code: u32) -> Result<(), Trap> {
         self.cycles += cycles::EXCEPTION_RETURN;
         let returning = self.exception;
@@ -231,7 +238,7 @@ impl Cpu {
         let extended = code & 0x10 == 0;
         let psp = code & 0xf == 0xd;
         let frame = *self.stack_pointer(psp);
-        let Ok(words) = self.frame(bus, frame) else { return Err(Trap::Unstacking) };
+        let Ok(words) = self.read_frame(bus, frame) else { return Err(Trap::Unstacking) };
         let xpsr = words[7];
         if (xpsr & 0x1ff == 0) != to_thread {
             self.deactivate(returning);
@@ -239,7 +246,7 @@ impl Cpu {
             return Err(Trap::InvalidPc);
         }
         if extended {
-            self.pop_float(bus, frame.wrapping_add(BASIC_FRAME)).map_err(|_| Trap::Unstacking)?;
+            self.pop_fp_frame(bus, frame.wrapping_add(BASIC_FRAME)).map_err(|_| Trap::Unstacking)?;
             self.cycles += cycles::EXCEPTION_FLOAT_FRAME;
         }
         self.deactivate(returning);
@@ -249,7 +256,7 @@ impl Cpu {
             self.spsel = psp;
         }
         self.use_stack(psp);
-        self.reconsider_float();
+        self.update_fp_ready();
         let size = if extended { EXTENDED_FRAME } else { BASIC_FRAME };
         let force = extended || self.scs.aligns_stack();
         let align = if force && xpsr & 0x200 != 0 { 4 } else { 0 };
@@ -262,20 +269,20 @@ impl Cpu {
         self.flags.ge = (xpsr >> 16 & 15) as u8;
         self.it = (xpsr >> 25 & 3 | xpsr >> 8 & 0xfc) as u8;
         self.thumb = xpsr & 1 << 24 != 0;
-        self.exclusive = false;
-        self.event = true;
-        self.attend = true;
-        // B3.4.1: a line that is still high pends again.
-        if returning >= EXTERNAL && self.scs.levels >> (returning - EXTERNAL) & 1 != 0 {
+        self.exclusive_monitor = false;
+        self.event_register = true;
+        self.slow_path = true;
+        // A line that is still high pends its interrupt again (B3.4.1).
+        if returning >= IRQ0 && self.scs.line_levels >> (returning - IRQ0) & 1 != 0 {
             self.pend(bit);
         }
         if to_thread && self.scs.sleeps_on_exit() {
-            self.fall_asleep(Sleep::Interrupt);
+            self.enter_sleep(Sleep::Interrupt);
         }
         Ok(())
     }
 
-    fn frame(&mut self, bus: &mut impl Bus, frame: u32) -> Result<[u32; 8], Trap> {
+    fn read_frame(&mut self, bus: &mut impl Bus, frame: u32) -> Result<[u32; 8], Trap> {
         let mut words = [0; 8];
         for (at, word) in words.iter_mut().enumerate() {
             *word = self.read_word(bus, frame.wrapping_add(4 * at as u32))?;
@@ -283,7 +290,7 @@ impl Cpu {
         Ok(words)
     }
 
-    fn pop_float(&mut self, bus: &mut impl Bus, from: u32) -> Result<(), Trap> {
+    fn pop_fp_frame(&mut self, bus: &mut impl Bus, from: u32) -> Result<(), Trap> {
         for at in 0..16 {
             self.s[at] = self.read_word(bus, from.wrapping_add(4 * at as u32))?;
         }
@@ -291,7 +298,9 @@ impl Cpu {
         Ok(())
     }
 
-    /// DeActivate (B1.5.8): FAULTMASK ends with the exception, unless that is NMI.
+    /// Deactivates an exception: DeActivate (B1.5.8).
+    ///
+    /// Clears FAULTMASK, except after NMI.
     fn deactivate(&mut self, number: u16) {
         self.scs.active &= !(1u128 << number);
         if number != NMI {
@@ -299,12 +308,12 @@ impl Cpu {
         }
     }
 
-    /// An instruction did not complete: its fault, or what stops the processor.
+    /// Enters the exception of a trap, or stops the processor.
     #[cold]
     #[inline(never)]
-    pub(super) fn trapped(&mut self, bus: &mut impl Bus, trap: Trap) -> Result<(), Stop> {
+    pub(super) fn handle_trap(&mut self, bus: &mut impl Bus, trap: Trap) -> Result<(), StopReason> {
         let (status, number) = match trap {
-            Trap::Stop => return Err(self.stop),
+            Trap::Stop => return Err(self.stop_reason),
             Trap::Supervisor => (0, SV_CALL),
             Trap::Undefined => (scs::UNDEFINSTR, USAGE_FAULT),
             Trap::InvalidState => (scs::INVSTATE, USAGE_FAULT),
@@ -321,11 +330,13 @@ impl Cpu {
             self.scs.bfar = self.fault_address;
         }
         let number = self.escalate(number)?;
-        self.enter(bus, number)
+        self.enter_exception(bus, number)
     }
 
-    /// Who handles a synchronous exception: itself, or HardFault (B1.5.14).
-    fn escalate(&mut self, number: u16) -> Result<u16, Stop> {
+    /// Returns the given synchronous exception, or HardFault (B1.5.14).
+    ///
+    /// HardFault handles exceptions that are disabled or have too low a priority.
+    fn escalate(&mut self, number: u16) -> Result<u16, StopReason> {
         let current = self.execution_priority();
         let enabled = self.scs.enabled >> number & 1 != 0;
         if enabled && self.group_priority(number) < current {
@@ -338,15 +349,15 @@ impl Cpu {
         Ok(HARD_FAULT)
     }
 
-    fn lock_up(&mut self) -> Stop {
+    fn lock_up(&mut self) -> StopReason {
         self.locked_up = true;
-        self.attend = true;
-        self.stop = Stop::Lockup { pc: self.pc };
-        self.stop
+        self.slow_path = true;
+        self.stop_reason = StopReason::Lockup { pc: self.pc };
+        self.stop_reason
     }
 }
 
-/// The numbers of the bits that are set.
+/// Returns the numbers of the set bits.
 fn bits(mut set: u128) -> impl Iterator<Item = u16> {
     std::iter::from_fn(move || {
         let number = (set != 0).then(|| set.trailing_zeros() as u16);

@@ -1,11 +1,11 @@
-//! Integer instructions, one choice for all of them (A7.7).
+//! Execution of integer instructions (A7.7).
 
 use super::{
-    Bus, Cpu, Stop, Trap, cycles, multiply,
+    Bus, Cpu, StopReason, Trap, cycles, multiply,
     op::{Alu, Extend, Op, Reg, Reverse, Shift},
 };
 
-/// AddWithCarry (A2.2.1): the sum, carry and overflow.
+/// Returns sum, carry and overflow: AddWithCarry (A2.2.1).
 #[inline]
 pub fn add_with_carry(x: u32, y: u32, carry: bool) -> (u32, bool, bool) {
     let (sum, first) = x.overflowing_add(y);
@@ -13,7 +13,9 @@ pub fn add_with_carry(x: u32, y: u32, carry: bool) -> (u32, bool, bool) {
     (sum, first | second, (x ^ sum) & (y ^ sum) & 0x8000_0000 != 0)
 }
 
-/// Shift_C (A7.4.2) with any amount; zero changes neither the value nor the carry.
+/// Returns the shifted value and the carry: Shift_C (A7.4.2).
+///
+/// A shift by zero changes neither the value nor the carry.
 #[inline]
 pub fn shift_c(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool) {
     match (shift, amount) {
@@ -34,7 +36,7 @@ pub fn shift_c(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool
     }
 }
 
-/// The lowest `width` bits, 1 to 32.
+/// Returns a mask of the lowest `width` bits, 1 to 32.
 const fn ones(width: u8) -> u32 {
     u32::MAX >> (32 - width)
 }
@@ -45,7 +47,7 @@ impl Cpu {
         self.r[usize::from(reg & 31)]
     }
 
-    /// The two lowest bits of SP are always zero (B1.4.7).
+    /// Sets a register. The two lowest bits of SP are always zero (B1.4.7).
     #[inline]
     pub(super) fn put(&mut self, reg: Reg, value: u32) {
         self.r[usize::from(reg & 31)] = if reg == 13 { value & !3 } else { value };
@@ -57,7 +59,7 @@ impl Cpu {
         self.flags.z = value == 0;
     }
 
-    /// A sum and, where asked for, its flags.
+    /// Adds and, with `s`, sets the condition flags.
     #[inline]
     fn sum(&mut self, rd: Reg, x: u32, y: u32, carry: bool, s: bool) {
         let (value, c, v) = add_with_carry(x, y, carry);
@@ -69,7 +71,7 @@ impl Cpu {
         self.put(rd, value);
     }
 
-    /// Any data processing; `carry` is the shifter's.
+    /// Performs a data-processing operation. `carry` is the carry-out of the shifter.
     #[inline]
     fn alu(&mut self, alu: Alu, rd: Reg, x: u32, y: u32, carry: bool, s: bool) {
         let value = match alu {
@@ -91,14 +93,16 @@ impl Cpu {
         self.put(rd, value);
     }
 
-    /// BranchTo.
+    /// Branches: BranchTo.
     #[inline]
     pub(super) fn branch(&mut self, target: u32) {
         self.pc = target & !1;
         self.cycles += cycles::REFILL;
     }
 
-    /// BXWritePC and LoadWritePC (A2.3.1): a return from an exception, or a branch that must stay in Thumb state.
+    /// Performs BXWritePC and LoadWritePC (A2.3.1).
+    ///
+    /// Returns from an exception if the target is an EXC_RETURN value, and branches otherwise.
     #[inline]
     pub(super) fn branch_exchange(&mut self, bus: &mut impl Bus, target: u32) -> Result<(), Trap> {
         if target >> 28 == 15 && self.exception != 0 {
@@ -108,28 +112,29 @@ impl Cpu {
         Ok(())
     }
 
+    /// Branches with interworking: bit 0 of the target becomes EPSR.T.
     #[inline]
     fn interwork(&mut self, target: u32) {
         if target & 1 == 0 {
             self.thumb = false;
-            self.attend = true;
+            self.slow_path = true;
         }
         self.branch(target);
     }
 
     fn divide(&mut self, rd: Reg, x: u32, y: u32, quotient: impl Fn(u32, u32) -> u32) -> Result<(), Trap> {
-        if y == 0 && self.scs.traps_division() {
+        if y == 0 && self.scs.traps_divide_by_zero() {
             return Err(Trap::DivideByZero);
         }
-        // A7.7.125: without the trap, the quotient by zero is zero.
+        // Without CCR.DIV_0_TRP, a division by zero returns zero (A7.7.125).
         let value = if y == 0 { 0 } else { quotient(x, y) };
         self.put(rd, value);
         Ok(())
     }
 
-    /// Executes one instruction; `self.pc` is the next one already.
+    /// Executes one instruction. `self.pc` is already the address of the next one.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the one choice of the loop around it")]
+    #[expect(clippy::inline_always, reason = "called once, in the main loop")]
     pub(super) fn execute(&mut self, bus: &mut impl Bus, op: &Op) -> Result<(), Trap> {
         match *op {
             Op::Nop => {}
@@ -256,7 +261,7 @@ impl Cpu {
                 let address = self.get(rn).wrapping_add(self.get(rm) << lsl);
                 return self.load_register(bus, access, rt, address);
             }
-            Op::LoadAt { access, rt, address } => return self.load_register(bus, access, rt, address),
+            Op::LoadLiteral { access, rt, address } => return self.load_register(bus, access, rt, address),
             Op::Store { access, rt, rn, imm } => {
                 return self.store_register(bus, access, rt, self.get(rn).wrapping_add(imm));
             }
@@ -282,17 +287,17 @@ impl Cpu {
                 self.store_register(bus, access, rt, address)?;
                 self.put(rn, address.wrapping_add(imm));
             }
-            Op::LoadMany { rn, list, write_back, down } => {
-                return self.load_many(bus, rn, list, write_back, down);
+            Op::LoadMultiple { rn, list, write_back, decrement_before } => {
+                return self.load_multiple(bus, rn, list, write_back, decrement_before);
             }
-            Op::StoreMany { rn, list, write_back, down } => {
-                return self.store_many(bus, rn, list, write_back, down);
+            Op::StoreMultiple { rn, list, write_back, decrement_before } => {
+                return self.store_multiple(bus, rn, list, write_back, decrement_before);
             }
             Op::LoadPair { .. }
             | Op::StorePair { .. }
             | Op::LoadExclusive { .. }
             | Op::StoreExclusive { .. } => return self.execute_memory(bus, *op),
-            Op::ClearExclusive => self.exclusive = false,
+            Op::ClearExclusive => self.exclusive_monitor = false,
             Op::TableBranch { rn, rm, half } => {
                 let entry = self.table_entry(bus, rn, rm, half)?;
                 self.branch(self.get(15).wrapping_add(entry * 2));
@@ -323,13 +328,13 @@ impl Cpu {
 
             Op::Svc => return Err(Trap::Supervisor),
             Op::Bkpt { number } => {
-                self.stop = Stop::Breakpoint { pc: self.get(15).wrapping_sub(4), number };
+                self.stop_reason = StopReason::Breakpoint { pc: self.get(15).wrapping_sub(4), number };
                 return Err(Trap::Stop);
             }
             Op::Udf => return Err(Trap::Undefined),
             Op::NoCoprocessor => return Err(Trap::NoCoprocessor),
             Op::Unknown { code } => {
-                self.stop = Stop::Undefined { pc: self.get(15).wrapping_sub(4), code };
+                self.stop_reason = StopReason::UnknownInstruction { pc: self.get(15).wrapping_sub(4), code };
                 return Err(Trap::Stop);
             }
             Op::Mrs { .. } | Op::Msr { .. } | Op::Cps { .. } | Op::Sev | Op::Wfe | Op::Wfi => {
@@ -349,10 +354,10 @@ impl Cpu {
             | Op::Vstr { .. }
             | Op::Vldm { .. }
             | Op::Vstm { .. } => {
-                if !self.float_ready {
-                    self.prepare_float()?;
+                if !self.fp_ready {
+                    self.prepare_fp()?;
                 }
-                return self.execute_float(bus, op);
+                return self.execute_fp(bus, op);
             }
         }
         Ok(())

@@ -1,14 +1,18 @@
-//! Arithmetic in single precision, on bits as hardware has them (A2.5): NaNs, flushing and rounding are ARM's.
+//! Single-precision arithmetic on bits (A2.5).
+//!
+//! NaNs, flush-to-zero and rounding modes are those of Arm on every host.
 
 use super::half::Rounding;
 
-/// FPSCR: alternative half precision, default NaN, flush to zero.
+/// FPSCR.AHP: alternative half precision.
 pub const AHP: u32 = 1 << 26;
+/// FPSCR.DN: default NaN.
 pub const DN: u32 = 1 << 25;
+/// FPSCR.FZ: flush to zero.
 const FZ: u32 = 1 << 24;
-/// Flushing, or another rounding than to the nearest.
-const UNUSUAL: u32 = FZ | 3 << 22;
-/// ARM's default NaN (A2.5.2). x86 makes one with the sign set.
+/// Bits of FPSCR that are zero in the default mode: no flush, round to nearest.
+const NON_DEFAULT_MODE: u32 = FZ | 3 << 22;
+/// Default NaN (A2.5.2). The one of x86 differs in its sign.
 pub const DEFAULT_NAN: u32 = 0x7fc0_0000;
 pub const SIGN: u32 = 0x8000_0000;
 
@@ -16,22 +20,24 @@ pub const fn is_nan(bits: u32) -> bool {
     bits & 0x7fff_ffff > 0x7f80_0000
 }
 
-const fn is_signalling(bits: u32) -> bool {
+const fn is_signaling(bits: u32) -> bool {
     is_nan(bits) && bits & 0x0040_0000 == 0
 }
 
-/// FPProcessNaNs (A2.5.2): the first signalling one, made quiet, else the first one; the default NaN where no operand
-/// is one: the operation was invalid.
+/// Returns the result of an operation that gives NaN: FPProcessNaNs (A2.5.2).
+///
+/// That is the first signaling NaN among the operands, quieted, or else the first quiet NaN. An
+/// invalid operation without a NaN operand gives the default NaN.
 #[cold]
-fn nan(operands: &[u32], fpscr: u32) -> u32 {
-    let signalling = operands.iter().find(|bits| is_signalling(**bits));
-    match signalling.or_else(|| operands.iter().find(|bits| is_nan(**bits))) {
+fn process_nans(operands: &[u32], fpscr: u32) -> u32 {
+    let signaling = operands.iter().find(|bits| is_signaling(**bits));
+    match signaling.or_else(|| operands.iter().find(|bits| is_nan(**bits))) {
         Some(bits) if fpscr & DN == 0 => bits | 0x0040_0000,
         _ => DEFAULT_NAN,
     }
 }
 
-/// With FZ, a subnormal operand is a zero.
+/// Returns an operand as a float. FPSCR.FZ replaces subnormal operands with zero.
 #[inline]
 pub const fn operand(bits: u32, fpscr: u32) -> f32 {
     if fpscr & FZ != 0 && bits & 0x7f80_0000 == 0 {
@@ -41,23 +47,27 @@ pub const fn operand(bits: u32, fpscr: u32) -> f32 {
     }
 }
 
-/// What is left of a sum in double precision, and the sum: exactly x + y (Knuth's TwoSum).
+/// Returns the rounded sum and its error (Knuth's TwoSum).
+///
+/// The two results add up to exactly x + y.
 fn two_sum(x: f64, y: f64) -> (f64, f64) {
     let sum = x + y;
     let part = sum - x;
     (sum, (x - (sum - part)) + (y - part))
 }
 
-/// Rounds as FPSCR wants what was rounded to the nearest: `residual` has the sign of what that took away.
+/// Changes a result that was rounded to nearest to the rounding mode of FPSCR.
+///
+/// `residual` has the sign of the exact result minus `nearest`.
 fn round(nearest: f32, residual: f64, fpscr: u32) -> u32 {
-    // FZ looks before rounding.
-    let least = f32::MIN_POSITIVE;
-    let tiny = nearest.abs() < least
-        || nearest.abs() == least && residual != 0.0 && (residual < 0.0) == (nearest > 0.0);
+    // Flush-to-zero applies to the exact result.
+    let min_normal = f32::MIN_POSITIVE;
+    let tiny = nearest.abs() < min_normal
+        || nearest.abs() == min_normal && residual != 0.0 && (residual < 0.0) == (nearest > 0.0);
     if fpscr & FZ != 0 && tiny && (nearest != 0.0 || residual != 0.0) {
         return nearest.to_bits() & SIGN;
     }
-    let result = match Rounding::of(fpscr) {
+    let result = match Rounding::from_fpscr(fpscr) {
         Rounding::Up if residual > 0.0 => nearest.next_up(),
         Rounding::Down if residual < 0.0 => nearest.next_down(),
         Rounding::Zero if residual < 0.0 && nearest > 0.0 => nearest.next_down(),
@@ -67,114 +77,124 @@ fn round(nearest: f32, residual: f64, fpscr: u32) -> u32 {
     result.to_bits()
 }
 
-/// The sign of an exact sum that is zero is negative only when rounding down (FPAdd).
+/// Rounds a sum.
+///
+/// A sum of exactly zero is negative only with rounding toward minus infinity (FPAdd).
 fn round_sum(nearest: f32, x: f64, y: f64, fpscr: u32) -> u32 {
     if !x.is_finite() || !y.is_finite() {
         return nearest.to_bits();
     }
-    let (sum, rest) = two_sum(x, y);
-    if sum == 0.0 && rest == 0.0 && x.is_sign_negative() != y.is_sign_negative() {
-        return if Rounding::of(fpscr) == Rounding::Down { SIGN } else { 0 };
+    let (sum, error) = two_sum(x, y);
+    if sum == 0.0 && error == 0.0 && x.is_sign_negative() != y.is_sign_negative() {
+        return if Rounding::from_fpscr(fpscr) == Rounding::Down { SIGN } else { 0 };
     }
-    let taken = sum - f64::from(nearest);
-    round(nearest, if taken == 0.0 { rest } else { taken }, fpscr)
+    let residual = sum - f64::from(nearest);
+    round(nearest, if residual == 0.0 { error } else { residual }, fpscr)
 }
 
-/// FPAdd
+/// Adds: FPAdd.
 #[inline]
 pub fn add(x: u32, y: u32, fpscr: u32) -> u32 {
     let (a, b) = (operand(x, fpscr), operand(y, fpscr));
     let sum = a + b;
     if sum.is_nan() {
-        return nan(&[x, y], fpscr);
+        return process_nans(&[x, y], fpscr);
     }
-    if fpscr & UNUSUAL == 0 { sum.to_bits() } else { round_sum(sum, a.into(), b.into(), fpscr) }
+    if fpscr & NON_DEFAULT_MODE == 0 { sum.to_bits() } else { round_sum(sum, a.into(), b.into(), fpscr) }
 }
 
-/// FPSub: unlike FPAdd of the negated operand, it keeps the sign of a NaN.
+/// Subtracts: FPSub.
+///
+/// Unlike FPAdd with a negated operand, it preserves the sign of a NaN.
 #[inline]
 pub fn sub(x: u32, y: u32, fpscr: u32) -> u32 {
     let (a, b) = (operand(x, fpscr), operand(y, fpscr));
     let difference = a - b;
     if difference.is_nan() {
-        return nan(&[x, y], fpscr);
+        return process_nans(&[x, y], fpscr);
     }
-    if fpscr & UNUSUAL == 0 {
+    if fpscr & NON_DEFAULT_MODE == 0 {
         difference.to_bits()
     } else {
         round_sum(difference, a.into(), (-b).into(), fpscr)
     }
 }
 
-/// FPMul
+/// Multiplies: FPMul.
 #[inline]
 pub fn mul(x: u32, y: u32, fpscr: u32) -> u32 {
     let (a, b) = (operand(x, fpscr), operand(y, fpscr));
     let product = a * b;
     if product.is_nan() {
-        return nan(&[x, y], fpscr);
+        return process_nans(&[x, y], fpscr);
     }
-    if fpscr & UNUSUAL == 0 || a.is_infinite() || b.is_infinite() {
+    if fpscr & NON_DEFAULT_MODE == 0 || a.is_infinite() || b.is_infinite() {
         return product.to_bits();
     }
     let exact = f64::from(a) * f64::from(b);
     round(product, exact - f64::from(product), fpscr)
 }
 
-/// FPDiv
+/// Divides: FPDiv.
 pub fn div(x: u32, y: u32, fpscr: u32) -> u32 {
     let (a, b) = (operand(x, fpscr), operand(y, fpscr));
     let quotient = a / b;
     if quotient.is_nan() {
-        return nan(&[x, y], fpscr);
+        return process_nans(&[x, y], fpscr);
     }
-    if fpscr & UNUSUAL == 0 || a.is_infinite() || b.is_infinite() || b == 0.0 {
+    if fpscr & NON_DEFAULT_MODE == 0 || a.is_infinite() || b.is_infinite() || b == 0.0 {
         return quotient.to_bits();
     }
-    let taken = f64::from(-quotient).mul_add(b.into(), a.into());
-    round(quotient, if b < 0.0 { -taken } else { taken }, fpscr)
+    let remainder = f64::from(-quotient).mul_add(b.into(), a.into());
+    round(quotient, if b < 0.0 { -remainder } else { remainder }, fpscr)
 }
 
-/// FPSqrt
+/// Returns the square root: FPSqrt.
 pub fn sqrt(x: u32, fpscr: u32) -> u32 {
     let a = operand(x, fpscr);
     let root = a.sqrt();
     if root.is_nan() {
-        return nan(&[x], fpscr);
+        return process_nans(&[x], fpscr);
     }
-    if fpscr & UNUSUAL == 0 || a.is_infinite() {
+    if fpscr & NON_DEFAULT_MODE == 0 || a.is_infinite() {
         return root.to_bits();
     }
     round(root, f64::from(-root).mul_add(root.into(), a.into()), fpscr)
 }
 
-/// FPMulAdd: rounded once.
+/// Returns `addend` + x y, rounded once: FPMulAdd.
 pub fn mul_add(addend: u32, x: u32, y: u32, fpscr: u32) -> u32 {
     let (c, a, b) = (operand(addend, fpscr), operand(x, fpscr), operand(y, fpscr));
     let result = a.mul_add(b, c);
     if result.is_nan() {
-        // Infinity times zero is invalid even where a quiet NaN is added.
+        // Infinity times zero is invalid, even if the addend is a quiet NaN.
         let invalid = a.is_infinite() && b == 0.0 || a == 0.0 && b.is_infinite();
-        if invalid && is_nan(addend) && !is_signalling(addend) {
+        if invalid && is_nan(addend) && !is_signaling(addend) {
             return DEFAULT_NAN;
         }
-        return nan(&[addend, x, y], fpscr);
+        return process_nans(&[addend, x, y], fpscr);
     }
-    if fpscr & UNUSUAL == 0 || a.is_infinite() || b.is_infinite() {
+    if fpscr & NON_DEFAULT_MODE == 0 || a.is_infinite() || b.is_infinite() {
         return result.to_bits();
     }
     round_sum(result, f64::from(a) * f64::from(b), c.into(), fpscr)
 }
 
-/// FixedToFP, as exact as a double; fixed-point numbers go to the nearest, integers as FPSCR says.
-pub fn from_exact(exact: f64, fpscr: u32) -> u32 {
+/// Converts an integer with the rounding mode of FPSCR: FixedToFP.
+///
+/// Every 32-bit integer is exact as `f64`.
+pub fn from_f64(exact: f64, fpscr: u32) -> u32 {
     let nearest = exact as f32;
-    if fpscr & UNUSUAL == 0 { nearest.to_bits() } else { round(nearest, exact - f64::from(nearest), fpscr) }
+    if fpscr & NON_DEFAULT_MODE == 0 {
+        nearest.to_bits()
+    } else {
+        round(nearest, exact - f64::from(nearest), fpscr)
+    }
 }
 
-/// FPToFixed with the rounding that FPSCR has.
-pub fn integral(value: f32, fpscr: u32) -> f32 {
-    match Rounding::of(fpscr) {
+/// Rounds to an integral value with the rounding mode of FPSCR, for FPToFixed.
+pub fn round_to_integral(value: f32, fpscr: u32) -> f32 {
+    match Rounding::from_fpscr(fpscr) {
         Rounding::Nearest => value.round_ties_even(),
         Rounding::Up => value.ceil(),
         Rounding::Down => value.floor(),
@@ -182,11 +202,12 @@ pub fn integral(value: f32, fpscr: u32) -> f32 {
     }
 }
 
-/// VCVT to and from fixed point (A7.7.229): in place.
+/// Converts to or from fixed point: VCVT (A7.7.229).
 pub fn convert_fixed(bits: u32, to_fixed: bool, signed: bool, size: u8, fraction: u8, fpscr: u32) -> u32 {
     let scale = f64::from(fraction).exp2();
     if to_fixed {
-        // Scaled exactly, then toward zero, and saturating; NaN is zero.
+        // Scaling is exact. Rust's conversion rounds toward zero, saturates and maps NaN to zero,
+        // as on Arm.
         let scaled = f64::from(operand(bits, fpscr)) * scale;
         return match (signed, size) {
             (true, 16) => scaled as i16 as u32,

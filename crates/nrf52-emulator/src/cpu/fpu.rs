@@ -1,17 +1,19 @@
-//! Floating-point instructions (A7.7.220 ff.). The cumulative exception flags stay as they are written.
+//! Execution of FP instructions (A7.7.220 ff.).
+//!
+//! Operations do not update the cumulative exception flags of FPSCR.
 
 use super::{
     Bus, Cpu, Trap, cycles,
     float::{
-        AHP, DEFAULT_NAN, DN, SIGN, add, convert_fixed, div, from_exact, integral, is_nan, mul, mul_add,
-        operand, sqrt, sub,
+        AHP, DEFAULT_NAN, DN, SIGN, add, convert_fixed, div, from_f64, is_nan, mul, mul_add, operand,
+        round_to_integral, sqrt, sub,
     },
     half::{self, Rounding},
     op::{Fp, Op},
 };
 
-/// What of FPSCR can be written.
-const FPSCR: u32 = 0xf7c0_009f;
+/// Writable bits of FPSCR.
+const FPSCR_MASK: u32 = 0xf7c0_009f;
 
 impl Cpu {
     #[inline]
@@ -24,21 +26,23 @@ impl Cpu {
         self.s[usize::from(n & 31)] = bits;
     }
 
-    /// CheckVFPEnabled and ExecuteFPCheck (B1.5.7): the first use marks the context as one with floats.
+    /// Checks access to the FPU and sets CONTROL.FPCA.
+    ///
+    /// CheckVFPEnabled and ExecuteFPCheck (B1.5.7).
     #[cold]
-    pub(super) fn prepare_float(&mut self) -> Result<(), Trap> {
-        if !self.scs.allows_float(self.privileged()) {
+    pub(super) fn prepare_fp(&mut self) -> Result<(), Trap> {
+        if !self.scs.allows_fp(self.is_privileged()) {
             return Err(Trap::NoCoprocessor);
         }
-        if self.scs.marks_float() && !self.fpca {
+        if self.scs.tracks_fp_context() && !self.fpca {
             self.fpca = true;
             self.fpscr = self.fpscr & !0x07c0_0000 | self.scs.fpdscr;
         }
-        self.reconsider_float();
+        self.update_fp_ready();
         Ok(())
     }
 
-    /// VCMP: N, Z, C, V of FPSCR (A7.7.227).
+    /// Sets N, Z, C and V of FPSCR: VCMP (A7.7.227).
     fn compare(&mut self, x: u32, y: u32) {
         let (x, y) = (operand(x, self.fpscr), operand(y, self.fpscr));
         let flags = match x.partial_cmp(&y) {
@@ -95,19 +99,19 @@ impl Cpu {
             Fp::CmpZero => return self.compare(old, 0),
             Fp::FromHalf => self.widen_half(y, n),
             Fp::ToHalf => {
-                let rounding = Rounding::of(fpscr);
+                let rounding = Rounding::from_fpscr(fpscr);
                 let input = operand(y, fpscr).to_bits();
                 let half = half::from_single(input, fpscr & AHP != 0, rounding, fpscr & DN != 0);
                 let shift = 16 * u32::from(n);
                 old & !(0xffff << shift) | u32::from(half) << shift
             }
-            Fp::FromSigned => from_exact(y.cast_signed().into(), fpscr),
-            Fp::FromUnsigned => from_exact(y.into(), fpscr),
-            // Rust's conversions saturate and take NaN for zero, as ARM's do.
+            Fp::FromSigned => from_f64(y.cast_signed().into(), fpscr),
+            Fp::FromUnsigned => from_f64(y.into(), fpscr),
+            // Rust's conversions saturate and map NaN to zero, as on Arm.
             Fp::ToSigned => (operand(y, fpscr) as i32).cast_unsigned(),
             Fp::ToUnsigned => operand(y, fpscr) as u32,
-            Fp::ToSignedRounding => (integral(operand(y, fpscr), fpscr) as i32).cast_unsigned(),
-            Fp::ToUnsignedRounding => integral(operand(y, fpscr), fpscr) as u32,
+            Fp::ToSignedRounding => (round_to_integral(operand(y, fpscr), fpscr) as i32).cast_unsigned(),
+            Fp::ToUnsignedRounding => round_to_integral(operand(y, fpscr), fpscr) as u32,
         };
         self.set_float(d, result);
     }
@@ -118,7 +122,7 @@ impl Cpu {
     }
 
     #[inline]
-    pub(super) fn execute_float(&mut self, bus: &mut impl Bus, op: &Op) -> Result<(), Trap> {
+    pub(super) fn execute_fp(&mut self, bus: &mut impl Bus, op: &Op) -> Result<(), Trap> {
         match *op {
             Op::Fp { kind, d, n, m } => self.arithmetic(kind, d, n, m),
             Op::VmovImm { d, bits } => self.set_float(d, bits),
@@ -144,9 +148,9 @@ impl Cpu {
                 self.flags.q = q;
             }
             Op::Vmrs { rt } => self.put(rt, self.fpscr),
-            Op::Vmsr { rt } => self.fpscr = self.get(rt) & FPSCR,
+            Op::Vmsr { rt } => self.fpscr = self.get(rt) & FPSCR_MASK,
             Op::Vldr { d, words, rn, imm } => {
-                self.access_cost();
+                self.charge_access();
                 let base = if rn == 15 { self.get(15) & !3 } else { self.get(rn) };
                 let address = base.wrapping_add_signed(i32::from(imm));
                 let first = self.read_word(bus, address)?;
@@ -158,7 +162,7 @@ impl Cpu {
                 self.set_float(d, first);
             }
             Op::Vstr { d, words, rn, imm } => {
-                self.access_cost();
+                self.charge_access();
                 let base = if rn == 15 { self.get(15) & !3 } else { self.get(rn) };
                 let address = base.wrapping_add_signed(i32::from(imm));
                 self.write_word(bus, address, self.float(d))?;
@@ -167,8 +171,8 @@ impl Cpu {
                     self.write_word(bus, address.wrapping_add(4), self.float(d + 1))?;
                 }
             }
-            Op::Vldm { d, words, rn, write_back, down } => {
-                let (mut address, end) = self.float_list(rn, words, down);
+            Op::Vldm { d, words, rn, write_back, decrement_before } => {
+                let (mut address, end) = self.float_list(rn, words, decrement_before);
                 for n in d..d + words {
                     let value = self.read_word(bus, address)?;
                     self.set_float(n, value);
@@ -178,8 +182,8 @@ impl Cpu {
                     self.put(rn, end);
                 }
             }
-            Op::Vstm { d, words, rn, write_back, down } => {
-                let (mut address, end) = self.float_list(rn, words, down);
+            Op::Vstm { d, words, rn, write_back, decrement_before } => {
+                let (mut address, end) = self.float_list(rn, words, decrement_before);
                 for n in d..d + words {
                     self.write_word(bus, address, self.float(n))?;
                     address = address.wrapping_add(4);
@@ -193,12 +197,12 @@ impl Cpu {
         Ok(())
     }
 
-    /// Where a list of floats begins, and what its base becomes.
-    fn float_list(&mut self, rn: u8, words: u8, down: bool) -> (u32, u32) {
+    /// Returns the first address of VLDM or VSTM and the new base.
+    fn float_list(&mut self, rn: u8, words: u8, decrement_before: bool) -> (u32, u32) {
         self.cycles += u64::from(words) * cycles::LIST_REGISTER;
         let base = if rn == 15 { self.get(15) & !3 } else { self.get(rn) };
         let bytes = 4 * u32::from(words);
-        if down {
+        if decrement_before {
             (base.wrapping_sub(bytes), base.wrapping_sub(bytes))
         } else {
             (base, base.wrapping_add(bytes))

@@ -1,24 +1,26 @@
-//! Half precision, of which the FPU only knows conversions (A2.5, FPHalfToSingle and FPSingleToHalf).
+//! Conversions between half and single precision (A2.5).
 
-/// To single precision: exact. `alternative` is FPSCR.AHP, without infinities and NaNs.
+/// Converts to single precision, exactly.
+///
+/// `alternative` is FPSCR.AHP, a format without infinities and NaNs.
 pub fn to_single(half: u16, alternative: bool) -> u32 {
     let sign = u32::from(half & 0x8000) << 16;
     let (exponent, fraction) = (u32::from(half >> 10 & 31), u32::from(half & 0x3ff));
     match (exponent, fraction) {
         (0, 0) => sign,
         (0, _) => {
-            // Subnormal: normalise.
+            // Normalizes a subnormal number.
             let shift = fraction.leading_zeros() - 21;
             sign | (113 - shift) << 23 | (fraction << shift & 0x3ff) << 13
         }
         (31, 0) if !alternative => sign | 0x7f80_0000,
-        // A NaN becomes quiet.
+        // NaNs become quiet.
         (31, _) if !alternative => sign | 0x7fc0_0000 | fraction << 13,
         _ => sign | (exponent + 112) << 23 | fraction << 13,
     }
 }
 
-/// Which way a result that lies between two numbers goes.
+/// Rounding mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     Nearest,
@@ -28,8 +30,8 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// FPSCR.RMode
-    pub const fn of(fpscr: u32) -> Self {
+    /// Returns FPSCR.RMode.
+    pub const fn from_fpscr(fpscr: u32) -> Self {
         match fpscr >> 22 & 3 {
             0 => Self::Nearest,
             1 => Self::Up,
@@ -39,7 +41,9 @@ impl Rounding {
     }
 }
 
-/// To half precision. NaNs are quieted, or, with `default_nan`, forgotten.
+/// Converts to half precision.
+///
+/// NaNs become quiet or, with `default_nan`, the default NaN.
 pub fn from_single(single: u32, alternative: bool, rounding: Rounding, default_nan: bool) -> u16 {
     let sign = (single >> 16 & 0x8000) as u16;
     let (exponent, fraction) = (single >> 23 & 0xff, single & 0x7f_ffff);
@@ -48,7 +52,7 @@ pub fn from_single(single: u32, alternative: bool, rounding: Rounding, default_n
             (false, 0) => sign | 0x7c00,
             (false, _) if default_nan => 0x7e00,
             (false, _) => sign | 0x7e00 | (fraction >> 13) as u16,
-            // The alternative format has neither: infinity is the largest number, NaN is zero.
+            // The alternative format maps infinity to its largest number and NaN to zero.
             (true, 0) => sign | 0x7fff,
             (true, _) => sign,
         };
@@ -56,30 +60,31 @@ pub fn from_single(single: u32, alternative: bool, rounding: Rounding, default_n
     if exponent == 0 && fraction == 0 {
         return sign;
     }
-    // The value is significand * 2^(power - 23); one half ulp is 2^(max(power, -14) - 10).
+    // The value is significand * 2^(power - 23). The unit in the last place of the half-precision
+    // result is 2^(max(power, -14) - 10).
     let (significand, power) =
         if exponent == 0 { (fraction, -126) } else { (fraction | 0x80_0000, exponent.cast_signed() - 127) };
     let drop = (13 + (-14 - power).max(0)).min(31).cast_unsigned();
-    let (kept, rest) = (significand >> drop, significand & ((1 << drop) - 1));
+    let (high, rest) = (significand >> drop, significand & ((1 << drop) - 1));
     let middle = 1u32 << (drop - 1);
     let up = match rounding {
-        Rounding::Nearest => rest > middle || rest == middle && kept & 1 != 0,
+        Rounding::Nearest => rest > middle || rest == middle && high & 1 != 0,
         Rounding::Up => rest != 0 && sign == 0,
         Rounding::Down => rest != 0 && sign != 0,
         Rounding::Zero => false,
     };
-    let rounded = kept + u32::from(up);
-    // The hidden bit counts itself into the exponent, as does a carry.
+    let rounded = high + u32::from(up);
+    // The hidden bit and a carry of the rounding add to the exponent.
     let bits = if power >= -14 { ((power + 14).cast_unsigned() << 10) + rounded } else { rounded };
-    let most = if alternative { 0x7fff } else { 0x7bff };
-    if bits > most {
+    let max = if alternative { 0x7fff } else { 0x7bff };
+    if bits > max {
         let infinite = match rounding {
             Rounding::Nearest => true,
             Rounding::Up => sign == 0,
             Rounding::Down => sign != 0,
             Rounding::Zero => false,
         };
-        return sign | if infinite && !alternative { 0x7c00 } else { most as u16 };
+        return sign | if infinite && !alternative { 0x7c00 } else { max as u16 };
     }
     sign | bits as u16
 }

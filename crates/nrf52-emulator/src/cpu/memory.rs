@@ -1,17 +1,19 @@
 //! Loads and stores (A3.2, A4.6).
 
 use super::{
-    Bus, BusFault, Cpu, Size, Trap, cycles,
+    Bus, BusError, Cpu, Size, Trap, cycles,
     op::{Access, Index, Op, Reg},
 };
 
-/// Below are code and RAM, which change no interrupt line.
-const PERIPHERALS: u32 = 0x4000_0000;
-/// Below is code: a write there is one to flash, and takes its time.
-const RAM: u32 = 0x2000_0000;
+/// Start of the peripherals.
+///
+/// Accesses below it, to code and RAM, change no interrupt line.
+const PERIPHERAL_BASE: u32 = 0x4000_0000;
+/// Start of RAM. Writes below it go to flash, which takes time.
+const RAM_BASE: u32 = 0x2000_0000;
 
-/// The private peripheral bus (B3.1).
-const fn is_private(address: u32) -> bool {
+/// Returns whether an address is on the private peripheral bus (B3.1).
+const fn is_ppb(address: u32) -> bool {
     address >> 20 == 0xe00
 }
 
@@ -25,7 +27,8 @@ impl Access {
     }
 }
 
-const fn mask(size: Size) -> u32 {
+/// Returns the address bits that are zero for an aligned access.
+const fn alignment_mask(size: Size) -> u32 {
     match size {
         Size::Byte => 0,
         Size::Half => 1,
@@ -36,14 +39,14 @@ const fn mask(size: Size) -> u32 {
 impl Cpu {
     #[inline]
     fn read_aligned(&mut self, bus: &mut impl Bus, address: u32, size: Size) -> Result<u32, Trap> {
-        if address >= PERIPHERALS {
-            if is_private(address) {
-                return self.private_load(address, size);
+        if address >= PERIPHERAL_BASE {
+            if is_ppb(address) {
+                return self.ppb_load(address, size);
             }
-            self.touched = true;
-            bus.time(self.cycles);
+            self.bus_accessed = true;
+            bus.set_time(self.cycles);
         }
-        bus.load(address, size).map_err(|BusFault { address }| {
+        bus.load(address, size).map_err(|BusError { address }| {
             self.fault_address = address;
             Trap::Data
         })
@@ -57,36 +60,36 @@ impl Cpu {
         size: Size,
         value: u32,
     ) -> Result<(), Trap> {
-        if address >= PERIPHERALS {
-            if is_private(address) {
-                return self.private_store(address, size, value);
+        if address >= PERIPHERAL_BASE {
+            if is_ppb(address) {
+                return self.ppb_store(address, size, value);
             }
-            self.touched = true;
-            bus.time(self.cycles);
-        } else if address < RAM {
-            self.touched = true;
-            bus.time(self.cycles);
+            self.bus_accessed = true;
+            bus.set_time(self.cycles);
+        } else if address < RAM_BASE {
+            self.bus_accessed = true;
+            bus.set_time(self.cycles);
         }
-        bus.store(address, size, value).map_err(|BusFault { address }| {
+        bus.store(address, size, value).map_err(|BusError { address }| {
             self.fault_address = address;
             Trap::Data
         })
     }
 
-    /// MemU (B2.3.4): of any alignment.
+    /// Reads with any alignment: MemU (B2.3.4).
     #[inline]
     fn read(&mut self, bus: &mut impl Bus, address: u32, size: Size) -> Result<u32, Trap> {
-        if address & mask(size) == 0 {
+        if address & alignment_mask(size) == 0 {
             self.read_aligned(bus, address, size)
         } else {
             self.read_split(bus, address, size)
         }
     }
 
-    /// MemU
+    /// Writes with any alignment: MemU (B2.3.4).
     #[inline]
     fn write(&mut self, bus: &mut impl Bus, address: u32, size: Size, value: u32) -> Result<(), Trap> {
-        if address & mask(size) == 0 {
+        if address & alignment_mask(size) == 0 {
             self.write_aligned(bus, address, size, value)
         } else {
             self.write_split(bus, address, size, value)
@@ -95,11 +98,11 @@ impl Cpu {
 
     #[cold]
     fn read_split(&mut self, bus: &mut impl Bus, address: u32, size: Size) -> Result<u32, Trap> {
-        if self.scs.traps_unaligned() || is_private(address) {
+        if self.scs.traps_unaligned() || is_ppb(address) {
             return Err(Trap::Unaligned);
         }
         let mut value = 0;
-        for at in 0..=mask(size) {
+        for at in 0..=alignment_mask(size) {
             value |= self.read_aligned(bus, address.wrapping_add(at), Size::Byte)? << (8 * at);
         }
         Ok(value)
@@ -107,22 +110,22 @@ impl Cpu {
 
     #[cold]
     fn write_split(&mut self, bus: &mut impl Bus, address: u32, size: Size, value: u32) -> Result<(), Trap> {
-        if self.scs.traps_unaligned() || is_private(address) {
+        if self.scs.traps_unaligned() || is_ppb(address) {
             return Err(Trap::Unaligned);
         }
-        for at in 0..=mask(size) {
+        for at in 0..=alignment_mask(size) {
             self.write_aligned(bus, address.wrapping_add(at), Size::Byte, value >> (8 * at) & 0xff)?;
         }
         Ok(())
     }
 
-    /// MemA: what must be aligned.
+    /// Reads an aligned word: MemA (B2.3.4).
     #[inline]
     pub(super) fn read_word(&mut self, bus: &mut impl Bus, address: u32) -> Result<u32, Trap> {
         if address & 3 != 0 { Err(Trap::Unaligned) } else { self.read_aligned(bus, address, Size::Word) }
     }
 
-    /// MemA
+    /// Writes an aligned word: MemA (B2.3.4).
     #[inline]
     pub(super) fn write_word(&mut self, bus: &mut impl Bus, address: u32, value: u32) -> Result<(), Trap> {
         if address & 3 != 0 {
@@ -132,15 +135,16 @@ impl Cpu {
         }
     }
 
-    /// Accesses back to back overlap.
+    /// Adds the address phase of a load or store, unless it follows another one.
     #[inline]
-    pub(super) fn access_cost(&mut self) {
+    pub(super) fn charge_access(&mut self) {
         if self.last_access.wrapping_add(1) != self.instructions {
             self.cycles += cycles::FIRST_ACCESS;
         }
         self.last_access = self.instructions;
     }
 
+    /// Sets a register to a loaded value. A load to PC branches.
     #[inline]
     fn put_loaded(&mut self, bus: &mut impl Bus, rt: Reg, value: u32) -> Result<(), Trap> {
         if rt == 15 {
@@ -152,14 +156,14 @@ impl Cpu {
 
     #[inline]
     pub(super) fn load_word(&mut self, bus: &mut impl Bus, rt: Reg, address: u32) -> Result<(), Trap> {
-        self.access_cost();
+        self.charge_access();
         let value = self.read(bus, address, Size::Word)?;
         self.put_loaded(bus, rt, value)
     }
 
     #[inline]
     pub(super) fn store_word(&mut self, bus: &mut impl Bus, rt: Reg, address: u32) -> Result<(), Trap> {
-        self.access_cost();
+        self.charge_access();
         self.write(bus, address, Size::Word, self.get(rt))
     }
 
@@ -182,12 +186,14 @@ impl Cpu {
         rt: Reg,
         address: u32,
     ) -> Result<(), Trap> {
-        self.access_cost();
+        self.charge_access();
         let value = self.read_as(bus, access, address)?;
         self.put_loaded(bus, rt, value)
     }
 
-    /// The base changes only when the load succeeded.
+    /// Loads a register, then sets the base register `rn` to `base`.
+    ///
+    /// A failed load leaves `rn` unchanged.
     #[inline(never)]
     pub(super) fn load_indexed(
         &mut self,
@@ -198,7 +204,7 @@ impl Cpu {
         address: u32,
         base: u32,
     ) -> Result<(), Trap> {
-        self.access_cost();
+        self.charge_access();
         let value = self.read_as(bus, access, address)?;
         self.put(rn, base);
         self.put_loaded(bus, rt, value)
@@ -212,7 +218,7 @@ impl Cpu {
         rt: Reg,
         address: u32,
     ) -> Result<(), Trap> {
-        self.access_cost();
+        self.charge_access();
         let value = self.get(rt);
         match access {
             Access::Word => self.write(bus, address, Size::Word, value),
@@ -221,21 +227,21 @@ impl Cpu {
         }
     }
 
-    /// LDM, POP (A7.7.41): registers change only when all loads succeeded.
+    /// Executes LDM and POP (A7.7.41). Registers change only if all loads succeed.
     #[inline]
-    pub(super) fn load_many(
+    pub(super) fn load_multiple(
         &mut self,
         bus: &mut impl Bus,
         rn: Reg,
         list: u16,
         write_back: bool,
-        down: bool,
+        decrement_before: bool,
     ) -> Result<(), Trap> {
         let bytes = list.count_ones() * 4;
         self.cycles += u64::from(list.count_ones()) * cycles::LIST_REGISTER;
         let base = self.get(rn);
-        let mut address = if down { base.wrapping_sub(bytes) } else { base };
-        let end = if down { address } else { base.wrapping_add(bytes) };
+        let mut address = if decrement_before { base.wrapping_sub(bytes) } else { base };
+        let end = if decrement_before { address } else { base.wrapping_add(bytes) };
         let mut values = [0; 16];
         let mut left = list;
         while left != 0 {
@@ -255,21 +261,23 @@ impl Cpu {
         if list & 0x8000 != 0 { self.branch_exchange(bus, values[15]) } else { Ok(()) }
     }
 
-    /// STM, PUSH (A7.7.159). The base in the list is stored as it was.
+    /// Executes STM and PUSH (A7.7.159).
+    ///
+    /// A base register in the list is stored with its original value.
     #[inline]
-    pub(super) fn store_many(
+    pub(super) fn store_multiple(
         &mut self,
         bus: &mut impl Bus,
         rn: Reg,
         list: u16,
         write_back: bool,
-        down: bool,
+        decrement_before: bool,
     ) -> Result<(), Trap> {
         let bytes = list.count_ones() * 4;
         self.cycles += u64::from(list.count_ones()) * cycles::LIST_REGISTER;
         let base = self.get(rn);
-        let mut address = if down { base.wrapping_sub(bytes) } else { base };
-        let end = if down { address } else { base.wrapping_add(bytes) };
+        let mut address = if decrement_before { base.wrapping_sub(bytes) } else { base };
+        let end = if decrement_before { address } else { base.wrapping_add(bytes) };
         let mut left = list;
         while left != 0 {
             self.write_word(bus, address, self.get((left.trailing_zeros() & 15) as Reg))?;
@@ -282,7 +290,7 @@ impl Cpu {
         Ok(())
     }
 
-    /// TBB, TBH: an entry of the table.
+    /// Reads the table entry of TBB or TBH.
     pub(super) fn table_entry(
         &mut self,
         bus: &mut impl Bus,
@@ -290,7 +298,7 @@ impl Cpu {
         rm: Reg,
         half: bool,
     ) -> Result<u32, Trap> {
-        self.access_cost();
+        self.charge_access();
         let (base, at) = (self.get(rn), self.get(rm));
         if half {
             self.read(bus, base.wrapping_add(at << 1), Size::Half)
@@ -299,20 +307,22 @@ impl Cpu {
         }
     }
 
-    /// Where a pair is, and what its base becomes. LDRD of a literal counts from the aligned PC (A7.7.51).
-    fn indexed(&self, rn: Reg, index: Index, imm: i16) -> (u32, u32) {
+    /// Returns the address of LDRD or STRD and the new base.
+    ///
+    /// The base of a literal is the aligned PC (A7.7.51).
+    fn pair_address(&self, rn: Reg, index: Index, imm: i16) -> (u32, u32) {
         let base = if rn == 15 { self.get(15) & !3 } else { self.get(rn) };
-        let moved = base.wrapping_add_signed(i32::from(imm));
-        (if index == Index::Post { base } else { moved }, moved)
+        let sum = base.wrapping_add_signed(i32::from(imm));
+        (if index == Index::Post { base } else { sum }, sum)
     }
 
-    /// Pairs and exclusives.
+    /// Executes LDRD, STRD and the exclusive accesses.
     #[inline(never)]
     pub(super) fn execute_memory(&mut self, bus: &mut impl Bus, op: Op) -> Result<(), Trap> {
         match op {
             Op::LoadPair { rt, rt2, rn, index, imm } => {
                 self.cycles += 2 * cycles::LIST_REGISTER;
-                let (address, base) = self.indexed(rn, index, imm);
+                let (address, base) = self.pair_address(rn, index, imm);
                 let first = self.read_word(bus, address)?;
                 let second = self.read_word(bus, address.wrapping_add(4))?;
                 if index != Index::Offset {
@@ -323,7 +333,7 @@ impl Cpu {
             }
             Op::StorePair { rt, rt2, rn, index, imm } => {
                 self.cycles += 2 * cycles::LIST_REGISTER;
-                let (address, base) = self.indexed(rn, index, imm);
+                let (address, base) = self.pair_address(rn, index, imm);
                 self.write_word(bus, address, self.get(rt))?;
                 self.write_word(bus, address.wrapping_add(4), self.get(rt2))?;
                 if index != Index::Offset {
@@ -331,23 +341,23 @@ impl Cpu {
                 }
             }
             Op::LoadExclusive { access, rt, rn, words } => {
-                self.access_cost();
+                self.charge_access();
                 let address = self.get(rn).wrapping_add(u32::from(words) * 4);
-                if address & mask(access.size()) != 0 {
+                if address & alignment_mask(access.size()) != 0 {
                     return Err(Trap::Unaligned);
                 }
                 let value = self.read_aligned(bus, address, access.size())?;
-                self.exclusive = true;
+                self.exclusive_monitor = true;
                 self.put(rt, value);
             }
             Op::StoreExclusive { access, rd, rt, rn, words } => {
-                self.access_cost();
+                self.charge_access();
                 let address = self.get(rn).wrapping_add(u32::from(words) * 4);
-                if address & mask(access.size()) != 0 {
+                if address & alignment_mask(access.size()) != 0 {
                     return Err(Trap::Unaligned);
                 }
-                // A3.4.1: the local monitor of one processor does not look at the address.
-                if self.exclusive {
+                // The local monitor ignores the address (A3.4.1).
+                if self.exclusive_monitor {
                     let value = self.get(rt);
                     let value = match access.size() {
                         Size::Byte => value & 0xff,
@@ -356,8 +366,8 @@ impl Cpu {
                     };
                     self.write_aligned(bus, address, access.size(), value)?;
                 }
-                self.put(rd, u32::from(!self.exclusive));
-                self.exclusive = false;
+                self.put(rd, u32::from(!self.exclusive_monitor));
+                self.exclusive_monitor = false;
             }
             _ => {}
         }

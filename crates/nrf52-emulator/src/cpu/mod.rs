@@ -1,14 +1,16 @@
-//! A Cortex-M4F, instruction by instruction, by the ARMv7-M Architecture Reference Manual (ARM DDI 0403E): its sections
-//! are cited as A7.7.12 or B1.5.6.
+//! Cortex-M4F processor, without memory and peripherals.
 //!
-//! Memory, peripherals and interrupt lines are the [`Bus`]'s. The private peripherals (NVIC, SysTick, system control,
-//! cycle counter) are in here.
+//! Section numbers such as A7.7.12 or B1.5.6 refer to the ARMv7-M Architecture Reference Manual
+//! (ARM DDI 0403E).
+//!
+//! Memory, peripherals and interrupt lines are behind the trait [`Bus`]. The peripherals on the
+//! private peripheral bus (NVIC, SysTick, system control block, cycle counter) are part of [`Cpu`].
 #![allow(
     clippy::cast_possible_wrap,
     clippy::struct_excessive_bools,
     clippy::verbose_bit_mask,
     clippy::too_many_lines,
-    reason = "a processor is made of flags, one big choice, and registers that are signed or not as one looks at them"
+    reason = "registers are signed or unsigned by instruction, and decoding is one large match"
 )]
 
 mod cycles;
@@ -23,102 +25,87 @@ mod half;
 mod memory;
 mod multiply;
 mod op;
+mod ppb;
 mod run;
 mod scs;
-mod scs_store;
 mod special;
+mod stop;
+
+use std::fmt;
 
 use op::Op;
+pub use stop::StopReason;
 
-/// Bytes of a bus access.
+/// Size of a bus access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// One.
+    /// 8 bits.
     Byte,
-    /// Two, aligned.
+    /// 16 bits, aligned.
     Half,
-    /// Four, aligned.
+    /// 32 bits, aligned.
     Word,
 }
 
-/// Nothing answered at an address.
+/// Error response of the bus to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BusFault {
-    /// Where.
+pub struct BusError {
+    /// Address of the access.
     pub address: u32,
 }
 
-/// What is around the processor.
+impl fmt::Display for BusError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "bus error at {:#010x}", self.address)
+    }
+}
+
+impl core::error::Error for BusError {}
+
+/// Memory, peripherals and interrupt lines around the processor.
 ///
-/// Accesses are aligned; 0xE000_0000 to 0xE00F_FFFF never gets here.
+/// All accesses are aligned. Addresses 0xE000_0000 to 0xE00F_FFFF (private peripheral bus) never
+/// reach the bus.
 pub trait Bus {
-    /// Reads; a byte or half is in the lowest bits.
+    /// Reads. A byte or halfword is in the least significant bits.
     ///
     /// # Errors
-    /// Nothing is there.
-    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusFault>;
+    /// [`BusError`] for unmapped addresses.
+    fn load(&mut self, address: u32, size: Size) -> Result<u32, BusError>;
 
     /// Writes.
     ///
     /// # Errors
-    /// Nothing is there, or it cannot be written.
-    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusFault>;
+    /// [`BusError`] for unmapped or read-only addresses.
+    fn store(&mut self, address: u32, size: Size, value: u32) -> Result<(), BusError>;
 
-    /// 16 bits of code.
+    /// Fetches a halfword of an instruction.
     ///
     /// # Errors
-    /// Nothing is there, or it is no code.
-    fn fetch(&mut self, address: u32) -> Result<u16, BusFault>;
+    /// [`BusError`] for unmapped addresses.
+    fn fetch(&mut self, address: u32) -> Result<u16, BusError>;
 
-    /// The time, before every access to 0x4000_0000 or above and every write to code.
-    fn time(&mut self, _cycles: u64) {}
+    /// Sets the time, in cycles, of the next access.
+    ///
+    /// Called before every access at or above 0x4000_0000 and every write below 0x2000_0000.
+    fn set_time(&mut self, _cycles: u64) {}
 
-    /// Asked after every instruction that accessed 0x4000_0000 or above: the new levels of all interrupt lines, if
-    /// they may have changed.
-    fn lines(&mut self) -> Option<u64> {
+    /// Returns the levels of all interrupt lines, or `None` if they have not changed.
+    ///
+    /// Called after every instruction with an access for which [`Bus::set_time`] is called.
+    fn interrupt_lines(&mut self) -> Option<u64> {
         None
     }
 
-    /// Asked at the same moments: whether [`Cpu::run`] returns at once.
-    fn attention(&mut self) -> bool {
+    /// Returns whether [`Cpu::run`] must return now.
+    ///
+    /// Called after [`Bus::interrupt_lines`].
+    fn should_return(&mut self) -> bool {
         false
     }
 }
 
-/// What [`Cpu::step`] cannot go on from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// An instruction that is not known here: `code` has 16 or 32 bits.
-    Undefined {
-        /// Its address.
-        pc: u32,
-        /// What it is.
-        code: u32,
-    },
-    /// The reset vector cannot be read.
-    Bus {
-        /// Where the processor was.
-        pc: u32,
-        /// What it wanted to read.
-        address: u32,
-    },
-    /// A fault where none can be handled.
-    Lockup {
-        /// Where.
-        pc: u32,
-    },
-    /// BKPT. To go on behind it: `set_register(15, pc + 2)`.
-    Breakpoint {
-        /// Its address.
-        pc: u32,
-        /// Its operand: 0xAB is semihosting.
-        number: u8,
-    },
-    /// AIRCR.SYSRESETREQ was written: [`Cpu::reset`] is due.
-    ResetRequested,
-}
-
-/// Why an instruction did not complete. Addresses are in [`Cpu::fault_address`].
+/// Reason why an instruction did not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trap {
     Undefined,
@@ -128,23 +115,24 @@ enum Trap {
     Unaligned,
     DivideByZero,
     Fetch,
+    /// Bus error of a load or store at [`Cpu::fault_address`].
     Data,
     Unstacking,
     Supervisor,
-    /// Not of the architecture: `self.stop` says what.
+    /// Not an exception: stops the emulator with [`Cpu::stop_reason`].
     Stop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sleep {
     No,
-    /// Until the event register is set.
+    /// WFE: until the event register is set.
     Event,
-    /// Until an interrupt.
+    /// WFI: until an interrupt is pending.
     Interrupt,
 }
 
-/// A decoded instruction; `bytes` is 0 where nothing was decoded yet.
+/// Decoded instruction. `bytes` is 0 for code that has not been decoded.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     op: Op,
@@ -153,7 +141,7 @@ struct Entry {
 
 const NOT_DECODED: Entry = Entry { op: Op::Nop, bytes: 0 };
 
-/// The condition flags, and the rest of the APSR (B1.4.2).
+/// Condition flags, Q and GE of the APSR (B1.4.2).
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     n: bool,
@@ -161,66 +149,76 @@ struct Flags {
     c: bool,
     v: bool,
     q: bool,
-    /// Four bits.
+    /// `GE[3:0]`.
     ge: u8,
 }
 
-/// The processor.
+/// Processor state.
 #[derive(Clone, Debug)]
 pub struct Cpu {
-    /// Clock cycles since it was made. The owner may move it on while it is asleep.
+    /// Clock cycles since creation.
+    ///
+    /// The caller may increase it while the processor sleeps.
     pub cycles: u64,
-    /// Instructions since it was made.
+    /// Executed instructions since creation.
     pub instructions: u64,
 
-    /// R0 to R12, the current SP, LR, the PC as instructions read it, then [`op::SINK`] and [`op::ZERO`]. A power of two:
-    /// indexing needs no check.
+    /// R0 to R12, current SP, LR, PC, [`op::SINK`] and [`op::ZERO`].
+    ///
+    /// PC is the address of the current instruction plus 4, as instructions read it.
+    ///
+    /// The length is a power of two, so that masked indices need no bounds check.
     r: [u32; 32],
-    /// The address of the next instruction.
+    /// Address of the next instruction.
     pc: u32,
     flags: Flags,
-    /// ITSTATE (A7.3.3): zero outside of IT blocks.
+    /// ITSTATE (A7.3.3), zero outside of IT blocks.
     it: u8,
-    /// EPSR.T; without it every instruction faults.
+    /// EPSR.T. Every instruction faults while it is clear.
     thumb: bool,
-    /// The floating-point registers, as bits.
+    /// S0 to S31, as bits.
     s: [u32; 32],
     fpscr: u32,
 
-    /// MSP while PSP is in use, or the other way round.
-    other_sp: u32,
-    on_psp: bool,
-    /// CONTROL: nPRIV, SPSEL, FPCA.
+    /// MSP while R13 is PSP, and PSP otherwise.
+    banked_sp: u32,
+    psp_in_use: bool,
+    /// CONTROL.nPRIV.
     unprivileged: bool,
+    /// CONTROL.SPSEL.
     spsel: bool,
+    /// CONTROL.FPCA.
     fpca: bool,
     primask: bool,
     faultmask: bool,
     basepri: u8,
-    /// IPSR: 0 in thread mode.
+    /// IPSR, zero in thread mode.
     exception: u16,
-    exclusive: bool,
-    event: bool,
+    exclusive_monitor: bool,
+    event_register: bool,
     sleep: Sleep,
 
-    /// FP instructions need no further look: allowed, and the context is marked.
-    float_ready: bool,
-    /// The next step looks at more than the next instruction.
-    attend: bool,
-    /// An access left for peripherals.
-    touched: bool,
+    /// FP instructions need no checks: CPACR allows them and FPCA is up to date.
+    fp_ready: bool,
+    /// The next step must check for reset, lockup, sleep and exceptions.
+    slow_path: bool,
+    /// The current instruction has accessed a peripheral or written to flash.
+    bus_accessed: bool,
     locked_up: bool,
     reset_requested: bool,
     fault_address: u32,
-    stop: Stop,
-    /// The instruction that a load or store would be back to back with.
+    stop_reason: StopReason,
+    /// Value of `instructions` at the last load or store.
     last_access: u64,
     cache: Vec<Entry>,
     scs: scs::Scs,
 }
 
 impl Cpu {
-    /// Before [`Cpu::reset`]. Decodes of code at 0..`code_bytes` are kept.
+    /// Creates a processor that needs a [`Cpu::reset`].
+    ///
+    /// Instructions at addresses below `code_bytes` are decoded once. After a change of that
+    /// memory, the caller must call [`Cpu::invalidate_code`].
     #[must_use]
     pub fn new(code_bytes: u32) -> Self {
         Self {
@@ -233,8 +231,8 @@ impl Cpu {
             thumb: true,
             s: [0; 32],
             fpscr: 0,
-            other_sp: 0,
-            on_psp: false,
+            banked_sp: 0,
+            psp_in_use: false,
             unprivileged: false,
             spsel: false,
             fpca: false,
@@ -242,33 +240,34 @@ impl Cpu {
             faultmask: false,
             basepri: 0,
             exception: 0,
-            exclusive: false,
-            event: false,
+            exclusive_monitor: false,
+            event_register: false,
             sleep: Sleep::No,
-            float_ready: false,
-            attend: false,
-            touched: false,
+            fp_ready: false,
+            slow_path: false,
+            bus_accessed: false,
             locked_up: false,
             reset_requested: false,
             fault_address: 0,
-            stop: Stop::ResetRequested,
+            stop_reason: StopReason::ResetRequested,
             last_access: u64::MAX,
             cache: vec![NOT_DECODED; (code_bytes / 2) as usize],
             scs: scs::Scs::new(0),
         }
     }
 
-    /// Reset (B1.5.5). Interrupt lines keep their levels, which are not the processor's.
+    /// Resets the processor (B1.5.5). Interrupt lines keep their levels.
     pub fn reset(&mut self, bus: &mut impl Bus) {
         self.reset_to(bus, 0);
     }
 
-    /// Reset, and then what a bootloader does: the stack and the program of the vector table at an address. VTOR stays where reset
-    /// puts it, at 0: to set it is the program's business.
+    /// Resets the processor and loads SP and PC from the vector table at `table`.
+    ///
+    /// Emulates a bootloader. VTOR is 0, as after any reset.
     pub fn reset_to(&mut self, bus: &mut impl Bus, table: u32) {
         let cache = std::mem::take(&mut self.cache);
         let (cycles, instructions) = (self.cycles, self.instructions);
-        let scs = scs::Scs::new(self.scs.levels);
+        let scs = scs::Scs::new(self.scs.line_levels);
         *self = Self { cycles, instructions, cache, scs, ..Self::new(0) };
         let mut vector = |address| bus.load(address, Size::Word);
         match (vector(table), vector(table + 4)) {
@@ -277,81 +276,87 @@ impl Cpu {
                 self.r[14] = 0xffff_ffff;
                 self.thumb = pc & 1 != 0;
                 self.pc = pc & !1;
-                self.attend = !self.thumb;
+                self.slow_path = !self.thumb;
             }
-            (Err(BusFault { address }), _) | (_, Err(BusFault { address })) => {
+            (Err(BusError { address }), _) | (_, Err(BusError { address })) => {
                 self.locked_up = true;
-                self.attend = true;
-                self.stop = Stop::Bus { pc: 0, address };
+                self.slow_path = true;
+                self.stop_reason = StopReason::VectorTable { address };
             }
         }
-        self.reconsider();
+        self.update_pending();
     }
 
-    /// Takes an exception if one is due, or executes one instruction. Does nothing when asleep.
+    /// Takes a pending exception or executes one instruction.
+    ///
+    /// Does nothing while the processor sleeps.
     ///
     /// # Errors
-    /// What it cannot go on from.
-    pub fn step(&mut self, bus: &mut impl Bus) -> Result<(), Stop> {
-        self.go(bus, u64::MAX, true)
+    /// [`StopReason`] if execution cannot continue.
+    pub fn step(&mut self, bus: &mut impl Bus) -> Result<(), StopReason> {
+        self.run_loop(bus, u64::MAX, true)
     }
 
-    /// Steps until `until_cycles`, or asleep, or the bus wants attention.
+    /// Runs until a number of cycles, sleep, or [`Bus::should_return`].
     ///
     /// # Errors
-    /// What it cannot go on from.
-    pub fn run(&mut self, bus: &mut impl Bus, until_cycles: u64) -> Result<(), Stop> {
-        self.go(bus, until_cycles, false)
+    /// [`StopReason`] if execution cannot continue.
+    pub fn run(&mut self, bus: &mut impl Bus, until_cycles: u64) -> Result<(), StopReason> {
+        self.run_loop(bus, until_cycles, false)
     }
 
-    /// In WFE or WFI, and nothing to wake it.
+    /// Returns whether the processor waits in WFE or WFI and SysTick is not due.
     #[must_use]
-    pub fn asleep(&self) -> bool {
-        self.sleep != Sleep::No && self.cycles < self.scs.tick_due
+    pub fn is_asleep(&self) -> bool {
+        self.sleep != Sleep::No && self.cycles < self.scs.systick_due
     }
 
-    /// The cycle at which SysTick reaches zero, if it runs: as late as one may sleep.
+    /// Returns the cycle at which SysTick next reaches zero, if it runs.
+    ///
+    /// Sleep must not extend past it.
     #[must_use]
-    pub fn tick_due(&self) -> Option<u64> {
-        (self.scs.tick_due != u64::MAX).then_some(self.scs.tick_due)
+    pub fn systick_due(&self) -> Option<u64> {
+        (self.scs.systick_due != u64::MAX).then_some(self.scs.systick_due)
     }
 
-    /// The exception that is being handled, 0 in thread mode; external interrupts begin at 16.
+    /// Returns the number of the active exception, 0 in thread mode.
+    ///
+    /// Interrupt 0 is exception 16.
     #[must_use]
     pub fn active_exception(&self) -> u16 {
         self.exception
     }
 
-    /// R0 to R12, SP, LR; 15 is [`Cpu::pc`].
+    /// Returns R0 to R12, SP (13), LR (14) or the address of the next instruction (15).
     #[must_use]
     pub fn register(&self, n: usize) -> u32 {
         if n == 15 { self.pc } else { self.r[n & 15] }
     }
 
-    /// The address of the next instruction.
+    /// Returns the address of the next instruction.
     #[must_use]
     pub fn pc(&self) -> u32 {
         self.pc
     }
 
-    /// Sets R0 to R12, SP, LR or the PC.
-    pub fn set_register(&mut self, n: usize, v: u32) {
+    /// Sets R0 to R12, SP (13), LR (14) or the address of the next instruction (15).
+    pub fn set_register(&mut self, n: usize, value: u32) {
         match n {
-            13 => self.r[13] = v & !3,
-            15 => self.pc = v & !1,
-            _ => self.r[n & 15] = v,
+            13 => self.r[13] = value & !3,
+            15 => self.pc = value & !1,
+            _ => self.r[n & 15] = value,
         }
     }
 
-    /// The floating-point registers, as bits.
+    /// Returns S0 to S31, as bits.
     #[must_use]
-    pub fn float_registers(&self) -> &[u32; 32] {
+    pub fn fp_registers(&self) -> &[u32; 32] {
         &self.s
     }
 
-    /// Flash was written: forgets what was decoded from there.
-    pub fn forget(&mut self, address: u32, bytes: u32) {
-        // An instruction may begin before.
+    /// Discards decoded instructions in a range of memory that has changed.
+    pub fn invalidate_code(&mut self, address: u32, bytes: u32) {
+        // A 32-bit instruction may start one halfword earlier.
         let first = (address.saturating_sub(2) / 2) as usize;
         let last = (address.saturating_add(bytes).div_ceil(2) as usize).min(self.cache.len());
         if let Some(entries) = self.cache.get_mut(first..last) {
@@ -360,12 +365,15 @@ impl Cpu {
     }
 }
 
-/// Whether an instruction is one that [`Cpu`] knows, and how many bytes it has: for looking through whole images.
+/// Returns the length in bytes of an instruction, or `None` if it is not emulated.
+///
+/// `second` is the following halfword, which 16-bit instructions ignore.
 #[must_use]
-pub fn knows(first: u16, second: u16) -> (bool, u32) {
-    if decode32::is_wide(first) {
-        (!matches!(decode32::decode(0, first, second), Op::Unknown { .. }), 4)
+pub fn instruction_length(first: u16, second: u16) -> Option<usize> {
+    let (op, bytes) = if decode32::is_wide(first) {
+        (decode32::decode(0, first, second), 4)
     } else {
-        (!matches!(decode16::decode(0, first), Op::Unknown { .. }), 2)
-    }
+        (decode16::decode(0, first), 2)
+    };
+    (!matches!(op, Op::Unknown { .. })).then_some(bytes)
 }

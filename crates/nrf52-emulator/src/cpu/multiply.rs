@@ -1,4 +1,4 @@
-//! Long multiplications and the DSP extension (A4.4.3, A4.4.4).
+//! Long multiplications and DSP instructions (A4.4.3, A4.4.4).
 
 use super::{
     Cpu,
@@ -6,24 +6,28 @@ use super::{
     op::{Dsp, Lanes, Long, Op, Parallel, Saturating, Shift},
 };
 
-/// One half of a word, signed.
+/// Returns a signed halfword of a word.
 fn half(word: u32, top: bool) -> i64 {
     i64::from((if top { word >> 16 } else { word }) as i16)
 }
 
-/// The products of both halves of two words, crosswise or not: of the low half of the first one, and of the high half.
+/// Returns the signed products of the low and of the high halfwords.
+///
+/// `cross` exchanges the halfwords of `y`.
 fn products(x: u32, y: u32, cross: bool) -> (i64, i64) {
     (half(x, false) * half(y, cross), half(x, true) * half(y, !cross))
 }
 
-/// SXTAB16, UXTAB16: both halves' lowest bytes, extended and added to halves.
+/// Performs SXTAB16 or UXTAB16.
+///
+/// Extends the low byte of each halfword of `y` and adds it to the halfword of `x`.
 pub fn extend_pair(x: u32, y: u32, extend: impl Fn(u32) -> u32) -> u32 {
     let low = x.wrapping_add(extend(y)) & 0xffff;
     let high = (x >> 16).wrapping_add(extend(y >> 16)) & 0xffff;
     high << 16 | low
 }
 
-/// A multiplication with a result of 64 bits; `old` is the destination's value before.
+/// Multiplies with a 64-bit result. `old` is the previous value of the destination.
 #[inline]
 pub fn long(kind: Long, old: u64, x: u32, y: u32) -> u64 {
     let signed = || (i64::from(x.cast_signed()) * i64::from(y.cast_signed())).cast_unsigned();
@@ -33,7 +37,7 @@ pub fn long(kind: Long, old: u64, x: u32, y: u32) -> u64 {
         Long::Umull => unsigned(),
         Long::Smlal => old.wrapping_add(signed()),
         Long::Umlal => old.wrapping_add(unsigned()),
-        // A7.7.195: cannot overflow.
+        // Cannot overflow (A7.7.195).
         Long::Umaal => unsigned() + (old & 0xffff_ffff) + (old >> 32),
         Long::SmlalHalf { top_n, top_m } => old.wrapping_add_signed(half(x, top_n) * half(y, top_m)),
         Long::Smlald { cross } => {
@@ -47,20 +51,20 @@ pub fn long(kind: Long, old: u64, x: u32, y: u32) -> u64 {
     }
 }
 
-/// SignedSat (A2.2.1): the value, and whether it had to be changed.
+/// Returns the saturated value and whether it differs: SignedSatQ (A2.2.1).
 fn signed_saturate(value: i64, bits: u8) -> (u32, bool) {
-    let most = (1i64 << (bits - 1)) - 1;
-    let fitting = value.clamp(-most - 1, most);
-    (fitting as u32, fitting != value)
+    let max = (1i64 << (bits - 1)) - 1;
+    let saturated = value.clamp(-max - 1, max);
+    (saturated as u32, saturated != value)
 }
 
-/// UnsignedSat
+/// Returns the saturated value and whether it differs: UnsignedSatQ (A2.2.1).
 fn unsigned_saturate(value: i64, bits: u8) -> (u32, bool) {
-    let fitting = value.clamp(0, (1i64 << bits) - 1);
-    (fitting as u32, fitting != value)
+    let saturated = value.clamp(0, (1i64 << bits) - 1);
+    (saturated as u32, saturated != value)
 }
 
-/// One lane of a parallel addition or subtraction: the result, and its GE flag.
+/// Returns result and GE flag of one lane of a parallel operation.
 fn lane(kind: Parallel, bits: u8, x: u32, y: u32, subtract: bool) -> (u32, bool) {
     let mask = (1u32 << bits) - 1;
     let widen = |word: u32| -> i64 {
@@ -74,7 +78,7 @@ fn lane(kind: Parallel, bits: u8, x: u32, y: u32, subtract: bool) -> (u32, bool)
     let value = if subtract { widen(x) - widen(y) } else { widen(x) + widen(y) };
     match kind {
         Parallel::Signed => (value as u32 & mask, value >= 0),
-        // A7.7.191: GE is the carry of a sum, and no borrow of a difference.
+        // GE is the carry of an addition and the inverted borrow of a subtraction (A7.7.191).
         Parallel::Unsigned => {
             (value as u32 & mask, if subtract { value >= 0 } else { value > i64::from(mask) })
         }
@@ -85,13 +89,13 @@ fn lane(kind: Parallel, bits: u8, x: u32, y: u32, subtract: bool) -> (u32, bool)
 }
 
 impl Cpu {
-    /// The result of something that may saturate, and the sticky flag.
-    fn saturated(&mut self, rd: u8, (value, saturated): (u32, bool)) {
+    /// Sets a register to a saturated value, and Q if the value was changed.
+    fn put_saturated(&mut self, rd: u8, (value, saturated): (u32, bool)) {
         self.flags.q |= saturated;
         self.put(rd, value);
     }
 
-    fn shifted(&self, rn: u8, shift: Shift, amount: u8) -> i64 {
+    fn shift_operand(&self, rn: u8, shift: Shift, amount: u8) -> i64 {
         i64::from(shift_c(self.get(rn), shift, u32::from(amount), false).0.cast_signed())
     }
 
@@ -100,20 +104,20 @@ impl Cpu {
         match op {
             Op::Dsp { kind, rd, rn, rm, ra } => self.multiply(kind, rd, rn, rm, ra),
             Op::Ssat { rd, rn, bits, shift, amount } => {
-                self.saturated(rd, signed_saturate(self.shifted(rn, shift, amount), bits));
+                self.put_saturated(rd, signed_saturate(self.shift_operand(rn, shift, amount), bits));
             }
             Op::Usat { rd, rn, bits, shift, amount } => {
-                self.saturated(rd, unsigned_saturate(self.shifted(rn, shift, amount), bits));
+                self.put_saturated(rd, unsigned_saturate(self.shift_operand(rn, shift, amount), bits));
             }
             Op::Ssat16 { rd, rn, bits } => {
                 let (low, first) = signed_saturate(half(self.get(rn), false), bits);
                 let (high, second) = signed_saturate(half(self.get(rn), true), bits);
-                self.saturated(rd, (high << 16 | low & 0xffff, first | second));
+                self.put_saturated(rd, (high << 16 | low & 0xffff, first | second));
             }
             Op::Usat16 { rd, rn, bits } => {
                 let (low, first) = unsigned_saturate(half(self.get(rn), false), bits);
                 let (high, second) = unsigned_saturate(half(self.get(rn), true), bits);
-                self.saturated(rd, (high << 16 | low, first | second));
+                self.put_saturated(rd, (high << 16 | low, first | second));
             }
             Op::Saturating { kind, rd, rn, rm } => {
                 let wide = |reg| i64::from(self.get(reg).cast_signed());
@@ -126,7 +130,7 @@ impl Cpu {
                     Saturating::DoubleSub => (wide(rm) - doubled, overflowed),
                 };
                 self.flags.q |= doubling;
-                self.saturated(rd, signed_saturate(sum, 32));
+                self.put_saturated(rd, signed_saturate(sum, 32));
             }
             Op::Parallel { lanes, kind, rd, rn, rm } => self.parallel(lanes, kind, rd, rn, rm),
             Op::Sel { rd, rn, rm } => {
@@ -135,7 +139,7 @@ impl Cpu {
                 self.put(rd, self.get(rn) & mask | self.get(rm) & !mask);
             }
             Op::Pack { rd, rn, rm, shift, amount } => {
-                let (x, y) = (self.get(rn), self.shifted(rm, shift, amount) as u32);
+                let (x, y) = (self.get(rn), self.shift_operand(rm, shift, amount) as u32);
                 let (low, high) = if shift == Shift::Lsl { (x, y) } else { (y, x) };
                 self.put(rd, high & 0xffff_0000 | low & 0xffff);
             }
@@ -147,7 +151,7 @@ impl Cpu {
         let (x, y, accumulator) = (self.get(rn), self.get(rm), self.get(ra));
         let addend = i64::from(accumulator.cast_signed());
         let (sx, sy) = (i64::from(x.cast_signed()), i64::from(y.cast_signed()));
-        // These wrap, and note in Q that they did.
+        // Overflow wraps and sets Q.
         let sum = match kind {
             Dsp::Half { top_n, top_m } => addend + half(x, top_n) * half(y, top_m),
             Dsp::Wide { top_m } => addend + ((sx * half(y, top_m)) >> 16),
@@ -159,8 +163,9 @@ impl Cpu {
                 let (low, high) = products(x, y, cross);
                 addend + low - high
             }
-            Dsp::MostAdd { round } | Dsp::MostSub { round } => {
-                let product = if matches!(kind, Dsp::MostAdd { .. }) { sx * sy } else { -(sx * sy) };
+            Dsp::MostSignificantAdd { round } | Dsp::MostSignificantSub { round } => {
+                let product =
+                    if matches!(kind, Dsp::MostSignificantAdd { .. }) { sx * sy } else { -(sx * sy) };
                 let wide = (addend << 32).wrapping_add(product);
                 let rounded = wide.wrapping_add(if round { 0x8000_0000 } else { 0 });
                 self.put(rd, (rounded >> 32) as u32);

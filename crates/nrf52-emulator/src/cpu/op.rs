@@ -1,15 +1,17 @@
-//! What an instruction is once decoded: eight bytes, so that the cache of decodes stays small.
+//! Decoded instructions of eight bytes each.
 //!
-//! Addresses that depend on the place of an instruction (branches, literals) are absolute already.
+//! Branch targets and literal addresses are absolute.
 
-/// A register: 0..=15, or [`SINK`] or [`ZERO`].
+/// Register number: 0 to 15, [`SINK`] or [`ZERO`].
 pub type Reg = u8;
-/// Where the result of a comparison goes.
+/// Register that discards the result of a comparison.
 pub const SINK: Reg = 16;
-/// A register that always reads as zero: MOV is ORR with it, MVN is ORN, BFC is BFI.
+/// Register that reads as zero.
+///
+/// With it, ORR decodes MOV, ORN decodes MVN and BFI decodes BFC.
 pub const ZERO: Reg = 17;
 
-/// Data processing (A5.3.1).
+/// Data-processing operation (A5.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alu {
     And,
@@ -24,7 +26,7 @@ pub enum Alu {
     Rsb,
 }
 
-/// Shifts (A7.4). An amount of 32 is possible with [`Shift::Lsr`] and [`Shift::Asr`].
+/// Shift (A7.4). [`Shift::Lsr`] and [`Shift::Asr`] allow an amount of 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
     Lsl,
@@ -34,7 +36,7 @@ pub enum Shift {
     Rrx,
 }
 
-/// What a load or store moves, and how a load widens it.
+/// Size and sign extension of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Word,
@@ -44,17 +46,18 @@ pub enum Access {
     SignedByte,
 }
 
-/// Addressing of pairs and lists.
+/// Addressing mode of LDRD and STRD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// The base stays.
+    /// Offset: the base is unchanged.
     Offset,
-    /// The base becomes the address.
+    /// Pre-indexed: the base becomes the address.
     Pre,
-    /// The address is the base, which moves afterwards.
+    /// Post-indexed: the address is the base, which changes after the access.
     Post,
 }
 
+/// Sign or zero extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extend {
     SignedHalf,
@@ -65,17 +68,17 @@ pub enum Extend {
     UnsignedByte,
 }
 
+/// Instruction with one source register: REV, REV16, RBIT, REVSH and CLZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reverse {
     Bytes,
     BytesOfHalves,
     Bits,
     SignedHalf,
-    /// CLZ has the same shape.
     LeadingZeros,
 }
 
-/// Multiplications with a result of 64 bits.
+/// Multiplication with a 64-bit result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Long {
     Smull,
@@ -83,25 +86,27 @@ pub enum Long {
     Smlal,
     Umlal,
     Umaal,
-    // SMLALBB, SMLALBT, SMLALTB, SMLALTT: which half of each operand.
+    // SMLALBB, SMLALBT, SMLALTB, SMLALTT: `top_n` and `top_m` select the halves of the operands.
     SmlalHalf { top_n: bool, top_m: bool },
     Smlald { cross: bool },
     Smlsld { cross: bool },
 }
 
-/// The DSP extension's multiplications with a result of 32 bits; the accumulator is [`ZERO`] where there is none.
+/// DSP multiplication with a 32-bit result.
+///
+/// The accumulator is [`ZERO`] if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dsp {
     Half { top_n: bool, top_m: bool },
     Wide { top_m: bool },
     DualAdd { cross: bool },
     DualSub { cross: bool },
-    MostAdd { round: bool },
-    MostSub { round: bool },
+    MostSignificantAdd { round: bool },
+    MostSignificantSub { round: bool },
     AbsoluteDifferences,
 }
 
-/// Saturating sums (A7.7.100 ff.).
+/// Saturating addition or subtraction (A7.7.100 ff.).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturating {
     Add,
@@ -110,7 +115,7 @@ pub enum Saturating {
     DoubleSub,
 }
 
-/// Lanes of parallel additions and subtractions.
+/// Lanes of a parallel addition or subtraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lanes {
     Add16,
@@ -121,7 +126,7 @@ pub enum Lanes {
     Sub8,
 }
 
-/// What parallel additions do with what does not fit.
+/// Signedness and overflow of a parallel addition or subtraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parallel {
     Signed,
@@ -132,7 +137,7 @@ pub enum Parallel {
     UnsignedHalving,
 }
 
-/// Floating point with operands `d`, `n`, `m` (A7.5).
+/// FP operation with operands `d`, `n` and `m` (A7.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fp {
     Mla,
@@ -152,24 +157,26 @@ pub enum Fp {
     Abs,
     Neg,
     Sqrt,
-    /// `n` is 1 for VCMPE, which only differs in the cumulative flags.
+    /// VCMP, and VCMPE with `n` = 1.
+    ///
+    /// They differ only in the cumulative exception flags.
     Cmp,
     CmpZero,
-    /// From the half `n` (0 bottom, 1 top) of `m`.
+    /// VCVTB and VCVTT from the half `n` of `m`: 0 bottom, 1 top.
     FromHalf,
-    /// To the half `n` of `d`.
+    /// VCVTB and VCVTT to the half `n` of `d`: 0 bottom, 1 top.
     ToHalf,
     FromSigned,
     FromUnsigned,
-    /// Toward zero.
+    /// VCVT, which rounds toward zero.
     ToSigned,
     ToUnsigned,
-    /// As FPSCR says.
+    /// VCVTR, which rounds by FPSCR.RMode.
     ToSignedRounding,
     ToUnsignedRounding,
 }
 
-/// One instruction.
+/// Decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Nop,
@@ -185,9 +192,9 @@ pub enum Op {
     CmpReg { rn: Reg, rm: Reg },
     AddPc { rm: Reg },
     AluImm { alu: Alu, rd: Reg, rn: Reg, imm: u32 },
-    // Sets flags, but not the carry of logical operations.
+    // Sets flags. Logical operations leave the carry unchanged.
     AluImmS { alu: Alu, rd: Reg, rn: Reg, imm: u32 },
-    // Sets flags; logical operations take the carry from bit 31 of the immediate (A5.3.2).
+    // Sets flags. Logical operations set the carry to bit 31 of the immediate (A5.3.2).
     AluImmC { alu: Alu, rd: Reg, rn: Reg, imm: u32 },
     AluReg { alu: Alu, rd: Reg, rn: Reg, rm: Reg, shift: Shift, amount: u8, s: bool },
     ShiftImm { shift: Shift, rd: Reg, rm: Reg, amount: u8, s: bool },
@@ -211,7 +218,7 @@ pub enum Op {
     Saturating { kind: Saturating, rd: Reg, rn: Reg, rm: Reg },
     Parallel { lanes: Lanes, kind: Parallel, rd: Reg, rn: Reg, rm: Reg },
     Sel { rd: Reg, rn: Reg, rm: Reg },
-    // PKHBT with [`Shift::Lsl`], PKHTB with [`Shift::Asr`].
+    // PKHBT with `Shift::Lsl`, PKHTB with `Shift::Asr`.
     Pack { rd: Reg, rn: Reg, rm: Reg, shift: Shift, amount: u8 },
 
     Ldr { rt: Reg, rn: Reg, imm: u32 },
@@ -220,16 +227,16 @@ pub enum Op {
     LoadPre { access: Access, rt: Reg, rn: Reg, imm: u32 },
     LoadPost { access: Access, rt: Reg, rn: Reg, imm: u32 },
     LoadReg { access: Access, rt: Reg, rn: Reg, rm: Reg, lsl: u8 },
-    LoadAt { access: Access, rt: Reg, address: u32 },
+    LoadLiteral { access: Access, rt: Reg, address: u32 },
     Store { access: Access, rt: Reg, rn: Reg, imm: u32 },
     StorePre { access: Access, rt: Reg, rn: Reg, imm: u32 },
     StorePost { access: Access, rt: Reg, rn: Reg, imm: u32 },
     StoreReg { access: Access, rt: Reg, rn: Reg, rm: Reg, lsl: u8 },
     LoadPair { rt: Reg, rt2: Reg, rn: Reg, index: Index, imm: i16 },
     StorePair { rt: Reg, rt2: Reg, rn: Reg, index: Index, imm: i16 },
-    // `down`: the list ends below the base (LDMDB).
-    LoadMany { rn: Reg, list: u16, write_back: bool, down: bool },
-    StoreMany { rn: Reg, list: u16, write_back: bool, down: bool },
+    // `decrement_before` is set for LDMDB, STMDB and PUSH.
+    LoadMultiple { rn: Reg, list: u16, write_back: bool, decrement_before: bool },
+    StoreMultiple { rn: Reg, list: u16, write_back: bool, decrement_before: bool },
     LoadExclusive { access: Access, rt: Reg, rn: Reg, words: u8 },
     StoreExclusive { access: Access, rd: Reg, rt: Reg, rn: Reg, words: u8 },
     ClearExclusive,
@@ -245,11 +252,10 @@ pub enum Op {
 
     Svc,
     Bkpt { number: u8 },
-    // Permanently undefined: UDF.
     Udf,
-    // A coprocessor that a Cortex-M4 does not have.
+    // Coprocessor other than the FPU: a Cortex-M4 has none.
     NoCoprocessor,
-    // Not known here: loud.
+    // Not emulated: stops the processor.
     Unknown { code: u32 },
     Mrs { rd: Reg, special: u8 },
     Msr { rn: Reg, mask: u8, special: u8 },
@@ -260,7 +266,8 @@ pub enum Op {
 
     Fp { kind: Fp, d: u8, n: u8, m: u8 },
     VmovImm { d: u8, bits: u32 },
-    // Between a float and a fixed-point number of 16 or 32 bits, `fraction` of them behind the point.
+    // Converts between a float and a fixed-point number of 16 or 32 bits with `fraction` fraction
+    // bits.
     VcvtFixed { d: u8, to_fixed: bool, signed: bool, bits: u8, fraction: u8 },
     VmovToCore { rt: Reg, n: u8 },
     VmovToFloat { rt: Reg, n: u8 },
@@ -268,19 +275,20 @@ pub enum Op {
     VmovPairToFloat { rt: Reg, rt2: Reg, m: u8 },
     Vmrs { rt: Reg },
     Vmsr { rt: Reg },
-    // `words` is 1 or 2; a literal's base is the PC, aligned.
+    // `words` is 1 or 2. Base 15 is the aligned PC.
     Vldr { d: u8, words: u8, rn: Reg, imm: i16 },
     Vstr { d: u8, words: u8, rn: Reg, imm: i16 },
-    // `words` singles from `d` on.
-    Vldm { d: u8, words: u8, rn: Reg, write_back: bool, down: bool },
-    Vstm { d: u8, words: u8, rn: Reg, write_back: bool, down: bool },
+    // `words` single-precision registers, starting at `d`.
+    Vldm { d: u8, words: u8, rn: Reg, write_back: bool, decrement_before: bool },
+    Vstm { d: u8, words: u8, rn: Reg, write_back: bool, decrement_before: bool },
 }
 
 const _: () = assert!(size_of::<Op>() == 8);
 
 impl Op {
-    /// What a 16-bit instruction does in an IT block: the same, without flags (A7.3.2).
-    /// Comparisons keep setting them.
+    /// Returns a 16-bit instruction as executed in an IT block (A7.3.2).
+    ///
+    /// It does not set the condition flags, unless it is a comparison.
     pub fn without_flags(self) -> Self {
         let mut op = self;
         match &mut op {

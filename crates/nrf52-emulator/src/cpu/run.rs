@@ -1,23 +1,30 @@
-//! The loop: exceptions that are due, instructions, and what they touched.
+//! Main loop: pending exceptions, instructions and their effects on the bus.
 
-use super::{Bus, BusFault, Cpu, Entry, Flags, Sleep, Stop, Trap, cycles, decode16, decode32, op::Op};
+use super::{Bus, BusError, Cpu, Entry, Flags, Sleep, StopReason, Trap, cycles, decode16, decode32, op::Op};
 
-/// The processor cannot go on; `self.stop` says why.
+/// The processor has stopped, with the reason in [`Cpu::stop_reason`].
+///
+/// A `Result` with this error fits into a register, unlike one with [`StopReason`].
 #[derive(Debug)]
 struct Halt;
 
 impl Cpu {
-    /// [`Cpu::run`], or one step of it.
-    pub(super) fn go(&mut self, bus: &mut impl Bus, until_cycles: u64, once: bool) -> Result<(), Stop> {
-        // Out of the processor for as long as it runs: an instruction is executed where it lies in there.
+    /// Performs [`Cpu::run`], or one step with `once`.
+    pub(super) fn run_loop(
+        &mut self,
+        bus: &mut impl Bus,
+        until_cycles: u64,
+        once: bool,
+    ) -> Result<(), StopReason> {
+        // Moved out of `self`, so that `execute` can borrow an instruction from the cache.
         let mut cache = std::mem::take(&mut self.cache);
-        let result = self.go_with(&mut cache, bus, until_cycles, once);
+        let result = self.run_with_cache(&mut cache, bus, until_cycles, once);
         self.cache = cache;
-        result.map_err(|Halt| self.stop)
+        result.map_err(|Halt| self.stop_reason)
     }
 
     #[inline(never)]
-    fn go_with(
+    fn run_with_cache(
         &mut self,
         cache: &mut [Entry],
         bus: &mut impl Bus,
@@ -25,71 +32,75 @@ impl Cpu {
         once: bool,
     ) -> Result<(), Halt> {
         while self.cycles < until_cycles {
-            if self.attend || self.cycles >= self.scs.tick_due {
-                match self.attend_to(bus) {
+            if self.slow_path || self.cycles >= self.scs.systick_due {
+                match self.handle_slow_path(bus) {
                     Ok(true) => {}
                     Ok(false) if once || self.sleep != Sleep::No => return Ok(()),
                     Ok(false) => continue,
                     Err(stop) => return self.halt(Err(stop)),
                 }
             }
-            self.one(cache, bus)?;
-            if self.touched && self.after_touch(bus) || once {
+            self.execute_one(cache, bus)?;
+            if self.bus_accessed && self.after_bus_access(bus) || once {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Keeps what stopped the processor, for a result that fits into a register.
+    /// Stores the stop reason.
     #[cold]
-    fn halt(&mut self, result: Result<(), Stop>) -> Result<(), Halt> {
+    fn halt(&mut self, result: Result<(), StopReason>) -> Result<(), Halt> {
         result.map_err(|stop| {
-            self.stop = stop;
+            self.stop_reason = stop;
             Halt
         })
     }
 
-    /// The rare things before an instruction. Returns whether one may be executed now.
+    /// Handles rare conditions before an instruction.
+    ///
+    /// Returns whether an instruction can be executed.
     #[cold]
     #[inline(never)]
-    fn attend_to(&mut self, bus: &mut impl Bus) -> Result<bool, Stop> {
+    fn handle_slow_path(&mut self, bus: &mut impl Bus) -> Result<bool, StopReason> {
         if self.reset_requested {
-            return Err(Stop::ResetRequested);
+            return Err(StopReason::ResetRequested);
         }
         if self.locked_up {
-            return Err(self.stop);
+            return Err(self.stop_reason);
         }
-        self.tick();
+        self.update_systick();
         if self.sleep != Sleep::No {
             return Ok(false);
         }
-        self.attend = false;
+        self.slow_path = false;
         if let Some(number) = self.next_exception() {
-            self.enter(bus, number)?;
+            self.enter_exception(bus, number)?;
             return Ok(false);
         }
         if !self.thumb {
-            self.trapped(bus, Trap::InvalidState)?;
+            self.handle_trap(bus, Trap::InvalidState)?;
             return Ok(false);
         }
         Ok(true)
     }
 
-    /// Peripherals were accessed. Returns whether they want attention.
+    /// Updates interrupt lines after a peripheral access.
+    ///
+    /// Returns whether the loop must return.
     #[inline(never)]
-    fn after_touch(&mut self, bus: &mut impl Bus) -> bool {
-        self.touched = false;
-        if let Some(levels) = bus.lines() {
-            self.set_lines(levels);
+    fn after_bus_access(&mut self, bus: &mut impl Bus) -> bool {
+        self.bus_accessed = false;
+        if let Some(levels) = bus.interrupt_lines() {
+            self.set_interrupt_lines(levels);
         }
-        bus.attention()
+        bus.should_return()
     }
 
-    /// One instruction.
+    /// Executes one instruction.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "the loop around it is all that the processor does")]
-    fn one(&mut self, cache: &mut [Entry], bus: &mut impl Bus) -> Result<(), Halt> {
+    #[expect(clippy::inline_always, reason = "called once, in the main loop")]
+    fn execute_one(&mut self, cache: &mut [Entry], bus: &mut impl Bus) -> Result<(), Halt> {
         let (pc, it) = (self.pc, self.it);
         let decoded;
         let entry = match cache.get((pc / 2) as usize) {
@@ -99,7 +110,7 @@ impl Cpu {
                     decoded = entry;
                     &decoded
                 }
-                Err(BusFault { address }) => {
+                Err(BusError { address }) => {
                     self.fault_address = address;
                     return self.trap(bus, Trap::Fetch);
                 }
@@ -112,7 +123,8 @@ impl Cpu {
         let without_flags;
         let mut op = &entry.op;
         if it != 0 {
-            // ITAdvance (A7.3.3), before the instruction: an exception return brings a state of its own.
+            // ITAdvance (A7.3.3) comes before the instruction, because an exception return sets
+            // ITSTATE.
             self.it = if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f };
             if !self.condition(it >> 4) && !matches!(op, Op::Bkpt { .. }) {
                 return Ok(());
@@ -137,11 +149,11 @@ impl Cpu {
     #[cold]
     #[inline(never)]
     fn trap(&mut self, bus: &mut impl Bus, trap: Trap) -> Result<(), Halt> {
-        let result = self.trapped(bus, trap);
+        let result = self.handle_trap(bus, trap);
         self.halt(result)
     }
 
-    /// ConditionPassed (A7.3.1).
+    /// Returns whether a condition holds: ConditionPassed (A7.3.1).
     #[inline]
     pub(super) fn condition(&self, condition: u8) -> bool {
         let Flags { n, z, c, v, .. } = self.flags;
@@ -159,13 +171,13 @@ impl Cpu {
     }
 }
 
-/// Decodes, and keeps what is of flash.
+/// Decodes an instruction and stores it if the cache covers its address.
 #[cold]
 #[inline(never)]
-fn decode(cache: &mut [Entry], bus: &mut impl Bus, pc: u32) -> Result<Entry, BusFault> {
+fn decode(cache: &mut [Entry], bus: &mut impl Bus, pc: u32) -> Result<Entry, BusError> {
     let mut fetch = |address| {
-        // No code in the system region (B3.1).
-        if address >= 0xe000_0000 { Err(BusFault { address }) } else { bus.fetch(address) }
+        // The system region is execute-never (B3.1).
+        if address >= 0xe000_0000 { Err(BusError { address }) } else { bus.fetch(address) }
     };
     let first = fetch(pc)?;
     let entry = if decode32::is_wide(first) {
@@ -174,8 +186,8 @@ fn decode(cache: &mut [Entry], bus: &mut impl Bus, pc: u32) -> Result<Entry, Bus
     } else {
         Entry { op: decode16::decode(pc, first), bytes: 2 }
     };
-    if let Some(kept) = cache.get_mut((pc / 2) as usize) {
-        *kept = entry;
+    if let Some(slot) = cache.get_mut((pc / 2) as usize) {
+        *slot = entry;
     }
     Ok(entry)
 }

@@ -1,11 +1,15 @@
-//! The private peripheral bus: NVIC, system control block, SysTick, FPU control, cycle counter (B3, C1).
+//! State of the registers on the private peripheral bus (B3, C1).
+//!
+//! NVIC, system control block, SysTick, FPU control and the cycle counter of DWT.
 
 use super::{
-    Cpu, Size, Trap,
-    exceptions::{BUS_FAULT, EXTERNAL, HARD_FAULT, MEM_MANAGE, NMI, PEND_SV, SV_CALL, SYS_TICK, USAGE_FAULT},
+    Cpu,
+    exceptions::{
+        BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, IRQ0, MEM_MANAGE, NMI, PEND_SV, SV_CALL, SYS_TICK, USAGE_FAULT,
+    },
 };
 
-/// The nRF52 has eight priorities.
+/// Implemented bits of a priority: the nRF52 has eight priorities.
 pub const PRIORITY_BITS: u8 = 0xe0;
 
 // CFSR (B3.2.15).
@@ -32,30 +36,34 @@ const NONBASETHRDENA: u32 = 1 << 0;
 const UNALIGN_TRP: u32 = 1 << 3;
 const DIV_0_TRP: u32 = 1 << 4;
 const STKALIGN: u32 = 1 << 9;
-// SysTick's CSR (B3.3.3).
-const TICK_ENABLE: u32 = 1 << 0;
-const TICK_INT: u32 = 1 << 1;
-pub const TICK_COUNTED: u32 = 1 << 16;
+// SYST_CSR (B3.3.3).
+const SYSTICK_ENABLE: u32 = 1 << 0;
+const SYSTICK_TICKINT: u32 = 1 << 1;
+pub const SYSTICK_COUNTFLAG: u32 = 1 << 16;
 // FPCCR (B3.2.21).
 pub const ASPEN: u32 = 1 << 31;
 pub const LSPEN: u32 = 1 << 30;
-/// DEMCR.TRCENA
-pub const TRACE: u32 = 1 << 24;
+// DEMCR (C1.6.5).
+pub const TRCENA: u32 = 1 << 24;
 
-/// Exceptions without an enable bit of their own.
-const ALWAYS: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SV_CALL | 1 << 12 | 1 << PEND_SV | 1 << SYS_TICK;
-/// Those that SHCSR enables, and the bit there.
-pub const CONFIGURABLE: [(u16, u32); 3] = [(MEM_MANAGE, 16), (BUS_FAULT, 17), (USAGE_FAULT, 18)];
+/// Exceptions that cannot be disabled, one bit each.
+const ALWAYS_ENABLED: u128 =
+    1 << NMI | 1 << HARD_FAULT | 1 << SV_CALL | 1 << DEBUG_MONITOR | 1 << PEND_SV | 1 << SYS_TICK;
+/// Faults with an enable bit in SHCSR: exception number and bit.
+pub const CONFIGURABLE_FAULTS: [(u16, u32); 3] = [(MEM_MANAGE, 16), (BUS_FAULT, 17), (USAGE_FAULT, 18)];
 
-/// Registers of the private peripherals.
+/// System control space: registers of the private peripheral bus.
 #[derive(Clone, Debug)]
 pub struct Scs {
-    /// Of the external interrupt lines.
-    pub levels: u64,
-    /// By exception number, as the two others.
+    /// Levels of the external interrupt lines.
+    pub line_levels: u64,
+    /// Pending exceptions, one bit per exception number.
     pub pending: u128,
+    /// Enabled exceptions, one bit per exception number.
     pub enabled: u128,
+    /// Active exceptions, one bit per exception number.
     pub active: u128,
+    /// Priorities by exception number.
     pub priorities: [u8; 80],
     pub vtor: u32,
     pub prigroup: u32,
@@ -70,25 +78,25 @@ pub struct Scs {
     pub fpccr: u32,
     pub fpcar: u32,
     pub fpdscr: u32,
-    pub tick_control: u32,
-    pub tick_reload: u32,
-    /// The counter, while it stands.
-    pub tick_value: u32,
-    /// The cycle at which the counter reaches zero; never, while it stands.
-    pub tick_due: u64,
+    pub systick_control: u32,
+    pub systick_reload: u32,
+    /// SysTick counter while it does not run.
+    pub systick_value: u32,
+    /// Cycle at which the SysTick counter reaches zero, or `u64::MAX`.
+    pub systick_due: u64,
     pub demcr: u32,
     pub dwt_control: u32,
-    /// CYCCNT without the cycles, or all of it while it stands.
+    /// CYCCNT minus the processor's cycles while it runs, CYCCNT otherwise.
     cycle_offset: u32,
 }
 
 impl Scs {
-    /// As after a reset, with lines as they are.
-    pub fn new(levels: u64) -> Self {
+    /// Returns the reset state for given levels of the interrupt lines.
+    pub fn new(line_levels: u64) -> Self {
         Self {
-            levels,
-            pending: u128::from(levels) << EXTERNAL,
-            enabled: ALWAYS,
+            line_levels,
+            pending: u128::from(line_levels) << IRQ0,
+            enabled: ALWAYS_ENABLED,
             active: 0,
             priorities: [0; 80],
             vtor: 0,
@@ -104,10 +112,10 @@ impl Scs {
             fpccr: ASPEN | LSPEN,
             fpcar: 0,
             fpdscr: 0,
-            tick_control: 4,
-            tick_reload: 0,
-            tick_value: 0,
-            tick_due: u64::MAX,
+            systick_control: 4,
+            systick_reload: 0,
+            systick_value: 0,
+            systick_due: u64::MAX,
             demcr: 0,
             dwt_control: 0,
             cycle_offset: 0,
@@ -115,10 +123,10 @@ impl Scs {
     }
 
     pub fn active_external(&self) -> u64 {
-        (self.active >> EXTERNAL) as u64
+        (self.active >> IRQ0) as u64
     }
 
-    pub fn traps_division(&self) -> bool {
+    pub fn traps_divide_by_zero(&self) -> bool {
         self.ccr & DIV_0_TRP != 0
     }
 
@@ -142,13 +150,13 @@ impl Scs {
         self.scr & SEVONPEND != 0
     }
 
-    /// FPCCR.ASPEN: using the FPU marks the context.
-    pub fn marks_float(&self) -> bool {
+    /// Returns FPCCR.ASPEN: FP instructions set CONTROL.FPCA.
+    pub fn tracks_fp_context(&self) -> bool {
         self.fpccr & ASPEN != 0
     }
 
-    /// CPACR (B3.2.20).
-    pub fn allows_float(&self, privileged: bool) -> bool {
+    /// Returns whether CPACR allows FP instructions (B3.2.20).
+    pub fn allows_fp(&self, privileged: bool) -> bool {
         match self.cpacr >> 20 & 3 {
             3 => true,
             1 => privileged,
@@ -156,192 +164,72 @@ impl Scs {
         }
     }
 
-    /// Which bits of a priority decide about preemption (B1.5.4).
+    /// Returns the bits of a priority that determine preemption (B1.5.4).
     pub fn group_mask(&self) -> i16 {
         (0xff << (self.prigroup + 1) & 0xff) as i16
     }
 
-    fn counting(&self) -> bool {
-        self.demcr & TRACE != 0 && self.dwt_control & 1 != 0
+    fn cycle_counter_enabled(&self) -> bool {
+        self.demcr & TRCENA != 0 && self.dwt_control & 1 != 0
     }
 
-    /// CYCCNT; exactly this again makes the offset from a value.
+    /// Returns CYCCNT.
     pub fn cycle_count(&self, cycles: u64) -> u32 {
-        if self.counting() { self.cycle_offset.wrapping_add(cycles as u32) } else { self.cycle_offset }
+        if self.cycle_counter_enabled() {
+            self.cycle_offset.wrapping_add(cycles as u32)
+        } else {
+            self.cycle_offset
+        }
     }
 
     pub fn set_cycle_count(&mut self, cycles: u64, value: u32) {
-        self.cycle_offset = if self.counting() { value.wrapping_sub(cycles as u32) } else { value };
+        self.cycle_offset =
+            if self.cycle_counter_enabled() { value.wrapping_sub(cycles as u32) } else { value };
     }
 
-    /// SysTick's counter (B3.3.5): zero for one cycle, then the reload value.
-    pub fn tick_count(&self, cycles: u64) -> u32 {
-        if self.tick_due == u64::MAX {
-            return self.tick_value;
+    /// Returns the SysTick counter (B3.3.5): zero for one cycle, then the reload value.
+    pub fn systick_count(&self, cycles: u64) -> u32 {
+        if self.systick_due == u64::MAX {
+            return self.systick_value;
         }
-        let left = self.tick_due.saturating_sub(cycles);
-        if left > u64::from(self.tick_reload) { 0 } else { left as u32 }
+        let left = self.systick_due.saturating_sub(cycles);
+        if left > u64::from(self.systick_reload) { 0 } else { left as u32 }
     }
 
-    /// Starts SysTick from `value`, or stops it there. With a reload value of zero it ends at zero.
-    pub fn start_tick(&mut self, cycles: u64, value: u32) {
-        self.tick_value = value;
-        let left = if value == 0 { u64::from(self.tick_reload) + 1 } else { u64::from(value) };
-        let runs = self.tick_control & TICK_ENABLE != 0 && (value != 0 || self.tick_reload != 0);
-        self.tick_due = if runs { cycles + left } else { u64::MAX };
-    }
-}
-
-/// Four priorities from an exception number on.
-pub fn four_priorities(address: u32) -> Option<usize> {
-    match address {
-        0xe000_ed18..=0xe000_ed20 => Some((address - 0xe000_ed14) as usize),
-        0xe000_e400..=0xe000_e43c => Some((address - 0xe000_e400) as usize + usize::from(EXTERNAL)),
-        _ => None,
+    /// Sets the SysTick counter, which runs if it is enabled.
+    ///
+    /// With a reload value of zero it stops at zero.
+    pub fn start_systick(&mut self, cycles: u64, value: u32) {
+        self.systick_value = value;
+        let left = if value == 0 { u64::from(self.systick_reload) + 1 } else { u64::from(value) };
+        let runs = self.systick_control & SYSTICK_ENABLE != 0 && (value != 0 || self.systick_reload != 0);
+        self.systick_due = if runs { cycles + left } else { u64::MAX };
     }
 }
 
 impl Cpu {
-    /// SysTick reached zero: as often as it did.
-    pub(super) fn tick(&mut self) {
-        if self.cycles < self.scs.tick_due {
+    /// Updates SysTick after its counter has reached zero, once or more often.
+    pub(super) fn update_systick(&mut self) {
+        if self.cycles < self.scs.systick_due {
             return;
         }
-        let period = u64::from(self.scs.tick_reload) + 1;
-        let late = self.cycles - self.scs.tick_due;
-        self.scs.tick_due = if self.scs.tick_reload == 0 {
-            self.scs.tick_value = 0;
+        let period = u64::from(self.scs.systick_reload) + 1;
+        let late = self.cycles - self.scs.systick_due;
+        self.scs.systick_due = if self.scs.systick_reload == 0 {
+            self.scs.systick_value = 0;
             u64::MAX
         } else {
             self.cycles + period - late % period
         };
-        self.scs.tick_control |= TICK_COUNTED;
-        if self.scs.tick_control & TICK_INT != 0 {
+        self.scs.systick_control |= SYSTICK_COUNTFLAG;
+        if self.scs.systick_control & SYSTICK_TICKINT != 0 {
             self.pend(1 << SYS_TICK);
         }
     }
 
-    /// Whether FP instructions need a further look before.
-    pub(super) fn reconsider_float(&mut self) {
-        let marked = self.fpca || !self.scs.marks_float();
-        self.float_ready = marked && self.scs.allows_float(self.privileged());
-    }
-
-    /// Unprivileged code has no access (B3.1.1).
-    pub(super) fn refuse(&mut self, address: u32) -> Result<(), Trap> {
-        if self.privileged() {
-            return Ok(());
-        }
-        self.fault_address = address;
-        Err(Trap::Data)
-    }
-
-    #[inline(never)]
-    pub(super) fn private_load(&mut self, address: u32, size: Size) -> Result<u32, Trap> {
-        self.refuse(address)?;
-        let value = self.private_word(address & !3) >> (8 * (address & 3));
-        Ok(match size {
-            Size::Word => value,
-            Size::Half => value & 0xffff,
-            Size::Byte => value & 0xff,
-        })
-    }
-
-    fn private_word(&mut self, address: u32) -> u32 {
-        self.tick();
-        let external = |bits: u128, at: u32| (bits >> EXTERNAL) as u64 >> (8 * (at & 4));
-        let scs = &mut self.scs;
-        let word = |bits: u128| external(bits, address) as u32;
-        if let Some(first) = four_priorities(address) {
-            return scs.priorities[first..first + 4]
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u32::from(*byte));
-        }
-        match address {
-            // 48 lines in the nRF52840: two registers' worth.
-            0xe000_e004 => 1,
-            0xe000_e010 => {
-                let value = scs.tick_control;
-                scs.tick_control &= !TICK_COUNTED;
-                value
-            }
-            0xe000_e014 => scs.tick_reload,
-            0xe000_e018 => scs.tick_count(self.cycles),
-            // No reference clock, no known calibration.
-            0xe000_e01c => 0xc000_0000,
-            0xe000_e100 | 0xe000_e104 | 0xe000_e180 | 0xe000_e184 => word(scs.enabled),
-            0xe000_e200 | 0xe000_e204 | 0xe000_e280 | 0xe000_e284 => word(scs.pending),
-            0xe000_e300 | 0xe000_e304 => word(scs.active),
-            0xe000_ed00 => 0x410f_c241,
-            0xe000_ed04 => self.icsr(),
-            0xe000_ed08 => scs.vtor,
-            0xe000_ed0c => 0xfa05_0000 | scs.prigroup << 8,
-            0xe000_ed10 => scs.scr,
-            0xe000_ed14 => scs.ccr,
-            0xe000_ed24 => self.shcsr(),
-            0xe000_ed28 => scs.cfsr,
-            0xe000_ed2c => scs.hfsr,
-            0xe000_ed34 => scs.mmfar,
-            0xe000_ed38 => scs.bfar,
-            0xe000_ed3c => scs.afsr,
-            // What the processor has (B4.1): as a Cortex-M4 says.
-            0xe000_ed40 => 0x30,
-            0xe000_ed44 => 0x200,
-            0xe000_ed48 => 0x0010_0000,
-            0xe000_ed50 => 0x0010_0030,
-            0xe000_ed58 => 0x0100_0000,
-            0xe000_ed60 => 0x0114_1110,
-            0xe000_ed64 => 0x0211_2000,
-            0xe000_ed68 => 0x2123_2231,
-            0xe000_ed6c => 0x0111_1131,
-            0xe000_ed70 => 0x0131_0132,
-            0xe000_ed88 => scs.cpacr,
-            // DHCSR (no debugger) and MPU_TYPE (none) are zero like all others.
-            0xe000_edfc => scs.demcr,
-            0xe000_ef34 => scs.fpccr,
-            0xe000_ef38 => scs.fpcar,
-            0xe000_ef3c => scs.fpdscr,
-            0xe000_ef40 => 0x1011_0021,
-            0xe000_ef44 => 0x1100_0011,
-            // Four comparators, which nobody sees match.
-            0xe000_1000 => 0x4000_0000 | scs.dwt_control,
-            0xe000_1004 => scs.cycle_count(self.cycles),
-            _ => 0,
-        }
-    }
-
-    /// ICSR (B3.2.4).
-    fn icsr(&self) -> u32 {
-        let scs = &self.scs;
-        let pending = |number: u16, bit: u32| ((scs.pending >> number & 1) as u32) << bit;
-        let others = scs.active & !(1u128 << self.exception);
-        u32::from(self.exception)
-            | u32::from(others == 0) << 11
-            | u32::from(self.most_urgent().unwrap_or(0)) << 12
-            | u32::from(scs.pending >> EXTERNAL != 0) << 22
-            | pending(SYS_TICK, 26)
-            | pending(PEND_SV, 28)
-            | pending(NMI, 31)
-    }
-
-    /// SHCSR (B3.2.13).
-    fn shcsr(&self) -> u32 {
-        let scs = &self.scs;
-        let active = |number: u16, bit: u32| ((scs.active >> number & 1) as u32) << bit;
-        let pending = |number: u16, bit: u32| ((scs.pending >> number & 1) as u32) << bit;
-        let enabled = CONFIGURABLE.iter().map(|(number, bit)| ((scs.enabled >> number & 1) as u32) << bit);
-        enabled.sum::<u32>()
-            | active(MEM_MANAGE, 0)
-            | active(BUS_FAULT, 1)
-            | active(USAGE_FAULT, 3)
-            | active(SV_CALL, 7)
-            | active(12, 8)
-            | active(PEND_SV, 10)
-            | active(SYS_TICK, 11)
-            | pending(USAGE_FAULT, 12)
-            | pending(MEM_MANAGE, 13)
-            | pending(BUS_FAULT, 14)
-            | pending(SV_CALL, 15)
+    /// Updates `fp_ready`.
+    pub(super) fn update_fp_ready(&mut self) {
+        let tracked = self.fpca || !self.scs.tracks_fp_context();
+        self.fp_ready = tracked && self.scs.allows_fp(self.is_privileged());
     }
 }

@@ -1,4 +1,4 @@
-//! Special registers, masks, events and sleep (B5.2, B1.5.17 to B1.5.19).
+//! Special registers, exception masks, events and sleep (B5.2, B1.5.17 to B1.5.19).
 
 use super::{
     Cpu, Flags, Sleep, cycles,
@@ -6,34 +6,34 @@ use super::{
 };
 
 impl Cpu {
-    /// The APSR's bits.
+    /// Returns APSR.
     pub(super) fn apsr(&self) -> u32 {
         let Flags { n, z, c, v, q, ge } = self.flags;
         let top = [n, z, c, v, q].iter().fold(0, |bits, flag| bits << 1 | u32::from(*flag));
         top << 27 | u32::from(ge) << 16
     }
 
-    /// Sets the flags N, Z, C, V and Q from bits 31 to 27.
+    /// Sets N, Z, C, V and Q from bits 31 to 27.
     pub(super) fn set_flags(&mut self, bits: u32) {
         let flag = |at: u32| bits >> at & 1 != 0;
         let ge = self.flags.ge;
         self.flags = Flags { n: flag(31), z: flag(30), c: flag(29), v: flag(28), q: flag(27), ge };
     }
 
-    /// Which stack R13 is.
+    /// Selects PSP or MSP as R13.
     pub(super) fn use_stack(&mut self, psp: bool) {
-        if self.on_psp != psp {
-            std::mem::swap(&mut self.r[13], &mut self.other_sp);
-            self.on_psp = psp;
+        if self.psp_in_use != psp {
+            std::mem::swap(&mut self.r[13], &mut self.banked_sp);
+            self.psp_in_use = psp;
         }
     }
 
-    /// MSP or PSP.
+    /// Returns PSP or MSP.
     pub(super) fn stack_pointer(&mut self, psp: bool) -> &mut u32 {
-        if self.on_psp == psp { &mut self.r[13] } else { &mut self.other_sp }
+        if self.psp_in_use == psp { &mut self.r[13] } else { &mut self.banked_sp }
     }
 
-    pub(super) fn privileged(&self) -> bool {
+    pub(super) fn is_privileged(&self) -> bool {
         self.exception != 0 || !self.unprivileged
     }
 
@@ -49,41 +49,41 @@ impl Cpu {
                 self.cycles += cycles::SPECIAL;
                 self.write_special(special, mask, rn);
             }
-            Op::Cps { disable, primask, faultmask } if self.privileged() => {
+            Op::Cps { disable, primask, faultmask } if self.is_privileged() => {
                 if primask {
                     self.primask = disable;
                 }
-                // B5.2.1: FAULTMASK cannot be set from NMI or HardFault.
+                // NMI and HardFault cannot set FAULTMASK (B5.2.1).
                 if faultmask && (!disable || self.execution_priority() > -1) {
                     self.faultmask = disable;
                 }
-                self.reconsider();
+                self.update_pending();
             }
             Op::Sev => self.set_event(),
-            Op::Wfe if self.event => self.event = false,
-            Op::Wfe => self.fall_asleep(Sleep::Event),
-            Op::Wfi => self.fall_asleep(Sleep::Interrupt),
+            Op::Wfe if self.event_register => self.event_register = false,
+            Op::Wfe => self.enter_sleep(Sleep::Event),
+            Op::Wfi => self.enter_sleep(Sleep::Interrupt),
             _ => {}
         }
     }
 
-    /// Asleep, unless there is a reason not to be.
-    pub(super) fn fall_asleep(&mut self, sleep: Sleep) {
+    /// Puts the processor to sleep, unless a pending exception wakes it up at once.
+    pub(super) fn enter_sleep(&mut self, sleep: Sleep) {
         self.sleep = sleep;
-        self.attend = true;
-        self.reconsider();
+        self.slow_path = true;
+        self.update_pending();
     }
 
-    /// Sets the event register (B1.5.18).
+    /// Sets the event register (B1.5.18), or ends WFE.
     pub fn set_event(&mut self) {
         if self.sleep == Sleep::Event {
             self.sleep = Sleep::No;
         } else {
-            self.event = true;
+            self.event_register = true;
         }
     }
 
-    /// MRS (B5.2.2). The EPSR reads as zero.
+    /// Reads a special register: MRS (B5.2.2). EPSR reads as zero.
     fn read_special(&mut self, special: u8) -> u32 {
         match special {
             0..=7 => {
@@ -92,7 +92,7 @@ impl Cpu {
                 ipsr | apsr
             }
             20 => u32::from(self.unprivileged) | u32::from(self.spsel) << 1 | u32::from(self.fpca) << 2,
-            _ if !self.privileged() => 0,
+            _ if !self.is_privileged() => 0,
             8 => *self.stack_pointer(false),
             9 => *self.stack_pointer(true),
             16 => u32::from(self.primask),
@@ -102,7 +102,7 @@ impl Cpu {
         }
     }
 
-    /// MSR (B5.2.3).
+    /// Writes a special register: MSR (B5.2.3).
     fn write_special(&mut self, special: u8, mask: u8, rn: Reg) {
         let value = self.get(rn);
         if special <= 7 {
@@ -116,7 +116,7 @@ impl Cpu {
             }
             return;
         }
-        if !self.privileged() {
+        if !self.is_privileged() {
             return;
         }
         match special {
@@ -125,10 +125,10 @@ impl Cpu {
             16 => self.primask = value & 1 != 0,
             17 => self.basepri = value as u8 & super::scs::PRIORITY_BITS,
             18 => {
-                // BASEPRI_MAX only ever raises the priority.
-                let wanted = value as u8 & super::scs::PRIORITY_BITS;
-                if wanted != 0 && (wanted < self.basepri || self.basepri == 0) {
-                    self.basepri = wanted;
+                // BASEPRI_MAX only raises the priority.
+                let priority = value as u8 & super::scs::PRIORITY_BITS;
+                if priority != 0 && (priority < self.basepri || self.basepri == 0) {
+                    self.basepri = priority;
                 }
             }
             19 if self.execution_priority() > -1 || value & 1 == 0 => self.faultmask = value & 1 != 0,
@@ -139,10 +139,10 @@ impl Cpu {
                     self.use_stack(self.spsel);
                 }
                 self.fpca = value & 4 != 0;
-                self.reconsider_float();
+                self.update_fp_ready();
             }
             _ => {}
         }
-        self.reconsider();
+        self.update_pending();
     }
 }

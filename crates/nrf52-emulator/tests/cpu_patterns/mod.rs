@@ -1,6 +1,9 @@
-//! Patterns of instructions.
+//! Instruction patterns for the comparison with QEMU.
+//!
+//! `0` and `1` are fixed bits, and `x` is a random bit. Other letters are register fields of three
+//! or four bits.
 
-/// 16-bit data processing. Lower case: a register of three or four bits; `x`: anything.
+/// 16-bit data processing.
 pub const NARROW: &str = "
     00000 xxxxx mmm ddd     LSLS, MOVS
     00001 xxxxx mmm ddd     LSRS
@@ -19,8 +22,10 @@ pub const NARROW: &str = "
     1011 1010 11 mmm ddd    REVSH
 ";
 
-/// 32-bit data processing. A line with `?` may be drawn again when the processor does not know it: not all numbers of
-/// bits fit. `h` and `l` are different registers.
+/// 32-bit data processing.
+///
+/// A line with `?` has encodings that are not instructions, which are drawn again. `h` and `l` are
+/// different registers.
 pub const WIDE: &str = "
     1110101 0000 x nnnn 0 xxx dddd xx xx mmmm       AND
     1110101 0000 1 nnnn 0 xxx 1111 xx xx mmmm       TST
@@ -119,7 +124,7 @@ pub const WIDE: &str = "
     11110011 1000 nnnn 1000 11 00 00000000          MSR APSR_nzcvqg
 ";
 
-/// Loads and stores around R11, which points into a scratch area that both sides have in common.
+/// Loads and stores relative to R11, which points to the scratch memory.
 pub const MEMORY: &str = "
     11111000 1 00 x 1011 dddd 0000 00xxxxxx         LDRB, STRB
     11111000 1 01 x 1011 dddd 0000 00xxxxxx         LDRH, STRH
@@ -145,7 +150,7 @@ pub const MEMORY: &str = "
     1110110 1 0 0 1 x 1011 0xxx 1011 00001xx0       VLDMDB, VSTMDB
 ";
 
-/// Floating point.
+/// FP instructions.
 pub const FLOAT: &str = "
     11101110 0 x 00 xxxx xxxx 1010 x x x 0 xxxx     VMLA, VMLS
     11101110 0 x 01 xxxx xxxx 1010 x x x 0 xxxx     VNMLA, VNMLS
@@ -174,7 +179,9 @@ pub const FLOAT: &str = "
     11101110 1111 0001 1111 1010 0001 0000          VMRS APSR
 ";
 
-/// Not after another instruction: it would read cumulative flags, which are not kept here.
+/// Transfers of FPSCR, only as the first instruction of a snippet.
+///
+/// Later they would read the cumulative exception flags, which are not emulated.
 pub const STATUS: &str = "
     11101110 1111 0001 dddd 1010 0001 0000          VMRS
     11101110 1110 0001 0011 1010 0001 0000          VMSR FPSCR, R3
