@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chip;
 mod cpu;
 mod cpu_against_qemu;
 mod cpu_exceptions;
