@@ -6,7 +6,6 @@ use std::{
     sync::LazyLock,
 };
 
-use chip::chip::{Chip, Kind, reason};
 use host_sim::{
     air::options::Faults,
     chips::{
@@ -22,6 +21,7 @@ use host_sim::{
     swarm::{log::Decoder, networks::Network, on_air::Air},
     world::{Condition, World as _, flock::Flock},
 };
+use nrf52_emulator::{Chip, Part, reset_reason};
 use wdgnn_core::{
     compact::Dot154,
     flocking::Flocking,
@@ -60,7 +60,7 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
     let mut random = generator(seed, Purpose::Testing, 0);
     let start = Flock::<2>::default().begin(&condition, &mut random).expect("a start");
     Settings {
-        kind: Kind::Nrf52840,
+        kind: Part::Nrf52840,
         image: fs::read(&*IMAGE).expect("the image"),
         settings_page: SETTINGS_PAGE,
         pages: Told::default().pages(robots),
@@ -181,8 +181,9 @@ pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
 /// Without an image.
 #[must_use]
 pub fn chip(address: u16) -> Chip {
-    let mut chip = Chip::new(Kind::Nrf52840, 0x5eed_0000 + u64::from(address));
-    let pieces = chip::image::elf(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
+    let mut chip = Chip::new(Part::Nrf52840, 0x5eed_0000 + u64::from(address));
+    let pieces =
+        nrf52_emulator::image::elf_segments(&fs::read(&*IMAGE).expect("the image")).expect("an ELF file");
     chip.flash(&pieces);
     chip.program(SETTINGS_PAGE, &settings_page(address, 0, None, &[]));
     chip
@@ -191,10 +192,10 @@ pub fn chip(address: u16) -> Chip {
 /// Resets that nobody asked for: all but those by which the image sets its debug port.
 #[must_use]
 pub fn unwanted(chip: &Chip) -> Vec<String> {
-    chip.restarts
+    chip.resets
         .iter()
-        .filter(|restart| restart.reason != reason::SOFTWARE)
-        .map(|restart| restart.how.clone())
+        .filter(|restart| restart.reason != reset_reason::SOFTWARE)
+        .map(|restart| restart.description.clone())
         .collect()
 }
 

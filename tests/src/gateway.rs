@@ -2,16 +2,12 @@
 
 use std::{collections::VecDeque, fs, path::PathBuf, sync::LazyLock};
 
-use chip::{
-    air::SECOND,
-    chip::{Kind, Restart},
-    image::symbol,
-};
 use host_sim::{
     chips,
     gateway::flight::{Flight, Settings},
     world::flock::variation,
 };
+use nrf52_emulator::{Part, Reset, air::SECOND, image::elf_symbol};
 use wdgnn_core::{compact::Dot154, robot, task::NodeId};
 use wdgnn_protocol::gateway::BAUD;
 
@@ -24,11 +20,11 @@ use crate::{
 pub static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| gateway_of("board-nrf52840"));
 
 /// A board: its cargo feature, its chip and where its image begins.
-pub const BOARDS: [(&str, Kind, u32); 4] = [
-    ("board-nrf52840", Kind::Nrf52840, 0),
-    ("board-nrf52840-dongle", Kind::Nrf52840, 0x1000),
-    ("board-feather-nrf52840", Kind::Nrf52840, 0x0002_6000),
-    ("board-microbit-v2", Kind::Nrf52833, 0),
+pub const BOARDS: [(&str, Part, u32); 4] = [
+    ("board-nrf52840", Part::Nrf52840, 0),
+    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000),
+    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000),
+    ("board-microbit-v2", Part::Nrf52833, 0),
 ];
 
 /// Builds the gateway's image for a board.
@@ -113,13 +109,13 @@ impl Mixed {
         self.chips.step();
         let now = self.chips.air.now();
         let station = &mut self.chips.air.stations[self.gateway];
-        let said = std::mem::take(&mut station.chip.parts().uarte.sent);
+        let said = std::mem::take(&mut station.chip.peripherals().uarte.tx_bytes);
         let said: Vec<u8> = said.into_iter().map(|(_, byte)| byte).collect();
         let answer = self.simulated.hear(&said).expect("a gateway");
         self.answers.push_back((now + self.takes, answer));
         while let Some((_, answer)) = self.answers.pop_front_if(|(due, _)| *due <= now) {
-            let at = station.cycles(now);
-            station.chip.parts().uarte.hear(at, BAUD.into(), &answer);
+            let at = station.cycles_at(now);
+            station.chip.peripherals().uarte.receive(at, BAUD.into(), &answer);
         }
         if now >= chips::RELEASE && (now - chips::RELEASE).is_multiple_of(SECOND / 100) {
             let here = self.simulated.motions().into_iter().map(|(_, motion)| motion.velocity);
@@ -132,8 +128,8 @@ impl Mixed {
     pub fn give(&mut self, bytes: &[u8]) {
         let now = self.chips.air.now();
         let station = &mut self.chips.air.stations[self.gateway];
-        let at = station.cycles(now);
-        station.chip.parts().uarte.hear(at, BAUD.into(), bytes);
+        let at = station.cycles_at(now);
+        station.chip.peripherals().uarte.receive(at, BAUD.into(), bytes);
     }
 
     /// The largest use of the gateway's stack, in bytes.
@@ -143,7 +139,8 @@ impl Mixed {
     #[must_use]
     pub fn gateway_stack(&self) -> u32 {
         let image = fs::read(&*IMAGE).expect("the gateway's image");
-        let [from, to] = ["_stack_end", "_stack_start"].map(|name| symbol(&image, name).expect("a stack"));
+        let [from, to] =
+            ["_stack_end", "_stack_start"].map(|name| elf_symbol(&image, name).expect("a stack"));
         self.chips.air.stations[self.gateway].chip.stack_used(from, to)
     }
 
@@ -162,8 +159,8 @@ impl Mixed {
 
     /// Restarts of the gateway that nobody asked for.
     #[must_use]
-    pub fn gateway_restarts(&self) -> Vec<&Restart> {
-        let restarts = &self.chips.air.stations[self.gateway].chip.restarts;
+    pub fn gateway_restarts(&self) -> Vec<&Reset> {
+        let restarts = &self.chips.air.stations[self.gateway].chip.resets;
         restarts.iter().filter(|restart| restart.reason & 4 == 0).collect()
     }
 }

@@ -36,6 +36,7 @@ pub const CHECKED: &[&str] = &[
     "models/README.md",
     "python/README.md",
     "experiments",
+    "crates/nrf52-emulator",
 ];
 
 /// Pronouns that must not start a clause without a noun.

@@ -3,21 +3,16 @@
 
 #![cfg(feature = "emulated")]
 
-use chip::{
-    MICROSECOND,
-    chip::{Chip, Kind, reason},
-    cpu::Size,
-    image,
-};
+use nrf52_emulator::{Chip, MICROSECOND, Part, cpu::Size, image, reset_reason};
 use system_tests::image::{KEY, build_with};
 use wdgnn_protocol::companion::{Command, decode};
 
 /// A board: its cargo feature, its chip, where its image begins, and where its settings are, up to which it may reach.
-const BOARDS: [(&str, Kind, u32, u32); 4] = [
-    ("board-nrf52840", Kind::Nrf52840, 0, 0x000f_7000),
-    ("board-nrf52840-dongle", Kind::Nrf52840, 0x1000, 0x000d_7000),
-    ("board-feather-nrf52840", Kind::Nrf52840, 0x0002_6000, 0x000e_3000),
-    ("board-microbit-v2", Kind::Nrf52833, 0, 0x0007_7000),
+const BOARDS: [(&str, Part, u32, u32); 4] = [
+    ("board-nrf52840", Part::Nrf52840, 0, 0x000f_7000),
+    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000, 0x000d_7000),
+    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
+    ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
 ];
 /// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
 const BOOT_RECORD_RAM: usize = 8;
@@ -33,13 +28,13 @@ fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
 /// The commands that a chip said: each tells the tick.
 fn commands(chip: &mut Chip) -> Vec<Command> {
     let said: Vec<u8> =
-        std::mem::take(&mut chip.parts().uarte.sent).into_iter().map(|(_, byte)| byte).collect();
+        std::mem::take(&mut chip.peripherals().uarte.tx_bytes).into_iter().map(|(_, byte)| byte).collect();
     said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
 }
 
 /// Boots it, and returns what the chip's user information says about the debug port.
-fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) -> u32 {
-    let pieces = image::elf(file).unwrap();
+fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> u32 {
+    let pieces = image::elf_segments(file).unwrap();
     let first = pieces.iter().map(|(address, _)| *address).min();
     let last = pieces.iter().map(|(address, bytes)| address + bytes.len() as u32).max();
     assert_eq!(first, Some(begins), "{feature}");
@@ -51,11 +46,11 @@ fn boots(feature: &str, kind: Kind, begins: u32, settings: u32, file: &[u8]) -> 
     chip.power_on(0);
     chip.run(HALF_A_SECOND);
     // The one that the state of the debug port needs to take hold.
-    let reasons: Vec<u32> = chip.restarts.iter().map(|restart| restart.reason).collect();
+    let reasons: Vec<u32> = chip.resets.iter().map(|restart| restart.reason).collect();
     // It closes or opens its debug port; the dongle also sets its voltage.
     let fixed = if feature == "board-nrf52840-dongle" { 2 } else { 1 };
-    assert_eq!(reasons, vec![reason::SOFTWARE; fixed], "{feature}: {:?}", chip.restarts);
-    assert!(chip.complaints().is_empty(), "{feature}: {:?}", chip.complaints());
+    assert_eq!(reasons, vec![reset_reason::SOFTWARE; fixed], "{feature}: {:?}", chip.resets);
+    assert!(chip.illegal_writes().is_empty(), "{feature}: {:?}", chip.illegal_writes());
     if begins != 0 {
         assert_eq!(
             chip.memory().ram[..BOOT_RECORD_RAM],

@@ -5,11 +5,6 @@
 
 use std::{fs, path::Path, process::Command};
 
-use chip::{
-    air::SECOND,
-    chip::{Kind, reason},
-    image::hex,
-};
 use host_sim::{
     air::station::{MASTER, frames},
     chips::{
@@ -17,6 +12,7 @@ use host_sim::{
         operator::{Rekey, Told},
     },
 };
+use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{
     chips::{self, ToldLink, told_flight, told_image},
     host_sim, image,
@@ -43,7 +39,7 @@ fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = |robot: usize| {
         let file = fs::read_to_string(path(&format!("out/{board}-robot-{robot}.hex"))).unwrap();
-        let pieces = hex(&file).expect("a whole HEX file");
+        let pieces = hex_segments(&file).expect("a whole HEX file");
         let bytes = pieces.into_iter().flat_map(|(address, bytes)| (address..).zip(bytes));
         bytes.filter(|(address, _)| *address >= place).map(|(_, byte)| byte).collect()
     };
@@ -68,13 +64,13 @@ fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
 fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
     let now = flight.air.now();
     let station = &mut flight.air.stations[robot];
-    station.chip.power_on(station.cycles(now));
+    station.chip.power_on(station.cycles_at(now));
 }
 
 #[test]
 fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one_out() {
     for (board, kind, place) in
-        [("nrf52840", Kind::Nrf52840, chips::SETTINGS_PAGE), ("microbit-v2", Kind::Nrf52833, 0x0007_7000)]
+        [("nrf52840", Part::Nrf52840, chips::SETTINGS_PAGE), ("microbit-v2", Part::Nrf52833, 0x0007_7000)]
     {
         let image = told_image(&format!("board-{board}"));
         let pages = provisioned(board, &image, place, ROBOTS);
@@ -96,7 +92,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
             assert_eq!((was.epoch, usize::from(was.neighbours)), (0, ROBOTS - 1), "{board}, robot {index}");
             assert_eq!(robot.differs, None, "{board}, robot {index} and its native twin");
             assert!(robot.equal > 450, "{board}, robot {index}: {} ticks were compared", robot.equal);
-            assert!(robot.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE));
+            assert!(robot.restarts.iter().all(|restart| restart.reason == reset_reason::SOFTWARE));
             assert!(
                 robot.stack <= 6_144,
                 "{board}, robot {index}: {} bytes of stack, of 16 KiB",

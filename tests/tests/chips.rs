@@ -4,8 +4,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::{MICROSECOND, air::SECOND, image::symbol, radio::Frame, rtt::Rtt};
 use host_sim::chips::{Outcome, RELEASE};
+use nrf52_emulator::{MICROSECOND, air::SECOND, image::elf_symbol, peripherals::radio::Frame, rtt::Rtt};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
@@ -35,14 +35,18 @@ fn without_a_companion_it_ticks_at_100_hz_and_says_nothing() {
     let mut chip = chips::chip(7);
     chip.power_on(0);
     chip.run(2 * CYCLES_PER_SECOND);
-    let before = chip.parts().uarte.sent.len();
+    let before = chip.peripherals().uarte.tx_bytes.len();
     chip.run(12 * CYCLES_PER_SECOND);
     // Every tick says a command and a status, each of which ends with a zero.
-    let zeros = chip.parts().uarte.sent[before..].iter().filter(|(_, byte)| *byte == 0).count();
+    let zeros = chip.peripherals().uarte.tx_bytes[before..].iter().filter(|(_, byte)| *byte == 0).count();
     assert!((1998..=2002).contains(&zeros), "{zeros} messages in 10 s");
     assert_eq!(unwanted(&chip), Vec::<String>::new());
-    assert_eq!(chip.parts().radio.sent.len(), 0, "a robot that does not know where it is has nothing to say");
-    assert_eq!(chip.complaints(), Vec::<String>::new());
+    assert_eq!(
+        chip.peripherals().radio.tx_frames.len(),
+        0,
+        "a robot that does not know where it is has nothing to say"
+    );
+    assert_eq!(chip.illegal_writes(), Vec::<String>::new());
 }
 
 #[test]
@@ -125,7 +129,11 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
         let outcome = flight(settings).fly(|_| Ok(())).unwrap();
         let robot = &outcome.robots[2];
         assert_eq!(
-            robot.restarts.iter().filter(|restart| restart.reason == chip::chip::reason::PIN).count(),
+            robot
+                .restarts
+                .iter()
+                .filter(|restart| restart.reason == nrf52_emulator::reset_reason::PIN)
+                .count(),
             1
         );
         let back = robot.heard_at.iter().copied().find(|at| *at > 1.0).expect("it is heard again");
@@ -164,9 +172,9 @@ fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
                     (bytes.len() as u8 + 2, bytes)
                 }
             };
-            let frame = Frame { length, content: content.into(), whole: true, channel: 80 };
+            let frame = Frame { length, content: content.into(), crc_ok: true, channel: 80 };
             // One after the other, so that each is heard as it is.
-            let takes = frame.takes() * (SECOND / CYCLES_PER_SECOND);
+            let takes = frame.duration() * (SECOND / CYCLES_PER_SECOND);
             flight.air.inject(next, None, frame);
             next += takes + random.random_range(SECOND / 10_000..SECOND / 1_000);
             said += 1;
@@ -192,7 +200,7 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
         let now = flight.air.now();
         if now > SECOND / 2 && now < hostile_until {
             let station = &mut flight.air.stations[0];
-            let at = station.cycles(now);
+            let at = station.cycles_at(now);
             let mut burst: Vec<u8> = (0..random.random_range(0..40)).map(|_| random.random()).collect();
             // Well-formed messages with numbers that are none, or beyond all measure.
             let odd = [f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, f32::MIN_POSITIVE / 2.0];
@@ -202,7 +210,7 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
             let length = encode(&PoseMessage { motion, number: 0, age_ms: u16::MAX }, &mut frame).unwrap();
             burst.extend(&frame[..length]);
             bytes += burst.len();
-            station.chip.parts().uarte.hear(at, 460_800, &burst);
+            station.chip.peripherals().uarte.receive(at, 460_800, &burst);
         }
         flight.step();
     }
@@ -219,12 +227,12 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
 }
 
 /// The boot counts that a chip logs when it is started.
-fn boots(chip: &mut chip::chip::Chip, seconds: u64) -> Vec<u32> {
-    let rtt = Rtt::new(symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
+fn boots(chip: &mut nrf52_emulator::Chip, seconds: u64) -> Vec<u32> {
+    let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
     let until = chip.now() + seconds * CYCLES_PER_SECOND;
     chip.power_on(chip.now());
     chip.run(until);
-    let lines = chips::log(&rtt.take(chip));
+    let lines = chips::log(&rtt.read(chip));
     let told = lines.iter().filter_map(|line| line.split("boot ").nth(1)?.split(',').next()?.parse().ok());
     told.collect()
 }
@@ -258,10 +266,10 @@ fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
     let mut chip = chips::chip(3);
     let mut last = *boots(&mut chip, 1).last().expect("it starts");
     for words in 0..64 {
-        chip.parts().nvmc.power_fails_after = Some(words);
+        chip.peripherals().nvmc.power_fails_after = Some(words);
         // What it counts now may be lost; it is said nowhere, because power is gone.
         boots(&mut chip, 1);
-        chip.parts().nvmc.power_fails_after = None;
+        chip.peripherals().nvmc.power_fails_after = None;
         let counted = *boots(&mut chip, 1).last().expect("it starts");
         assert!(counted == last + 1 || counted == last + 2, "{words} words: {last}, then {counted}");
         last = counted;
@@ -274,7 +282,7 @@ fn a_robot_whose_flash_keeps_nothing_counts_by_chance_and_never_the_same_twice()
     let mut chip = chips::chip(3);
     let kept = *boots(&mut chip, 1).last().expect("it starts");
     // From now on words are written and nothing stays: the flash is worn out.
-    chip.parts().nvmc.power_fails_after = Some(0);
+    chip.peripherals().nvmc.power_fails_after = Some(0);
     let mut counts: Vec<u32> =
         (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts all the same")).collect();
     counts.push(kept);
@@ -296,14 +304,19 @@ fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
         flight.step();
     }
     let words = |flight: &mut host_sim::chips::Flight<'_, chips::Link>| {
-        flight.air.stations.iter_mut().map(|station| station.chip.parts().nvmc.words).sum::<u64>()
+        flight
+            .air
+            .stations
+            .iter_mut()
+            .map(|station| station.chip.peripherals().nvmc.words_written)
+            .sum::<u64>()
     };
-    let (before, erased) = (words(&mut flight), flight.air.stations[0].chip.parts().nvmc.erased.len());
+    let (before, erased) = (words(&mut flight), flight.air.stations[0].chip.peripherals().nvmc.erases.len());
     while flight.air.now() < flight.end() {
         flight.step();
     }
     assert!(words(&mut flight) >= before + 2 * 2 * 50, "two records each");
-    assert_eq!(flight.air.stations[0].chip.parts().nvmc.erased.len(), erased);
+    assert_eq!(flight.air.stations[0].chip.peripherals().nvmc.erases.len(), erased);
     let outcome = flight.finish();
     assert_sound(&outcome);
     outcome.robots.iter().for_each(|robot| assert!((robot.rate - 100.0).abs() < 0.1, "{} Hz", robot.rate));
@@ -312,19 +325,19 @@ fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
 #[test]
 fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
     let mut chip = chips::chip(3);
-    chip.parts().ecb.broken = true;
-    let rtt = Rtt::new(symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
+    chip.peripherals().ecb.unresponsive = true;
+    let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
     chip.power_on(0);
     chip.run(2 * CYCLES_PER_SECOND);
-    let lines = chips::log(&rtt.take(&mut chip));
+    let lines = chips::log(&rtt.read(&mut chip));
     assert!(lines.iter().any(|line| line.contains("AES does not work")), "{lines:?}");
-    assert_eq!(chip.parts().radio.sent.len(), 0);
+    assert_eq!(chip.peripherals().radio.tx_frames.len(), 0);
 }
 
 #[test]
 fn a_board_without_the_32_khz_crystal_flies() {
     let mut flight = flight(settings(2, 3, 1.0));
-    flight.air.stations.iter_mut().for_each(|station| station.chip.parts().clock.no_slow_crystal = true);
+    flight.air.stations.iter_mut().for_each(|station| station.chip.peripherals().clock.lfxo_missing = true);
     while flight.air.now() < flight.end() {
         flight.step();
     }
@@ -339,7 +352,7 @@ fn a_channel_that_is_not_clear_is_left_alone() {
     while flight.air.now() < flight.end() {
         if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 1_000 * 7) {
             // Somebody else's frames, for 40 % of the time.
-            let frame = Frame { length: 78, content: vec![0; 76].into(), whole: true, channel: 80 };
+            let frame = Frame { length: 78, content: vec![0; 76].into(), crc_ok: true, channel: 80 };
             flight.air.inject(flight.air.now(), None, frame);
         }
         flight.step();

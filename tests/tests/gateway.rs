@@ -11,18 +11,12 @@ use std::{
     thread,
 };
 
-use chip::{
-    MICROSECOND,
-    air::SECOND,
-    chip::{Chip, Kind, reason},
-    image,
-    radio::Frame,
-};
 use host_sim::{
     chips::{Settings, ports},
     error::Error,
     gateway::port,
 };
+use nrf52_emulator::{Chip, MICROSECOND, Part, air::SECOND, image, peripherals::radio::Frame, reset_reason};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
@@ -46,7 +40,10 @@ fn assert_sound(mixed: Mixed, simulated: u8) {
     let outcome = mixed.chips.finish();
     let others = simulated + outcome.robots.len() as u8 - 1;
     for (index, robot) in outcome.robots.iter().enumerate() {
-        assert!(robot.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE), "robot {index}");
+        assert!(
+            robot.restarts.iter().all(|restart| restart.reason == reset_reason::SOFTWARE),
+            "robot {index}"
+        );
         assert_eq!(robot.differs, None, "robot {index} and its native twin");
         let known = robot.status.map(|status| (status.neighbours, status.company));
         assert_eq!(known, Some((others, others)), "robot {index}");
@@ -153,8 +150,8 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
         if now >= next {
             next = now + 40 * MILLISECOND;
             let content: Vec<u8> = (0..20).map(|_| random.random()).collect();
-            let whole = random.random();
-            let frame = Frame { length: 22, content: content.into(), whole, channel: 80 };
+            let crc_ok = random.random();
+            let frame = Frame { length: 22, content: content.into(), crc_ok, channel: 80 };
             mixed.chips.air.inject(now, None, frame);
         }
         mixed.step();
@@ -171,7 +168,7 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
 /// What a gateway says about itself.
 fn hello(chip: &mut Chip) -> Option<Hello> {
     let mut line = Line::default();
-    let said = std::mem::take(&mut chip.parts().uarte.sent);
+    let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
     said.into_iter().find_map(|(_, byte)| match Up::decode(line.take(byte)?) {
         Some(Up::Hello(hello)) => Some(hello),
         _ => None,
@@ -181,7 +178,7 @@ fn hello(chip: &mut Chip) -> Option<Hello> {
 #[test]
 fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked() {
     for (feature, kind, begins) in BOARDS {
-        let pieces = image::elf(&fs::read(gateway_of(feature)).unwrap()).unwrap();
+        let pieces = image::elf_segments(&fs::read(gateway_of(feature)).unwrap()).unwrap();
         let mut chip = Chip::new(kind, 77);
         chip.flash(&pieces);
         chip.boot_from(begins);
@@ -192,15 +189,15 @@ fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked
         let mut ask = [0; LARGEST];
         let length = Down::Ask { version: 1 }.encode(&mut ask).unwrap();
         let now = chip.now();
-        chip.parts().uarte.hear(now, BAUD.into(), &ask[..length]);
+        chip.peripherals().uarte.receive(now, BAUD.into(), &ask[..length]);
         chip.run(110_000 * MICROSECOND);
         assert_eq!(hello(&mut chip), Some(first), "{feature}");
         assert!(
-            chip.restarts.iter().all(|restart| restart.reason == reason::SOFTWARE),
+            chip.resets.iter().all(|restart| restart.reason == reset_reason::SOFTWARE),
             "{:?}",
-            chip.restarts
+            chip.resets
         );
-        assert_eq!(chip.complaints(), Vec::<String>::new(), "{feature}");
+        assert_eq!(chip.illegal_writes(), Vec::<String>::new(), "{feature}");
     }
 }
 
@@ -216,8 +213,8 @@ fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
     };
     assert_eq!(provision(&["--gateway"]), (Some(0), String::new()));
     let hex = fs::read_to_string(folder.path().join("nrf52840-gateway.hex")).unwrap();
-    let mut chip = Chip::new(Kind::Nrf52840, 78);
-    image::hex(&hex).unwrap().iter().for_each(|(address, bytes)| chip.program(*address, bytes));
+    let mut chip = Chip::new(Part::Nrf52840, 78);
+    image::hex_segments(&hex).unwrap().iter().for_each(|(address, bytes)| chip.program(*address, bytes));
     chip.power_on(0);
     chip.run(100_000 * MICROSECOND);
     assert!(hello(&mut chip).is_some());

@@ -10,13 +10,8 @@ use std::{
     process::{Command, Output},
 };
 
-use chip::{
-    MICROSECOND,
-    chip::{Chip, Kind},
-    image,
-    rtt::Rtt,
-};
 use host_sim::swarm::log::Decoder;
+use nrf52_emulator::{Chip, MICROSECOND, Part, image, rtt::Rtt};
 use system_tests::image::{KEY, alone, build_with};
 
 fn provision(arguments: &[&str]) -> Command {
@@ -37,14 +32,14 @@ fn sealed_elf(board: &str) -> PathBuf {
 
 /// The bytes of a HEX file, by address.
 fn bytes_of(hex: &Path) -> BTreeMap<u32, u8> {
-    let pieces = image::hex(&fs::read_to_string(hex).unwrap()).expect("a whole HEX file");
+    let pieces = image::hex_segments(&fs::read_to_string(hex).unwrap()).expect("a whole HEX file");
     pieces.into_iter().flat_map(|(address, bytes)| (address..).zip(bytes)).collect()
 }
 
 #[test]
 fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
     let key = fs::read_to_string(KEY).unwrap();
-    for (board, kind) in [("nrf52840", Kind::Nrf52840), ("microbit-v2", Kind::Nrf52833)] {
+    for (board, kind) in [("nrf52840", Part::Nrf52840), ("microbit-v2", Part::Nrf52833)] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().display().to_string();
         // Cargo gives every board's image the same place.
@@ -57,7 +52,7 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
         assert!(!words(&output).contains(key.trim()), "the key is nobody's business");
         let elf = sealed_elf(board);
         let (decoder, file) = (Decoder::new(&elf).unwrap(), fs::read(&elf).unwrap());
-        let rtt = Rtt::new(image::symbol(&file, "_SEGGER_RTT").unwrap());
+        let rtt = Rtt::new(image::elf_symbol(&file, "_SEGGER_RTT").unwrap());
         for address in [7, 300] {
             let hex = folder.path().join(format!("{board}-robot-{address}.hex"));
             assert_eq!(fs::metadata(&hex).unwrap().permissions().mode() & 0o777, 0o600, "the key is in it");
@@ -69,7 +64,7 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
             let mut log = Vec::new();
             for millisecond in 1..200 {
                 chip.run(millisecond * 1_000 * MICROSECOND);
-                log.extend(rtt.take(&mut chip));
+                log.extend(rtt.read(&mut chip));
             }
             let lines = decoder.lines(&log).join("\n");
             assert!(lines.contains(&format!("robot {address}, model")), "{lines}");

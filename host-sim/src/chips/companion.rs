@@ -1,6 +1,6 @@
 //! A robot's companion at the other end of its serial line, and the body that it steers.
 
-use chip::air::{SECOND, Station};
+use nrf52_emulator::air::{SECOND, Station};
 use wdgnn_core::flocking::Motion;
 use wdgnn_protocol::companion::{Command, KeyMessage, LARGEST, PoseMessage, Status, decode, encode};
 
@@ -90,18 +90,18 @@ impl Companion {
     pub fn tell(&mut self, body: &Body, station: &mut Station, until: u64) {
         while self.next < until {
             let motion = body.motion(self.next);
-            if self.next < self.dies && station.is_on() {
-                let at = station.cycles(self.next);
+            if self.next < self.dies && station.is_powered() {
+                let at = station.cycles_at(self.next);
                 let mut frame = [0; LARGEST];
                 if let Some(key) = self.key.take() {
                     let (halves, _) = key.as_chunks();
                     let length = encode(&KeyMessage(halves[0], halves[1]), &mut frame).unwrap_or(0);
-                    station.chip.parts().uarte.hear(at, BAUD, &frame[..length]);
+                    station.chip.peripherals().uarte.receive(at, BAUD, &frame[..length]);
                     self.keys.push((self.number, key));
                 }
                 let message = PoseMessage { motion, number: self.number, age_ms: 0 };
                 let length = encode(&message, &mut frame).unwrap_or(0);
-                station.chip.parts().uarte.hear(at, BAUD, &frame[..length]);
+                station.chip.peripherals().uarte.receive(at, BAUD, &frame[..length]);
                 // As it was written: numbers too small to mean anything are written as zero.
                 let told = decode::<PoseMessage>(&mut frame[..length.saturating_sub(1)]);
                 self.told.push(told.map_or(motion, |told| told.motion));
@@ -114,7 +114,7 @@ impl Companion {
     /// What the robot has said since this was last asked, each with the true time of its last bit.
     pub fn hear(&mut self, station: &mut Station) -> Vec<(u64, Said)> {
         let mut said = Vec::new();
-        for (cycles, byte) in std::mem::take(&mut station.chip.parts().uarte.sent) {
+        for (cycles, byte) in std::mem::take(&mut station.chip.peripherals().uarte.tx_bytes) {
             if byte != 0 {
                 self.frame.push(byte);
                 continue;
@@ -122,7 +122,7 @@ impl Companion {
             let mut frame = std::mem::take(&mut self.frame);
             let message = decode(&mut frame.clone()).map(Said::Command);
             match message.or_else(|| decode(&mut frame).map(Said::Status)) {
-                Some(message) => said.push((station.when(cycles), message)),
+                Some(message) => said.push((station.time_at(cycles), message)),
                 None => self.unread += 1,
             }
         }

@@ -12,11 +12,11 @@ pub mod twin;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::{
-    air::{Air, Heard, SECOND, Station},
-    chip::{Chip, Kind, Restart},
+use nrf52_emulator::{
+    Chip, Part, Reset,
+    air::{Air, Arrival, SECOND, Station},
     image,
-    radio::Reception,
+    peripherals::radio::Reception,
     rtt::Rtt,
 };
 use rand::RngExt as _;
@@ -53,7 +53,7 @@ const TICK: u64 = SECOND / 100;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Which chip.
-    pub kind: Kind,
+    pub kind: Part,
     /// The image's bytes, as the compiler makes them.
     pub image: Vec<u8>,
     /// Where the image looks for what the robot was told.
@@ -111,7 +111,7 @@ pub struct Flown {
     /// The share of the processor's time that it was awake, since the release.
     pub busy: f64,
     /// How often it was restarted since it was switched on, and why.
-    pub restarts: Vec<Restart>,
+    pub restarts: Vec<Reset>,
     /// The last status that it told.
     pub status: Option<Status>,
     /// Ticks in which its native twin commanded the same.
@@ -164,8 +164,8 @@ impl Outcome {
 
 /// What an image puts into flash.
 fn pieces(image: &[u8]) -> Result<Vec<(u32, Vec<u8>)>> {
-    image::elf(image)
-        .ok_or_else(|| Error::usage("the firmware image is no ELF file for a Cortex-M".to_string()))
+    image::elf_segments(image)
+        .map_err(|error| Error::usage(format!("the firmware image is unusable: {error}")))
 }
 
 /// The gateway, if there is one: switched on from the beginning, with a crystal that is as wrong as any.
@@ -233,7 +233,7 @@ impl<'w, C: Codec> Flight<'w, C> {
         air.stations.extend(gateway(&settings, &mut random)?);
         if settings.loss > 0.0 {
             let (mut random, loss) = (generator(settings.seed, Purpose::Testing, 1_000_001), settings.loss);
-            air.lose = Some(Box::new(move || random.random::<f64>() < loss));
+            air.drop_frame = Some(Box::new(move || random.random::<f64>() < loss));
         }
         let flown = vec![
             Flown {
@@ -255,9 +255,9 @@ impl<'w, C: Codec> Flight<'w, C> {
         ];
         let places: Vec<[f32; 3]> = settings.start.iter().map(place).collect();
         let links = Links::within(&places, settings.radius);
-        let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
-        let stack =
-            image::symbol(&settings.image, "_stack_end").zip(image::symbol(&settings.image, "_stack_start"));
+        let rtt = image::elf_symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
+        let stack = image::elf_symbol(&settings.image, "_stack_end")
+            .zip(image::elf_symbol(&settings.image, "_stack_start"));
         let (ticks, awake) = (vec![0; robots], vec![0; robots]);
         let (variation, close, overheard) = (vec![], 0, VecDeque::new());
         let operator = settings.rekey.as_ref().map(|rekey| Operator::new(rekey, robots));
@@ -298,7 +298,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             for (robot, start) in self.settings.start.iter().enumerate() {
                 // To the last bit: where a native flight starts.
                 self.bodies[robot] = Body::new(*start, now);
-                self.awake[robot] = self.air.stations[robot].chip.busy;
+                self.awake[robot] = self.air.stations[robot].chip.active_cycles;
                 self.ticks[robot] = 0;
             }
         }
@@ -332,14 +332,14 @@ impl<'w, C: Codec> Flight<'w, C> {
         for (a, b) in self.links.pairs() {
             (reaches[a][b], reaches[b][a]) = (true, true);
         }
-        self.air.reaches = reaches;
+        self.air.in_range = reaches;
         let at = Self::flying(now);
         let due = |when: f64| (when - at).abs() < 0.5 * TICK as f64 / SECOND as f64;
         for (robot, _) in self.settings.kills.iter().filter(|(_, when)| due(*when)) {
-            self.air.stations[*robot].switch_off();
+            self.air.stations[*robot].power_off();
         }
         for (robot, _) in self.settings.reboots.iter().filter(|(_, when)| due(*when)) {
-            self.air.stations[*robot].chip.pull_reset();
+            self.air.stations[*robot].chip.pin_reset();
         }
         if self.settings.companions_die.is_some_and(due) {
             self.companions.iter_mut().for_each(|companion| companion.dies = now);
@@ -349,8 +349,11 @@ impl<'w, C: Codec> Flight<'w, C> {
     fn carry_out(&mut self) {
         for robot in 0..self.bodies.len() {
             // What came in before a tick is what that tick hears.
-            let heard =
-                self.air.heard.iter().filter(|heard| heard.by == robot && heard.reception == Reception::Good);
+            let heard = self
+                .air
+                .arrivals
+                .iter()
+                .filter(|heard| heard.receiver == robot && heard.reception == Reception::Good);
             heard.for_each(|heard| self.twins[robot].received(&heard.content));
             for (at, said) in self.companions[robot].hear(&mut self.air.stations[robot]) {
                 let (flown, twin) = (&mut self.flown[robot], &mut self.twins[robot]);
@@ -374,15 +377,15 @@ impl<'w, C: Codec> Flight<'w, C> {
                 }
             }
             if let Some(rtt) = &self.rtt {
-                self.flown[robot].log.extend(rtt.take(&mut self.air.stations[robot].chip));
+                self.flown[robot].log.extend(rtt.read(&mut self.air.stations[robot].chip));
             }
         }
     }
 
     fn count(&mut self) {
-        let sent = std::mem::take(&mut self.air.sent);
-        for frame in sent.iter().filter(|frame| frame.at >= RELEASE) {
-            if let Some(from) = frame.from {
+        let sent = std::mem::take(&mut self.air.transmissions);
+        for frame in sent.iter().filter(|frame| frame.start >= RELEASE) {
+            if let Some(from) = frame.sender {
                 if self.overheard.len() >= OVERHEARD {
                     self.overheard.pop_front();
                 }
@@ -390,20 +393,20 @@ impl<'w, C: Codec> Flight<'w, C> {
                 // Behind the robots there may be others on the air: a gateway.
                 let Some(Flown { frames, .. }) = self.flown.get_mut(from) else { continue };
                 frames.sent += 1;
-                frames.reached += frame.reached as u64;
+                frames.reached += frame.receivers as u64;
             }
         }
-        for Heard { began, reception, content, .. } in std::mem::take(&mut self.air.heard) {
+        for Arrival { start, reception, content, .. } in std::mem::take(&mut self.air.arrivals) {
             let from = content.get(7..9).map(|from| usize::from(u16::from_le_bytes([from[0], from[1]])));
-            if began >= RELEASE
+            if start >= RELEASE
                 && let Some(flown) = from.and_then(|from| self.flown.get_mut(from))
             {
                 match reception {
                     Reception::Good => {
                         flown.frames.good += 1;
-                        flown.heard_at.push(Self::flying(began));
+                        flown.heard_at.push(Self::flying(start));
                     }
-                    Reception::Spoilt => flown.frames.spoilt += 1,
+                    Reception::Corrupted => flown.frames.spoilt += 1,
                     Reception::Missed => flown.frames.missed += 1,
                 }
             }
@@ -441,10 +444,10 @@ impl<'w, C: Codec> Flight<'w, C> {
         let seconds = (end - RELEASE) as f64 / SECOND as f64;
         for (robot, flown) in self.flown.iter_mut().enumerate() {
             let station = &self.air.stations[robot];
-            let flight = station.cycles(end) - station.cycles(RELEASE);
+            let flight = station.cycles_at(end) - station.cycles_at(RELEASE);
             flown.rate = self.ticks[robot] as f64 / seconds;
-            flown.busy = (station.chip.busy - self.awake[robot]) as f64 / flight as f64;
-            flown.restarts.clone_from(&station.chip.restarts);
+            flown.busy = (station.chip.active_cycles - self.awake[robot]) as f64 / flight as f64;
+            flown.restarts.clone_from(&station.chip.resets);
             flown.equal = self.twins[robot].equal;
             flown.differs = self.twins[robot].differs;
             if let Some((from, to)) = self.stack {

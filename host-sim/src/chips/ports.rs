@@ -13,9 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chip::{
+use nrf52_emulator::{
+    Chip,
     air::{Air, SECOND, Station},
-    chip::Chip,
     image,
     rtt::Rtt,
 };
@@ -96,10 +96,10 @@ impl Line {
 
     /// Carries bytes both ways.
     fn exchange(&mut self, chip: &mut Chip) {
-        let said = std::mem::take(&mut chip.parts().uarte.sent);
+        let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
         self.say(&said.into_iter().map(|(_, byte)| byte).collect::<Vec<_>>());
         let (heard, now) = (self.hear(), chip.now());
-        chip.parts().uarte.hear(now, self.baud, &heard);
+        chip.peripherals().uarte.receive(now, self.baud, &heard);
     }
 
     /// What the companion says; waits for an answer that is due.
@@ -153,7 +153,7 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
     let failed =
         |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));
     let mut air = switch_on(settings)?;
-    let rtt = image::symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
+    let rtt = image::elf_symbol(&settings.image, "_SEGGER_RTT").map(Rtt::new);
     fs::create_dir_all(folder).map_err(failed)?;
     let robots = settings.start.len();
     let links = (0..robots).map(|robot| (folder.join(format!("robot{robot}")), BAUD));
@@ -167,12 +167,12 @@ pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Resu
     while end.is_none_or(|end| air.now() < end) {
         air.run(air.now() + STEP);
         // Nobody asks what was on the air.
-        air.sent.clear();
-        air.heard.clear();
+        air.transmissions.clear();
+        air.arrivals.clear();
         for (robot, station) in air.stations.iter_mut().enumerate() {
             lines[robot].exchange(&mut station.chip);
             if let Some(log) = logs.get_mut(robot) {
-                log.extend(rtt.iter().flat_map(|rtt| rtt.take(&mut station.chip)));
+                log.extend(rtt.iter().flat_map(|rtt| rtt.read(&mut station.chip)));
             }
         }
         if end.is_none() && lines.iter().all(|line| line.companion) {

@@ -9,8 +9,8 @@ mod shown;
 
 use std::path::PathBuf;
 
-use chip::chip::Kind;
 use clap::{Args, ValueEnum, builder::ArgPredicate};
+use nrf52_emulator::Part;
 use wdgnn_core::{Task as _, seal::Key};
 
 use super::{
@@ -193,8 +193,8 @@ impl SwarmArguments {
             return self.fly_beside_real::<W>(&given);
         }
         match self.nodes {
-            Nodes::Nrf52840 => self.fly_on_chips::<W>(Kind::Nrf52840, &given),
-            Nodes::Nrf52833 => self.fly_on_chips::<W>(Kind::Nrf52833, &given),
+            Nodes::Nrf52840 => self.fly_on_chips::<W>(Part::Nrf52840, &given),
+            Nodes::Nrf52833 => self.fly_on_chips::<W>(Part::Nrf52833, &given),
             Nodes::Native | Nodes::Emulated => self.fly_in_air::<W>(&given),
         }
     }

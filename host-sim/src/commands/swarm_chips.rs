@@ -6,8 +6,8 @@ use std::{
     time::Instant,
 };
 
-use chip::chip::Kind;
 use clap::Args;
+use nrf52_emulator::Part;
 use serde::Serialize;
 use wdgnn_core::{robot, seal::Key, task::NodeId};
 
@@ -74,7 +74,7 @@ pub struct Image<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ChipFlight<'a> {
     /// Which chip.
-    pub kind: Kind,
+    pub kind: Part,
     /// An image that is there already.
     pub image: Option<&'a Path>,
     /// What goes into one that is built.
@@ -88,10 +88,10 @@ pub struct ChipFlight<'a> {
 }
 
 /// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board/nrf52/boards`).
-const fn board(kind: Kind) -> (&'static str, u32) {
+const fn board(kind: Part) -> (&'static str, u32) {
     match kind {
-        Kind::Nrf52840 => ("board-nrf52840", 0x000f_7000),
-        Kind::Nrf52833 => ("board-microbit-v2", 0x0007_7000),
+        Part::Nrf52840 => ("board-nrf52840", 0x000f_7000),
+        Part::Nrf52833 => ("board-microbit-v2", 0x0007_7000),
     }
 }
 
@@ -148,7 +148,8 @@ impl CodecVisitor for Prepared<'_> {
             robot::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
         };
         let interrupted = stop_on_interrupt()?;
-        let milliseconds = (RELEASE / (chip::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
+        let milliseconds =
+            (RELEASE / (nrf52_emulator::air::SECOND / 1000)) + (self.settings.seconds * 1000.0) as u64;
         let bar = progress::bar(milliseconds, "flying");
         let seed = self.settings.seed;
         let outcome = Flight::<C>::new(self.settings, twin)?.fly(|now| {
@@ -412,7 +413,7 @@ fn print(
             robot.status.map_or("-".into(), |status| status.company.to_string()),
         ]);
     }
-    let kind = if flight.kind == Kind::Nrf52840 { "nRF52840" } else { "nRF52833" };
+    let kind = if flight.kind == Part::Nrf52840 { "nRF52840" } else { "nRF52833" };
     println!(
         "{} {kind} robots, register by register, {seconds} s of flight in {wall_seconds:.2} s",
         robots.len()
@@ -450,7 +451,7 @@ fn print(
                 println!(
                     "reset               robot {index} after {:.2} s: {}",
                     restart.at as f64 / 64.0e6,
-                    restart.how
+                    restart.description
                 );
             }
         }

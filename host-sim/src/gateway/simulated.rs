@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use chip::air::SECOND;
+use nrf52_emulator::air::SECOND;
 use wdgnn_core::{
     codec::Codec,
     flocking::Motion,

@@ -9,7 +9,7 @@
 
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 
-use chip::image;
+use nrf52_emulator::image;
 use serde::Deserialize;
 
 use crate::{
@@ -139,7 +139,7 @@ impl Decoder {
 
 /// The strings of an image's log, by their numbers.
 fn strings(file: &[u8]) -> Option<HashMap<u16, Text>> {
-    let symbols = image::symbols(file)?.into_iter().filter(|(name, _)| name.starts_with('{'));
+    let symbols = image::elf_symbols(file).ok()?.into_iter().filter(|(name, _)| name.starts_with('{'));
     Some(symbols.filter_map(|(name, value)| Some((value as u16, serde_json::from_str(name).ok()?))).collect())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! By their registers (`nrf-pac`), because a robot must know what happens when: the radio listens by interrupt and takes its times,
 //! frames go out in slots by a timer, the serial line goes round by itself, nothing is erased in flight, and the processor sleeps
-//! whenever there is nothing to do. Run register by register in `chip`, never on a board: see `docs/firmware.md`.
+//! whenever there is nothing to do. Run register by register in `nrf52-emulator`, never on a board: see `docs/firmware.md`.
 
 #![allow(
     unsafe_code,

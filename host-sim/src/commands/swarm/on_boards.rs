@@ -1,6 +1,6 @@
 //! Images that are flashed, on chips register by register, and simulated robots in the air of real ones.
 
-use chip::chip::Kind;
+use nrf52_emulator::Part;
 
 use super::{
     super::{
@@ -17,7 +17,7 @@ use crate::{
 
 impl SwarmArguments {
     /// Flies chips.
-    pub(super) fn fly_on_chips<W: World>(&self, kind: Kind, given: &Given) -> Result {
+    pub(super) fn fly_on_chips<W: World>(&self, kind: Part, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.refuse_on_chips::<W>(faults)?;
         let settings =

@@ -1,0 +1,159 @@
+//! Register interface that all peripherals share.
+//!
+//! Tasks, events, shortcuts and interrupt enables have fixed offsets in the 4 KiB page of each
+//! peripheral (product specification, "Peripheral interface").
+
+use crate::memory::Memory;
+
+/// Offset of the first event register.
+const EVENTS: u32 = 0x100;
+/// Offset after the last event register. A peripheral has at most 32 events.
+const EVENTS_END: u32 = 0x180;
+/// Offset of SHORTS: shortcuts from events to tasks of the same peripheral.
+pub const SHORTS: u32 = 0x200;
+const INTEN: u32 = 0x300;
+const INTENSET: u32 = 0x304;
+const INTENCLR: u32 = 0x308;
+
+/// Register page of one peripheral.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    words: Box<[u32; 0x400]>,
+    /// Event registers, one bit each.
+    events: u32,
+    /// INTEN.
+    interrupts_enabled: u32,
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        Self { words: Box::new([0; 0x400]), events: 0, interrupts_enabled: 0 }
+    }
+}
+
+impl Registers {
+    /// Creates a page with reset values, given as pairs of offset and value.
+    ///
+    /// All other registers are 0.
+    #[must_use]
+    pub fn with_reset_values(reset: &[(u32, u32)]) -> Self {
+        let mut registers = Self::default();
+        for (offset, value) in reset {
+            registers.set(*offset, *value);
+        }
+        registers
+    }
+
+    /// Returns the stored value of a register, unlike [`Registers::load`].
+    #[must_use]
+    pub fn get(&self, offset: u32) -> u32 {
+        self.words[(offset as usize / 4) % 0x400]
+    }
+
+    /// Sets the stored value of a register, unlike [`Registers::store`].
+    pub fn set(&mut self, offset: u32, value: u32) {
+        self.words[(offset as usize / 4) % 0x400] = value;
+    }
+
+    /// Returns whether a bit of SHORTS is set.
+    #[must_use]
+    pub fn shortcut_enabled(&self, bit: u32) -> bool {
+        self.get(SHORTS) >> bit & 1 != 0
+    }
+
+    /// Sets an event register.
+    pub fn set_event(&mut self, event: u8) {
+        self.events |= 1 << event;
+    }
+
+    /// Returns the level of the interrupt line.
+    ///
+    /// It is high while an event is set whose interrupt is enabled.
+    #[must_use]
+    pub fn interrupt_line(&self) -> bool {
+        self.events & self.interrupts_enabled != 0
+    }
+
+    /// Reads a register as the processor does.
+    #[must_use]
+    pub fn load(&self, offset: u32) -> u32 {
+        match offset {
+            EVENTS..EVENTS_END => self.events >> ((offset - EVENTS) / 4) & 1,
+            INTEN | INTENSET | INTENCLR => self.interrupts_enabled,
+            _ => self.get(offset),
+        }
+    }
+
+    /// Writes a register, other than a task, as the processor does.
+    pub fn store(&mut self, offset: u32, value: u32) {
+        match offset {
+            EVENTS..EVENTS_END => {
+                let bit = 1 << ((offset - EVENTS) / 4);
+                if value == 0 { self.events &= !bit } else { self.events |= bit }
+            }
+            INTEN => self.interrupts_enabled = value,
+            INTENSET => self.interrupts_enabled |= value,
+            INTENCLR => self.interrupts_enabled &= !value,
+            _ => self.set(offset, value),
+        }
+    }
+}
+
+/// Returns the number of the event whose register is at `offset`.
+#[must_use]
+pub const fn event(offset: u32) -> u8 {
+    ((offset - EVENTS) / 4) as u8
+}
+
+/// Access of a peripheral to the rest of the chip.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Current time in cycles of the chip's 64 MHz clock.
+    pub now: u64,
+    /// Memory for EasyDMA.
+    pub memory: &'a mut Memory,
+    /// Events generated so far.
+    ///
+    /// [`Chip`](crate::Chip) sets their registers and passes them to the PPI.
+    pub events: Vec<u8>,
+}
+
+impl Context<'_> {
+    /// Generates an event.
+    pub fn raise(&mut self, event: u8) {
+        self.events.push(event);
+    }
+}
+
+/// Behavior of a peripheral.
+pub trait Peripheral {
+    /// Returns the register page.
+    fn registers(&mut self) -> &mut Registers;
+
+    /// Triggers the task whose register is at `offset`.
+    fn trigger(&mut self, _offset: u32, _context: &mut Context<'_>) {}
+
+    /// Reacts to a register write. [`Registers::store`] has already stored the value.
+    fn on_write(&mut self, _offset: u32, _value: u32, _context: &mut Context<'_>) {}
+
+    /// Updates a register before the processor reads it.
+    fn before_read(&mut self, _offset: u32, _now: u64) {}
+
+    /// Returns the time of the next timed action, in cycles.
+    fn next_due(&self) -> Option<u64> {
+        None
+    }
+
+    /// Performs the timed action that is due at `context.now`.
+    fn on_due(&mut self, _context: &mut Context<'_>) {}
+}
+
+/// Peripheral without behavior: registers store and return values.
+#[derive(Clone, Debug, Default)]
+pub struct StorageOnly(pub Registers);
+
+impl Peripheral for StorageOnly {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.0
+    }
+}

@@ -1,0 +1,151 @@
+//! Whole chips that run small generated programs.
+
+use nrf52_emulator::{
+    Chip, MICROSECOND, Part,
+    air::{Air, SECOND, Station},
+    image::{self, ImageError},
+    memory::RAM_BASE,
+    peripherals::radio::Reception,
+    reset_reason,
+};
+
+const UARTE: u32 = 0x4000_2000;
+const RADIO: u32 = 0x4000_1000;
+const WDT: u32 = 0x4001_0000;
+const NVMC: u32 = 0x4001_e000;
+const AIRCR: u32 = 0xe000_ed0c;
+const BUFFER: u32 = RAM_BASE + 0x100;
+const WFI: u16 = 0xbf30;
+
+/// Appends MOVW and MOVT.
+fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
+    for (opcode, half) in [(0xf240, value as u16), (0xf2c0, (value >> 16) as u16)] {
+        code.push(opcode | half >> 12 | (half >> 11 & 1) << 10);
+        code.push((half >> 8 & 7) << 12 | register << 8 | half & 0xff);
+    }
+}
+
+/// Returns an image that writes words, given as address and value, and then sleeps.
+fn image_of(writes: &[(u32, u32)]) -> Vec<u8> {
+    // Initial SP and reset vector.
+    let mut code = vec![0x1000, (RAM_BASE >> 16) as u16, 9, 0];
+    for (address, value) in writes {
+        constant(&mut code, 0, *address);
+        constant(&mut code, 1, *value);
+        code.push(0x6001); // str r1, [r0]
+    }
+    code.extend([WFI, 0xe7fd]); // wfi; b .-2
+    code.into_iter().flat_map(u16::to_le_bytes).collect()
+}
+
+fn chip(writes: &[(u32, u32)]) -> Chip {
+    let mut chip = Chip::new(Part::Nrf52833, 7);
+    chip.program(0, &image_of(writes));
+    chip
+}
+
+#[test]
+fn uarte_transmits_bytes_from_ram_at_its_rate() {
+    let mut chip = chip(&[
+        (BUFFER, u32::from_le_bytes(*b"Hi!\n")),
+        (UARTE + 0x500, 8),           // ENABLE
+        (UARTE + 0x524, 0x01d6_0000), // BAUDRATE: 115200
+        (UARTE + 0x544, BUFFER),      // TXD.PTR
+        (UARTE + 0x548, 4),           // TXD.MAXCNT
+        (UARTE + 0x008, 1),           // STARTTX
+    ]);
+    chip.power_on(0);
+    chip.run(1000 * MICROSECOND);
+    let (times, bytes): (Vec<u64>, Vec<u8>) = chip.peripherals().uarte.tx_bytes.iter().copied().unzip();
+    assert_eq!(bytes, b"Hi!\n");
+    // Ten bits at 115,200 bit/s are 86.8 µs.
+    assert!(
+        times.windows(2).all(|pair| (86..88).contains(&((pair[1] - pair[0]) / MICROSECOND))),
+        "{times:?}"
+    );
+    assert!(chip.cpu().is_asleep() && chip.resets.is_empty());
+}
+
+#[test]
+fn a_frame_passes_between_chips_with_different_clocks() {
+    let radio = |offset: u32, value: u32| (RADIO + offset, value);
+    let setup = [
+        radio(0x510, 15),     // MODE: IEEE 802.15.4
+        radio(0x508, 80),     // FREQUENCY
+        radio(0x518, 127),    // PCNF1.MAXLEN
+        radio(0x504, BUFFER), // PACKETPTR
+    ];
+    let receiver = [setup.as_slice(), &[radio(0x200, 1 << 19), radio(0x004, 1)]].concat();
+    let frame = [(BUFFER, u32::from_le_bytes([5, b'a', b'b', b'c']))];
+    let sender = [frame.as_slice(), &setup, &[radio(0x200, 1 << 18 | 1 << 20), radio(0x000, 1)]].concat();
+
+    let mut air = Air::default();
+    air.stations.push(Station::new(chip(&receiver), 0, 40.0));
+    air.stations.push(Station::new(chip(&sender), SECOND / 1000, -40.0));
+    air.run(SECOND / 200);
+
+    assert_eq!(air.transmissions.len(), 1);
+    assert_eq!((air.transmissions[0].sender, air.transmissions[0].receivers), (Some(1), 1));
+    let arrival = &air.arrivals[0];
+    assert_eq!((arrival.receiver, arrival.reception), (0, Reception::Good));
+    // 6 bytes of header and 5 bytes of frame, 32 µs each.
+    assert!((arrival.end - arrival.start).abs_diff(SECOND / 1_000_000 * 11 * 32) < SECOND / 10_000_000);
+    assert_eq!(air.stations[0].chip.memory().dma_read(BUFFER, 4), [5, b'a', b'b', b'c']);
+}
+
+#[test]
+fn the_watchdog_resets_the_chip() {
+    let mut chip = chip(&[
+        (WDT + 0x504, 32), // CRV: 1 ms
+        (WDT, 1),          // START
+    ]);
+    chip.power_on(0);
+    chip.run(1500 * MICROSECOND);
+    assert_eq!(chip.resets.len(), 1);
+    assert_eq!(chip.resets[0].reason, reset_reason::WATCHDOG);
+    assert!((1000..1100).contains(&(chip.resets[0].at / MICROSECOND)), "{:?}", chip.resets[0]);
+}
+
+#[test]
+fn sysresetreq_resets_the_chip() {
+    let mut chip = chip(&[(AIRCR, 0x05fa_0004)]);
+    chip.power_on(0);
+    chip.run(MICROSECOND);
+    assert_eq!(chip.resets[0].reason, reset_reason::SOFTWARE);
+}
+
+#[test]
+fn flash_is_written_only_with_wen() {
+    let address = 0x8000;
+    let mut writable = chip(&[(NVMC + 0x504, 1), (address, 0x1234_5678)]);
+    writable.power_on(0);
+    writable.run(100 * MICROSECOND);
+    assert_eq!(writable.memory().flash[address as usize..][..4], 0x1234_5678_u32.to_le_bytes());
+    assert!(writable.illegal_writes().is_empty());
+
+    let mut protected = chip(&[(address, 0x1234_5678)]);
+    protected.power_on(0);
+    protected.run(MICROSECOND);
+    assert_eq!(protected.memory().flash[address as usize..][..4], [0xff; 4]);
+    assert_eq!(protected.illegal_writes()[0], "write to 0x00008000, which is not writable");
+}
+
+#[test]
+fn hex_files_are_read_with_addresses_and_checksums() {
+    let file = ":020000040001F9\n:0400100001020304E2\n:00000001FF\n";
+    assert_eq!(image::hex_segments(file), Ok(vec![(0x0001_0010, vec![1, 2, 3, 4])]));
+    let corrupted = file.replace("E2", "E3");
+    assert_eq!(image::hex_segments(&corrupted), Err(ImageError::InvalidHexRecord { line: 2 }));
+}
+
+#[test]
+fn files_that_are_not_arm_elf_are_rejected() {
+    assert_eq!(image::elf_segments(b"\x7fELF"), Err(ImageError::NotArmElf));
+    let mut header = [0; 52];
+    header[..6].copy_from_slice(b"\x7fELF\x01\x01");
+    header[18] = 40;
+    assert_eq!(image::elf_segments(&header), Ok(vec![]));
+    // One program header, which is outside of the file.
+    (header[28], header[42], header[44]) = (52, 32, 1);
+    assert_eq!(image::elf_segments(&header), Err(ImageError::InvalidElf));
+}
