@@ -55,7 +55,6 @@ enum Command {
     Fly(commands::fly::FlyArguments),
     Shift(commands::shift::ShiftArguments),
     Swarm(commands::swarm::SwarmArguments),
-    Sniff(commands::sniff::SniffArguments),
     Sweep(commands::sweep::SweepArguments),
     /// List the tasks there are.
     Tasks,
@@ -120,7 +119,6 @@ impl Cli {
             Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => task(&arguments.task)?.swarm(&arguments),
-            Some(Command::Sniff(arguments)) => arguments.run(),
             Some(Command::Sweep(arguments)) => task(&arguments.task)?.sweep(&arguments),
             Some(Command::Tasks) => {
                 table::print(&list(tasks));

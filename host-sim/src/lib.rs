@@ -19,7 +19,6 @@ pub mod program;
 pub mod progress;
 pub mod records;
 pub mod shift;
-pub mod sniff;
 pub mod swarm;
 pub mod symmetric;
 pub mod table;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod air;
+mod capture_cli;
 mod crew;
 mod everyday_cli;
 mod fast_path;
@@ -14,7 +15,6 @@ mod pages_cli;
 mod parts_cli;
 mod program;
 mod scenario_cli;
-mod sniff_cli;
 mod swarm_cli;
 mod tasks_cli;
 mod train_cli;

@@ -15,7 +15,6 @@ pub mod realisations;
 pub mod records;
 pub mod scenario;
 pub mod shift;
-pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
 pub mod swarm_gateway;

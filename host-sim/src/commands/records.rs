@@ -16,7 +16,7 @@ use crate::{
 /// Files that are written on the way.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordArguments {
-    /// Write every frame that is said to a capture, for Wireshark and `host-sim sniff`.
+    /// Write every frame that robots send to a pcap file, for Wireshark.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     /// Write every robot at every tick as comma-separated values.
