@@ -48,7 +48,6 @@ enum Command {
     },
     Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
-    Helper(commands::helper::HelperArguments),
     Key(commands::key::KeyArguments),
     /// Print the manual page of everything: `host-sim man | man -l -`.
     Man,
@@ -112,9 +111,6 @@ impl Cli {
             Some(Command::Man) => files::write(Path::new("-"), &manual()?),
             Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
             Some(Command::Flock(arguments)) => arguments.run(),
-            Some(Command::Helper(arguments)) => {
-                arguments.run(&|training| task(&training.task)?.help(training))
-            }
             Some(Command::Key(arguments)) => arguments.run(),
             Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),

@@ -8,7 +8,7 @@ use crate::{
         train::TrainArguments,
     },
     error::{Error, Result},
-    train::{recipe::Recipe, serve::Flies},
+    train::recipe::Recipe,
     world::{World, coverage::Area, flock::Flock},
 };
 
@@ -23,11 +23,6 @@ pub trait Entry: Sync {
     /// # Errors
     /// Whatever ends the command; likewise below.
     fn train(&self, arguments: &TrainArguments) -> Result;
-    /// `helper`, of a training that was told this.
-    ///
-    /// # Errors
-    /// Options that cannot be.
-    fn help(&self, arguments: &TrainArguments) -> Result<Box<dyn Flies>>;
     /// `fly`.
     ///
     /// # Errors
@@ -83,10 +78,6 @@ impl<W: World> Entry for Of<W> {
 
     fn train(&self, arguments: &TrainArguments) -> Result {
         arguments.run::<W>()
-    }
-
-    fn help(&self, arguments: &TrainArguments) -> Result<Box<dyn Flies>> {
-        Ok(Box::new(arguments.plan::<W>()?))
     }
 
     fn fly(&self, arguments: &FlyArguments) -> Result {

@@ -4,13 +4,11 @@
 
 mod air;
 mod capture_cli;
-mod crew;
 mod everyday_cli;
 mod fast_path;
 mod faults_cli;
 mod faults_table;
 mod flock_cli;
-mod helpers_cli;
 mod pages_cli;
 mod parts_cli;
 mod program;

@@ -3,18 +3,15 @@
 
 mod grid;
 
-use serde::{Deserialize, Serialize};
-
 use self::grid::{Grid, square_of};
 pub use self::grid::{distance, squared};
 use crate::threads::{LOOKS, share, spread};
 
 /// For every robot, the others within a radius, in ascending order.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
     others: Vec<u32>,
-    #[serde(skip)]
     room: Room,
 }
 
@@ -73,16 +70,6 @@ impl Links {
             others.extend_from_slice(found);
             starts.extend(ends.iter().map(|end| before + end));
         }
-    }
-
-    /// Whether these are links among so many robots: what came from elsewhere may be anything.
-    #[must_use]
-    pub fn is_sound(&self, robots: usize) -> bool {
-        self.starts.len() == robots + 1
-            && self.starts[0] == 0
-            && self.starts[robots] as usize == self.others.len()
-            && self.starts.is_sorted()
-            && self.others.iter().all(|&other| (other as usize) < robots)
     }
 
     /// How many robots there are.
@@ -165,27 +152,6 @@ mod tests {
 
     use super::*;
     use crate::seeds::{Purpose, generator};
-
-    #[test]
-    fn links_that_lead_nowhere_are_noticed() {
-        let links = |starts: &[u32], others: &[u32]| Links {
-            starts: starts.to_vec(),
-            others: others.to_vec(),
-            room: Room::default(),
-        };
-        assert!(Links::within(&[[0.0; 3], [1.0, 0.0, 0.0], [9.0, 0.0, 0.0]], 2.0).is_sound(3));
-        assert!(links(&[0, 1, 2], &[1, 0]).is_sound(2));
-        for (starts, others) in [
-            (&[][..], &[][..]),
-            (&[0, 1], &[1, 0]),
-            (&[1, 1, 2], &[1, 0]),
-            (&[0, 1, 3], &[1, 0]),
-            (&[0, 2, 1], &[1]),
-            (&[0, 1, 2], &[1, 2]),
-        ] {
-            assert!(!links(starts, others).is_sound(2), "{starts:?} {others:?}");
-        }
-    }
 
     #[test]
     fn the_grid_finds_what_comparing_all_pairs_finds() {

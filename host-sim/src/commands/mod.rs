@@ -8,7 +8,6 @@ pub mod faults;
 pub mod flock;
 pub mod flock_tables;
 pub mod fly;
-pub mod helper;
 pub mod key;
 pub mod outputs;
 pub mod realisations;

@@ -30,7 +30,7 @@ pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) 
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
-        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), crew: None, stop };
+        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop };
         train.run().map(|(model, _)| model)
     };
     let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;

@@ -8,11 +8,10 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, error::Error as ClapError,
 use crate::fault_options::FlightArguments;
 
 /// Options that say where results go or how they are shown, and change nothing in them.
-pub const OUTPUTS: [&str; 19] = [
+pub const OUTPUTS: [&str; 18] = [
     "capture",
     "csv",
     "gif",
-    "helper",
     "json",
     "log",
     "mcap",
@@ -70,17 +69,6 @@ impl Typed {
     pub fn without(mut self, option: &str) -> Self {
         self.0.retain(|told| told.option != option);
         self
-    }
-
-    /// All of it, word by word, for a program that is told the same.
-    #[must_use]
-    pub fn words(&self) -> Vec<String> {
-        let word = |Told { option, values, .. }: &Told| {
-            let alone = values.is_empty().then(|| format!("--{option}"));
-            let told: Vec<_> = values.iter().map(|value| format!("--{option}={value}")).collect();
-            alone.into_iter().chain(told)
-        };
-        self.0.iter().flat_map(word).collect()
     }
 
     /// The command line that does this again, whatever will be usual then.
@@ -204,17 +192,6 @@ mod tests {
         );
         let settled = line.or("robots", 7).or("ticks", 200).without("plain");
         assert!(settled.command("sweep").ends_with("--values 1,2 --robots 50 --ticks 200"));
-    }
-
-    #[test]
-    fn what_is_told_on_is_understood_as_it_was() {
-        let line = Line::parse_from([
-            "host-sim", "--kill", "3@5", "--kill", "4@6", "--plain", "--model", "my net's",
-        ]);
-        let words = line.typed.words();
-        assert_eq!(words, ["--kill=3@5", "--kill=4@6", "--plain", "--model=my net's", "--robots=50"]);
-        let again = Line::parse_from(std::iter::once("host-sim".into()).chain(words.clone()));
-        assert_eq!(again.typed.words(), words);
     }
 
     #[test]

@@ -74,12 +74,12 @@ impl Checkpoint {
         files::write(path, &bytes)
     }
 
-    /// Reads it.
+    /// Reads the checkpoint of a network with this many numbers.
     ///
     /// # Errors
     /// [`Error::Read`] when there is none, [`Error::Usage`] when it is damaged, belongs to another run, or is that run's end. A run may
     /// have more epochs, or fewer, than when it was begun.
-    pub fn load(path: &Path, run: &RunName) -> Result<Self> {
+    pub fn load(path: &Path, run: &RunName, numbers: usize) -> Result<Self> {
         let bytes = files::read(path)?;
         let unusable = |what: &str| {
             Error::usage(format!("{} {what}; train without --resume to start afresh", path.display()))
@@ -88,6 +88,12 @@ impl Checkpoint {
             Ok((checkpoint, [])) => checkpoint,
             _ => return Err(unusable("is no checkpoint, or a damaged one")),
         };
+        let flown = checkpoint.flown.iter().map(|(_, weights)| weights);
+        let best = checkpoint.best.iter().map(|(_, weights)| weights);
+        if [&checkpoint.weights].into_iter().chain(flown).chain(best).any(|weights| weights.len() != numbers)
+        {
+            return Err(unusable("is no checkpoint, or a damaged one"));
+        }
         let [epochs, _] = run.lengths;
         checkpoint.run.lengths[0] = epochs;
         if checkpoint.run != *run {

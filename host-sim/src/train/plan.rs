@@ -1,6 +1,5 @@
 //! What is to be trained: every choice, with a name.
 
-use crc::{CRC_64_XZ, Crc};
 use wdgnn_core::shape::Dimensions;
 
 use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
@@ -53,12 +52,5 @@ impl<W: World> Plan<W> {
         let Self { recipe, size, .. } = self;
         let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);
         Draft { numbers, size: *size, scale, task, exchange }
-    }
-
-    /// What tells it from every other plan: two programs with the same one train the same.
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        // Numbers are written out to the last bit.
-        Crc::<u64>::new(&CRC_64_XZ).checksum(format!("{self:?}").as_bytes())
     }
 }
