@@ -1,11 +1,11 @@
-"""The simulator's work on many machines, by Ray.
+"""Many episodes on many machines, distributed by Ray.
 
     python -m wdgnn.cluster sweep speed --swarms 40 --json
-    python -m wdgnn.cluster --address auto --parts 64 -- faults --profile espnow --seeds 3
+    python -m wdgnn.cluster --address auto --shards 64 -- faults --profile espnow --seeds 3
 
-cuts the work of `host-sim flock`, `fly`, `sweep`, `shift` or `faults` into parts, has Ray fly each of them on some machine, and shows
-what one machine would have shown, byte for byte. Parts that are lost with a machine are flown again on another. Machines need nothing
-but Ray: the program travels along, and so do files that are named relative to the current folder.
+Ray flies the shards of `host-sim flock`, `fly`, `sweep`, `shift` or `faults` on the machines of a cluster. The merged
+output is that of one process, byte for byte. Ray flies the shard of a lost machine again on another one. Machines need
+only Ray: the program and files named relative to the current folder are copied to them.
 """
 
 from __future__ import annotations
@@ -24,75 +24,74 @@ from typing import NamedTuple
 
 import ray
 
-#: Parts for each processor of the cluster, so that no machine waits long for the slowest.
-PARTS_PER_PROCESSOR = 4
+#: Shards for each processor of the cluster. More shards than processors shorten the wait for the slowest one.
+SHARDS_PER_PROCESSOR = 4
 
 
 class Program(NamedTuple):
-    """The program, as it travels."""
+    """The program, to be copied to machines."""
 
     name: str
-    #: Its bytes. In a list, so that only who does not have it yet asks for it.
+    #: Bytes of the program. A reference inside a list is not fetched before the task asks for it.
     code: list[ray.ObjectRef]
 
 
 def run(
     arguments: Sequence[str],
     *,
-    parts: int | None = None,
+    shards: int | None = None,
     program: str | os.PathLike[str] | None = None,
     stdout: int | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs `host-sim` with these arguments on the cluster that `ray.init` has joined, in so many parts.
+    """Runs `host-sim` with these arguments on the cluster that `ray.init` has joined.
 
-    Returns how the program ended that put the parts together; its results are where it was told to leave them.
-    `stdout` as for `subprocess.run`. A part that fails by itself raises `subprocess.CalledProcessError`.
+    Returns the completed `host-sim merge`, whose output is that of one process. `stdout` is passed to
+    `subprocess.run`. A shard that fails raises `subprocess.CalledProcessError`.
     """
     where = program or os.environ.get("HOST_SIM") or shutil.which("host-sim") or shutil.which("wdgnn")
     if where is None:
-        raise FileNotFoundError("there is no host-sim on the path: build it with `cargo build -p host-sim`, and name it")
+        raise FileNotFoundError("host-sim is not on the PATH: build it with `cargo build -p host-sim` and pass --program")
     arguments = list(arguments)
-    parts = parts or PARTS_PER_PROCESSOR * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    shards = shards or SHARDS_PER_PROCESSOR * max(1, int(ray.cluster_resources().get("CPU", 1)))
     code = Path(where).read_bytes()
-    travelling = Program(hashlib.sha256(code).hexdigest()[:16], [ray.put(code)])
-    files = {name: Path(name).read_bytes() for name in arguments if _travels(name)}
-    waiting = [_part.remote(travelling, arguments, files, f"{number}/{parts}") for number in range(1, parts + 1)]
-    numbers = {task: number for number, task in enumerate(waiting, 1)}
+    copied = Program(hashlib.sha256(code).hexdigest()[:16], [ray.put(code)])
+    files = {name: Path(name).read_bytes() for name in arguments if _is_copied(name)}
+    waiting = [_shard.remote(copied, arguments, files, f"{number}/{shards}") for number in range(1, shards + 1)]
     with tempfile.TemporaryDirectory() as folder:
+        paths = {task: Path(folder, f"{number}.json") for number, task in enumerate(waiting, 1)}
         while waiting:
             done, waiting = ray.wait(waiting)
             for task in done:
-                status, words, result = ray.get(task)
+                status, error, results = ray.get(task)
                 if status != 0:
                     for other in waiting:
                         ray.cancel(other, force=True)
-                    raise subprocess.CalledProcessError(status, ["host-sim", *arguments], stderr=words)
-                Path(folder, f"{numbers[task]}.part").write_bytes(result)
-            print(f"{parts - len(waiting)} of {parts} parts", file=sys.stderr, flush=True)
-        return subprocess.run([where, *arguments, "--parts", folder], stdout=stdout, check=False)
+                    raise subprocess.CalledProcessError(status, ["host-sim", *arguments], stderr=error)
+                paths[task].write_bytes(results)
+            print(f"{shards - len(waiting)} of {shards} shards", file=sys.stderr, flush=True)
+        return subprocess.run([where, "merge", *paths.values()], stdout=stdout, check=False)
 
 
-def _travels(name: str) -> bool:
+def _is_copied(name: str) -> bool:
     path = Path(name)
     return not path.is_absolute() and ".." not in path.parts and path.is_file()
 
 
 @ray.remote(num_cpus=1, max_retries=-1)
-def _part(program: Program, arguments: list[str], files: dict[str, bytes], part: str) -> tuple[int, bytes, bytes]:
-    """One part: how the program ended, what it said about that, and its results."""
+def _shard(program: Program, arguments: list[str], files: dict[str, bytes], shard: str) -> tuple[int, bytes, bytes]:
+    """Flies one shard. Returns the exit code, the standard error and the results."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        result = Path(folder, "results.part")
-        command = [_installed(program), *arguments, "--threads", "1", "--part", f"{part}={result}"]
+        command = [_installed(program), *arguments, "--threads", "1", "--shard", shard]
         ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-        return ended.returncode, ended.stderr, result.read_bytes() if ended.returncode == 0 else b""
+        return ended.returncode, ended.stderr, ended.stdout
 
 
 def _installed(program: Program) -> str:
-    """Where the program is on this machine: written once, whole or not at all."""
+    """Path of the program on this machine. The first call writes it, atomically."""
     path = Path(tempfile.gettempdir(), f"host-sim-{os.getuid()}-{program.name}")
     if not path.exists():
         handle, new = tempfile.mkstemp(dir=path.parent)
@@ -104,23 +103,23 @@ def _installed(program: Program) -> str:
 
 
 def main() -> int:
-    """The command."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m wdgnn.cluster",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--address", help="the cluster, as for ray.init: auto, or a head's address [default: this machine]")
-    parser.add_argument("--parts", type=int, help="how many parts [default: four for each processor]")
-    parser.add_argument("--program", help="the program [default: $HOST_SIM, or host-sim or wdgnn on the path]")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
+    parser.add_argument("--address", help="address for ray.init: auto, or a head's address [default: this machine]")
+    parser.add_argument("--shards", type=int, help="number of shards [default: four per processor]")
+    parser.add_argument("--program", help="path of host-sim [default: $HOST_SIM, or host-sim or wdgnn on the PATH]")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of host-sim")
     options = parser.parse_args()
     arguments = options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments
     if not arguments:
-        parser.error("say what is to be flown, such as: sweep speed")
+        parser.error("name a command of host-sim, such as: sweep speed")
     ray.init(address=options.address, log_to_driver=False, logging_level="error")
     try:
-        return run(arguments, parts=options.parts, program=options.program).returncode
+        return run(arguments, shards=options.shards, program=options.program).returncode
     except FileNotFoundError as error:
         print(f"wdgnn.cluster: {error}", file=sys.stderr)
         return 2

@@ -13,6 +13,7 @@ use crate::{
         outputs::{self, OutputArguments, Results},
         realisations,
         scenario::ScenarioArguments,
+        shard::ShardArguments,
         stop_on_interrupt,
         typed::Typed,
     },
@@ -93,7 +94,7 @@ pub struct FlockArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
-    #[arg(long, value_name = "N", conflicts_with = "model")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"])]
     pub realisations: Option<usize>,
     /// Write six seconds of the first swarm as an animated GIF: left as trained, right learning in flight.
     #[arg(long, value_name = "FILE", conflicts_with = "realisations")]
@@ -103,6 +104,8 @@ pub struct FlockArguments {
     pub watch: bool,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -174,9 +177,6 @@ impl FlockArguments {
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
             ));
         }
-        if self.realisations.is_some() && jobs::shared() {
-            return Err(Error::usage("--realisations are trained here: leave --part and --parts out"));
-        }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         if self.watch {
             watch::check()?;
@@ -191,7 +191,7 @@ impl FlockArguments {
         let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
-        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::shared() {
+        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
             // So many robots are flown once, for figures and page.
             let (replay, outcomes) = self.record(&lineup, &condition)?;
             recorded = Some(replay);

@@ -12,6 +12,7 @@ use super::{
     outputs::{self, OutputArguments, Results},
     records::RecordArguments,
     scenario::ScenarioArguments,
+    shard::ShardArguments,
     typed::Typed,
 };
 use crate::{
@@ -69,6 +70,8 @@ pub struct FlyArguments {
     pub watch: bool,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,

@@ -13,6 +13,7 @@ pub mod outputs;
 pub mod realisations;
 pub mod records;
 pub mod scenario;
+pub mod shard;
 pub mod shift;
 pub mod swarm;
 pub mod swarm_chips;

@@ -11,6 +11,7 @@ use crate::{
         flock, flock_tables,
         outputs::{self, OutputArguments, Results},
         scenario::ScenarioArguments,
+        shard::ShardArguments,
         typed::Typed,
     },
     error::{Error, Result},
@@ -122,6 +123,8 @@ pub struct SweepArguments {
     pub condition: ConditionArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, error::Error as ClapError,
 use crate::fault_options::FlightArguments;
 
 /// Options that say where results go or how they are shown, and change nothing in them.
-pub const OUTPUTS: [&str; 18] = [
+pub const OUTPUTS: [&str; 17] = [
     "capture",
     "csv",
     "gif",
@@ -16,13 +16,12 @@ pub const OUTPUTS: [&str; 18] = [
     "log",
     "mcap",
     "out",
-    "part",
-    "parts",
     "png",
     "report",
     "resume",
     "save-scenario",
     "scenario",
+    "shard",
     "svg",
     "threads",
     "trajectories-of",
