@@ -28,9 +28,6 @@ pub struct Capture {
 impl Capture {
     /// Begins a capture of frames that have at most `longest` bytes: as IEEE 802.15.4 broadcasts where they fit, otherwise as they
     /// are. So are those of 57 bytes and less, which are an nRF24's or a Crazyflie's and no 802.15.4.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn create(path: &Path, longest: usize) -> Result<Self> {
         let fits = longest > OTHERS_BYTES && longest <= mac::LARGEST_CONTENT;
         let link = if fits { LinkType::Dot154 } else { LinkType::Plain };
@@ -41,9 +38,6 @@ impl Capture {
     }
 
     /// Adds a frame that `sender` said.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn frame(&mut self, microseconds: u64, sender: NodeId, frame: &[u8]) -> Result {
         let packet = packet(self.link, self.packets, sender, frame);
         self.packets = self.packets.wrapping_add(1);
@@ -52,9 +46,6 @@ impl Capture {
     }
 
     /// Ends the capture.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn finish(self) -> Result {
         let path = self.path;
         self.writer.finish().map_err(|source| Error::Write { path: path.to_path_buf(), source })?;

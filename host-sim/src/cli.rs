@@ -54,9 +54,6 @@ enum Command {
 
 impl Cli {
     /// Runs what was asked for.
-    ///
-    /// # Errors
-    /// Whatever ended the command.
     pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
         if let Some(threads) = self.threads {
@@ -115,7 +112,6 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
 }
 
 /// A program with these tasks: parses, runs, and says what went wrong in one sentence.
-#[must_use]
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
     end_with_a_sentence_where_nothing_can_be_printed();
     match parsed().and_then(|line| line.run(tasks)) {
@@ -167,7 +163,6 @@ fn shard_of(matches: &ArgMatches) -> Option<Shard> {
 }
 
 /// The program's command line. Options with a value take negative numbers, so that errors are about the number.
-#[must_use]
 pub fn command() -> clap::Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| {

@@ -27,9 +27,6 @@ pub struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Begins a capture of version 2.4, little-endian, in microseconds.
-    ///
-    /// # Errors
-    /// When the sink cannot be written.
     pub fn new(mut sink: W, link: LinkType) -> io::Result<Self> {
         let words = [MICROSECONDS, 4 << 16 | 2, 0, 0, MAX_PACKET_BYTES, link as u32];
         sink.write_all(&words.map(u32::to_le_bytes).concat())?;
@@ -37,9 +34,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a packet.
-    ///
-    /// # Errors
-    /// When the sink cannot be written.
     pub fn packet(&mut self, microseconds: u64, bytes: &[u8]) -> io::Result<()> {
         let (seconds, fraction) = (microseconds / 1_000_000, microseconds % 1_000_000);
         let words = [seconds as u32, fraction as u32, bytes.len() as u32, bytes.len() as u32];
@@ -48,9 +42,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the capture.
-    ///
-    /// # Errors
-    /// When the sink cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         self.sink.flush()?;
         Ok(self.sink)

@@ -19,29 +19,14 @@ pub trait Entry: Sync {
     /// In words, and how it is trained unless somebody says otherwise.
     fn words(&self) -> (&'static str, &'static str, &'static str);
     /// `train`.
-    ///
-    /// # Errors
-    /// Whatever ends the command; likewise below.
     fn train(&self, arguments: &TrainArguments) -> Result;
     /// `fly`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn fly(&self, arguments: &FlyArguments) -> Result;
     /// `swarm`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn swarm(&self, arguments: &SwarmArguments) -> Result;
     /// `sweep`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn sweep(&self, arguments: &SweepArguments) -> Result;
     /// `faults`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn faults(&self, arguments: &FaultsArguments) -> Result;
 }
 
@@ -49,7 +34,6 @@ pub trait Entry: Sync {
 pub type Tasks<'a> = &'a [&'static dyn Entry];
 
 /// The tasks that come with this crate. (A function, so that they are compiled here and not in every program.)
-#[must_use]
 pub fn built_in() -> Vec<&'static dyn Entry> {
     vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
 }
@@ -60,7 +44,6 @@ pub struct Of<W>(PhantomData<fn() -> W>);
 
 impl<W: World> Of<W> {
     /// The entry of the world `W`.
-    #[must_use]
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {
         Self(PhantomData)
@@ -98,9 +81,6 @@ impl<W: World> Entry for Of<W> {
 }
 
 /// The task of this name.
-///
-/// # Errors
-/// [`Error::Usage`] naming those there are.
 pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();

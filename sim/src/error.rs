@@ -50,7 +50,6 @@ pub enum Error {
 
 impl Error {
     /// 2 for what the caller can put right, 130 for Ctrl-C, 1 for the rest.
-    #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } => ExitCode::from(2),

@@ -94,9 +94,6 @@ pub enum Pace {
 
 impl Pace {
     /// The results of `count` jobs in order, all done here.
-    ///
-    /// # Errors
-    /// What a job says.
     pub fn map<R: Send>(
         self,
         count: usize,
@@ -112,24 +109,16 @@ impl Pace {
 static SHARE: OnceLock<Share> = OnceLock::new();
 
 /// Sets the part of the jobs that this process computes. The default is all of them.
-///
-/// # Errors
-/// [`Error::Usage`] when it is set already.
 pub fn share(share: Share) -> Result {
     SHARE.set(share).map_err(|_| Error::usage("the shard of this process is set already"))
 }
 
 /// Whether this process computes less than all of its jobs.
-#[must_use]
 pub fn is_distributed() -> bool {
     SHARE.get().is_some()
 }
 
 /// The results of `count` jobs in order. `work` describes them.
-///
-/// # Errors
-/// The error of a job; [`Error::Shard`] when this process computed one shard and handed over its results; [`Error::Usage`] for
-/// shards that do not make up this work.
 pub fn map<R>(
     work: &str,
     pace: Pace,

@@ -32,7 +32,6 @@ impl Clone for Room {
 
 impl Links {
     /// All pairs no further apart than `radius`.
-    #[must_use]
     pub fn within(places: &[[f32; 3]], radius: f32) -> Self {
         let mut links = Self::default();
         links.find(places, radius);
@@ -73,7 +72,6 @@ impl Links {
     }
 
     /// How many robots there are.
-    #[must_use]
     pub fn robots(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -91,13 +89,11 @@ impl Links {
     }
 
     /// The robots that `robot` hears.
-    #[must_use]
     pub fn of(&self, robot: usize) -> &[u32] {
         &self.others[self.starts[robot] as usize..self.starts[robot + 1] as usize]
     }
 
     /// How many links there are, each counted from both ends.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.others.len()
     }
@@ -111,7 +107,6 @@ impl Links {
 }
 
 /// Whether links of up to `radius` connect all robots, and no two robots are nearer to each other than `closest`.
-#[must_use]
 pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
     let mut grid = Grid::default();
     grid.sort(places, radius);

@@ -35,7 +35,6 @@ pub const BOARDS: [(&str, Kind, u32); 4] = [
 ///
 /// # Panics
 /// When it does not build.
-#[must_use]
 pub fn gateway_of(board: &str) -> PathBuf {
     let features = format!("{board},gateway");
     image::build("gateway", &["--no-default-features", "--features", &features]).expect("a gateway's image")
@@ -48,7 +47,6 @@ const RADIUS: f32 = 1_000.0;
 ///
 /// # Panics
 /// Without a key.
-#[must_use]
 pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Link> {
     let start = settings(real + simulated, seed, 0.0).start;
     let settings = Settings {
@@ -86,7 +84,6 @@ impl Mixed {
     ///
     /// # Panics
     /// Without images.
-    #[must_use]
     pub fn new(real: usize, simulated: usize, seed: u64, seconds: f64) -> Self {
         let mut all = settings(real + simulated, seed, seconds);
         all.radius = RADIUS;
@@ -140,7 +137,6 @@ impl Mixed {
     ///
     /// # Panics
     /// When its image does not tell where the stack is.
-    #[must_use]
     pub fn gateway_stack(&self) -> u32 {
         let image = fs::read(&*IMAGE).expect("the gateway's image");
         let [from, to] = ["_stack_end", "_stack_start"].map(|name| symbol(&image, name).expect("a stack"));
@@ -155,13 +151,11 @@ impl Mixed {
     }
 
     /// The velocity variation of a native flight of all of them, over all of it.
-    #[must_use]
     pub fn native(&self) -> f64 {
         natively(&self.all)
     }
 
     /// Restarts of the gateway that nobody asked for.
-    #[must_use]
     pub fn gateway_restarts(&self) -> Vec<&Restart> {
         let restarts = &self.chips.air.stations[self.gateway].chip.restarts;
         restarts.iter().filter(|restart| restart.reason & 4 == 0).collect()

@@ -114,9 +114,6 @@ struct Length {
 
 impl FaultsArguments {
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, and rows that do not hold.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;

@@ -156,9 +156,6 @@ impl FlockArguments {
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, models that do not fit, files that cannot be written.
     pub fn run(&self) -> Result {
         let condition = self.condition();
         condition.check()?;

@@ -122,9 +122,6 @@ impl FlyArguments {
     }
 
     /// Flies in the world `W` and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, models that do not fit, files that cannot be written.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;

@@ -41,7 +41,6 @@ use crate::{
 };
 
 /// What is to be said about the air: what is on it, how often, and what goes wrong; nothing where that is nothing.
-#[must_use]
 pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
     let mut words = match profile {
         Profile::Exact => String::new(),
@@ -63,9 +62,6 @@ pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
 }
 
 /// Shows the first swarm of a seed in the terminal, under the network that learns. Whether it was watched to its end.
-///
-/// # Errors
-/// Where the terminal cannot be had, or there is nothing to fly.
 pub fn watched<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result<bool> {
     if lineup.models.is_empty() {
         return Err(Error::usage("--watch shows a network's flight: give a --model"));
@@ -85,9 +81,6 @@ pub fn watched<W: World>(lineup: &Lineup<W>, condition: &Condition, seed: u64) -
 }
 
 /// A flag that Ctrl-C sets, or a signal that wants an end.
-///
-/// # Errors
-/// [`Error::Failed`] when the system has no such signal.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

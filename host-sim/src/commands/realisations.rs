@@ -22,9 +22,6 @@ use crate::{
 };
 
 /// Trains all three architectures from one seed. `bar` advances by an epoch at a time.
-///
-/// # Errors
-/// Training that diverges, Ctrl-C.
 pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) -> Result<Lineup<Flock>> {
     let train = |&architecture: &Architecture| {
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
@@ -60,7 +57,6 @@ impl Watcher for Silent<'_> {
 
 /// Brings realisations together as the paper does: mean and standard deviation over realisations of each one's mean over
 /// swarms.
-#[must_use]
 pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
     let first = realisations.first().map_or(&[][..], Vec::as_slice);
     first

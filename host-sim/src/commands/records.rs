@@ -29,15 +29,11 @@ pub struct RecordArguments {
 
 impl RecordArguments {
     /// Whether anything was asked for.
-    #[must_use]
     pub fn any(&self) -> bool {
         self.capture.is_some() || self.trajectories.is_some() || self.mcap.is_some()
     }
 
     /// Whoever writes them, for a flight of a task.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`] when a file cannot be written.
     pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
         for path in [&self.trajectories, &self.mcap].into_iter().flatten() {
             files::probe(path)?;
@@ -60,9 +56,6 @@ pub struct Records {
 
 impl Records {
     /// Completes all files.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`].
     pub fn finish(self) -> Result {
         self.listener.map_or(Ok(()), Listener::finish)?;
         self.trajectories.map_or(Ok(()), Trajectories::finish)?;

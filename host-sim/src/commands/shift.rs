@@ -94,9 +94,6 @@ impl ShiftArguments {
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
         if self.swarms == 0 || self.seeds == 0 {

@@ -185,9 +185,6 @@ impl SwarmArguments {
     }
 
     /// Flies in the world `W` and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         if self.watch {
             watch::check()?;

@@ -162,9 +162,6 @@ struct OutputPoint<'a> {
 
 impl SweepArguments {
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written.
     pub fn run<W: World>(&self) -> Result {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));

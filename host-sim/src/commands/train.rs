@@ -167,9 +167,6 @@ impl TrainArguments {
     }
 
     /// What is to be trained.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for options that cannot be.
     pub fn plan<W: World>(&self) -> Result<Plan<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
@@ -187,9 +184,6 @@ impl TrainArguments {
     }
 
     /// Trains for the world `W`.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
         self.outputs.check()?;
@@ -240,9 +234,6 @@ impl TrainArguments {
     }
 
     /// Trains, writes the file, and returns it.
-    ///
-    /// # Errors
-    /// As [`TrainArguments::run`].
     pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let plan = self.plan::<W>()?;
         let checkpoint = checkpoint::path(&self.out);

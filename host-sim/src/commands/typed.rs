@@ -48,7 +48,6 @@ pub struct Typed(Vec<Told>);
 
 impl Typed {
     /// What was told.
-    #[must_use]
     pub fn told(&self) -> &[Told] {
         &self.0
     }
@@ -71,7 +70,6 @@ impl Typed {
     }
 
     /// The command line that does this again, whatever will be usual then.
-    #[must_use]
     pub fn command(&self, name: &str) -> String {
         let mut line = format!("host-sim {name}");
         for Told { option, values, .. } in &self.0 {

@@ -50,7 +50,6 @@ impl fmt::Debug for Lookout {
 
 impl Lookout {
     /// For so many robots, of which these are simulated.
-    #[must_use]
     pub fn new(key: Option<Key>, robots: NodeId, simulated: Vec<NodeId>) -> Self {
         Self { key, newest: HashMap::new(), robots, simulated, sightings: Sightings::default() }
     }

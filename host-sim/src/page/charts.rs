@@ -33,14 +33,12 @@ pub struct ChartPage {
 
 impl ChartPage {
     /// Everything that is drawn, as drawings.
-    #[must_use]
     pub fn plots(&self) -> Vec<Sketch> {
         self.charts.iter().map(plot::chart).chain(self.bars.iter().map(plot::bars)).collect()
     }
 }
 
 /// The page as one HTML file.
-#[must_use]
 pub fn charts(page: &ChartPage) -> String {
     #[derive(Serialize)]
     struct Data<'a> {

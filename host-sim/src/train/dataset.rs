@@ -21,7 +21,6 @@ pub struct Trajectory {
 
 impl Trajectory {
     /// A flight of so many robots, to train a network of these dimensions.
-    #[must_use]
     pub fn new(size: &Dimensions, robots: usize) -> Self {
         let (inputs, outputs) = (size.inputs(0), size.outputs);
         Self { robots, links: Vec::new(), inputs, outputs, taps: Vec::new(), labels: Vec::new() }
@@ -34,25 +33,21 @@ impl Trajectory {
     }
 
     /// How many samples: robots times ticks.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.labels.len() / self.outputs
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
     /// How many ticks.
-    #[must_use]
     pub fn ticks(&self) -> usize {
         self.len() / self.robots.max(1)
     }
 
     /// A sample by its number: taps and label.
-    #[must_use]
     pub fn sample(&self, index: usize) -> (&[f32], &[f32]) {
         (
             &self.taps[index * self.inputs..][..self.inputs],
@@ -61,14 +56,12 @@ impl Trajectory {
     }
 
     /// Everybody's taps at a tick.
-    #[must_use]
     pub fn taps(&self, tick: usize) -> &[f32] {
         let count = self.robots * self.inputs;
         &self.taps[tick * count..][..count]
     }
 
     /// What the expert would have had everybody do.
-    #[must_use]
     pub fn labels(&self, tick: usize) -> &[f32] {
         let count = self.robots * self.outputs;
         &self.labels[tick * count..][..count]

@@ -17,9 +17,6 @@ use crate::{
 };
 
 /// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
-///
-/// # Errors
-/// Conditions that cannot be.
 pub fn gradient<W: World>(
     recipe: &Recipe<W>,
     evolve: &Evolve,

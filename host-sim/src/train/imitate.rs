@@ -64,9 +64,6 @@ fn count(imitate: &Imitate, epoch: usize) -> usize {
 }
 
 /// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
-///
-/// # Errors
-/// Worlds without an expert, conditions that cannot be.
 pub fn flights<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
@@ -115,7 +112,6 @@ pub enum Draw {
 }
 
 /// What the steps of an epoch look at.
-#[must_use]
 pub fn draws<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
@@ -154,7 +150,6 @@ pub fn draws<W: World>(
 
 impl Draw {
     /// The data.
-    #[must_use]
     pub fn batch<'a>(&self, pool: &[&'a Trajectory]) -> Batch<'a> {
         match self {
             Self::Samples(samples) => Batch::Samples(

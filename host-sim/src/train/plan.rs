@@ -18,7 +18,6 @@ pub struct Plan<W: World> {
 
 impl<W: World> Plan<W> {
     /// A plan with its name.
-    #[must_use]
     pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
         let flights = match &recipe.way {
             Way::Imitate(imitate) => imitate.flights,
@@ -41,13 +40,11 @@ impl<W: World> Plan<W> {
     }
 
     /// How many numbers the network has.
-    #[must_use]
     pub fn numbers(&self) -> usize {
         Places::of(&self.size).count()
     }
 
     /// A network in training, of these numbers.
-    #[must_use]
     pub fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
         let Self { recipe, size, .. } = self;
         let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);

@@ -61,14 +61,8 @@ pub trait Watcher: Sync {
     /// Within an epoch: this share of it is done.
     fn share(&self, _share: f64) {}
     /// A new best network. It is complete and can be flown.
-    ///
-    /// # Errors
-    /// Whatever hinders keeping it.
     fn best(&self, model: &ModelFile) -> Result;
     /// The state after an epoch, to go on from.
-    ///
-    /// # Errors
-    /// Whatever hinders keeping it.
     fn checkpoint(&self, checkpoint: &Checkpoint) -> Result;
 }
 
@@ -96,9 +90,6 @@ struct Data {
 
 impl<W: World, K: Watcher> Train<'_, W, K> {
     /// Trains.
-    ///
-    /// # Errors
-    /// Training that diverges, Ctrl-C, files that cannot be written.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Plan { name, recipe, .. } = self.plan;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());

@@ -84,9 +84,6 @@ struct Slope {
 
 /// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
 /// in which world.
-///
-/// # Errors
-/// Conditions that cannot be, worlds that have no derivative.
 pub fn gradient<W: World>(
     draft: &Draft<'_, W::Task>,
     through: &Through,
