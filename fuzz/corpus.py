@@ -39,17 +39,11 @@ def behind_seals():
 
 
 def main():
-    stream, packets = b"", b""
     for number, vector in enumerate(GOLDEN["vectors"]):
         frame = bytes.fromhex(vector["frame"])
         write("sealed_frame" if vector["sealed"] else "frame", f"golden-{number:03}", frame)
         if vector["profile"] == "dot154" and not vector["sealed"] and len(frame) < 256:
             write("robot", f"golden-{number:03}", (bytes([len(frame)]) + frame + b"\0") * 3)
-        if number % 4 == 0 and 0 < len(frame) < 254:
-            stream += cobs(frame) + b"\0"
-            packets += struct.pack("<IIII", 5, number, len(frame), len(frame)) + frame
-    write("sniffer", "serial", stream)
-    write("sniffer", "capture", struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 147) + packets)
     for model in (HERE / "../models").glob("*.wdgnn"):
         write("weights", model.stem, model.read_bytes())
     behind_seals()

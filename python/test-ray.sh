@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests work on a cluster: Ray's own, of several machines on this one, of which one is killed. Takes some minutes.
+# Tests wdgnn.cluster on a local Ray cluster of several nodes, one of which is killed. Takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")"
 (cd .. && cargo build -p host-sim)

@@ -22,7 +22,6 @@ mod chosen {
     pub type Link = super::Profile;
 
     /// A codec that has heard nothing yet.
-    #[must_use]
     pub fn link(_: NodeId, _: Option<(Key, u8)>, _: &'static [Key]) -> Link {
         Link::default()
     }
@@ -60,7 +59,6 @@ mod chosen {
 
     /// A codec that has heard nothing yet, of the robot with this name and, if it was told, this personal key; and where names have to be
     /// proven, those by which others prove theirs.
-    #[must_use]
     pub fn link(name: NodeId, personal: Option<(Key, u8)>, roster: &'static [Key]) -> Link {
         let link = Link::with_cipher(Profile::default(), ThisBoard::cipher(&KEY));
         if let (Some((personal, epoch)), true) = (personal, cfg!(rekeyed)) {

@@ -58,7 +58,6 @@ pub struct Memory<B, T: Onboard> {
 
 impl<B, T: Onboard> Memory<B, T> {
     /// For one board and one robot.
-    #[must_use]
     #[allow(clippy::new_without_default, reason = "it is made once, in a static")]
     pub const fn new() -> Self {
         Self { board: StaticCell::new(), robot: StaticCell::new() }
@@ -67,7 +66,6 @@ impl<B, T: Onboard> Memory<B, T> {
 
 /// The buffer that a robot's tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame
 /// is seen as one.
-#[must_use]
 pub const fn buffer_bytes<T: Onboard>() -> usize {
     <Robot<'static, Exact, T>>::FRAME_BYTES + TAG_BYTES + 1
 }

@@ -1,17 +1,14 @@
 //! The command line. One subcommand, one file in `commands`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{ffi::OsString, path::Path, process::ExitCode};
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
-    commands::{self, scenario},
+    commands::{self, scenario, shard},
     error::{Error, Result},
     files,
-    jobs::{self, Part, Share},
+    jobs::Shard,
     table,
     tasks::{self, Tasks},
 };
@@ -25,13 +22,6 @@ pub struct Cli {
     /// Threads to work with; results are the same at any number [default: one per core].
     #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Do one part of the work of `flock`, `fly`, `sweep`, `shift` or `faults`, such as the second of eight, and keep its results in a
-    /// file.
-    #[arg(long, value_name = "K/N=FILE", global = true, value_parser = part, conflicts_with = "parts")]
-    part: Option<(Part, PathBuf)>,
-    /// Show the results of parts that were done elsewhere: all their files, or a folder with them.
-    #[arg(long, value_name = "FILES", global = true, value_delimiter = ',')]
-    parts: Vec<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -48,14 +38,13 @@ enum Command {
     },
     Faults(commands::faults::FaultsArguments),
     Flock(commands::flock::FlockArguments),
-    Helper(commands::helper::HelperArguments),
     Key(commands::key::KeyArguments),
     /// Print the manual page of everything: `host-sim man | man -l -`.
     Man,
+    Merge(shard::MergeArguments),
     Fly(commands::fly::FlyArguments),
     Shift(commands::shift::ShiftArguments),
     Swarm(commands::swarm::SwarmArguments),
-    Sniff(commands::sniff::SniffArguments),
     Sweep(commands::sweep::SweepArguments),
     /// List the tasks there are.
     Tasks,
@@ -64,35 +53,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Has the work done that was asked for, where that is not all of it.
-    fn share_work(&self) -> Result {
-        let share = match (&self.part, &self.parts[..]) {
-            (None, []) => return Ok(()),
-            (Some((part, file)), _) => Share::One(*part, file.clone()),
-            (None, files) => Share::None(files.to_vec()),
-        };
-        let shares = matches!(
-            self.command,
-            None | Some(
-                Command::Faults(_)
-                    | Command::Flock(_)
-                    | Command::Fly(_)
-                    | Command::Shift(_)
-                    | Command::Sweep(_)
-            )
-        );
-        if !shares {
-            return Err(Error::usage(
-                "--part and --parts are for flock, fly, sweep, shift and faults: leave them out",
-            ));
-        }
-        jobs::share(share)
-    }
-
     /// Runs what was asked for.
-    ///
-    /// # Errors
-    /// Whatever ended the command.
     pub fn run(self, tasks: Tasks<'_>) -> Result {
         let task = |name: &str| tasks::named(tasks, name);
         if let Some(threads) = self.threads {
@@ -101,7 +62,6 @@ impl Cli {
                 .build_global()
                 .map_err(|error| Error::Failed(format!("cannot start {threads} threads: {error}")))?;
         }
-        self.share_work()?;
         match self.command {
             Some(Command::Air(arguments)) => arguments.run(),
             Some(Command::Bench(arguments)) => arguments.run(),
@@ -113,14 +73,11 @@ impl Cli {
             Some(Command::Man) => files::write(Path::new("-"), &manual()?),
             Some(Command::Faults(arguments)) => task(&arguments.task)?.faults(&arguments),
             Some(Command::Flock(arguments)) => arguments.run(),
-            Some(Command::Helper(arguments)) => {
-                arguments.run(&|training| task(&training.task)?.help(training))
-            }
             Some(Command::Key(arguments)) => arguments.run(),
+            Some(Command::Merge(arguments)) => merged(&arguments.read()?)?.run(tasks),
             Some(Command::Fly(arguments)) => task(&arguments.task)?.fly(&arguments),
             Some(Command::Shift(arguments)) => arguments.run(),
             Some(Command::Swarm(arguments)) => task(&arguments.task)?.swarm(&arguments),
-            Some(Command::Sniff(arguments)) => arguments.run(),
             Some(Command::Sweep(arguments)) => task(&arguments.task)?.sweep(&arguments),
             Some(Command::Tasks) => {
                 table::print(&list(tasks));
@@ -131,16 +88,6 @@ impl Cli {
             None => Self::parse_from(["host-sim", "flock"]).run(tasks),
         }
     }
-}
-
-/// Reads `2/8=FILE`.
-fn part(text: &str) -> std::result::Result<(Part, PathBuf), String> {
-    let parsed = text.split_once('=').and_then(|(part, file)| {
-        let (number, of) = part.split_once('/')?;
-        let part = Part { number: number.parse().ok()?, of: of.parse().ok()? };
-        (1 <= part.number && part.number <= part.of && !file.is_empty()).then(|| (part, file.into()))
-    });
-    parsed.ok_or_else(|| "give a part such as 2/8=FILE, for the second of eight".into())
 }
 
 /// The manual page: the program and every command.
@@ -165,7 +112,6 @@ fn list(tasks: Tasks<'_>) -> Vec<Vec<String>> {
 }
 
 /// A program with these tasks: parses, runs, and says what went wrong in one sentence.
-#[must_use]
 pub fn main(tasks: Tasks<'_>) -> ExitCode {
     end_with_a_sentence_where_nothing_can_be_printed();
     match parsed().and_then(|line| line.run(tasks)) {
@@ -177,14 +123,46 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
     }
 }
 
-/// The command line. A number may be negative wherever there is one: what is wrong with it is then said about the number.
+/// Command line of this process.
 fn parsed() -> Result<Cli> {
-    let line = scenario::expanded(std::env::args_os().collect(), &command())?;
-    Ok(Cli::from_arg_matches(&command().get_matches_from(line)).unwrap_or_else(|error| error.exit()))
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let matches = matches(&words)?;
+    if let Some(shard) = shard_of(&matches) {
+        let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        shard::fly(shard, &words)?;
+    }
+    Ok(cli(&matches))
 }
 
-/// What the program understands.
-#[must_use]
+/// The command that shards are of.
+fn merged(words: &[String]) -> Result<Cli> {
+    let matches = matches(&words.iter().map(OsString::from).collect::<Vec<_>>())?;
+    let program = command();
+    let shards = matches.subcommand_name().and_then(|name| program.find_subcommand(name));
+    let has_shards = shards.is_some_and(|command| command.get_arguments().any(|arg| arg.get_id() == "shard"));
+    if has_shards && shard_of(&matches).is_none() {
+        return Ok(cli(&matches));
+    }
+    Err(Error::usage(format!("`{}` has no shards", words.join(" "))))
+}
+
+/// Parses words, those of a scenario included.
+fn matches(words: &[OsString]) -> Result<ArgMatches> {
+    let line = std::iter::once(OsString::from("host-sim")).chain(words.iter().cloned()).collect();
+    Ok(command().get_matches_from(scenario::expanded(line, &command())?))
+}
+
+fn cli(matches: &ArgMatches) -> Cli {
+    Cli::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Value of the option `--shard`.
+fn shard_of(matches: &ArgMatches) -> Option<Shard> {
+    let (_, arguments) = matches.subcommand()?;
+    arguments.try_get_one("shard").ok()?.copied()
+}
+
+/// The program's command line. Options with a value take negative numbers, so that errors are about the number.
 pub fn command() -> clap::Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|arg| {

@@ -18,7 +18,6 @@ pub mod pcap;
 pub mod program;
 pub mod progress;
 pub mod shift;
-pub mod sniff;
 pub mod swarm;
 pub mod symmetric;
 pub mod table;

@@ -20,7 +20,6 @@ pub struct Origin {
 
 impl Origin {
     /// Of a command with these models, in which nothing goes wrong on purpose.
-    #[must_use]
     pub fn new(command: String, models: impl Into<String>) -> Self {
         let version = env!("CARGO_PKG_VERSION");
         Self { command, version, scenario: None, models: models.into(), faults: "none".into() }

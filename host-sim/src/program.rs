@@ -12,7 +12,6 @@ use crate::{
 mod rendezvous;
 
 /// Parses, runs, and says what went wrong in one sentence.
-#[must_use]
 pub fn main() -> ExitCode {
     let mut tasks = built_in();
     tasks.push(&const { Of::<rendezvous::world::Plane>::new() });

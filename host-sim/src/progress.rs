@@ -45,7 +45,6 @@ pub struct Progress {
 }
 
 /// A bar over `length` steps of something called `what`; 0 for as many as it takes.
-#[must_use]
 pub fn bar(length: u64, what: &'static str) -> Progress {
     let state = Arc::new(Mutex::new(State { what, done: 0.0, free: 0.0, length, message: String::new() }));
     let over = Arc::new(AtomicBool::new(false));

@@ -165,9 +165,6 @@ pub struct Plan<'a> {
 
 impl Plan<'_> {
     /// Flies a condition under everybody.
-    ///
-    /// # Errors
-    /// Models that do not fit, Ctrl-C.
     pub fn measure(&self, row: &Row) -> Result<Outcome> {
         let plain = self.lineup;
         let retrained = self.retrained(row.quirks)?;

@@ -14,7 +14,6 @@ const SWEEPS: usize = 30;
 
 impl Eigen {
     /// Of a symmetric matrix given as rows.
-    #[must_use]
     pub fn of(matrix: &[Vec<f64>]) -> Self {
         let n = matrix.len();
         let mut a = matrix.to_vec();
@@ -37,7 +36,6 @@ impl Eigen {
     }
 
     /// The solution x of `matrix · x = right`.
-    #[must_use]
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let mut x = vec![0.0; right.len()];
         for (value, vector) in self.values.iter().zip(&self.vectors) {
@@ -50,7 +48,6 @@ impl Eigen {
     }
 
     /// Smallest and largest eigenvalue.
-    #[must_use]
     pub fn range(&self) -> (f64, f64) {
         self.values
             .iter()
@@ -59,7 +56,6 @@ impl Eigen {
 }
 
 /// The scalar product.
-#[must_use]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -11,7 +11,6 @@ const OURS: &str = "WD-GNN online";
 const VERDICTS: [(&str, &str); 2] = [("DOES NOT HOLD", "31"), ("holds", "32")];
 
 /// Whether what is printed may have colours: on a terminal, unless somebody wants none (<https://no-color.org>).
-#[must_use]
 pub fn wants_colour() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").as_deref() != Some(OsStr::new("dumb"))
@@ -68,7 +67,6 @@ fn fitted(rows: &[Vec<String>], width: Option<usize>) -> (String, usize) {
 
 /// Rows of cells; the first row is the heading. The first column and columns of words are aligned to the left, numbers to the
 /// right.
-#[must_use]
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
@@ -106,7 +104,6 @@ fn has_words(rows: &[Vec<String>], column: usize) -> bool {
 }
 
 /// Rows of cells as comma-separated values.
-#[must_use]
 pub fn csv(rows: &[Vec<String>]) -> String {
     let quoted = |cell: &String| {
         if cell.contains([',', '"', '\n']) {

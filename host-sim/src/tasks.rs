@@ -8,7 +8,7 @@ use crate::{
         train::TrainArguments,
     },
     error::{Error, Result},
-    train::{recipe::Recipe, serve::Flies},
+    train::recipe::Recipe,
     world::{World, coverage::Area, flock::Flock},
 };
 
@@ -19,34 +19,14 @@ pub trait Entry: Sync {
     /// In words, and how it is trained unless somebody says otherwise.
     fn words(&self) -> (&'static str, &'static str, &'static str);
     /// `train`.
-    ///
-    /// # Errors
-    /// Whatever ends the command; likewise below.
     fn train(&self, arguments: &TrainArguments) -> Result;
-    /// `helper`, of a training that was told this.
-    ///
-    /// # Errors
-    /// Options that cannot be.
-    fn help(&self, arguments: &TrainArguments) -> Result<Box<dyn Flies>>;
     /// `fly`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn fly(&self, arguments: &FlyArguments) -> Result;
     /// `swarm`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn swarm(&self, arguments: &SwarmArguments) -> Result;
     /// `sweep`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn sweep(&self, arguments: &SweepArguments) -> Result;
     /// `faults`.
-    ///
-    /// # Errors
-    /// Whatever ends the command.
     fn faults(&self, arguments: &FaultsArguments) -> Result;
 }
 
@@ -54,7 +34,6 @@ pub trait Entry: Sync {
 pub type Tasks<'a> = &'a [&'static dyn Entry];
 
 /// The tasks that come with this crate. (A function, so that they are compiled here and not in every program.)
-#[must_use]
 pub fn built_in() -> Vec<&'static dyn Entry> {
     vec![&const { Of::<Flock<2>>::new() }, &const { Of::<Flock<3>>::new() }, &const { Of::<Area>::new() }]
 }
@@ -65,7 +44,6 @@ pub struct Of<W>(PhantomData<fn() -> W>);
 
 impl<W: World> Of<W> {
     /// The entry of the world `W`.
-    #[must_use]
     #[allow(clippy::new_without_default, reason = "it is made in constants")]
     pub const fn new() -> Self {
         Self(PhantomData)
@@ -83,10 +61,6 @@ impl<W: World> Entry for Of<W> {
 
     fn train(&self, arguments: &TrainArguments) -> Result {
         arguments.run::<W>()
-    }
-
-    fn help(&self, arguments: &TrainArguments) -> Result<Box<dyn Flies>> {
-        Ok(Box::new(arguments.plan::<W>()?))
     }
 
     fn fly(&self, arguments: &FlyArguments) -> Result {
@@ -107,9 +81,6 @@ impl<W: World> Entry for Of<W> {
 }
 
 /// The task of this name.
-///
-/// # Errors
-/// [`Error::Usage`] naming those there are.
 pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
     tasks.iter().find(|task| task.name() == name).copied().ok_or_else(|| {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();

@@ -49,7 +49,6 @@ pub struct Row {
 type Parameters = [Vec<f64>; 2];
 
 /// Runs both rules over a flight.
-#[must_use]
 pub fn track(scenes: &[Scene], ridge: f64) -> Vec<Row> {
     let problems: Vec<(Eigen, Parameters)> = scenes.iter().map(|scene| problem(scene, ridge)).collect();
     // Safe for every robot's own term, which is steeper than their mean: with a step fit for the mean only, single robots

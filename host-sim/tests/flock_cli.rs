@@ -140,20 +140,37 @@ fn csv_has_a_row_per_controller() {
     assert_eq!(columns, [11; 15]);
 }
 
+/// Runs `theorem` with a ridge. Returns its exit code and, for every rule, whether the bound held at
+/// each tick and the last distance to the optimum as a part of the first.
+fn theorem(ridge: &str) -> (Option<i32>, [(bool, f64); 3]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = host_sim(folder.path(), &["theorem", "--ridge", ridge, "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json["ticks"].as_array().expect("rows");
+    assert_eq!(rows.len(), 200);
+    let number = |row: &serde_json::Value, name: &str| row[name].as_f64().expect("a number");
+    let rules = ["centralised", "decentralised_mean", "decentralised_worst"].map(|rule| {
+        let held = rows.iter().all(|row| number(row, rule) <= number(row, "bound") * (1.0 + 1.0e-9));
+        assert_eq!(json["held"][rule], held, "{rule}");
+        (held, number(&rows[199], rule) / number(&rows[0], rule))
+    });
+    (output.status.code(), rules)
+}
+
 #[test]
 fn theorem_1_holds_on_the_taps_of_a_flight() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = host_sim(folder.path(), &["theorem", "--json"]);
-    assert!(output.status.success());
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(json["held"]["centralised"], true);
-    assert_eq!(json["ticks"].as_array().map(Vec::len), Some(200));
-    for row in json["ticks"].as_array().expect("rows") {
-        assert!(
-            row["centralised"].as_f64() <= row["bound"].as_f64().map(|bound| bound * (1.0 + 1.0e-9)),
-            "{row}"
-        );
-    }
+    let (code, rules) = theorem("1");
+    assert_eq!(code, Some(0));
+    assert!(rules.iter().all(|(held, left)| *held && *left < 0.25), "{rules:?}");
+}
+
+#[test]
+fn theorem_reports_a_robot_that_leaves_a_tight_bound() {
+    let (code, [centralised, mean, worst]) = theorem("20");
+    assert_eq!(code, Some(1), "the furthest robot leaves the bound, which is not proven for it");
+    assert!(centralised.0 && centralised.1 < 0.01, "{centralised:?}");
+    assert!(mean.0 && mean.1 < 0.01, "{mean:?}");
+    assert!(!worst.0, "{worst:?}");
 }
 
 #[test]

@@ -3,18 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod air;
-mod crew;
+mod capture_cli;
 mod everyday_cli;
 mod fast_path;
 mod faults_cli;
 mod faults_table;
 mod flock_cli;
-mod helpers_cli;
 mod pages_cli;
-mod parts_cli;
 mod program;
 mod scenario_cli;
-mod sniff_cli;
+mod shards_cli;
 mod swarm_cli;
 mod tasks_cli;
 mod train_cli;

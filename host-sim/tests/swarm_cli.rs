@@ -75,26 +75,6 @@ fn strangers_change_nothing_in_a_sealed_swarm_and_everything_in_an_open_one() {
 }
 
 #[test]
-fn a_sealed_swarm_is_captured_and_read_again_with_its_key() {
-    let (folder, key) = key();
-    let path = folder.path().join("swarm.pcap").display().to_string();
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
-    // Five robots, four exchanges, four frames each, or two.
-    for (profile, frames) in [("esb32", 80), ("p2p57", 40)] {
-        flown(&["--robots", "5", "--ticks", "20", "--profile", profile, "--key", &key, "--capture", &path]);
-        let seen =
-            host_sim(&["sniff", &path, "--json", "--key", &key, "--profile", profile, "--model", model]);
-        let text = String::from_utf8_lossy(&seen.stdout).into_owned();
-        let counts: Value = serde_json::from_str(text.lines().last().expect("counts")).expect("JSON");
-        assert_eq!(
-            (&counts["frames"], &counts["refused"]),
-            (&frames.into(), &serde_json::json!({})),
-            "{text}"
-        );
-    }
-}
-
-#[test]
 fn what_cannot_be_flown_is_told() {
     let (folder, _) = key();
     let bad = folder.path().join("bad.key");

@@ -28,14 +28,12 @@ impl Chance {
     }
 
     /// From 0 to below 1.
-    #[must_use]
     pub fn uniform(self, about: About, tick: u32, one: u32, other: u32) -> f32 {
         // As many bits as an `f32` holds.
         (self.bits(about, tick, one, other) >> 40) as f32 / (1 << 24) as f32
     }
 
     /// Nearly normal, of standard deviation 1: four uniform numbers, which never exceed 3.5.
-    #[must_use]
     pub fn normal(self, about: About, tick: u32, one: u32, other: u32) -> f32 {
         let bits = self.bits(about, tick, one, other);
         let sum: f32 = (0..4).map(|part| (bits >> (16 * part) & 0xffff) as f32 / 65_536.0).sum();

@@ -13,9 +13,6 @@ use crate::{
 };
 
 /// The digest of `host-sim swarm`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
-///
-/// # Errors
-/// When the page was built with a damaged model.
 pub fn digest() -> Result<String> {
     let condition = Condition::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;

@@ -88,9 +88,6 @@ pub struct Flight<W: World> {
 
 impl<W: World> Flight<W> {
     /// A start under `condition` and a seed.
-    ///
-    /// # Errors
-    /// Where there is no such start.
     pub fn new(
         model: &'static ModelFile,
         condition: Condition,
@@ -217,9 +214,6 @@ impl<W: World> Flight<W> {
     }
 
     /// One tick: who hears whom, what they sense, what they command; then the world moves. `see` is asked in between.
-    ///
-    /// # Errors
-    /// Never, with the swarms here.
     pub fn tick(&mut self, knobs: &Knobs, see: impl FnOnce(&Self)) -> Result {
         self.before.clear();
         self.before.extend(self.states.iter().map(W::place));
@@ -261,19 +255,10 @@ impl<W: World> Flight<W> {
 /// What a page does with a flight, whatever its world.
 pub trait Show {
     /// Flies so many ticks.
-    ///
-    /// # Errors
-    /// Never, with the swarms here.
     fn step(&mut self, knobs: &Knobs, ticks: u32) -> Result;
     /// Has somebody else fly from now on.
-    ///
-    /// # Errors
-    /// Never, with the models here.
     fn hand_over(&mut self, controller: Controller) -> Result;
     /// Starts anew; who has learned something keeps it.
-    ///
-    /// # Errors
-    /// Where there is no such start.
     fn land(&mut self, condition: Condition, seed: u64) -> Result;
     /// Takes a robot out.
     fn kill(&mut self, id: NodeId);

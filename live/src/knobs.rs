@@ -64,7 +64,6 @@ pub enum Controller {
 
 impl Controller {
     /// By the page's number.
-    #[must_use]
     pub fn numbered(number: u32) -> Self {
         match number {
             0 => Self::Averaging,

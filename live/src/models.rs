@@ -7,9 +7,6 @@ use wdgnn_sim::{error::Result, model::ModelFile};
 macro_rules! models {
     ($($(#[$comment:meta])* $name:ident: $path:literal),+ $(,)?) => {
         $($(#[$comment])*
-        ///
-        /// # Errors
-        /// When the page was built with a damaged one.
         pub fn $name() -> Result<&'static ModelFile> {
             static MODEL: OnceLock<ModelFile> = OnceLock::new();
             if let Some(model) = MODEL.get() {

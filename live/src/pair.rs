@@ -32,7 +32,6 @@ pub enum Mission {
 
 impl Mission {
     /// By the page's number.
-    #[must_use]
     pub fn numbered(number: u32) -> Self {
         match number {
             1 => Self::Space,
@@ -83,9 +82,6 @@ impl Default for Pair {
 
 impl Pair {
     /// Starts both swarms anew.
-    ///
-    /// # Errors
-    /// Where there is no such start.
     pub fn begin(&mut self, mission: Mission, robots: usize, speed: f32, seed: u64) -> Result {
         let condition = self.condition(robots, speed)?;
         let [left, right] = self.controllers.map(|controller| mission.begin(condition, seed, controller));
@@ -94,9 +90,6 @@ impl Pair {
     }
 
     /// Starts both swarms anew with what their robots have learned.
-    ///
-    /// # Errors
-    /// Where there is no such start.
     pub fn land(&mut self, robots: usize, speed: f32, seed: u64) -> Result {
         let condition = self.condition(robots, speed)?;
         self.both().try_for_each(|flight| flight.land(condition, seed))
@@ -118,15 +111,11 @@ impl Pair {
     }
 
     /// One of the two.
-    #[must_use]
     pub fn side(&self, side: u32) -> Option<&dyn Show> {
         Some(self.flights.as_ref()?.get(side as usize)?.as_ref())
     }
 
     /// Has somebody else fly one of the swarms from now on.
-    ///
-    /// # Errors
-    /// Never, with the models here.
     pub fn hand_over(&mut self, side: u32, controller: Controller) -> Result {
         if let Some(before) = self.controllers.get_mut(side as usize) {
             *before = controller;
@@ -138,9 +127,6 @@ impl Pair {
     }
 
     /// Flies so many ticks.
-    ///
-    /// # Errors
-    /// Never, with the swarms here.
     pub fn step(&mut self, ticks: u32) -> Result {
         let knobs = self.knobs;
         self.both().try_for_each(|flight| flight.step(&knobs, ticks))

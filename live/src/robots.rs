@@ -50,9 +50,6 @@ pub struct Kept<T: Flown> {
 
 impl<T: Flown> Robots<T> {
     /// Robots of one model, each in a state.
-    ///
-    /// # Errors
-    /// When the model is for other robots.
     pub fn new(
         model: &'static ModelFile,
         controller: Controller,
@@ -119,13 +116,11 @@ impl<T: Flown> Robots<T> {
     }
 
     /// The gain of a robot's own network, 1 unless it has learned better.
-    #[must_use]
     pub fn gain(&self, robot: usize) -> f32 {
         self.nodes.get(robot).map_or(1.0, |node| node.personal().gain)
     }
 
     /// What robots have learned.
-    #[must_use]
     pub fn kept(&self) -> Vec<Kept<T>> {
         let kept = |node: &Robot<T>| {
             let personal = node.personal();

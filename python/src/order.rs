@@ -163,7 +163,7 @@ impl Order {
             }
             let (layout, key) = (W::layout(), self.key.unwrap_or_default());
             let air = Air { layout: &layout, faults: &faults, swarm: self.start, key };
-            Ok(network.native(&air, robots, self.key.is_some())?)
+            network.native(&air, robots, self.key.is_some())
         })?;
         Ok(Box::new(Sortie::new(start, task, held, Some(&model))))
     }

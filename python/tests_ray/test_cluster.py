@@ -24,14 +24,14 @@ def test_many_machines_print_what_one_prints(machines, tmp_path):
         ["shift", "delay", "weak", "--swarms", "1", "--seeds", "2", "--retrain", "2", "--json", "--report", str(tmp_path / "page.html")],
         ["faults", "--only", "lost", "--swarms", "2", "--seconds", "2", "--json"],
     ):
-        together = wdgnn_cluster.run(arguments, parts=5, program=HOST_SIM, stdout=subprocess.PIPE)
+        together = wdgnn_cluster.run(arguments, shards=5, program=HOST_SIM, stdout=subprocess.PIPE)
         ended = subprocess.run([HOST_SIM, *arguments], stdout=subprocess.PIPE, check=False)
         assert (together.returncode, together.stdout) == (ended.returncode, ended.stdout), arguments[0]
 
 
-def test_a_part_that_cannot_be_flown_says_why(machines):
+def test_a_shard_that_fails_reports_its_error(machines):
     with pytest.raises(subprocess.CalledProcessError) as failed:
-        wdgnn_cluster.run(["sweep", "speed", "--swarms", "0"], parts=2, program=HOST_SIM)
+        wdgnn_cluster.run(["sweep", "speed", "--swarms", "0"], shards=2, program=HOST_SIM)
     assert failed.value.returncode == 2
     assert b"--swarms 0 leaves nothing to fly" in failed.value.stderr
 
@@ -42,7 +42,7 @@ def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_pa
     results = []
     work = threading.Thread(
         target=lambda: results.append(
-            wdgnn_cluster.run(arguments, parts=12, program=HOST_SIM, stdout=subprocess.PIPE)
+            wdgnn_cluster.run(arguments, shards=12, program=HOST_SIM, stdout=subprocess.PIPE)
         )
     )
     work.start()

@@ -24,7 +24,6 @@ const DRIFT: f64 = 200.0e-6;
 
 impl Profile {
     /// Frames per exchange and the bytes of each, sealed, for the robot's network.
-    #[must_use]
     pub fn frames(self) -> (usize, usize) {
         fn of<P: Codec>() -> (usize, usize) {
             type Chains = <RobotModel<'static> as Model>::Chains;
@@ -40,7 +39,6 @@ impl Profile {
     }
 
     /// Exchanges per second as flown: 100 ticks a second, less the ticks between.
-    #[must_use]
     pub fn rate(self) -> f64 {
         100.0 / f64::from(self.exchange())
     }
@@ -57,7 +55,6 @@ pub struct Airtime {
 
 impl Airtime {
     /// `None` when the profile's frames do not fit into the radio's.
-    #[must_use]
     pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
         let (frames, bytes) = profile.frames();
         (bytes <= radio.most_bytes()).then(|| Self {
@@ -67,20 +64,17 @@ impl Airtime {
     }
 
     /// The share of time that `robots` take at `rate` exchanges a second. Clocks drift from one exchange to the next.
-    #[must_use]
     pub fn usage(&self, robots: usize, rate: f64) -> f64 {
         robots as f64 * (self.microseconds * 1.0e-6 * rate + DRIFT)
     }
 
     /// The highest rate within [`MOST_USE`]; 0 when there is none.
-    #[must_use]
     pub fn highest_rate(&self, robots: usize) -> f64 {
         let guards = DRIFT * robots as f64;
         ((MOST_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
     }
 
     /// The most robots within [`MOST_USE`].
-    #[must_use]
     pub fn most_robots(&self, rate: f64) -> usize {
         (MOST_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
     }

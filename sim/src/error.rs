@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use wdgnn_core::weights::WeightsError;
 
-use crate::part::Part;
+use crate::jobs::Shard;
 
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
@@ -40,14 +40,9 @@ pub enum Error {
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
     Interrupted,
-    /// A part of the work is done, and nothing is to be shown of it.
-    #[error("part {part} is in {}", path.display())]
-    Part {
-        /// Which part.
-        part: Part,
-        /// Where its results are.
-        path: PathBuf,
-    },
+    /// One shard is complete. The command ends without its usual output.
+    #[error("shard {0} is complete")]
+    Shard(Shard),
     /// A run that ended badly, such as an experiment whose check did not hold.
     #[error("{0}")]
     Failed(String),
@@ -55,13 +50,12 @@ pub enum Error {
 
 impl Error {
     /// 2 for what the caller can put right, 130 for Ctrl-C, 1 for the rest.
-    #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } => ExitCode::from(2),
             Self::Interrupted => ExitCode::from(130),
             Self::Failed(_) => ExitCode::from(1),
-            Self::Part { .. } => ExitCode::SUCCESS,
+            Self::Shard(_) => ExitCode::SUCCESS,
         }
     }
 

@@ -28,7 +28,6 @@ pub struct Spread {
 
 impl Spread {
     /// Of these values.
-    #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -65,7 +64,6 @@ pub struct Summary {
 
 impl Summary {
     /// Of these flights.
-    #[must_use]
     pub fn of(flights: &[Flight]) -> Self {
         let collect = |value: fn(&Flight) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
         let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
@@ -110,7 +108,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Of a controller's flights.
-    #[must_use]
     pub fn of<W: World>(controller: &Controller<W>, flights: &[Flight]) -> Self {
         let Controller { name, title, shown, .. } = *controller;
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
@@ -118,7 +115,6 @@ impl Outcome {
 }
 
 /// The outcome of one controller, if it flew.
-#[must_use]
 pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
@@ -177,9 +173,6 @@ type Drawn<W> = Mutex<Option<Arc<Start<W>>>>;
 
 /// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
 /// from any thread; where robots are many, after every tick ([`calls`]).
-///
-/// # Errors
-/// Models that do not fit, conditions that cannot be; as [`jobs::map`].
 pub fn evaluate_all<W: World>(
     work: &str,
     cases: &[Case<'_, W>],
@@ -189,9 +182,6 @@ pub fn evaluate_all<W: World>(
 }
 
 /// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
-///
-/// # Errors
-/// Models that do not fit, conditions that cannot be.
 pub fn evaluate<W: World>(
     lineup: &Lineup<W>,
     controllers: &[Controller<W>],
@@ -246,7 +236,6 @@ fn flown<W: World>(
 }
 
 /// How often [`evaluate_all`] says that something is done.
-#[must_use]
 pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize) -> u64 {
     let each = if lineup.many { condition.ticks.into() } else { 1 };
     flights as u64 * each

@@ -18,17 +18,11 @@ const LONGEST_BYTES: u64 = 1 << 30;
 const MOST_LINKS: usize = 40;
 
 /// Reads a file.
-///
-/// # Errors
-/// [`Error::Read`], also for what is longer than a gigabyte.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     read_up_to(path, LONGEST_BYTES)
 }
 
 /// Reads a file of at most so many bytes.
-///
-/// # Errors
-/// [`Error::Read`].
 pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.into(), source };
     let mut bytes = Vec::new();
@@ -73,15 +67,11 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// Whether a path is `-`, the standard output.
-#[must_use]
 pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Writes a file beside its place and moves it there once it is complete. Missing folders are made.
-///
-/// # Errors
-/// [`Error::Write`]; what was there before is still there.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let written = Place::of(path).and_then(|place| match place {
         Place::Output => io::stdout().write_all(bytes),
@@ -107,9 +97,6 @@ fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Finds out whether a file can be written, without touching it.
-///
-/// # Errors
-/// [`Error::Write`].
 pub fn probe(path: &Path) -> Result {
     let possible = Place::of(path).and_then(|place| {
         if let Place::File(file) = place {

@@ -41,9 +41,6 @@ pub struct Moment<'a, W: World> {
 /// Whoever watches a flight: a recorder for the page, a capture, a digest, a collector of training samples.
 pub trait Observer<W: World> {
     /// Sees a tick.
-    ///
-    /// # Errors
-    /// What ends the flight.
     fn see(&mut self, moment: &Moment<'_, W>) -> Result;
 
     /// Hears of a robot that was lost without being asked to.
@@ -69,13 +66,11 @@ pub struct Flight {
 
 impl Flight {
     /// The sum of the scores; for flocking the total velocity variation (eq. `totalVariance`).
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.score.iter().sum()
     }
 
     /// The score at the end.
-    #[must_use]
     pub fn last(&self) -> f64 {
         self.score.last().copied().unwrap_or_default()
     }
@@ -94,9 +89,6 @@ pub struct Start<W: World> {
 
 impl<W: World> Start<W> {
     /// A start of `world` under `condition`.
-    ///
-    /// # Errors
-    /// Where there is none.
     pub fn draw(world: &W, condition: &Condition, random: &mut rand_chacha::ChaCha8Rng) -> Result<Self> {
         let mut world = world.clone();
         let states = world.begin(condition, random)?;
@@ -104,7 +96,6 @@ impl<W: World> Start<W> {
     }
 
     /// The flight before its first tick.
-    #[must_use]
     pub fn begin(&self) -> Aloft<W> {
         let ticks = self.condition.ticks as usize;
         Aloft {
@@ -129,9 +120,6 @@ impl<W: World> Start<W> {
     }
 
     /// Flies a swarm from here to the end.
-    ///
-    /// # Errors
-    /// What ends the flight early; [`Error::Interrupted`] once `stop` is set.
     pub fn fly(
         &self,
         task: &W::Task,
@@ -158,9 +146,6 @@ impl<W: World> Start<W> {
     }
 
     /// The same with nobody watching.
-    ///
-    /// # Errors
-    /// What ends the flight early.
     pub fn fly_alone(&self, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> Result<Flight> {
         self.fly(task, swarm, &mut [], &AtomicBool::new(false))
     }
@@ -191,9 +176,6 @@ pub struct Aloft<W: World> {
 
 impl<W: World> Aloft<W> {
     /// The first half of a tick: who hears whom, how things are, and what robots decide.
-    ///
-    /// # Errors
-    /// What ends the flight.
     pub fn think(&mut self, swarm: &mut dyn Swarm<W::Task>) -> Result {
         let Self { world, tick, states, .. } = self;
         self.places.clear();
@@ -245,7 +227,6 @@ impl Flight {
 
 /// The smallest distance among linked robots that are in the sky (infinite when there are none), and how many pairs are closer than
 /// each of [`CLOSE_METRES`].
-#[must_use]
 pub fn closeness(places: &[[f32; 3]], links: &Links, in_sky: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
     let some = share(places.len(), LOOKS);
     if some >= places.len() {

@@ -1,43 +1,89 @@
-//! Work in parts: jobs that know nothing of each other, done here by all cores, or a part here and the others elsewhere.
+//! Independent jobs on all cores of one process, or distributed over several processes.
 //!
-//! A job is a function of its number alone. So whoever does one, on whatever machine, gets the same bits, and results that are put
-//! together by number are those of one machine.
+//! A job is a function of its number, so its result does not depend on the process that computes it.
 //!
 //! ```text
-//! machine k of n:  every n-th job from the k-th on → a file
-//! afterwards:      n files → all results, as if they had been computed here
+//! shard k of n:  jobs k−1, k−1+n, k−1+2n, … → ShardResults
+//! merge:         the ShardResults of all n shards → the results of all jobs, bit for bit
 //! ```
 
-use std::{
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
+use std::{fmt, str::FromStr, sync::OnceLock};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use crate::part::Part;
-use crate::{
-    error::{Error, Result},
-    files,
-};
+use crate::error::{Error, Result};
 
-/// How a file of results begins.
-const MAGIC: &str = "wdgnn part";
-
-/// The longest file of results that is read, in bytes.
-const LONGEST_BYTES: u64 = 1 << 34;
-
-/// What this program does of its work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// One part; its results go into a file.
-    One(Part, PathBuf),
-    /// Nothing: the results are in these files, or in those of these folders.
-    None(Vec<PathBuf>),
+/// Shard `number` of `of`, counted from 1. Its text is `2/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Shard {
+    number: u32,
+    of: u32,
 }
 
-/// Whether jobs are done at the same time.
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if 1 <= number && number <= of => Ok(Self { number, of }),
+            _ => Err("must be K/N with 1 ≤ K ≤ N".into()),
+        }
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.number, self.of)
+    }
+}
+
+impl Shard {
+    /// Numbers of the jobs of this shard.
+    fn jobs(self, count: usize) -> impl ExactSizeIterator<Item = usize> {
+        (self.number as usize - 1..count).step_by(self.of as usize)
+    }
+}
+
+/// Results of one shard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardResults {
+    /// Description of the jobs. Shards with different descriptions cannot be merged.
+    pub work: String,
+    /// The shard.
+    pub shard: Shard,
+    /// Number of jobs in all shards together.
+    pub jobs: u64,
+    /// One result per job of the shard, encoded with postcard, in hexadecimal digits.
+    pub results: Vec<String>,
+}
+
+/// Part of the jobs that this process computes.
+#[expect(missing_debug_implementations, reason = "it holds a function")]
+pub enum Share {
+    /// One shard. The function takes its results.
+    One(Shard, Box<dyn Fn(ShardResults) -> Result + Send + Sync>),
+    /// No job: these are the results of all shards, each with the name of its file.
+    Merged(Vec<(String, ShardResults)>),
+}
+
+/// Whether jobs run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// On all cores, each job on one.
@@ -48,9 +94,6 @@ pub enum Pace {
 
 impl Pace {
     /// The results of `count` jobs in order, all done here.
-    ///
-    /// # Errors
-    /// What a job says.
     pub fn map<R: Send>(
         self,
         count: usize,
@@ -65,39 +108,17 @@ impl Pace {
 
 static SHARE: OnceLock<Share> = OnceLock::new();
 
-/// Says what this program does of its work; without this, all of it.
-///
-/// # Errors
-/// [`Error::Usage`] when that was said already.
+/// Sets the part of the jobs that this process computes. The default is all of them.
 pub fn share(share: Share) -> Result {
-    SHARE.set(share).map_err(|_| Error::usage("say once which part of the work is to be done"))
+    SHARE.set(share).map_err(|_| Error::usage("the shard of this process is set already"))
 }
 
-/// Whether this program does less than all of its work.
-#[must_use]
-pub fn shared() -> bool {
+/// Whether this process computes less than all of its jobs.
+pub fn is_distributed() -> bool {
     SHARE.get().is_some()
 }
 
-/// A file of results.
-#[derive(Debug, Serialize, Deserialize)]
-struct PartFile {
-    magic: String,
-    version: String,
-    /// What is worked on.
-    work: String,
-    part: Part,
-    /// How many jobs there are in all parts together.
-    count: u64,
-    /// This part's, in the order of jobs.
-    results: Vec<Vec<u8>>,
-}
-
-/// The results of `count` jobs in order. `work` says what they are about, so that parts of different work are told apart.
-///
-/// # Errors
-/// What a job says; [`Error::Part`] when this program has done its part and the results are in their file; [`Error::Usage`] for files
-/// that are no parts of this work.
+/// The results of `count` jobs in order. `work` describes them.
 pub fn map<R>(
     work: &str,
     pace: Pace,
@@ -109,104 +130,67 @@ where
 {
     match SHARE.get() {
         None => pace.map(count, job),
-        Some(Share::One(part, file)) => {
-            files::probe(file)?;
-            files::write(file, &one(work, *part, pace, count, job)?)?;
-            Err(Error::Part { part: *part, path: file.clone() })
+        Some(Share::One(shard, take)) => {
+            take(one(work, *shard, pace, count, job)?)?;
+            Err(Error::Shard(*shard))
         }
-        Some(Share::None(places)) => {
-            let files = all_files(places)?;
-            let parts = files.into_iter().map(|path| {
-                let bytes = files::read_up_to(&path, LONGEST_BYTES)?;
-                Ok((path, bytes))
-            });
-            together(work, count, &parts.collect::<Result<Vec<_>>>()?)
-        }
+        Some(Share::Merged(shards)) => merge(work, count, shards),
     }
 }
 
-/// Does one part of the jobs: the bytes of its file.
+/// Computes the jobs of one shard.
 fn one<R: Serialize>(
     work: &str,
-    part: Part,
+    shard: Shard,
     pace: Pace,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
-) -> Result<Vec<u8>> {
-    let mine: Vec<usize> = (part.number as usize - 1..count).step_by(part.of as usize).collect();
-    let results = pace.map(mine.len(), |index| bytes(&job(mine[index])?))?;
-    bytes(&PartFile {
-        magic: MAGIC.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        work: work.into(),
-        part,
-        count: count as u64,
-        results,
-    })
+) -> Result<ShardResults> {
+    let mine: Vec<usize> = shard.jobs(count).collect();
+    let results = pace.map(mine.len(), |index| encode(&job(mine[index])?))?;
+    Ok(ShardResults { work: work.into(), shard, jobs: count as u64, results })
 }
 
-fn bytes(value: &impl Serialize) -> Result<Vec<u8>> {
-    postcard::to_allocvec(value)
-        .map_err(|error| Error::Failed(format!("a result cannot be written: {error}")))
+fn encode(value: &impl Serialize) -> Result<String> {
+    let bytes = postcard::to_allocvec(value)
+        .map_err(|error| Error::Failed(format!("a result cannot be encoded: {error}")))?;
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    Ok(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
 }
 
-/// Puts parts together.
-fn together<R: DeserializeOwned>(work: &str, count: usize, files: &[(PathBuf, Vec<u8>)]) -> Result<Vec<R>> {
+fn decode<R: DeserializeOwned>(digits: &str) -> Option<R> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    postcard::from_bytes(&pairs.iter().map(byte).collect::<Option<Vec<u8>>>()?).ok()
+}
+
+/// Puts the results of all shards in the order of jobs.
+fn merge<R: DeserializeOwned>(work: &str, count: usize, shards: &[(String, ShardResults)]) -> Result<Vec<R>> {
     let mut all: Vec<Option<R>> = (0..count).map(|_| None).collect();
-    let mut parts = None;
-    for (path, bytes) in files {
-        let wrong = |why: &str| Error::usage(format!("{} {why}", path.display()));
-        let file: PartFile =
-            postcard::from_bytes(bytes).map_err(|_| wrong("is no part of anything, or damaged"))?;
-        if file.magic != MAGIC || file.version != env!("CARGO_PKG_VERSION") {
-            return Err(wrong("was written by another version of this program: compute it again"));
+    let of = shards.first().map_or(1, |(_, first)| first.shard.of);
+    for (name, results) in shards {
+        let wrong = |why: &str| Error::usage(format!("{name} {why}"));
+        let shard = results.shard;
+        if results.work != work || results.jobs != count as u64 {
+            return Err(wrong(&format!("is a shard of `{}`, not of `{work}`", results.work)));
         }
-        if file.work != work || file.count != count as u64 {
-            return Err(wrong(&format!("is a part of other work: of `{}`, here it is `{work}`", file.work)));
+        if shard.of != of {
+            return Err(wrong(&format!("is shard {shard}, but other files are one of {of}")));
         }
-        if *parts.get_or_insert(file.part.of) != file.part.of {
-            return Err(wrong(&format!("is part {}, and others are parts of another number", file.part)));
+        if shard.jobs(count).len() != results.results.len() {
+            return Err(wrong("is damaged: the number of results is wrong"));
         }
-        let numbers = (file.part.number as usize - 1..count).step_by(file.part.of.max(1) as usize);
-        if numbers.len() != file.results.len() {
-            return Err(wrong("is damaged: it has another number of results than its part"));
-        }
-        for (number, result) in numbers.zip(&file.results) {
-            let result = postcard::from_bytes(result).map_err(|_| wrong("has a damaged result"))?;
+        for (number, result) in shard.jobs(count).zip(&results.results) {
+            let result = decode(result).ok_or_else(|| wrong("is damaged: a result cannot be decoded"))?;
             if all[number].replace(result).is_some() {
-                return Err(wrong(&format!("is part {}, which another file is already", file.part)));
+                return Err(wrong(&format!("is shard {shard}, like another file")));
             }
         }
     }
-    let missing = all.iter().position(Option::is_none);
-    if let Some(number) = missing {
-        let part = number % parts.unwrap_or(1) as usize + 1;
-        return Err(Error::usage(format!("part {part} of {} is missing", parts.unwrap_or(1))));
+    if let Some(number) = all.iter().position(Option::is_none) {
+        return Err(Error::usage(format!("shard {}/{of} is missing", number % of as usize + 1)));
     }
     Ok(all.into_iter().flatten().collect())
-}
-
-/// The files, and those in the folders among them.
-fn all_files(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for place in places {
-        if place.is_dir() {
-            files.extend(folder(place)?);
-        } else {
-            files.push(place.clone());
-        }
-    }
-    Ok(files)
-}
-
-fn folder(place: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |source| Error::Read { path: place.into(), source };
-    let entries = std::fs::read_dir(place).map_err(failed)?;
-    let mut files =
-        entries.map(|entry| Ok(entry.map_err(failed)?.path())).collect::<Result<Vec<PathBuf>>>()?;
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "part"));
-    files.sort();
-    Ok(files)
 }
 
 #[cfg(test)]
@@ -214,53 +198,62 @@ mod tests {
     use super::*;
 
     fn result(number: usize) -> f64 {
-        1.0 / (number as f64 + 0.1)
+        if number == 3 { f64::INFINITY } else { 1.0 / (number as f64 + 0.1) }
     }
 
-    fn parts(of: u32) -> Vec<(PathBuf, Vec<u8>)> {
-        (1..=of)
-            .map(|number| {
-                (
-                    number.to_string().into(),
-                    one("sums", Part { number, of }, Pace::Together, 10, |job| Ok(result(job))).unwrap(),
-                )
-            })
-            .collect()
+    fn shards(of: u32) -> Vec<(String, ShardResults)> {
+        let shard =
+            |number| one("sums", Shard { number, of }, Pace::Together, 10, |job| Ok(result(job))).unwrap();
+        (1..=of).map(|number| (number.to_string(), shard(number))).collect()
     }
 
     #[test]
-    fn parts_together_are_the_whole_to_the_last_bit_in_any_order() {
+    fn merged_shards_are_the_whole_to_the_last_bit_in_any_order() {
         let whole: Vec<f64> = (0..10).map(result).collect();
         for of in [1, 2, 3, 10, 13] {
-            let mut parts = parts(of);
-            parts.reverse();
-            assert_eq!(together::<f64>("sums", 10, &parts).unwrap(), whole, "{of} parts");
+            let mut shards = shards(of);
+            shards.reverse();
+            assert_eq!(merge::<f64>("sums", 10, &shards).unwrap(), whole, "{of} shards");
         }
     }
 
     #[test]
-    fn what_is_no_part_of_the_work_is_refused_by_name() {
-        let refusal = |files: &[(PathBuf, Vec<u8>)], work: &str, count| {
-            together::<f64>(work, count, files).unwrap_err().to_string()
+    fn shards_that_do_not_belong_together_are_refused_by_name() {
+        let refusal = |shards: &[(String, ShardResults)], work: &str, count| {
+            merge::<f64>(work, count, shards).unwrap_err().to_string()
         };
-        let parts_of_3 = parts(3);
-        assert!(refusal(&parts_of_3[..2], "sums", 10).contains("part 3 of 3 is missing"));
-        assert!(refusal(&parts_of_3, "products", 10).contains("other work"));
-        assert!(refusal(&parts_of_3, "sums", 11).contains("other work"));
-        let twice = [parts_of_3.clone(), parts_of_3.clone()].concat();
-        assert!(refusal(&twice, "sums", 10).contains("which another file is already"));
-        let mixed = [&parts_of_3[..1], &parts(2)[1..]].concat();
-        assert!(refusal(&mixed, "sums", 10).contains("another number"));
-        let mut damaged = parts_of_3;
-        damaged[1].1.truncate(20);
-        assert!(refusal(&damaged, "sums", 10).contains("damaged"));
+        let thirds = shards(3);
+        assert!(refusal(&thirds[..2], "sums", 10).contains("shard 3/3 is missing"));
+        assert!(refusal(&thirds, "products", 10).contains("1 is a shard of `sums`, not of `products`"));
+        assert!(refusal(&thirds, "sums", 11).contains("is a shard of"));
+        let twice = [thirds.clone(), thirds.clone()].concat();
+        assert!(refusal(&twice, "sums", 10).contains("1 is shard 1/3, like another file"));
+        let mixed = [&thirds[..1], &shards(2)[1..]].concat();
+        assert!(refusal(&mixed, "sums", 10).contains("2 is shard 2/2, but other files are one of 3"));
+        for damage in ["", "0", "zz", "é0", "00"] {
+            let mut damaged = thirds.clone();
+            damaged[1].1.results[0] = damage.into();
+            assert!(refusal(&damaged, "sums", 10).contains("2 is damaged"), "{damage}");
+        }
+        let mut short = thirds;
+        short[1].1.results.pop();
+        assert!(refusal(&short, "sums", 10).contains("2 is damaged"));
         assert!(refusal(&[], "sums", 10).contains("missing"));
     }
 
     #[test]
-    fn what_a_job_says_ends_the_work() {
+    fn a_shard_is_read_as_it_is_written_and_others_are_refused() {
+        assert_eq!("2/8".parse(), Ok(Shard { number: 2, of: 8 }));
+        assert_eq!(Shard { number: 2, of: 8 }.to_string(), "2/8");
+        for text in ["", "2", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failed_job_ends_the_work() {
         let failing = |number| if number == 4 { Err(Error::usage("no")) } else { Ok(number as u64) };
-        assert!(one("sums", Part { number: 1, of: 2 }, Pace::Together, 10, failing).is_err());
-        assert!(one("sums", Part { number: 2, of: 2 }, Pace::InTurn, 10, failing).is_ok());
+        assert!(one("sums", Shard { number: 1, of: 2 }, Pace::Together, 10, failing).is_err());
+        assert!(one("sums", Shard { number: 2, of: 2 }, Pace::InTurn, 10, failing).is_ok());
     }
 }

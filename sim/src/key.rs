@@ -10,9 +10,6 @@ use crate::{
 };
 
 /// Reads a key.
-///
-/// # Errors
-/// [`Error::Read`], or [`Error::Usage`] when the file is no key.
 pub fn read(path: &Path) -> Result<Key> {
     seal::parse_key(&files::read(path)?)
         .map_err(|why| Error::usage(format!("{} {}", path.display(), why.sentence())))

@@ -19,7 +19,6 @@ pub mod lineup;
 pub mod links;
 pub mod model;
 pub mod models;
-pub mod part;
 pub mod ports;
 pub mod profiles;
 pub mod radio;

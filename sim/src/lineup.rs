@@ -67,7 +67,6 @@ pub const EXPERT: &str = "expert";
 
 impl<W: World> Controller<W> {
     /// Everybody there is, in the order of the table: those that the page shows, networks, and the rest.
-    #[must_use]
     pub fn all() -> Vec<Self> {
         let rivals = || {
             W::rivals().into_iter().map(|rival| Self {
@@ -91,9 +90,6 @@ impl<W: World> Controller<W> {
     }
 
     /// The one of this name.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming all of them.
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::all().into_iter().find(|controller| controller.name == name);
         found.ok_or_else(|| {
@@ -129,7 +125,6 @@ pub struct Lineup<W: World> {
 
 impl<W: World> Lineup<W> {
     /// With these models.
-    #[must_use]
     pub fn of(models: Vec<ModelFile>, profile: Profile) -> Self {
         // The centre's gradient is a sum of which every robot's own is only about an eighth: its loss is a mean over itself and its
         // neighbours.
@@ -148,9 +143,6 @@ impl<W: World> Lineup<W> {
     }
 
     /// Has so many robots fly with these faults, with another model where they ask for one.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where there is no other model, and for what cannot be on the profile.
     pub fn set_faults(&mut self, faults: Option<Faults>, robots: usize) -> Result {
         if let Some(faults) = &faults {
             faults.check_profile(self.profile, robots)?;
@@ -162,7 +154,6 @@ impl<W: World> Lineup<W> {
     }
 
     /// The controllers that there are models for. A centre that sees everything has no part in an air with faults.
-    #[must_use]
     pub fn controllers(&self) -> Vec<Controller<W>> {
         let there = |controller: &Controller<W>| match controller.kind {
             Kind::Rival(_) => true,
@@ -191,16 +182,12 @@ impl<W: World> Lineup<W> {
     }
 
     /// The models, for people.
-    #[must_use]
     pub fn words(&self) -> String {
         let words: Vec<String> = self.models.iter().map(ModelFile::words).collect();
         if words.is_empty() { "none".into() } else { words.join(", ") }
     }
 
     /// Models must be usable networks for this task and profile before anything is flown.
-    ///
-    /// # Errors
-    /// [`Error::Model`] or [`Error::Usage`].
     pub fn check(&self) -> Result {
         self.models.iter().try_for_each(|model| {
             self.profile.check(model)?;
@@ -209,17 +196,11 @@ impl<W: World> Lineup<W> {
     }
 
     /// The task constants that everybody flies under: those of the first weight file.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when that file is for another task.
     pub fn task(&self) -> Result<W::Task> {
         self.models.first().map_or_else(|| Ok(W::task()), networks::task)
     }
 
     /// Somebody for swarm number `swarm` at its start.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when a model does not fit.
     pub fn swarm(&self, controller: &Controller<W>, start: &Start<W>, swarm: u64) -> Result<SwarmOf<'_, W>> {
         let (architecture, learner) = match controller.kind {
             Kind::Rival(make) => return Ok(make(&start.world, &self.task()?)),
@@ -257,9 +238,6 @@ impl<W: World> Lineup<W> {
 
 impl Lineup<Flock> {
     /// The flocking models that come with the program.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when the program was built with damaged ones.
     pub fn shipped(recipe: RecipeName) -> Result<Self> {
         let lineup = Self::of(models::all(recipe)?, Profile::Exact);
         // The paper uses one γ for both rules; ours gives the centre its share.
@@ -267,9 +245,6 @@ impl Lineup<Flock> {
     }
 
     /// Those for a link profile: nothing but WD-GNNs was trained for small radios.
-    ///
-    /// # Errors
-    /// As [`Lineup::shipped`].
     pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
         match profile {
             Profile::Exact => Self::shipped(recipe),

@@ -23,17 +23,11 @@ pub struct ModelFile {
 
 impl ModelFile {
     /// Loads and checks a weight file.
-    ///
-    /// # Errors
-    /// [`Error::Read`], or [`Error::Model`] when it is damaged.
     pub fn load(path: &Path) -> Result<Self> {
         Self::from_bytes(path, &files::read_up_to(path, LONGEST_BYTES)?)
     }
 
     /// Takes over a weight file's bytes; `path` is what errors call it.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when they are damaged.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut words = vec![0_u32; bytes.len().div_ceil(4)];
         bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
@@ -43,16 +37,12 @@ impl ModelFile {
     }
 
     /// A weight file of these numbers, not yet on disk.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when a number is not finite.
     pub fn new(path: &Path, header: &Header, numbers: &[f32]) -> Result<Self> {
         let bytes = encode(header, numbers).map_err(|source| Error::Model { path: path.into(), source })?;
         Self::from_bytes(path, &bytes)
     }
 
     /// The file's bytes.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.bytes]
     }
@@ -61,13 +51,11 @@ impl ModelFile {
     ///
     /// # Panics
     /// Never: the bytes were checked when they were taken over.
-    #[must_use]
     pub fn weights(&self) -> Weights<'_> {
         Weights::open(self.as_bytes()).expect("checked when it was loaded")
     }
 
     /// Which parts the network has.
-    #[must_use]
     pub fn architecture(&self) -> Architecture {
         // Numbers begin with α_D and α_W.
         match self.weights().numbers {
@@ -77,29 +65,23 @@ impl ModelFile {
     }
 
     /// What it is, for people: its parts, its name and its checksum.
-    #[must_use]
     pub fn words(&self) -> String {
         let (path, checksum) = (self.path.display(), self.weights().checksum);
         format!("{} {path} (checksum {checksum:08x})", self.architecture().name())
     }
 
     /// This file's name with what is wrong with it.
-    #[must_use]
     pub fn unusable(&self, source: WeightsError) -> Error {
         Error::Model { path: self.path.clone(), source }
     }
 
     /// Where it came from.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 /// The bytes of a weight file.
-///
-/// # Errors
-/// [`WeightsError::NotAdmissible`] when a number is not finite.
 pub fn encode(header: &Header, numbers: &[f32]) -> std::result::Result<Vec<u8>, WeightsError> {
     let mut bytes = vec![0; wdgnn_core::weights::HEADER_BYTES + 4 * numbers.len() + 4];
     write(header, numbers, &mut bytes)?;

@@ -43,9 +43,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The model with this name, if it comes with the program.
-///
-/// # Errors
-/// [`Error::Usage`] when there is none, [`Error::Model`] when the program was built with a damaged one.
 pub fn named(name: &str) -> Result<ModelFile> {
     let file = format!("models/{name}.wdgnn");
     let (path, bytes) = FILES.iter().find(|(path, _)| *path == file).ok_or_else(|| {
@@ -65,25 +62,16 @@ fn family(recipe: RecipeName) -> &'static str {
 }
 
 /// A flocking model that comes with the program.
-///
-/// # Errors
-/// As [`named`].
 pub fn shipped(recipe: RecipeName, architecture: Architecture) -> Result<ModelFile> {
     named(&format!("{}-{}", family(recipe), architecture.name()))
 }
 
 /// The three of a recipe.
-///
-/// # Errors
-/// As [`named`].
 pub fn all(recipe: RecipeName) -> Result<Vec<ModelFile>> {
     Architecture::ALL.iter().map(|&architecture| shipped(recipe, architecture)).collect()
 }
 
 /// The WD-GNN that comes with the program for a link profile.
-///
-/// # Errors
-/// As [`named`].
 pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
     named(&format!("{}-{}", family(recipe), profile.network()))
 }

@@ -29,7 +29,6 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
     fn with_key(key: &Key) -> Self;
 
     /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for that.
-    #[must_use]
     fn with_own(key: &Key, _own: &Own) -> Self
     where
         Self: Sized,
@@ -212,51 +211,41 @@ profiles! {
 
 impl Profile {
     /// The name on the command line and in file names.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
     /// The code in its frames.
-    #[must_use]
     pub fn code(self) -> u32 {
         self.row().code as u32
     }
 
     /// The profile with this code in its frames.
-    #[must_use]
     pub fn with_code(code: u32) -> Option<Self> {
         Self::ALL.iter().copied().find(|profile| profile.code() == code)
     }
 
     /// Control ticks per exchange.
-    #[must_use]
     pub fn exchange(self) -> u32 {
         self.row().code.interval().into()
     }
 
     /// The radio that a profile is made for; `exact` is for none.
-    #[must_use]
     pub fn radio(self) -> Option<Radio> {
         self.row().radio
     }
 
     /// What networks of its exchange rate are called in the names of weight files.
-    #[must_use]
     pub fn network(self) -> &'static str {
         self.row().network
     }
 
     /// How a node behaves on this profile.
-    #[must_use]
     pub fn behaviour(self, learning: Learning) -> Behaviour {
         Behaviour::new(learning).every(self.exchange())
     }
 
     /// Checks that there are addresses for so many robots.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the most there can be.
     pub fn check_robots(self, robots: usize) -> Result {
         let addresses = self.row().addresses;
         if robots > addresses {
@@ -269,9 +258,6 @@ impl Profile {
     }
 
     /// Checks that a model was trained for this profile's exchange rate, or for a lower one: the air has room for that, too.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] that says how to train one that is.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.interval);
         if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {

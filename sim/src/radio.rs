@@ -24,7 +24,6 @@ impl Radio {
         &[Self::Dot154, Self::Nrf24, Self::Nrf52, Self::Crazyflie, Self::EspNow, Self::EspNowSlow];
 
     /// The name in tables.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Dot154 => "802.15.4 250k",
@@ -37,7 +36,6 @@ impl Radio {
     }
 
     /// The most bytes of ours in one frame.
-    #[must_use]
     pub fn most_bytes(self) -> usize {
         match self {
             // 127 less a MAC header of 9 and a checksum of 2.
@@ -51,7 +49,6 @@ impl Radio {
     }
 
     /// Bytes around ours: preamble, addresses, headers, checksums.
-    #[must_use]
     pub fn extra_bytes(self) -> usize {
         match self {
             // Preamble 4, start 1, length 1, MAC header 9, checksum 2.
@@ -68,7 +65,6 @@ impl Radio {
     }
 
     /// Microseconds that one frame takes of the air, with all that must be between it and the next.
-    #[must_use]
     pub fn frame_microseconds(self, bytes: usize) -> f64 {
         let bytes = (bytes + self.extra_bytes()) as f64;
         match self {

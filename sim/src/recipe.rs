@@ -20,7 +20,6 @@ impl Architecture {
     pub const ALL: &'static [Self] = &[Self::WdGnn, Self::Gnn, Self::GraphFilter];
 
     /// α_D and α_W to start from. A part that is off stays at zero.
-    #[must_use]
     pub fn combination(self) -> (f32, f32) {
         match self {
             Self::WdGnn => (1.0, 1.0),
@@ -30,7 +29,6 @@ impl Architecture {
     }
 
     /// The architecture of a network with these α_D and α_W.
-    #[must_use]
     pub fn of(deep: f32, wide: f32) -> Self {
         match (deep == 0.0, wide == 0.0) {
             (_, true) => Self::Gnn,
@@ -40,7 +38,6 @@ impl Architecture {
     }
 
     /// The name on the command line and in file names.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::WdGnn => "wd-gnn",
@@ -69,7 +66,6 @@ pub enum RecipeName {
 
 impl RecipeName {
     /// The name on the command line and in file names.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",

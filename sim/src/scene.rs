@@ -12,7 +12,6 @@ use crate::{error::Result, links::Links, tally::Tally};
 /// A task whose robots are simulated, on any number of threads.
 pub trait Flown: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
     /// A command to do nothing.
-    #[must_use]
     fn nothing() -> Self::Output {
         Self::Output::ZERO
     }
@@ -45,9 +44,6 @@ pub struct Scene<'a, S> {
 /// Whatever flies a swarm: robots of any kind, or somebody who knows everything.
 pub trait Swarm<T: Task>: Send {
     /// One tick of everybody: the command of every robot. Who is gone does nothing.
-    ///
-    /// # Errors
-    /// What ends the flight.
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
 
     /// What is to be seen of a robot after a tick; nothing of one that is gone, or of whoever has no robots.

@@ -49,7 +49,6 @@ pub enum Purpose {
 }
 
 /// The generator for item `index` of `purpose` under the user's `seed`.
-#[must_use]
 pub fn generator(seed: u64, purpose: Purpose, index: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -25,9 +25,6 @@ pub trait Shapes<T: Task> {
     fn all() -> Vec<Dimensions>;
 
     /// Calls `visitor` with the shape of these dimensions.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the shapes there are.
     fn visit<V: Visitor<T>>(size: Dimensions, visitor: V) -> Result<V::Output>;
 }
 

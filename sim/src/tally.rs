@@ -16,7 +16,6 @@ pub struct Words {
 
 impl Words {
     /// The share that was refused.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.refused as f64 / self.told.max(1) as f64
     }
@@ -82,7 +81,6 @@ impl Tally {
     }
 
     /// Refusals by name.
-    #[must_use]
     pub fn refused_by_name(&self) -> BTreeMap<&'static str, u64> {
         by_name(&self.refused)
     }
@@ -130,13 +128,11 @@ mod reasons {
 }
 
 /// Refusals by name.
-#[must_use]
 pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
     refusals.iter().map(|(reason, count)| (reason.name(), u64::from(count))).collect()
 }
 
 /// Refusals as people read them.
-#[must_use]
 pub fn in_words(refused: &BTreeMap<impl Display, u64>) -> String {
     let words: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     if words.is_empty() { "–".into() } else { words.join(", ") }

@@ -13,7 +13,6 @@ pub const LOOKS: usize = 4096;
 const ALONE: bool = cfg!(target_family = "wasm");
 
 /// How many robots are in each piece of some work: all of them where it is not worth more than one thread.
-#[must_use]
 pub fn share(robots: usize, worth: usize) -> usize {
     let threads = if ALONE || robots < worth { 1 } else { rayon::current_num_threads() };
     let pieces = if threads > 1 { PIECES * threads } else { 1 };

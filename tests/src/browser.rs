@@ -44,7 +44,6 @@ impl Browser {
     ///
     /// # Panics
     /// When it does not start.
-    #[must_use]
     pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let program = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());

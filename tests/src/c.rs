@@ -25,7 +25,6 @@ impl Machine {
     pub const ALL: [Self; 3] = [Self::Host, Self::F405, Self::Rv32];
 
     /// The name in `examples/boards`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -43,7 +42,6 @@ impl Machine {
     }
 
     /// What the compiler's and the linker's tools begin with.
-    #[must_use]
     pub const fn tools(self) -> &'static str {
         match self {
             Self::Host => "",
@@ -56,7 +54,6 @@ impl Machine {
     ///
     /// # Panics
     /// When it does not build.
-    #[must_use]
     pub fn library(self) -> PathBuf {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
         // A build by pieces is another build.
@@ -78,7 +75,6 @@ impl Machine {
     ///
     /// # Panics
     /// When it fails.
-    #[must_use]
     pub fn run(self, program: &Path) -> String {
         let mut command = match self {
             Self::Host => Command::new(program),

@@ -54,7 +54,6 @@ static MODEL: LazyLock<ModelFile> =
 ///
 /// # Panics
 /// Without an image.
-#[must_use]
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
     let condition = Condition { robots, ..Condition::PAPER };
     let mut random = generator(seed, Purpose::Testing, 0);
@@ -83,7 +82,6 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
 ///
 /// # Panics
 /// When the image is none.
-#[must_use]
 pub fn flight(settings: Settings) -> Flight<'static, Link> {
     flight_with(settings, MODEL.weights())
 }
@@ -92,7 +90,6 @@ pub fn flight(settings: Settings) -> Flight<'static, Link> {
 ///
 /// # Panics
 /// When the image is none.
-#[must_use]
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
     Flight::new(settings, |id| {
         Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
@@ -101,7 +98,6 @@ pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'sta
 }
 
 /// The shipped model, as every robot has it.
-#[must_use]
 pub fn weights() -> Weights<'static> {
     MODEL.weights()
 }
@@ -110,7 +106,6 @@ pub fn weights() -> Weights<'static> {
 ///
 /// # Panics
 /// Never: robots of the shipped model fly.
-#[must_use]
 pub fn natively(settings: &Settings) -> f64 {
     let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
     let condition = Condition { robots, ticks, radius: settings.radius, ..Condition::PAPER };
@@ -126,7 +121,6 @@ pub fn natively(settings: &Settings) -> f64 {
 ///
 /// # Panics
 /// Without one.
-#[must_use]
 pub fn key() -> Key {
     seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
@@ -138,7 +132,6 @@ pub type ToldLink = Rekeyable<Dot154>;
 ///
 /// # Panics
 /// When it does not build.
-#[must_use]
 pub fn told_image(board: &str) -> PathBuf {
     let options = ["--no-default-features", "--features", board];
     let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
@@ -149,7 +142,6 @@ pub fn told_image(board: &str) -> PathBuf {
 ///
 /// # Panics
 /// When the image is none.
-#[must_use]
 pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'static, ToldLink> {
     let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
     Flight::new(settings, |id| {
@@ -165,7 +157,6 @@ pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'stat
 ///
 /// # Panics
 /// Never: it is the shipped one but for that.
-#[must_use]
 pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
     let shipped = MODEL.weights();
     let mut header = shipped.header;
@@ -179,7 +170,6 @@ pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
 ///
 /// # Panics
 /// Without an image.
-#[must_use]
 pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Part::Nrf52840, 0x5eed_0000 + u64::from(address));
     let pieces =
@@ -190,7 +180,6 @@ pub fn chip(address: u16) -> Chip {
 }
 
 /// Resets that nobody asked for: all but those by which the image sets its debug port.
-#[must_use]
 pub fn unwanted(chip: &Chip) -> Vec<String> {
     chip.resets
         .iter()
@@ -203,7 +192,6 @@ pub fn unwanted(chip: &Chip) -> Vec<String> {
 ///
 /// # Panics
 /// When it has no log.
-#[must_use]
 pub fn log(bytes: &[u8]) -> Vec<String> {
     log_of(&IMAGE, bytes)
 }
@@ -212,7 +200,6 @@ pub fn log(bytes: &[u8]) -> Vec<String> {
 ///
 /// # Panics
 /// When it has no log.
-#[must_use]
 pub fn log_of(image: &Path, bytes: &[u8]) -> Vec<String> {
     Decoder::new(image).expect("a log").lines(bytes)
 }

@@ -10,7 +10,6 @@ const REFILL: u64 = 2;
 
 /// Instructions and modelled cycles between each pair of passages of the instruction at `mark`, in a trace that QEMU wrote with
 /// `-singlestep -d in_asm,exec,nochain`.
-#[must_use]
 pub fn sections(trace: &str, mark: u64) -> Vec<(u64, u64)> {
     let mut instructions: HashMap<u64, Instruction> = HashMap::new();
     let mut sections = Vec::new();

@@ -31,7 +31,6 @@ pub const BOARDS: [(&str, Part, u32); 4] = [
 ///
 /// # Panics
 /// When it does not build.
-#[must_use]
 pub fn gateway_of(board: &str) -> PathBuf {
     let features = format!("{board},gateway");
     image::build("gateway", &["--no-default-features", "--features", &features]).expect("a gateway's image")
@@ -44,7 +43,6 @@ const RADIUS: f32 = 1_000.0;
 ///
 /// # Panics
 /// Without a key.
-#[must_use]
 pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Link> {
     let start = settings(real + simulated, seed, 0.0).start;
     let settings = Settings {
@@ -82,7 +80,6 @@ impl Mixed {
     ///
     /// # Panics
     /// Without images.
-    #[must_use]
     pub fn new(real: usize, simulated: usize, seed: u64, seconds: f64) -> Self {
         let mut all = settings(real + simulated, seed, seconds);
         all.radius = RADIUS;
@@ -136,7 +133,6 @@ impl Mixed {
     ///
     /// # Panics
     /// When its image does not tell where the stack is.
-    #[must_use]
     pub fn gateway_stack(&self) -> u32 {
         let image = fs::read(&*IMAGE).expect("the gateway's image");
         let [from, to] =
@@ -152,13 +148,11 @@ impl Mixed {
     }
 
     /// The velocity variation of a native flight of all of them, over all of it.
-    #[must_use]
     pub fn native(&self) -> f64 {
         natively(&self.all)
     }
 
     /// Restarts of the gateway that nobody asked for.
-    #[must_use]
     pub fn gateway_restarts(&self) -> Vec<&Reset> {
         let restarts = &self.chips.air.stations[self.gateway].chip.resets;
         restarts.iter().filter(|restart| restart.reason & 4 == 0).collect()

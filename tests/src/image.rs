@@ -20,9 +20,6 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
 
 /// Builds one of the firmware's programs for the boards' processor. Returns where it is, or what cargo said.
 ///
-/// # Errors
-/// What cargo said, when it does not build or link.
-///
 /// # Panics
 /// Without cargo.
 pub fn build(program: &str, options: &[&str]) -> Result<PathBuf, String> {
@@ -34,9 +31,6 @@ pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/swarm.key");
 
 /// Builds the robot for a link profile, sealed with [`KEY`].
 ///
-/// # Errors
-/// As [`build`].
-///
 /// # Panics
 /// As [`build`].
 pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> {
@@ -44,9 +38,6 @@ pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> 
 }
 
 /// [`build`] with settings of the image: `WDGNN_TASK`, `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
-///
-/// # Errors
-/// As [`build`].
 ///
 /// # Panics
 /// As [`build`].
@@ -109,13 +100,11 @@ pub struct Footprint {
 
 impl Footprint {
     /// Bytes of flash.
-    #[must_use]
     pub fn flash(&self) -> u64 {
         self.text + self.rodata + self.data
     }
 
     /// Bytes of RAM, without the stack.
-    #[must_use]
     pub fn ram(&self) -> u64 {
         self.data + self.bss
     }
@@ -125,7 +114,6 @@ impl Footprint {
 ///
 /// # Panics
 /// When it is not an ELF file.
-#[must_use]
 pub fn footprint(image: &Path) -> Footprint {
     let bytes = fs::read(image).expect("a built image");
     let file = object::File::parse(&*bytes).expect("an ELF file");
@@ -150,7 +138,6 @@ pub fn footprint(image: &Path) -> Footprint {
 ///
 /// # Panics
 /// When it is not an ELF file.
-#[must_use]
 pub fn symbols(image: &Path) -> Vec<(String, u64)> {
     let bytes = fs::read(image).expect("a built image");
     let file = object::File::parse(&*bytes).expect("an ELF file");

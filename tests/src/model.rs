@@ -16,7 +16,6 @@ use wdgnn_core::{
 ///
 /// # Panics
 /// Never: every number that it makes up is admissible.
-#[must_use]
 pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
     let mut layers = [LayerDimensions::default(); MOST_LAYERS];
     layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden as u16 };

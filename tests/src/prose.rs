@@ -106,7 +106,6 @@ pub struct Finding {
 }
 
 /// Number of words and findings of all files below `path`.
-#[must_use]
 pub fn check(path: &Path) -> (usize, Vec<Finding>) {
     let (mut words, mut findings) = (0, Vec::new());
     for file in files(path) {
@@ -245,7 +244,6 @@ fn starts(tokens: &[String], phrase: &str) -> bool {
 }
 
 /// Links and back-ticked paths of a Markdown file that do not exist.
-#[must_use]
 pub fn dead_references(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = file.parent().unwrap_or(Path::new(""));

@@ -32,7 +32,6 @@ pub const ID: u16 = 5;
 ///
 /// # Panics
 /// Without an emulator.
-#[must_use]
 pub fn start(image: &Path, folder: &Path) -> Emulator {
     Emulator::start(image, ID.into(), 0, None, folder, &Arc::new(Watchdog::new(PATIENCE)))
         .expect("an emulator")
@@ -42,7 +41,6 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 ///
 /// # Panics
 /// When the weights are another robot's.
-#[must_use]
 pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
     let node = robot::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
     let (model, task, behaviour) = (*node.model(), *node.task(), *node.behaviour());
@@ -68,7 +66,6 @@ pub fn tick(
 }
 
 /// Where a robot is at a tick: on a line of its own, at its own steady speed.
-#[must_use]
 pub fn motion(robot: u16, tick: u32) -> Motion {
     let (along, time) = (f32::from(robot) * 0.3, tick as f32 * 0.01);
     let velocity = [1.0 + 0.1 * along, -0.2 * along];

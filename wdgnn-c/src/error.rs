@@ -12,7 +12,6 @@ macro_rules! errors {
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
             /// A sentence for people.
-            #[must_use]
             pub fn text(self) -> &'static CStr {
                 match self {
                     $(Self::$name => $sentence,)+

@@ -161,7 +161,7 @@
 //! `defmt` derives `defmt::Format` on public types. No feature changes a number.
 #![no_std]
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
+#![warn(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
 pub mod behaviour;
 pub mod failsafe;

@@ -65,7 +65,7 @@ where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
     let node = |(id, weights): (usize, &Vec<f32>)| {
-        let task = Regression { weights: weights.clone(), ..Regression::new() };
+        let task = Regression { weights: weights.clone() };
         let behaviour = Behaviour::new(Learning::OFF);
         let (id, state) = (id as u16, Signal(Vector([0.0; F])));
         Node::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })

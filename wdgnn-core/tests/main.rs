@@ -29,7 +29,6 @@ mod sealing;
 mod separation;
 mod space;
 mod tanh_every_float;
-mod theorem_1;
 mod tick_driver;
 mod vectors;
 mod vouching;

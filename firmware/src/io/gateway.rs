@@ -30,7 +30,6 @@ pub struct Waiting {
 
 impl Waiting {
     /// The frame.
-    #[must_use]
     pub fn frame(&self) -> &[u8] {
         &self.frame
     }
@@ -49,7 +48,6 @@ pub struct Desk {
 
 impl Desk {
     /// An empty one, that introduces itself.
-    #[must_use]
     pub fn new(hello: Hello) -> Self {
         let mut desk = Self {
             hello,

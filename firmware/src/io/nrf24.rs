@@ -112,9 +112,6 @@ impl<S, C, T> core::fmt::Debug for Nrf24<S, C, T> {
 impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
     /// Finds and sets up the radio, for frames of one length ([`wdgnn_core::Node::frame_bytes`]). Takes a tenth of a second; nothing
     /// later does.
-    ///
-    /// # Errors
-    /// [`Nrf24Failed::Line`] when none answers, [`Nrf24Failed::Length`] when frames do not fit into a packet.
     pub fn new(
         spi: S,
         enable: C,
@@ -183,9 +180,6 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
     }
 
     /// Takes in what has come, sends what has its turn, and listens again when that has left. Never waits.
-    ///
-    /// # Errors
-    /// [`Nrf24Failed::Line`] when the radio does not answer, [`Nrf24Failed::Stuck`] when a packet never left.
     pub fn poll(&mut self) -> Result<(), Nrf24Failed> {
         if self.restarting {
             return Err(Nrf24Failed::Line);

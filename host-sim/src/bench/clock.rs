@@ -1,7 +1,6 @@
 //! Processor time, and memory.
 
 /// Seconds of processor time that this process has had, all threads together; of time, where the system does not tell.
-#[must_use]
 pub fn cpu_seconds() -> f64 {
     #[cfg(unix)]
     {
@@ -16,9 +15,6 @@ pub fn cpu_seconds() -> f64 {
 }
 
 /// The shortest of a few runs, in seconds of processor time: the one that was disturbed least.
-///
-/// # Errors
-/// What ends a run.
 pub fn shortest<E>(runs: usize, mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let mut shortest = f64::INFINITY;
     for _ in 0..runs {
@@ -30,7 +26,6 @@ pub fn shortest<E>(runs: usize, mut run: impl FnMut() -> Result<(), E>) -> Resul
 }
 
 /// What this process has in memory, in bytes, where the system tells.
-#[must_use]
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

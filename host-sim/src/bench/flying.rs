@@ -40,9 +40,6 @@ fn start(robots: usize, ticks: u32) -> Result<Start<Flock>> {
 }
 
 /// One swarm whose robots hand each other their beacons and learn in flight.
-///
-/// # Errors
-/// What ends a flight.
 pub fn typed(robots: usize) -> Result<Flown> {
     let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);
@@ -68,9 +65,6 @@ pub fn typed(robots: usize) -> Result<Flown> {
 }
 
 /// One swarm that speaks in sealed bytes.
-///
-/// # Errors
-/// What ends a flight.
 pub fn sealed(robots: usize) -> Result<f64> {
     let start = start(robots, 200)?;
     let time = shortest(5, || in_sealed_bytes(&start))?;
@@ -78,9 +72,6 @@ pub fn sealed(robots: usize) -> Result<f64> {
 }
 
 /// Flies a swarm in sealed bytes from its start to its end.
-///
-/// # Errors
-/// What ends the flight.
 pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
     let model = Flock::<2>::model(Profile::Exact)?;
     let network = Network::of(&model, Profile::Exact)?;
@@ -90,9 +81,6 @@ pub fn in_sealed_bytes(start: &Start<Flock>) -> Result {
 }
 
 /// How much sooner so many threads are done with a large swarm, by the clock on the wall: the best of some pairs of flights.
-///
-/// # Errors
-/// What ends a flight.
 pub fn speedup(threads: usize) -> Result<f64> {
     let lineup = Lineup::<Flock>::shipped(RecipeName::Ours)?;
     let (task, controller) = (lineup.task()?, Controller::named(ONLINE)?);

@@ -44,9 +44,6 @@ const KERNELS: [Kernel; 5] = [
 const TOLERANCE: f64 = 0.01;
 
 /// Runs one kernel, some rounds of it.
-///
-/// # Errors
-/// [`Error::Usage`] where there is none of this name; what ends a flight.
 pub fn run(name: &str, rounds: usize) -> Result {
     let found = KERNELS.iter().find(|kernel| kernel.0 == name);
     let (.., kernel) = found.ok_or_else(|| Error::usage(format!("there is no kernel {name}")))?;
@@ -54,9 +51,6 @@ pub fn run(name: &str, rounds: usize) -> Result {
 }
 
 /// Counts all kernels' instructions: a table, one line each.
-///
-/// # Errors
-/// [`Error::Failed`] without valgrind.
 pub fn count() -> Result<String> {
     let mut table = String::new();
     for (name, each, what, _) in KERNELS {
@@ -68,9 +62,6 @@ pub fn count() -> Result<String> {
 }
 
 /// Holds counts against those of a file, or writes it anew where `BLESS` is set.
-///
-/// # Errors
-/// [`Error::Failed`] where a count has changed.
 pub fn compare(table: &str, golden: &Path) -> Result {
     if std::env::var_os("BLESS").is_some() {
         return files::write(golden, table.as_bytes());

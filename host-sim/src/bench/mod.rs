@@ -41,9 +41,6 @@ pub struct Figures {
 pub const SWARMS: [usize; 7] = [50, 500, 1_000, 2_000, 20_000, 200_000, 1_000_000];
 
 /// Measures everything up to a size of swarms. `told` hears what is next.
-///
-/// # Errors
-/// What ends a flight.
 pub fn measure(largest: usize, told: &dyn Fn(&str)) -> Result<Figures> {
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let alone =

@@ -37,7 +37,6 @@ pub const OPERATIONS: f64 =
         as f64;
 
 /// The most multiplications and additions a second on one thread, within registers.
-#[must_use]
 pub fn peak() -> f64 {
     let width = Width::widest();
     let time = |rounds| {
@@ -49,7 +48,6 @@ pub fn peak() -> f64 {
 }
 
 /// A batch: forwards, backwards, and a step of Adam's. Seconds of processor time.
-#[must_use]
 pub fn batch() -> f64 {
     let random = &mut generator(1, Purpose::Weights, 0);
     let mut weights: Vec<f32> =
@@ -71,9 +69,6 @@ pub fn batch() -> f64 {
 }
 
 /// A flight of 50 robots over half a second, there and back. Seconds of processor time.
-///
-/// # Errors
-/// What ends a flight.
 pub fn through() -> Result<f64> {
     let numbers = first::weights(&SIZE, Architecture::WdGnn, 1);
     let draft =

@@ -22,13 +22,11 @@ pub struct Body {
 
 impl Body {
     /// At this motion, at a true time.
-    #[must_use]
     pub fn new(motion: Motion, at: u64) -> Self {
         Self { motion, acceleration: [0.0; 2], at }
     }
 
     /// Its motion at a true time.
-    #[must_use]
     pub fn motion(&self, at: u64) -> Motion {
         let time = at.saturating_sub(self.at) as f32 / SECOND as f32;
         let Motion { mut position, mut velocity } = self.motion;
@@ -75,7 +73,6 @@ pub struct Companion {
 
 impl Companion {
     /// One that begins to tell poses at a true time.
-    #[must_use]
     pub fn new(begins: u64) -> Self {
         let (frame, told, keys, key) = (Vec::new(), Vec::new(), Vec::new(), None);
         Self { next: begins, number: 0, frame, told, keys, key, dies: u64::MAX, unread: 0 }

@@ -147,7 +147,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// All robots' frames.
-    #[must_use]
     pub fn frames(&self) -> Frames {
         self.robots.iter().fold(Frames::default(), |sum, robot| {
             let one = robot.frames;
@@ -207,9 +206,6 @@ impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
 
 impl<'w, C: Codec> Flight<'w, C> {
     /// Robots with the image, each with a settings page of its own, switched off; `twin` makes the native robot with an address.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when the image is none.
     pub fn new(settings: Settings, mut twin: impl FnMut(NodeId) -> Result<Robot<'w, C>>) -> Result<Self> {
         let pieces = pieces(&settings.image)?;
         let mut random = generator(settings.seed, Purpose::Testing, 1_000_000);
@@ -414,21 +410,16 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// Where the bodies are, robot by robot.
-    #[must_use]
     pub fn motions(&self) -> Vec<Motion> {
         self.bodies.iter().map(|body| body.motion(self.air.now())).collect()
     }
 
     /// When the flight ends, in true time.
-    #[must_use]
     pub fn end(&self) -> u64 {
         RELEASE + (self.settings.seconds * SECOND as f64) as u64
     }
 
     /// The whole flight; `progress` is told every emulated millisecond.
-    ///
-    /// # Errors
-    /// What `progress` says.
     pub fn fly(mut self, mut progress: impl FnMut(u64) -> Result) -> Result<Outcome> {
         while self.air.now() < self.end() {
             self.step();
@@ -438,7 +429,6 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// What came of it.
-    #[must_use]
     pub fn finish(mut self) -> Outcome {
         let end = self.air.now();
         let seconds = (end - RELEASE) as f64 / SECOND as f64;

@@ -23,7 +23,6 @@ fn sealed(page: &mut Vec<u8>, from: usize) {
 
 /// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/settings.rs`); where keys can
 /// change, with its personal key and the epoch of its image's key, and where names are proven, with the keys for that.
-#[must_use]
 pub fn settings_page(
     address: NodeId,
     robots: usize,
@@ -57,20 +56,17 @@ pub struct Told {
 
 impl Told {
     /// The keys by which others prove their names to this robot, of a swarm of so many.
-    #[must_use]
     pub fn roster(self, name: NodeId, robots: usize) -> &'static [Key] {
         if self.proofs { station::roster(name).get(..robots).unwrap_or_default() } else { &[] }
     }
 
     /// What this robot is told of its own, of a swarm of so many.
-    #[must_use]
     pub fn own(self, name: NodeId, robots: usize) -> Option<Own> {
         let personal = self.personal.then(|| personal_key(&MASTER, name))?;
         Some(Own { name, personal, epoch: 0, roster: self.roster(name, robots) })
     }
 
     /// The settings pages of a swarm of so many.
-    #[must_use]
     pub fn pages(self, robots: usize) -> Vec<Vec<u8>> {
         let page = |name| match self.own(name, robots) {
             Some(own) => settings_page(name, robots, Some((&own.personal, own.epoch)), own.roster),

@@ -146,9 +146,6 @@ fn switch_on(settings: &Settings) -> Result<Air> {
 
 /// Runs chips on ports `robot0`, `robot1`, … in a folder, and a gateway on `gateway`, if there is one, for as long as the flight is to take from when all companions are there,
 /// or until they are gone, and returns what robots logged. `go_on` is asked every millisecond.
-///
-/// # Errors
-/// When there are no pseudo-terminals, when no companion comes, and what `go_on` says.
 pub fn serve(settings: &Settings, folder: &Path, mut go_on: impl FnMut() -> Result) -> Result<Vec<Vec<u8>>> {
     let failed =
         |error: io::Error| Error::Failed(format!("no serial ports in {}: {error}", folder.display()));

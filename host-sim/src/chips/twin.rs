@@ -40,7 +40,6 @@ impl<C: Codec> std::fmt::Debug for Twin<'_, C> {
 
 impl<'w, C: Codec> Twin<'w, C> {
     /// Of a robot that has just started.
-    #[must_use]
     pub fn new(robot: Robot<'w, C>) -> Self {
         Self { robot, frames: VecDeque::new(), commands: VecDeque::new(), keys: 0, equal: 0, differs: None }
     }

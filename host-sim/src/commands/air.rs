@@ -69,9 +69,6 @@ struct RadioOutput {
 
 impl AirArguments {
     /// Prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, and a schedule that takes too much.
     pub fn run(&self) -> Result {
         if !(1..=65_535).contains(&self.robots) {
             return Err(Error::usage("--robots must be between 1 and 65535, as many as there are addresses"));

@@ -48,9 +48,6 @@ pub struct BenchArguments {
 
 impl BenchArguments {
     /// Measures and prints.
-    ///
-    /// # Errors
-    /// What ends a flight.
     pub fn run(&self) -> Result {
         if let Some(kernel) = &self.kernel {
             return instructions::run(kernel, self.rounds);

@@ -27,9 +27,6 @@ pub struct ConditionArguments {
 
 impl ConditionArguments {
     /// The condition in the world `W`.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the option to change.
     pub fn of<W: World>(&self) -> Result<Condition> {
         let usual = W::condition();
         if self.speed.is_some() && usual.speed == 0.0 {
@@ -49,7 +46,6 @@ impl ConditionArguments {
     }
 
     /// What was told, with everything about the condition that nobody typed.
-    #[must_use]
     pub fn settled(&self, typed: &Typed, condition: &Condition) -> Typed {
         let Condition { robots, radius, speed, ticks } = condition;
         let settled =

@@ -32,7 +32,6 @@ pub struct Curves {
 
 impl Curves {
     /// The page; while it still trains, without its end.
-    #[must_use]
     pub fn page(&self, origin: Origin, quality: Option<&Quality>) -> ChartPage {
         let line = |name: &str, value: &dyn Fn(&Epoch) -> Option<f64>| {
             let points = self.epochs.iter().filter_map(|epoch| Some((epoch.epoch as f64, value(epoch)?)));
@@ -76,7 +75,6 @@ impl Curves {
     }
 
     /// Epochs as rows.
-    #[must_use]
     pub fn rows(&self) -> Vec<Vec<String>> {
         let heading = ["epoch", "loss", "validation"].map(str::to_owned).to_vec();
         let row = |Epoch { epoch, loss, validation }: &Epoch| {

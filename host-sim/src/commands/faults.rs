@@ -10,6 +10,7 @@ use super::{
     condition::ConditionArguments,
     outputs::{OutputArguments, Results},
     scenario::ScenarioArguments,
+    shard::ShardArguments,
     typed::Typed,
 };
 use crate::{
@@ -77,6 +78,8 @@ pub struct FaultsArguments {
     plain: bool,
     #[command(flatten)]
     outputs: OutputArguments,
+    #[command(flatten)]
+    shard: ShardArguments,
     /// A row of your own.
     #[command(flatten)]
     own: FlightArguments,
@@ -111,9 +114,6 @@ struct Length {
 
 impl FaultsArguments {
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, and rows that do not hold.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;

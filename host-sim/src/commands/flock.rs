@@ -14,6 +14,7 @@ use crate::{
         realisations,
         records::TrajectoryArguments,
         scenario::ScenarioArguments,
+        shard::ShardArguments,
         stop_on_interrupt,
         typed::Typed,
     },
@@ -91,13 +92,15 @@ pub struct FlockArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
-    #[arg(long, value_name = "N", conflicts_with = "model")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"])]
     pub realisations: Option<usize>,
     /// Trajectories of the first swarm under every controller.
     #[command(flatten)]
     pub trajectories: TrajectoryArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -148,9 +151,6 @@ impl FlockArguments {
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, models that do not fit, files that cannot be written.
     pub fn run(&self) -> Result {
         let condition = self.condition();
         condition.check()?;
@@ -169,9 +169,6 @@ impl FlockArguments {
                 "--realisations are the paper's experiment: leave --profile and faults of the air out",
             ));
         }
-        if self.realisations.is_some() && jobs::shared() {
-            return Err(Error::usage("--realisations are trained here: leave --part and --parts out"));
-        }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         self.scenario.check()?;
         outputs.check()?;
@@ -180,7 +177,7 @@ impl FlockArguments {
         let mut recorded = None;
         let (lineup, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
-        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::shared() {
+        } else if lineup.many && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
             // So many robots are flown once, for figures and page.
             let (replay, outcomes) = self.record(&lineup, &condition)?;
             recorded = Some(replay);

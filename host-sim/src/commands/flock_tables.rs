@@ -18,7 +18,6 @@ const PAPER: [(&str, [(f64, f64); 2]); 6] = [
 ];
 
 /// What the paper has for a controller.
-#[must_use]
 pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
     PAPER.iter().find(|(known, _)| *known == name).map(|(_, figures)| *figures)
 }
@@ -32,7 +31,6 @@ fn expert_total(outcomes: &[Outcome]) -> f64 {
 }
 
 /// The table for people.
-#[must_use]
 pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
@@ -78,7 +76,6 @@ pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
 }
 
 /// The table for people without the paper's columns, which hold for the paper's condition only.
-#[must_use]
 pub fn measured(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let mut rows = rows(outcomes);
     for row in &mut rows {
@@ -88,7 +85,6 @@ pub fn measured(outcomes: &[Outcome]) -> Vec<Vec<String>> {
 }
 
 /// The table for programs.
-#[must_use]
 pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
     let heading = [
         "controller",
@@ -141,7 +137,6 @@ pub struct OverSeeds {
 }
 
 /// Brings seeds together, in the order of the controllers: name, title, and what came out.
-#[must_use]
 pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, OverSeeds)> {
     let row = |(index, outcome): (usize, &Outcome)| {
         let spread = |value: &dyn Fn(&[Outcome], &Summary) -> f64| {
@@ -165,7 +160,6 @@ pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, Ov
 }
 
 /// The same for people.
-#[must_use]
 pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
     let heading =
         ["controller", "/ expert", "/ averaging, 1 hop", "final", "< 0.1", "0.2", "0.3 m"].map(str::to_owned);

@@ -12,6 +12,7 @@ use super::{
     outputs::{self, OutputArguments, Results},
     records::{RecordArguments, TrajectoryArguments},
     scenario::ScenarioArguments,
+    shard::ShardArguments,
     typed::Typed,
 };
 use crate::{
@@ -66,6 +67,8 @@ pub struct FlyArguments {
     pub records: RecordArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -116,9 +119,6 @@ impl FlyArguments {
     }
 
     /// Flies in the world `W` and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, models that do not fit, files that cannot be written.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;

@@ -96,9 +96,6 @@ enum What {
 
 impl KeyArguments {
     /// Makes what was asked for.
-    ///
-    /// # Errors
-    /// A master that is none, a file that is there already or cannot be written, robots that are not there.
     pub fn run(&self) -> Result {
         match &self.what {
             What::Master { out } => {

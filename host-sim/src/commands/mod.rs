@@ -8,14 +8,13 @@ pub mod faults;
 pub mod flock;
 pub mod flock_tables;
 pub mod fly;
-pub mod helper;
 pub mod key;
 pub mod outputs;
 pub mod realisations;
 pub mod records;
 pub mod scenario;
+pub mod shard;
 pub mod shift;
-pub mod sniff;
 pub mod swarm;
 pub mod swarm_chips;
 pub mod swarm_gateway;
@@ -35,7 +34,6 @@ use crate::{
 };
 
 /// What is to be said about the air: what is on it, how often, and what goes wrong; nothing where that is nothing.
-#[must_use]
 pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
     let mut words = match profile {
         Profile::Exact => String::new(),
@@ -57,9 +55,6 @@ pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
 }
 
 /// A flag that Ctrl-C sets, or a signal that wants an end.
-///
-/// # Errors
-/// [`Error::Failed`] when the system has no such signal.
 pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

@@ -66,7 +66,6 @@ impl OutputArguments {
     }
 
     /// Whether a file is asked for.
-    #[must_use]
     pub fn any_file(&self) -> bool {
         self.places().next().is_some()
     }
@@ -77,9 +76,6 @@ impl OutputArguments {
     }
 
     /// Finds out, before anything is flown, whether everything can go where it should.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for two results in one place, [`Error::Write`] for a place that cannot be written.
     pub fn check(&self) -> Result {
         let mut seen: Vec<(&str, &Path)> =
             if self.json { vec![("json", Path::new("-"))] } else { Vec::new() };
@@ -98,9 +94,6 @@ impl OutputArguments {
     }
 
     /// Shows everything.
-    ///
-    /// # Errors
-    /// [`Error::Write`], after what goes to the screen is there.
     pub fn deliver<J: Serialize>(&self, results: &Results<'_, J>) -> Result {
         let quiet = self.json || self.takes_screen();
         if self.json {
@@ -112,9 +105,6 @@ impl OutputArguments {
     }
 
     /// Writes all files.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn write(
         &self,
         csv: &dyn Fn() -> Vec<Vec<String>>,
@@ -153,7 +143,6 @@ pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
 }
 
 /// Where a page goes when nothing is said: named by what was typed, so that no page takes another's place.
-#[must_use]
 pub fn page(name: &str, typed: &Typed) -> PathBuf {
     let mut file = name.to_owned();
     let mut unusual: Vec<_> =

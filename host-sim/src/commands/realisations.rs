@@ -22,15 +22,12 @@ use crate::{
 };
 
 /// Trains all three architectures from one seed. `bar` advances by an epoch at a time.
-///
-/// # Errors
-/// Training that diverges, Ctrl-C.
 pub fn lineup(recipe: RecipeName, seed: u64, bar: &Progress, stop: &AtomicBool) -> Result<Lineup<Flock>> {
     let train = |&architecture: &Architecture| {
         let size = <<Flock as World>::Shapes as Shapes<Flocking>>::all()[0];
         let plan = Plan::<Flock>::new(Recipe::named(recipe)?, architecture, size, seed);
         let out = Path::new(architecture.name());
-        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), crew: None, stop };
+        let train = Train { plan: &plan, out, resume: None, watcher: &Silent(bar), stop };
         train.run().map(|(model, _)| model)
     };
     let models = Architecture::ALL.iter().map(train).collect::<Result<_>>()?;
@@ -60,7 +57,6 @@ impl Watcher for Silent<'_> {
 
 /// Brings realisations together as the paper does: mean and standard deviation over realisations of each one's mean over
 /// swarms.
-#[must_use]
 pub fn together(realisations: &[Vec<Outcome>]) -> Vec<Outcome> {
     let first = realisations.first().map_or(&[][..], Vec::as_slice);
     first

@@ -25,7 +25,7 @@ pub struct TrajectoryArguments {
 /// Files that a flight writes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RecordArguments {
-    /// Write every frame to a capture, for Wireshark and `host-sim sniff`.
+    /// Write every frame that robots send to a pcap file, for Wireshark.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]
@@ -53,15 +53,11 @@ impl TrajectoryArguments {
 
 impl RecordArguments {
     /// Returns whether a flight writes any file.
-    #[must_use]
     pub fn any(&self) -> bool {
         self.capture.is_some() || self.trajectories.trajectories.is_some()
     }
 
     /// Returns the observer that writes the files of a flight.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`] when a file cannot be written.
     pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
         self.trajectories.check()?;
         let trajectories = self.trajectories.trajectories.clone();
@@ -81,9 +77,6 @@ pub struct Records {
 
 impl Records {
     /// Completes all files.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`].
     pub fn finish(self) -> Result {
         self.listener.map_or(Ok(()), Listener::finish)?;
         self.trajectories.map_or(Ok(()), Trajectories::finish)

@@ -50,24 +50,17 @@ pub struct ScenarioArguments {
 
 impl ScenarioArguments {
     /// Where results of `command` come from.
-    #[must_use]
     pub fn origin(&self, command: String, models: impl Into<String>) -> Origin {
         let scenario = self.scenario.as_ref().map(|path| path.display().to_string());
         Origin { scenario, ..Origin::new(command, models) }
     }
 
     /// Finds out whether the scenario can be written, before anything is flown.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn check(&self) -> Result {
         self.save_scenario.as_deref().map_or(Ok(()), files::probe)
     }
 
     /// Writes the scenario that was flown, if that was asked for. `settled` has everything that counted.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn save(&self, command: &str, settled: &Typed) -> Result {
         let Some(path) = &self.save_scenario else { return Ok(()) };
         files::write(path, written(command, settled, path).as_bytes())
@@ -75,9 +68,6 @@ impl ScenarioArguments {
 }
 
 /// A command line with what its scenario says in it, if it names one.
-///
-/// # Errors
-/// [`Error::Usage`] for a scenario that is none, or that says what the command does not take.
 pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<Vec<OsString>> {
     let named = |word: &OsString| program.find_subcommand(word).filter(|command| takes_scenarios(command));
     let place = line.iter().skip(1).position(|word| program.find_subcommand(word).is_some());
@@ -226,7 +216,6 @@ impl Scenario<'_> {
 }
 
 /// What all commands take that take scenarios.
-#[must_use]
 pub fn shared() -> Vec<String> {
     let faults = FlightArguments::augment_args(Command::new("faults"));
     let condition = ["task", "model", "profile", "robots", "radius", "speed", "ticks", "seed"];

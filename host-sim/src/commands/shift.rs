@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     commands::{
         outputs::{self, OutputArguments, Results},
+        shard::ShardArguments,
         stop_on_interrupt,
         typed::Typed,
     },
@@ -55,6 +56,8 @@ pub struct ShiftArguments {
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
 }
 
 #[derive(Serialize)]
@@ -91,9 +94,6 @@ impl ShiftArguments {
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
         if self.swarms == 0 || self.seeds == 0 {

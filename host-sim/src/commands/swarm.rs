@@ -180,9 +180,6 @@ impl SwarmArguments {
     }
 
     /// Flies in the world `W` and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, a model or an image that does not fit, an emulator that is not there, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;

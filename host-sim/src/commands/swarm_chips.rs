@@ -173,9 +173,6 @@ impl CodecVisitor for Prepared<'_> {
 
 impl ChipArguments {
     /// Refuses options that would have no effect.
-    ///
-    /// # Errors
-    /// [`Error::Usage`].
     pub fn refuse(&self) -> Result {
         if *self == Self::default() {
             return Ok(());
@@ -187,9 +184,6 @@ impl ChipArguments {
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, an image that does not fit, Ctrl-C.
     pub fn fly(
         &self,
         flight: &ChipFlight<'_>,

@@ -164,15 +164,11 @@ fn fly<C: FlownCodec>(_: &Path, _: &mut Flight<'_, C>, _: u32) -> Result {
 
 impl GatewayArguments {
     /// Whether there are real robots.
-    #[must_use]
     pub fn is_given(&self) -> bool {
         self.gateway.is_some()
     }
 
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, no gateway, one that is lost, Ctrl-C.
     pub fn fly(&self, flight: &GatewayFlight<'_>, key: Option<Key>) -> Result {
         let (Some(port), robots) = (&self.gateway, flight.condition.robots) else { return Ok(()) };
         if flight.profile != Profile::Dot154 {

@@ -11,6 +11,7 @@ use crate::{
         flock, flock_tables,
         outputs::{self, OutputArguments, Results},
         scenario::ScenarioArguments,
+        shard::ShardArguments,
         typed::Typed,
     },
     error::{Error, Result},
@@ -122,6 +123,8 @@ pub struct SweepArguments {
     pub condition: ConditionArguments,
     #[command(flatten)]
     pub outputs: OutputArguments,
+    #[command(flatten)]
+    pub shard: ShardArguments,
     /// What goes wrong on the air.
     #[command(flatten)]
     pub faults: FaultArguments,
@@ -159,9 +162,6 @@ struct OutputPoint<'a> {
 
 impl SweepArguments {
     /// Flies and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written.
     pub fn run<W: World>(&self) -> Result {
         if self.swarms == 0 {
             return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));

@@ -98,9 +98,6 @@ impl Held {
 
 impl TheoremArguments {
     /// Flies, tracks and prints.
-    ///
-    /// # Errors
-    /// Options that cannot be; [`Error::Failed`] when the bound did not hold.
     pub fn run(&self) -> Result {
         if !(self.ridge.is_finite() && self.ridge > 0.0) {
             return Err(Error::usage(format!(

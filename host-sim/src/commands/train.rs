@@ -28,8 +28,6 @@ use crate::{
     swarm::networks::Network,
     train::{
         checkpoint::{self, Checkpoint},
-        crew::Crew,
-        helpers::{How, Reach},
         plan::Plan,
         recipe::Recipe,
         run::{Quality, Train, Watcher},
@@ -50,7 +48,6 @@ use crate::{
                         host-sim train --task rendezvous --recipe evolve --out meet.wdgnn\n  \
                         host-sim train --out two.wdgnn --recipe ours --layers 2 --taps 2 --features 16 --epochs 40\n  \
                         host-sim train --out paper.wdgnn --recipe paper\n  host-sim train --out radio.wdgnn --profile dot154\n  \
-                        host-sim train --out my.wdgnn --helper 'ssh one host-sim helper' --helper 'ssh two host-sim helper'\n  \
                         host-sim flock --model my.wdgnn"
 )]
 pub struct TrainArguments {
@@ -102,10 +99,6 @@ pub struct TrainArguments {
     /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
     #[arg(long)]
     pub resume: bool,
-    /// Have flights flown by a helper: a command that runs `host-sim helper` somewhere, or unix:PATH, a socket at which one answers.
-    /// As many as one likes; the file is the same, also when one of them is lost.
-    #[arg(long, value_name = "COMMAND")]
-    pub helper: Vec<How>,
     /// The page is written anew at every validation, and can be looked at meanwhile.
     #[command(flatten)]
     pub outputs: OutputArguments,
@@ -174,9 +167,6 @@ impl TrainArguments {
     }
 
     /// What is to be trained.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for options that cannot be.
     pub fn plan<W: World>(&self) -> Result<Plan<W>> {
         let recipe = self.recipe::<W>()?;
         let first = W::Shapes::all()[0];
@@ -194,9 +184,6 @@ impl TrainArguments {
     }
 
     /// Trains for the world `W`.
-    ///
-    /// # Errors
-    /// Options that cannot be, files that cannot be written, Ctrl-C.
     pub fn run<W: World>(&self) -> Result {
         let stop = stop_on_interrupt()?;
         self.outputs.check()?;
@@ -246,21 +233,12 @@ impl TrainArguments {
         println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
     }
 
-    /// Who flies, if not this process.
-    fn crew(&self) -> Option<Crew> {
-        let helpers = self.helper.iter().map(|how| -> Box<dyn Reach> { Box::new(how.clone()) });
-        let tell = |sentence: &str| eprintln!("host-sim: {sentence}");
-        (!self.helper.is_empty()).then(|| Crew::new(helpers.collect(), self.typed.words(), tell))
-    }
-
     /// Trains, writes the file, and returns it.
-    ///
-    /// # Errors
-    /// As [`TrainArguments::run`].
     pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let plan = self.plan::<W>()?;
         let checkpoint = checkpoint::path(&self.out);
-        let resume = self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name)).transpose()?;
+        let resume =
+            self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name, plan.numbers())).transpose()?;
         let bar = progress::bar(plan.recipe.epochs as u64, "training");
         let curves = Mutex::new(Curves { title: W::TITLE, score: W::SCORE, epochs: Vec::new() });
         let origin = self.origin::<W>();
@@ -273,9 +251,7 @@ impl TrainArguments {
         };
         // A place that cannot be written is found out now, not after training.
         files::probe(&self.out)?;
-        let crew = self.crew();
-        let trained =
-            Train { plan: &plan, out: &self.out, resume, watcher: &watcher, crew: crew.as_ref(), stop }.run();
+        let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
         if let Err(Error::Interrupted) = &trained {
             eprintln!("host-sim: {} has the best network so far; --resume goes on", self.out.display());

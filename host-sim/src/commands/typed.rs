@@ -11,16 +11,14 @@ use crate::fault_options::FlightArguments;
 pub const OUTPUTS: &[&str] = &[
     "capture",
     "csv",
-    "helper",
     "json",
     "log",
     "out",
-    "part",
-    "parts",
     "report",
     "resume",
     "save-scenario",
     "scenario",
+    "shard",
     "svg",
     "threads",
     "trajectories-of",
@@ -46,7 +44,6 @@ pub struct Typed(Vec<Told>);
 
 impl Typed {
     /// What was told.
-    #[must_use]
     pub fn told(&self) -> &[Told] {
         &self.0
     }
@@ -68,19 +65,7 @@ impl Typed {
         self
     }
 
-    /// All of it, word by word, for a program that is told the same.
-    #[must_use]
-    pub fn words(&self) -> Vec<String> {
-        let word = |Told { option, values, .. }: &Told| {
-            let alone = values.is_empty().then(|| format!("--{option}"));
-            let told: Vec<_> = values.iter().map(|value| format!("--{option}={value}")).collect();
-            alone.into_iter().chain(told)
-        };
-        self.0.iter().flat_map(word).collect()
-    }
-
     /// The command line that does this again, whatever will be usual then.
-    #[must_use]
     pub fn command(&self, name: &str) -> String {
         let mut line = format!("host-sim {name}");
         for Told { option, values, .. } in &self.0 {
@@ -200,17 +185,6 @@ mod tests {
         );
         let settled = line.or("robots", 7).or("ticks", 200).without("plain");
         assert!(settled.command("sweep").ends_with("--values 1,2 --robots 50 --ticks 200"));
-    }
-
-    #[test]
-    fn what_is_told_on_is_understood_as_it_was() {
-        let line = Line::parse_from([
-            "host-sim", "--kill", "3@5", "--kill", "4@6", "--plain", "--model", "my net's",
-        ]);
-        let words = line.typed.words();
-        assert_eq!(words, ["--kill=3@5", "--kill=4@6", "--plain", "--model=my net's", "--robots=50"]);
-        let again = Line::parse_from(std::iter::once("host-sim".into()).chain(words.clone()));
-        assert_eq!(again.typed.words(), words);
     }
 
     #[test]

@@ -48,9 +48,6 @@ pub struct FlightArguments {
 
 impl FlightArguments {
     /// These words, as they might have been typed.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when they are no options.
     pub fn typed(words: &str) -> Result<Self> {
         let line = Self::augment_args(clap::Command::new("faults").no_binary_name(true));
         let typed = line.try_get_matches_from(words.split_whitespace());
@@ -59,9 +56,6 @@ impl FlightArguments {
     }
 
     /// What was asked for, which may be nothing.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
     pub fn faults(&self, robots: usize, ticks: u32, seed: u64) -> Result<Faults> {
         let events = Events {
             kills: self.kill.clone(),
@@ -79,7 +73,6 @@ impl FlightArguments {
     }
 
     /// The options as they are typed, each with a space in front.
-    #[must_use]
     pub fn words(&self) -> String {
         let mut words = Words::default();
         self.radio.say(&mut words);
@@ -109,9 +102,6 @@ pub struct FaultArguments {
 
 impl FaultArguments {
     /// What was asked for, or `None` when nothing was.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
     pub fn faults(&self, robots: usize, ticks: u32, seed: u64) -> Result<Option<Faults>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
         let faults = Faults { trust, ..self.flight.faults(robots, ticks, seed)? };
@@ -119,7 +109,6 @@ impl FaultArguments {
     }
 
     /// The options as they are typed, each with a space in front.
-    #[must_use]
     pub fn words(&self) -> String {
         self.flight.words() + if self.plain { " --plain" } else { "" }
     }

@@ -45,13 +45,11 @@ pub struct FaultFlight<W: World> {
 
 impl<W: World> FaultFlight<W> {
     /// The sum of the scores of those robots that `odd` does not leave out.
-    #[must_use]
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
     }
 
     /// The score of the same at the end.
-    #[must_use]
     pub fn last(&self, odd: &[bool]) -> f64 {
         self.states.len().checked_sub(1).map_or(0.0, |tick| self.score(tick, odd))
     }
@@ -73,7 +71,6 @@ pub struct FaultFlights<W: World> {
 
 impl<W: World> FaultFlights<W> {
     /// Cost against a fault-free run of the same swarms.
-    #[must_use]
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
             let numbered = (0..).zip(&flown.flights);
@@ -83,7 +80,6 @@ impl<W: World> FaultFlights<W> {
     }
 
     /// How near robots came to each other, where `expert` close pairs per flight are the expert's.
-    #[must_use]
     pub fn nearness(&self, expert: f64) -> Nearness {
         let flights = || self.flights.iter().map(|flown| &flown.flight);
         let per_flight = |count: u32| f64::from(count) / self.flights.len() as f64;
@@ -99,21 +95,18 @@ impl<W: World> FaultFlights<W> {
     }
 
     /// Pairs closer than 0.1 m, in pair-ticks per flight.
-    #[must_use]
     pub fn close_pairs(&self) -> f64 {
         let close: u32 = self.flights.iter().map(|flown| flown.flight.close_pairs[0]).sum();
         f64::from(close) / self.flights.len() as f64
     }
 
     /// Mean total score.
-    #[must_use]
     pub fn total(&self) -> f64 {
         let sum: f64 = self.flights.iter().map(|flown| flown.flight.total()).sum();
         sum / self.flights.len() as f64
     }
 
     /// Mean score at the end.
-    #[must_use]
     pub fn last(&self) -> f64 {
         let numbered = (0..).zip(&self.flights);
         let sum: f64 = numbered.map(|(swarm, flight)| flight.last(&self.odd(swarm, flight))).sum();
@@ -121,21 +114,18 @@ impl<W: World> FaultFlights<W> {
     }
 
     /// Mean disagreement of parameters at the end.
-    #[must_use]
     pub fn disagreement(&self) -> f64 {
         let sum: f64 = self.flights.iter().filter_map(|flown| flown.flight.disagreement).sum();
         sum / self.flights.len() as f64
     }
 
     /// Whether every robot did the same as in another run, to the last bit.
-    #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         let pairs = self.flights.iter().zip(&other.flights);
         self.flights.len() == other.flights.len() && pairs.into_iter().all(|(a, b)| a.states == b.states)
     }
 
     /// What was counted, over all swarms.
-    #[must_use]
     pub fn tally(&self) -> Tally {
         let mut sum = Tally::default();
         self.flights.iter().filter_map(|flown| flown.flight.tally.as_ref()).for_each(|tally| sum.add(tally));
@@ -149,9 +139,6 @@ impl<W: World> FaultFlights<W> {
 
 impl<W: World> Bench<W> {
     /// A bench with these models.
-    ///
-    /// # Errors
-    /// Models that do not fit, conditions that cannot be.
     pub fn new(
         lineup: Lineup<W>,
         condition: Condition,
@@ -165,9 +152,6 @@ impl<W: World> Bench<W> {
     }
 
     /// Flies all swarms with a fault.
-    ///
-    /// # Errors
-    /// Models that do not fit, conditions that cannot be.
     pub fn fly(&self, faults: &Faults) -> Result<FaultFlights<W>> {
         let faults = Faults { seed: self.seed, trust: self.trust, ..faults.clone() };
         let mut lineup = self.lineup.clone();
@@ -190,9 +174,6 @@ impl<W: World> Bench<W> {
 
     /// Close pairs per flight of the expert in the same swarms, with the senses and motors that faults leave it; none where there is no
     /// expert.
-    ///
-    /// # Errors
-    /// As [`Bench::fly`].
     pub fn expert_pairs(&self, faults: &Faults) -> Result<Option<f64>> {
         let Ok(expert) = Controller::named(EXPERT) else { return Ok(None) };
         let Self { lineup, condition, seed, .. } = self;
@@ -216,7 +197,6 @@ impl<W: World> Bench<W> {
     }
 
     /// The command that flies these swarms by hand with faults as they are typed.
-    #[must_use]
     pub fn command(&self, options: &str) -> String {
         let Condition { robots, ticks, .. } = self.condition;
         let step = self.lineup.step.map_or(String::new(), |step| format!(" --step-size {step}"));
@@ -232,7 +212,6 @@ impl<W: World> Bench<W> {
     }
 
     /// Exchanges in a flight.
-    #[must_use]
     pub fn exchanges(&self) -> u32 {
         self.condition.ticks.div_ceil(self.lineup.profile.exchange())
     }

@@ -57,7 +57,6 @@ impl Case {
     }
 
     /// A row of somebody's own, as it is typed. What it may cost, nobody has said.
-    #[must_use]
     pub fn of_options(options: &str) -> Self {
         Self { limit: None, ..Self::new("your own", options.trim(), options.trim()) }
     }
@@ -103,7 +102,6 @@ pub struct Circumstances {
 }
 
 /// All of them.
-#[must_use]
 pub fn all(circumstances: &Circumstances) -> Vec<Case> {
     let Circumstances { robots, ticks, heard_per_frame } = *circumstances;
     [

@@ -37,13 +37,11 @@ pub struct Rows<W: World> {
 
 impl<W: World> Rows<W> {
     /// Those of a bench.
-    #[must_use]
     pub fn new(bench: Bench<W>) -> Self {
         Self { bench, known: Mutex::default() }
     }
 
     /// All there are to be flown.
-    #[must_use]
     pub fn cases(&self) -> Vec<Case> {
         let Bench { lineup, condition: Condition { robots, ticks, .. }, swarms, .. } = &self.bench;
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
@@ -59,9 +57,6 @@ impl<W: World> Rows<W> {
     }
 
     /// Flies one and judges it.
-    ///
-    /// # Errors
-    /// Models that do not fit, conditions that cannot be.
     pub fn fly(&self, case: &Case) -> Result<Row> {
         let mut bench = self.bench.longer(case.ticks.unwrap_or(self.bench.condition.ticks), case.swarms);
         let (reference, against) = (self.known(&bench, "")?, self.known(&bench, &case.against)?);

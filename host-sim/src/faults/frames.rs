@@ -34,9 +34,6 @@ type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
 type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 
 /// All of them.
-///
-/// # Errors
-/// [`crate::error::Error::Model`] when the program was built with a damaged model.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
     let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];

@@ -27,9 +27,6 @@ pub struct Plan<W: World> {
 
 impl<W: World> Plan<W> {
     /// Those of a bench whose fault or level has `only` in it, and one of `own` options, if there are any.
-    ///
-    /// # Errors
-    /// Models that do not fit.
     pub fn new(bench: &Bench<W>, only: &str, own: &str) -> Result<Self> {
         let only = only.to_lowercase();
         let asked = |fault: &str, level: &str| format!("{fault} {level}").to_lowercase().contains(&only);
@@ -45,15 +42,11 @@ impl<W: World> Plan<W> {
     }
 
     /// How many rows there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.cases.len() + self.frames.len()
     }
 
     /// Flies one of them and judges it.
-    ///
-    /// # Errors
-    /// Models that do not fit, conditions that cannot be.
     pub fn fly(&self, row: usize) -> Result<Row> {
         match self.cases.get(row) {
             Some(case) => self.flown.fly(case),

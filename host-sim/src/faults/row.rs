@@ -80,7 +80,6 @@ impl Nearness {
 
 impl Row {
     /// Whether cost and nearness are within their limits. A collision is a collision, whatever it cost.
-    #[must_use]
     pub fn within_limits(ratio: Option<f64>, limit: Option<f64>, nearness: Option<&Nearness>) -> bool {
         let cheap = ratio.zip(limit).is_none_or(|(ratio, limit)| ratio <= limit);
         // Nothing is within a limit that is no number.
@@ -88,7 +87,6 @@ impl Row {
     }
 
     /// Whether it holds by the expert's close pairs without a fault and [`MORE_PAIRS`] alone, whatever could have been avoided.
-    #[must_use]
     pub fn holds_strictly(&self) -> bool {
         self.holds && self.nearness.is_none_or(|near| near.close_pairs <= near.expert + MORE_PAIRS)
     }
@@ -108,13 +106,11 @@ impl Row {
 }
 
 /// Refusals by reason, as rows keep them.
-#[must_use]
 pub fn reasons(refusals: &Refusals) -> BTreeMap<Cow<'static, str>, u64> {
     by_name(refusals).into_iter().map(|(reason, count)| (reason.into(), count)).collect()
 }
 
 /// The table as people read it.
-#[must_use]
 pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
     let heading = [
         "fault",

@@ -45,7 +45,6 @@ pub struct Counts {
 }
 
 /// What simulated robots refused, by name.
-#[must_use]
 pub fn by_name(refused: &Refusals) -> BTreeMap<&'static str, u32> {
     refused.iter().map(|(reason, count): (Refusal, u32)| (reason.name(), count)).collect()
 }

@@ -80,7 +80,6 @@ impl<C: Codec> std::fmt::Debug for Flight<'_, C> {
 
 impl<'w, C: Codec> Flight<'w, C> {
     /// Robots that wait for their gateway.
-    #[must_use]
     pub fn new(settings: Settings, make: impl FnMut(NodeId) -> Result<Robot<'w, C>> + 'w) -> Self {
         let simulated = settings.simulated.iter().map(|(id, _)| *id).collect();
         Self {
@@ -102,27 +101,21 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// What is said to a gateway that has not said anything yet.
-    #[must_use]
     pub fn greeting() -> Vec<u8> {
         encoded(&Down::Ask { version: VERSION })
     }
 
     /// Whether the gateway has introduced itself.
-    #[must_use]
     pub fn is_greeted(&self) -> bool {
         self.gateway.is_some()
     }
 
     /// Where simulated robots are at the gateway's time, by address.
-    #[must_use]
     pub fn motions(&self) -> Vec<(NodeId, Motion)> {
         self.robots.iter().map(|robot| (robot.id, robot.motion(self.now))).collect()
     }
 
     /// The gateway said these bytes: everything that there is to do until the time that they tell, and what is said to it.
-    ///
-    /// # Errors
-    /// Who is there is no gateway, another kind of one, or one that was reset in flight.
     pub fn hear(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut answer = Vec::new();
         for byte in bytes {

@@ -1,9 +1,24 @@
 //! Who speaks in the air, where, as far as frames tell: opened by the PC, which has the key.
 
-use wdgnn_core::{flocking::Motion, message::Identity, refusal::Refusal, seal::Key, task::NodeId};
+use std::{collections::HashMap, fmt};
+
+use wdgnn_core::{
+    codec::{Codec as _, Parts},
+    compact::Dot154,
+    flocking::Motion,
+    message::{Beacon, Identity, Link, Profile},
+    refusal::Refusal,
+    robot::{FEATURES, OUTPUTS, TAPS},
+    seal::{Key, Sealed},
+    taps::{NoChain, Stacked},
+    task::NodeId,
+    tensor::Filter,
+};
 
 use super::counts::{Seen, Sightings};
-use crate::sniff::{Ear, ProfileName};
+
+type Taps = Stacked<TAPS, FEATURES, NoChain>;
+type Wide = Filter<TAPS, FEATURES, OUTPUTS>;
 
 /// What a frame tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,35 +30,55 @@ pub struct Sight {
 }
 
 /// Looks at frames.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Lookout {
-    ear: Ear,
+    key: Option<Key>,
+    /// Sequence number of each sender's newest frame.
+    newest: HashMap<NodeId, u32>,
     robots: NodeId,
     simulated: Vec<NodeId>,
     /// Who was seen.
     pub sightings: Sightings,
 }
 
+impl fmt::Debug for Lookout {
+    /// Leaves out the key.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Lookout").field("sightings", &self.sightings).finish_non_exhaustive()
+    }
+}
+
 impl Lookout {
     /// For so many robots, of which these are simulated.
-    #[must_use]
     pub fn new(key: Option<Key>, robots: NodeId, simulated: Vec<NodeId>) -> Self {
-        let mut ear = Ear::new(0);
-        (ear.key, ear.profile) = (key, Some(ProfileName::Dot154));
-        Self { ear, robots, simulated, sightings: Sightings::default() }
+        Self { key, newest: HashMap::new(), robots, simulated, sightings: Sightings::default() }
+    }
+
+    /// Sender and motion of a frame, of any model; `None` where it cannot be read or opened.
+    fn decode(&self, frame: &[u8]) -> Option<(Identity, Motion)> {
+        let identity = Dot154::identity(frame, 0)?;
+        let link = Link { profile: Profile::Dot154, checksum: Dot154::checksum(frame)? };
+        // A lookout has no clock: every frame is read at its own tick.
+        let tick = identity.sequence;
+        let decoded: Result<(Beacon<Motion, Taps, Wide>, Parts), Refusal> = match &self.key {
+            Some(key) => Sealed::new(Dot154::default(), key).decode(&link, tick, frame),
+            None => Dot154::default().decode(&link, tick, frame),
+        };
+        decoded.ok().map(|(beacon, _)| (identity, beacon.state))
     }
 
     /// Looks at what a robot's broadcast carries, said by a real one or by one that is simulated here.
     pub fn see(&mut self, content: &[u8], real: bool) -> Sight {
-        let sighting = self.ear.listen(content);
-        // One that is not newer than the last is still a swarm member's: the rhythm knows what was held back.
-        let opened = matches!(sighting.refused, None | Some(Refusal::Replayed | Refusal::Old));
-        let Some(origin) = sighting.origin.filter(|origin| opened && origin.sender < self.robots) else {
+        let Some((origin, motion)) = self.decode(content) else { return Sight::default() };
+        // A frame that is not newer than its sender's last still comes from a member, but its motion does not count.
+        let newer = self.newest.get(&origin.sender).is_none_or(|newest| origin.sequence > *newest);
+        if newer {
+            self.newest.insert(origin.sender, origin.sequence);
+        }
+        if origin.sender >= self.robots {
             return Sight::default();
-        };
-        let who = Some(Identity { sender: origin.sender, boot: origin.boot, sequence: origin.sequence });
-        let said = sighting.content.as_ref();
-        let motion = said.map(|said| Motion { position: said.position, velocity: said.velocity });
+        }
+        let (who, motion) = (Some(origin), newer.then_some(motion));
         if !real {
             return Sight { who, place: motion.map(|motion| motion.position) };
         }

@@ -58,10 +58,6 @@ fn open(path: &Path) -> Result<File> {
 }
 
 /// Flies until `over` says so, or somebody wants an end.
-///
-/// # Errors
-/// [`Error::Usage`] when there is no such port or no gateway at its other end; [`Error::Failed`] when the gateway is lost in flight;
-/// [`Error::Interrupted`].
 pub fn fly<C: Codec>(
     path: &Path,
     flight: &mut Flight<'_, C>,

@@ -79,7 +79,6 @@ impl<C: Codec> std::fmt::Debug for Simulated<'_, C> {
 
 impl<'w, C: Codec> Simulated<'w, C> {
     /// A robot that is switched on `now`, stands on the ground and is thrown, as [`crate::chips`] does it, into this start.
-    #[must_use]
     pub fn new(robot: Robot<'w, C>, timing: Timing, start: Motion, now: u64, chance: u32) -> Self {
         let id = robot.id();
         let timing = Timing { interval: robot.behaviour().interval, ..timing };
@@ -95,7 +94,6 @@ impl<'w, C: Codec> Simulated<'w, C> {
     }
 
     /// Its motion at a time of the gateway's.
-    #[must_use]
     pub fn motion(&self, at: u64) -> Motion {
         let since = self.since(at);
         if since >= RELEASE {
@@ -112,7 +110,6 @@ impl<'w, C: Codec> Simulated<'w, C> {
     }
 
     /// Whether it flies at a time of the gateway's.
-    #[must_use]
     pub fn flies(&self, at: u64) -> bool {
         self.since(at) >= RELEASE
     }

@@ -29,14 +29,12 @@ pub struct ChartPage {
 
 impl ChartPage {
     /// Returns all charts and bars as drawings.
-    #[must_use]
     pub fn plots(&self) -> Vec<Drawing> {
         self.charts.iter().map(Chart::drawing).chain(self.bars.iter().map(Bars::drawing)).collect()
     }
 }
 
 /// Returns the page as one HTML file.
-#[must_use]
 pub fn charts(page: &ChartPage) -> String {
     #[derive(Serialize)]
     struct Data<'a> {

@@ -48,7 +48,6 @@ pub struct FlightsPage<'a> {
 }
 
 /// The page as one HTML file.
-#[must_use]
 pub fn flights(page: &FlightsPage<'_>) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
@@ -130,13 +129,11 @@ fn troubles(replay: &Replay) -> String {
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
 /// So many of something.
-#[must_use]
 pub fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// A number for people: 1,000,000.
-#[must_use]
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -177,13 +174,11 @@ fn spread(swarms: usize) -> String {
 }
 
 /// The score over time, at every moment and summed up.
-#[must_use]
 pub fn charts(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Chart> {
     std::iter::once(scores(outcomes, score, period)).chain(running(outcomes, period)).collect()
 }
 
 /// Returns the charts of the shown controllers as drawings.
-#[must_use]
 pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Drawing> {
     let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
     charts(&shown, score, period).iter().map(Chart::drawing).collect()

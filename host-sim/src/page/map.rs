@@ -30,7 +30,6 @@ pub struct Map {
 
 impl Map {
     /// For so many robots, of whom nobody was seen yet.
-    #[must_use]
     pub fn new(robots: usize) -> Self {
         Self { side: (robots / ROBOTS).isqrt().clamp(1, WIDEST), metres: 0.0, frames: Vec::new() }
     }
@@ -71,7 +70,6 @@ impl Map {
     }
 
     /// How wide a square is, in words.
-    #[must_use]
     pub fn square(&self) -> String {
         format!("{:.1} m", self.metres)
     }

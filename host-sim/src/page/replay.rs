@@ -103,7 +103,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Of a flight of so many robots under a condition.
-    #[must_use]
     pub fn new(condition: &Condition) -> Self {
         let robots = condition.robots.min(ROBOTS);
         Self {
@@ -132,7 +131,6 @@ impl Recorder {
     }
 
     /// A replay of this flight alone.
-    #[must_use]
     pub fn replay<W: World>(
         self,
         task: &W::Task,
@@ -185,9 +183,6 @@ impl<W: World> Observer<W> for Recorder {
 
 /// Flies the first held-out swarm of `seed` under every controller that the page shows: the page's replay, and what was measured. `ticked` is
 /// called after every tick.
-///
-/// # Errors
-/// Models that do not fit, conditions that cannot be.
 pub fn record<W: World>(
     lineup: &Lineup<W>,
     condition: &Condition,

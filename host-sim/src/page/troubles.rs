@@ -42,7 +42,6 @@ impl Troubles {
     }
 
     /// Whether there is anything to see.
-    #[must_use]
     pub fn any(&self) -> bool {
         !(self.liars.is_empty() && self.away.is_empty())
             || self.unheard.iter().any(|(_, pairs)| !pairs.is_empty())

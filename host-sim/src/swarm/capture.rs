@@ -23,15 +23,11 @@ pub struct Listener {
 
 impl Listener {
     /// Writes to `path` what robots of a task say.
-    #[must_use]
     pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), capture: None }
     }
 
     /// Ends the capture.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Write`].
     pub fn finish(self) -> Result {
         self.capture.map_or(Ok(()), Capture::finish)
     }

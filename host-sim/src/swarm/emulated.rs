@@ -53,9 +53,6 @@ pub struct Emulated {
 impl Emulated {
     /// Starts as many robots as asked for. The image must carry `model`, for the task `T`, and speak as `link` says. Where
     /// these faults change their key or have names proven, each is told its personal key, and by which keys others prove their names.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] when a robot does not start, or the image is for other robots, another link or another model.
     pub fn new<T: Onboard>(
         image: &Path,
         model: &ModelFile,
@@ -67,9 +64,6 @@ impl Emulated {
     }
 
     /// Starts the robots from number `first` on, of a swarm of `robots`.
-    ///
-    /// # Errors
-    /// As [`Emulated::new`].
     pub fn some<T: Onboard>(
         image: &Path,
         model: &ModelFile,
@@ -104,19 +98,16 @@ impl Emulated {
     }
 
     /// How many there were at the start.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// The log of a robot, since its first start.
-    #[must_use]
     pub fn log(&self, robot: usize) -> Vec<String> {
         self.decoder.lines(&files::read(&self.place(robot).join("log")).unwrap_or_default())
     }
 
     /// The process that a robot's emulator runs in, while there is one.
-    #[must_use]
     pub fn process(&self, robot: usize) -> Option<u32> {
         self.robots[robot].as_ref().map(Emulator::process)
     }

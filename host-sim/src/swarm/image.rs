@@ -29,9 +29,6 @@ const PACKAGE: &str = "wdgnn-firmware";
 pub const FOR_BOARD: &str = "--no-default-features --features";
 
 /// Makes sure that there is an emulator.
-///
-/// # Errors
-/// [`Error::Usage`] with the command that installs it.
 pub fn check_emulator() -> Result {
     let version = Command::new(QEMU).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     match version {
@@ -64,9 +61,6 @@ pub struct Settings<'a> {
 }
 
 /// Builds the robot's image and returns where it is.
-///
-/// # Errors
-/// [`Error::Usage`] with the command that puts it right.
 pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

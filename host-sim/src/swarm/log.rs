@@ -33,9 +33,6 @@ struct Text {
 
 impl Decoder {
     /// For logs of the firmware `image`.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] when it is not a firmware image with a log.
     pub fn new(image: &Path) -> Result<Self> {
         let file = files::read(image)?;
         let named = || Error::usage(format!("{} is not a robot's firmware image", image.display()));
@@ -44,7 +41,6 @@ impl Decoder {
     }
 
     /// The lines of a log. What cannot be decoded is passed over, and so is a frame whose end is still to come.
-    #[must_use]
     pub fn lines(&self, log: &[u8]) -> Vec<String> {
         let ended = log.iter().rposition(|byte| *byte == 0).unwrap_or(0);
         let frames = log[..ended].split(|byte| *byte == 0).filter(|frame| !frame.is_empty());

@@ -47,9 +47,6 @@ pub struct Emulator {
 impl Emulator {
     /// Starts robot `id` of a swarm of so many (0 if that is not to be known) in `folder`, where it keeps its log and what it stores, and is
     /// told its keys.
-    ///
-    /// # Errors
-    /// When QEMU cannot be started.
     pub fn start(
         image: &Path,
         id: usize,
@@ -86,9 +83,6 @@ impl Emulator {
     }
 
     /// What the robot says first.
-    ///
-    /// # Errors
-    /// When it ended instead.
     pub fn hello(&mut self) -> io::Result<Hello> {
         let hello: Hello = self.read()?;
         let counts = [hello.dimensions.outputs, hello.dimensions.wide].map(|count| count as usize);
@@ -99,17 +93,11 @@ impl Emulator {
     }
 
     /// Begins a tick, with the numbers of the robot's state.
-    ///
-    /// # Errors
-    /// When the robot is gone.
     pub fn sense(&mut self, situation: &Situation, state: &[f32]) -> io::Result<()> {
         self.write(&[bytemuck::bytes_of(situation), bytemuck::cast_slice(state)].concat())
     }
 
     /// The robot's frames of this tick.
-    ///
-    /// # Errors
-    /// When the robot is gone.
     pub fn speak(&mut self) -> io::Result<Vec<scene::Frame>> {
         let mut frames = Vec::new();
         loop {
@@ -126,9 +114,6 @@ impl Emulator {
     }
 
     /// Hands over what the robot hears in this tick: as much as it listens to, and that is one frame more than it looks at.
-    ///
-    /// # Errors
-    /// When the robot is gone.
     pub fn hear(&mut self, frames: &[scene::Frame]) -> io::Result<()> {
         let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
         let mut messages = Vec::new();
@@ -144,9 +129,6 @@ impl Emulator {
     }
 
     /// What the robot did in this tick.
-    ///
-    /// # Errors
-    /// When the robot is gone.
     pub fn outcome(&mut self) -> io::Result<Outcome> {
         let counts: emulation::Outcome = self.read()?;
         let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
@@ -156,9 +138,6 @@ impl Emulator {
     }
 
     /// Closes the robot's world and waits for it to end by itself.
-    ///
-    /// # Errors
-    /// When it cannot be waited for.
     pub fn leave(mut self) -> io::Result<ExitStatus> {
         self.input = None;
         let Self { child, output, watchdog, .. } = &mut self;
@@ -168,13 +147,11 @@ impl Emulator {
     }
 
     /// The emulator's process.
-    #[must_use]
     pub fn process(&self) -> u32 {
         lock(&self.child).id()
     }
 
     /// Where the robot keeps its log and what it stores.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }

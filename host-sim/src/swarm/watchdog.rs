@@ -32,7 +32,6 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// Begins to watch.
-    #[must_use]
     pub fn new(patience: Duration) -> Self {
         let waiting = Waiting::default();
         let (stop, stopped) = mpsc::channel();

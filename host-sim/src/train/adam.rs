@@ -19,7 +19,6 @@ pub struct Adam {
 
 impl Adam {
     /// For so many weights.
-    #[must_use]
     pub fn new(weights: usize) -> Self {
         Self { first: vec![0.0; weights], second: vec![0.0; weights], steps: 0 }
     }

@@ -44,7 +44,6 @@ impl<const V: usize> Block<V> {
     pub const SAMPLES: usize = V * LANES;
 
     /// Room for a block of this network's.
-    #[must_use]
     pub fn new(net: &Net<'_>, width: Width) -> Self {
         let rows = |count: usize| vec![[0.0; LANES]; count * V];
         let outputs = net.size.outputs;
@@ -115,7 +114,6 @@ impl<const V: usize> Block<V> {
 
 impl Tallies {
     /// Nothing yet.
-    #[must_use]
     pub fn new(net: &Net<'_>) -> Self {
         let (inputs, hidden, outputs) = (net.size.inputs(0), net.size.hidden, net.size.outputs);
         let rows = |count: usize| vec![[0.0; LANES]; count];

@@ -55,7 +55,6 @@ pub struct RunName {
 }
 
 /// Where the checkpoint of a run lies: beside its output.
-#[must_use]
 pub fn path(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
     name.push(".checkpoint");
@@ -64,9 +63,6 @@ pub fn path(out: &Path) -> PathBuf {
 
 impl Checkpoint {
     /// Writes it, all or nothing.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn save(&self, path: &Path) -> Result {
         let mut bytes = Vec::new();
         // A plain record of numbers: writing it to memory cannot fail.
@@ -74,12 +70,8 @@ impl Checkpoint {
         files::write(path, &bytes)
     }
 
-    /// Reads it.
-    ///
-    /// # Errors
-    /// [`Error::Read`] when there is none, [`Error::Usage`] when it is damaged, belongs to another run, or is that run's end. A run may
-    /// have more epochs, or fewer, than when it was begun.
-    pub fn load(path: &Path, run: &RunName) -> Result<Self> {
+    /// Reads the checkpoint of a network with this many numbers.
+    pub fn load(path: &Path, run: &RunName, numbers: usize) -> Result<Self> {
         let bytes = files::read(path)?;
         let unusable = |what: &str| {
             Error::usage(format!("{} {what}; train without --resume to start afresh", path.display()))
@@ -88,6 +80,12 @@ impl Checkpoint {
             Ok((checkpoint, [])) => checkpoint,
             _ => return Err(unusable("is no checkpoint, or a damaged one")),
         };
+        let flown = checkpoint.flown.iter().map(|(_, weights)| weights);
+        let best = checkpoint.best.iter().map(|(_, weights)| weights);
+        if [&checkpoint.weights].into_iter().chain(flown).chain(best).any(|weights| weights.len() != numbers)
+        {
+            return Err(unusable("is no checkpoint, or a damaged one"));
+        }
         let [epochs, _] = run.lengths;
         checkpoint.run.lengths[0] = epochs;
         if checkpoint.run != *run {

@@ -4,8 +4,6 @@
 //! from the same starts; they are ranked by the score, and the mean of their directions weighed by rank is the step's gradient
 //! (Salimans et al. 2017, with mirrored sampling). The bits are the same at any number of threads.
 
-use std::ops::Range;
-
 use rand::RngExt as _;
 use rayon::prelude::*;
 
@@ -18,17 +16,33 @@ use crate::{
     world::World,
 };
 
-/// The scores of some of a step's networks, by their numbers, relative to that at the start.
-///
-/// # Errors
-/// Conditions that cannot be.
-pub fn costs<W: World>(
+/// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
+pub fn gradient<W: World>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
     seed: u64,
     step: u64,
-    which: Range<usize>,
+    gradient: &mut [f32],
+) -> Result<f32> {
+    let costs = costs(recipe, evolve, draft, seed, step)?;
+    gradient.fill(0.0);
+    let ranks = ranks(&costs);
+    for pair in 0..evolve.pairs {
+        let weight = (ranks[2 * pair] - ranks[2 * pair + 1]) / (2 * evolve.pairs) as f32 / evolve.reach;
+        let away = direction(seed, step, pair, gradient.len());
+        gradient.iter_mut().zip(away).for_each(|(sum, away)| *sum += weight * away);
+    }
+    Ok((costs.iter().sum::<f64>() / costs.len() as f64) as f32)
+}
+
+/// Scores of a step's networks, relative to the score at the start.
+fn costs<W: World>(
+    recipe: &Recipe<W>,
+    evolve: &Evolve,
+    draft: &Draft<'_, W::Task>,
+    seed: u64,
+    step: u64,
 ) -> Result<Vec<f64>> {
     let starts = (0..evolve.flights)
         .map(|flight| {
@@ -37,7 +51,7 @@ pub fn costs<W: World>(
             Start::draw(&recipe.world, &condition, &mut random)
         })
         .collect::<Result<Vec<_>>>()?;
-    which
+    (0..2 * evolve.pairs)
         .into_par_iter()
         .map(|number| {
             let side = if number % 2 == 0 { evolve.reach } else { -evolve.reach };
@@ -47,18 +61,6 @@ pub fn costs<W: World>(
             cost(&Draft { numbers: &moved, ..*draft }, &starts)
         })
         .collect()
-}
-
-/// Writes the gradient of a step to `gradient`, given what all of its networks cost, and returns the mean of that.
-pub fn gradient(evolve: &Evolve, seed: u64, step: u64, costs: &[f64], gradient: &mut [f32]) -> f32 {
-    gradient.fill(0.0);
-    let ranks = ranks(costs);
-    for pair in 0..evolve.pairs {
-        let weight = (ranks[2 * pair] - ranks[2 * pair + 1]) / (2 * evolve.pairs) as f32 / evolve.reach;
-        let away = direction(seed, step, pair, gradient.len());
-        gradient.iter_mut().zip(away).for_each(|(sum, away)| *sum += weight * away);
-    }
-    (costs.iter().sum::<f64>() / costs.len() as f64) as f32
 }
 
 /// What flights cost on average, each relative to what it would if nothing ever changed.

@@ -10,7 +10,6 @@ use crate::{
 };
 
 /// Every weight from U(±1/√fan-in), α_D and α_W from the architecture, β = 0.
-#[must_use]
 pub fn weights(size: &Dimensions, architecture: Architecture, seed: u64) -> Vec<f32> {
     let mut random = generator(seed, Purpose::Weights, 0);
     let places = Places::of(size);
@@ -77,7 +76,6 @@ pub fn guess(
 }
 
 /// Where the weights of some features lie, in both parts.
-#[must_use]
 pub fn rows(size: &Dimensions, features: &std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
     let places = Places::of(size);
     let rows = |part: usize| {

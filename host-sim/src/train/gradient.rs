@@ -32,7 +32,6 @@ impl Loss {
     pub const SQUARED: Self = Self { clamp: None, huber: f32::INFINITY };
 
     /// The loss and its slope. The slope passes straight through the clamp, and vanishes where both are clamped alike.
-    #[must_use]
     #[inline]
     pub fn of(&self, output: f32, label: f32) -> (f32, f32) {
         let error = self.clamp.map_or(output, |limit| math::clamp(output, limit)) - label;
@@ -140,7 +139,6 @@ fn whole_window(net: &Net<'_>, scale: Scale, window: &Window<'_>, loss: &Loss) -
 }
 
 /// What a neighbour's taps are multiplied by when so many are heard.
-#[must_use]
 pub fn weight(scale: Scale, heard: usize) -> f32 {
     match scale {
         Scale::Mean => 1.0 / heard.max(1) as f32,

@@ -1,7 +1,5 @@
 //! Imitation: flights in which an expert says what it would have done, and batches of what it said.
 
-use std::ops::Range;
-
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rayon::prelude::*;
 
@@ -56,8 +54,7 @@ impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
 }
 
 /// How many flights epoch `epoch` adds to the data set.
-#[must_use]
-pub fn count(imitate: &Imitate, epoch: usize) -> usize {
+fn count(imitate: &Imitate, epoch: usize) -> usize {
     match epoch {
         0 if imitate.refresh == 0 => imitate.flights,
         // Enough to begin with; the network's own flights soon replace them.
@@ -66,19 +63,15 @@ pub fn count(imitate: &Imitate, epoch: usize) -> usize {
     }
 }
 
-/// Some of the flights that epoch `epoch` adds to the data set, by their numbers: all of them the expert's in the first one.
-///
-/// # Errors
-/// Worlds without an expert, conditions that cannot be.
+/// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
 pub fn flights<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
     draft: &Draft<'_, W::Task>,
     seed: u64,
     epoch: usize,
-    which: Range<usize>,
 ) -> Result<Vec<Trajectory>> {
-    which
+    (0..count(imitate, epoch))
         .into_par_iter()
         .map(|index| {
             let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
@@ -119,7 +112,6 @@ pub enum Draw {
 }
 
 /// What the steps of an epoch look at.
-#[must_use]
 pub fn draws<W: World>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
@@ -158,7 +150,6 @@ pub fn draws<W: World>(
 
 impl Draw {
     /// The data.
-    #[must_use]
     pub fn batch<'a>(&self, pool: &[&'a Trajectory]) -> Batch<'a> {
         match self {
             Self::Samples(samples) => Batch::Samples(

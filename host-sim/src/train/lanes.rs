@@ -69,7 +69,6 @@ enum Kind {
 
 impl Width {
     /// Those that this processor has, the widest first.
-    #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -86,14 +85,12 @@ impl Width {
     }
 
     /// The widest.
-    #[must_use]
     pub fn widest() -> Self {
         static WIDEST: std::sync::OnceLock<Width> = std::sync::OnceLock::new();
         *WIDEST.get_or_init(|| Self::all().first().copied().unwrap_or(Self(Kind::Baseline)))
     }
 
     /// In words.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -122,7 +119,6 @@ impl Width {
 
     /// Multiplies and adds within registers, fused where there is such an instruction, `rounds` times: the most that this processor
     /// can do. Returns how many operations that were.
-    #[must_use]
     pub fn exert(self, rounds: u32) -> f64 {
         match self.0 {
             // SAFETY: as in `run`; every processor with AVX-512 has these.

@@ -7,30 +7,20 @@
 //! [`recipe`] holds the choices, [`net`] is the network forwards and backwards, [`block`] the same for networks of one layer in the
 //! widest registers there are ([`lanes`]), [`adam`] steps, [`run`] is the loop, [`checkpoint`]
 //! keeps it over an interruption. Dimensions are known at run time here, so all this is compiled once per task.
-//!
-//! All that is flown are [`roll_outs`], each a function of its number. A [`crew`] of [`helpers`], to each of which there is a [`mod@line`],
-//! flies them elsewhere: what is asked and answered is a [`request`], and [`serve`] is a helper.
 
 pub mod adam;
 pub mod block;
 pub mod checkpoint;
-pub mod crew;
 pub mod dataset;
 pub mod evolve;
 pub mod first;
 pub mod gradient;
-pub mod helpers;
 pub mod imitate;
 pub mod lanes;
-pub mod line;
 pub mod matrix;
 pub mod net;
-pub mod numbers;
 pub mod plan;
 pub mod recipe;
-pub mod request;
-pub mod roll_outs;
 pub mod run;
-pub mod serve;
 pub mod through;
 pub mod ways;

@@ -33,7 +33,6 @@ pub struct Places {
 
 impl Places {
     /// Those of a network of these dimensions.
-    #[must_use]
     pub fn of(size: &Dimensions) -> Self {
         let mut next = 3;
         let mut take = |count: usize| {
@@ -53,13 +52,11 @@ impl Places {
     }
 
     /// The whole deep part.
-    #[must_use]
     pub fn deep(&self) -> Range<usize> {
         3..self.wide.start
     }
 
     /// How many numbers there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.readout_bias.end
     }
@@ -98,7 +95,6 @@ impl<'w> Net<'w> {
     ///
     /// # Panics
     /// When they are not as many as the dimensions say.
-    #[must_use]
     pub fn new(size: Dimensions, activation: Activation, weights: &'w [f32]) -> Self {
         let places = Places::of(&size);
         assert_eq!(weights.len(), places.count(), "as many numbers as the dimensions say");
@@ -114,7 +110,6 @@ impl<'w> Net<'w> {
     }
 
     /// ‖C‖.
-    #[must_use]
     pub fn folded_norm(&self) -> f32 {
         self.folded.iter().fold(0.0, |sum, x| sum + x * x).sqrt()
     }
@@ -125,7 +120,6 @@ impl<'w> Net<'w> {
     }
 
     /// Forwards. `chains` are every layer's taps; the own signals of upper layers, their first taps, are filled in.
-    #[must_use]
     pub fn forward(&self, mut chains: Vec<Vec<f32>>) -> Pass {
         let Dimensions { hidden, outputs, .. } = self.size;
         let rows = chains[0].len() / self.size.inputs(0);
@@ -202,7 +196,6 @@ pub struct Sums {
 
 impl Sums {
     /// Nothing yet.
-    #[must_use]
     pub fn new(net: &Net<'_>) -> Self {
         let Dimensions { hidden, outputs, .. } = net.size;
         Self {

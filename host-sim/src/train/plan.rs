@@ -1,6 +1,5 @@
 //! What is to be trained: every choice, with a name.
 
-use crc::{CRC_64_XZ, Crc};
 use wdgnn_core::shape::Dimensions;
 
 use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
@@ -19,7 +18,6 @@ pub struct Plan<W: World> {
 
 impl<W: World> Plan<W> {
     /// A plan with its name.
-    #[must_use]
     pub fn new(recipe: Recipe<W>, architecture: Architecture, size: Dimensions, seed: u64) -> Self {
         let flights = match &recipe.way {
             Way::Imitate(imitate) => imitate.flights,
@@ -42,23 +40,14 @@ impl<W: World> Plan<W> {
     }
 
     /// How many numbers the network has.
-    #[must_use]
     pub fn numbers(&self) -> usize {
         Places::of(&self.size).count()
     }
 
     /// A network in training, of these numbers.
-    #[must_use]
     pub fn draft<'w>(&self, numbers: &'w [f32]) -> Draft<'w, W::Task> {
         let Self { recipe, size, .. } = self;
         let (scale, task, exchange) = (recipe.scale(), recipe.settings.task, recipe.exchange);
         Draft { numbers, size: *size, scale, task, exchange }
-    }
-
-    /// What tells it from every other plan: two programs with the same one train the same.
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        // Numbers are written out to the last bit.
-        Crc::<u64>::new(&CRC_64_XZ).checksum(format!("{self:?}").as_bytes())
     }
 }

@@ -56,9 +56,6 @@ pub struct Recipe<W: World> {
 
 impl<W: World> Recipe<W> {
     /// A recipe by name, with an exchange in every tick.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when the task cannot be trained like that.
     pub fn named(name: RecipeName) -> Result<Self> {
         let settings = W::settings(name)
             .ok_or_else(|| Error::usage(format!("--recipe {} is not for --task {}", name.name(), W::NAME)))?;
@@ -104,7 +101,6 @@ impl<W: World> Recipe<W> {
 
     /// How the task is trained unless somebody says otherwise: through the simulator if the world can say its derivative, by
     /// imitation if there is an expert, and by its score alone if there is neither.
-    #[must_use]
     pub fn usual() -> RecipeName {
         let world = W::default();
         let task = W::task();
@@ -128,21 +124,18 @@ impl<W: World> Recipe<W> {
     }
 
     /// A condition with as many robots as was asked for, if it was.
-    #[must_use]
     pub fn with_robots(&self, condition: Condition) -> Condition {
         let robots = if self.robots_fixed { self.condition.robots } else { condition.robots };
         Condition { robots, ..condition }
     }
 
     /// Adam's rate after this share of the training.
-    #[must_use]
     pub fn rate_at(&self, progress: f32) -> f32 {
         let cosine = 0.5 * (1.0 + libm::cosf(std::f32::consts::PI * progress));
         self.rate * (self.rate_end + (1.0 - self.rate_end) * cosine)
     }
 
     /// The header of a weight file made by this recipe.
-    #[must_use]
     pub fn header(&self, size: Dimensions, learning: Learning) -> Header {
         Header {
             activation: Activation::Tanh,
@@ -159,7 +152,6 @@ impl<W: World> Recipe<W> {
 
     /// The rule that a network flies with, given its α_W and its folded norm ‖C†‖: steps and ball are in the measure of `α_W·C`, the part
     /// of the command that learning moves.
-    #[must_use]
     pub fn learning(&self, alpha_wide: f32, offline_norm: f32) -> Learning {
         let reach = (alpha_wide * offline_norm).abs();
         match self.name {
@@ -187,7 +179,6 @@ impl<W: World> Recipe<W> {
     }
 
     /// How sums over neighbours are scaled.
-    #[must_use]
     pub fn scale(&self) -> Scale {
         self.settings.scale
     }

@@ -6,27 +6,29 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use rayon::prelude::*;
 use serde::Serialize;
 use wdgnn_core::{activation::Activation, math};
 
 use super::{
     adam::Adam,
     checkpoint::Checkpoint,
-    crew::Crew,
     dataset::Trajectory,
     evolve, first,
     gradient::gradient,
     imitate,
     net::Net,
     plan::Plan,
-    roll_outs::{Rolled, What},
     through,
     ways::{Imitate, Way},
 };
 use crate::{
     error::{Error, Result},
+    flight::Start,
     model::ModelFile,
-    world::World,
+    seeds::{Purpose, generator},
+    swarm::networks::Draft,
+    world::{SwarmOf, World},
 };
 
 /// How good a network is, on flights that it was not trained on.
@@ -59,14 +61,8 @@ pub trait Watcher: Sync {
     /// Within an epoch: this share of it is done.
     fn share(&self, _share: f64) {}
     /// A new best network. It is complete and can be flown.
-    ///
-    /// # Errors
-    /// Whatever hinders keeping it.
     fn best(&self, model: &ModelFile) -> Result;
     /// The state after an epoch, to go on from.
-    ///
-    /// # Errors
-    /// Whatever hinders keeping it.
     fn checkpoint(&self, checkpoint: &Checkpoint) -> Result;
 }
 
@@ -81,8 +77,6 @@ pub struct Train<'a, W: World, K> {
     pub resume: Option<Checkpoint>,
     /// Who watches.
     pub watcher: &'a K,
-    /// Who flies for it; nobody, and everything is flown here.
-    pub crew: Option<&'a Crew>,
     /// Set to end after the epoch under way.
     pub stop: &'a AtomicBool,
 }
@@ -96,23 +90,28 @@ struct Data {
 
 impl<W: World, K: Watcher> Train<'_, W, K> {
     /// Trains.
-    ///
-    /// # Errors
-    /// Training that diverges, Ctrl-C, files that cannot be written.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Plan { name, recipe, .. } = self.plan;
         let mut state = self.resume.clone().unwrap_or_else(|| self.begin());
         let mut data = Data::default();
-        if let Way::Imitate(_) = &recipe.way {
+        if let Way::Imitate(imitate) = &recipe.way {
             for (epoch, weights) in &state.flown {
-                data.flights.push_back(self.trajectories(*epoch, weights)?);
+                data.flights.push_back(self.trajectories(imitate, *epoch, weights)?);
                 data.flown.push_back((*epoch, weights.clone()));
             }
         }
         for epoch in state.epoch..recipe.epochs {
             let loss = match &recipe.way {
                 Way::Imitate(imitate) => self.imitate(imitate, epoch, &mut state, &mut data)?,
-                _ => self.step(epoch, &mut state)?,
+                Way::Through(through) => {
+                    let draw = |random: &mut _| recipe.draw(through.mixed, random);
+                    self.steps(epoch, &mut state, |draft, number, into| {
+                        through::gradient::<W>(draft, through, &draw, name.seed, number, into)
+                    })?
+                }
+                Way::Evolve(evolve) => self.steps(epoch, &mut state, |draft, number, into| {
+                    evolve::gradient(recipe, evolve, draft, name.seed, number, into)
+                })?,
             };
             state.epoch = epoch + 1;
             let validates = state.epoch.is_multiple_of(recipe.validate_every) || state.epoch == recipe.epochs;
@@ -149,8 +148,10 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     /// The expert's mean total over the validation flights, where there is one.
     fn expert(&self) -> Result<Option<f64>> {
         let recipe = &self.plan.recipe;
-        let there = recipe.world.expert(&recipe.settings.task).is_some();
-        there.then(|| self.mean_total(What::Expert, &[])).transpose()
+        let task = &recipe.settings.task;
+        let missing = || Error::Failed("a validation flight has no expert".into());
+        let expert = |start: &Start<W>| start.world.expert(task).ok_or_else(missing);
+        recipe.world.expert(task).is_some().then(|| self.mean_total(&expert)).transpose()
     }
 
     fn begin(&self) -> Checkpoint {
@@ -176,7 +177,7 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     ) -> Result<f32> {
         let Plan { name, recipe, size } = self.plan;
         if epoch == 0 || imitate.refresh > 0 {
-            data.flights.push_back(self.trajectories(epoch, &state.weights)?);
+            data.flights.push_back(self.trajectories(imitate, epoch, &state.weights)?);
             data.flown.push_back((epoch, state.weights.clone()));
         }
         let flights = |data: &Data| data.flights.iter().map(Vec::len).sum::<usize>();
@@ -201,7 +202,14 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
     }
 
     /// The steps of an epoch through the simulator, or of evolution. Returns their mean loss.
-    fn step(&self, epoch: usize, state: &mut Checkpoint) -> Result<f32> {
+    ///
+    /// `gradient` writes the gradient of a step, given by its number in the whole training, and returns its loss.
+    fn steps(
+        &self,
+        epoch: usize,
+        state: &mut Checkpoint,
+        gradient: impl Fn(&Draft<'_, W::Task>, u64, &mut [f32]) -> Result<f32>,
+    ) -> Result<f32> {
         let Plan { name, recipe, size } = self.plan;
         let unseen = recipe.world.derivative().map_or(0..0, |derivative| derivative.unseen());
         let mut step = vec![0.0; state.weights.len()];
@@ -209,14 +217,8 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         for index in 0..recipe.steps {
             let number = epoch * recipe.steps + index;
             let progress = number as f32 / (recipe.epochs * recipe.steps) as f32;
-            let number = number as u64;
-            loss += match (&recipe.way, self.fly(What::Step(number), &state.weights)?) {
-                (Way::Through(way), Rolled::Slopes(flights)) => through::mean(&flights, way, &mut step),
-                (Way::Evolve(way), Rolled::Costs(costs)) => {
-                    evolve::gradient(way, name.seed, number, &costs, &mut step)
-                }
-                _ => return Err(otherwise()),
-            } / recipe.steps as f32;
+            let draft = self.plan.draft(&state.weights);
+            loss += gradient(&draft, number as u64, &mut step)? / recipe.steps as f32;
             if matches!(recipe.way, Way::Through(_)) {
                 for range in first::rows(size, &unseen) {
                     step[range].fill(0.0);
@@ -229,33 +231,30 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         Ok(loss)
     }
 
-    /// The flights of an epoch that imitates.
-    fn trajectories(&self, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
-        match self.fly(What::Epoch(epoch as u64), weights)? {
-            Rolled::Trajectories(flights) => Ok(flights),
-            _ => Err(otherwise()),
-        }
+    /// Flights that an epoch of imitation adds to the data set.
+    fn trajectories(&self, imitate: &Imitate, epoch: usize, weights: &[f32]) -> Result<Vec<Trajectory>> {
+        let Plan { name, recipe, .. } = self.plan;
+        imitate::flights(recipe, imitate, &self.plan.draft(weights), name.seed, epoch)
     }
 
     /// Mean total score over the validation flights, offline.
     fn validate(&self, weights: &[f32]) -> Result<f64> {
-        self.mean_total(What::Validation, weights)
+        let draft = self.plan.draft(weights);
+        self.mean_total(&|start| draft.typed::<W::Shapes>(&start.states))
     }
 
-    /// Mean total score of somebody over the validation flights.
-    fn mean_total(&self, what: What, weights: &[f32]) -> Result<f64> {
-        match self.fly(what, weights)? {
-            Rolled::Costs(totals) => Ok(totals.iter().sum::<f64>() / totals.len() as f64),
-            _ => Err(otherwise()),
-        }
-    }
-
-    /// Flies, here or elsewhere: results are in the order of flights, so that whatever is made of them has the same bits.
-    fn fly(&self, what: What, weights: &[f32]) -> Result<Rolled> {
-        match self.crew {
-            None => self.plan.roll_out(what, weights, 0..self.plan.count(what)),
-            Some(crew) => crew.fly(self.plan, what, weights),
-        }
+    /// Mean total score of a controller over the validation flights.
+    fn mean_total<'s>(&self, make: &(dyn Fn(&Start<W>) -> Result<SwarmOf<'s, W>> + Sync)) -> Result<f64> {
+        let Plan { name, recipe, .. } = self.plan;
+        let totals = (0..recipe.validations)
+            .into_par_iter()
+            .map(|index| {
+                let mut random = generator(name.seed, Purpose::Validation, index as u64);
+                let start = Start::draw(&recipe.world, &recipe.condition, &mut random)?;
+                Ok(start.fly_alone(&recipe.settings.task, make(&start)?.as_mut())?.total())
+            })
+            .collect::<Result<Vec<f64>>>()?;
+        Ok(totals.iter().sum::<f64>() / totals.len() as f64)
     }
 
     fn export(&self, weights: &[f32]) -> Result<ModelFile> {
@@ -265,8 +264,4 @@ impl<W: World, K: Watcher> Train<'_, W, K> {
         let tidy: Vec<f32> = weights.iter().map(|&w| math::flush(w)).collect();
         ModelFile::new(self.out, &recipe.header(*size, rule), &tidy)
     }
-}
-
-fn otherwise() -> Error {
-    Error::Failed("flights came to something else than was asked for".into())
 }

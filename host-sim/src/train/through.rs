@@ -9,11 +9,8 @@
 //!
 //! Flights of a step are summed in order, so the bits are the same at any number of threads. One layer: its taps hold features only.
 
-use std::ops::Range;
-
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use wdgnn_core::{
     activation::Activation,
     task::{Numbers as _, State},
@@ -24,7 +21,6 @@ use super::{
     gradient::{echo_back, weight},
     lanes::Width,
     net::{Net, Sums},
-    numbers,
     ways::Through,
 };
 use crate::{
@@ -80,21 +76,14 @@ impl<W: World> Observer<W> for Flown<W> {
     }
 }
 
-/// What one flight says about the network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Slope {
-    /// The gradient of its loss.
-    #[serde(with = "numbers")]
-    pub gradient: Vec<f32>,
-    /// Its loss.
-    pub loss: f32,
+/// Loss of one flight and its gradient.
+struct Slope {
+    gradient: Vec<f32>,
+    loss: f32,
 }
 
 /// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
 /// in which world.
-///
-/// # Errors
-/// Conditions that cannot be, worlds that have no derivative.
 pub fn gradient<W: World>(
     draft: &Draft<'_, W::Task>,
     through: &Through,
@@ -103,24 +92,8 @@ pub fn gradient<W: World>(
     step: u64,
     gradient: &mut [f32],
 ) -> Result<f32> {
-    let all = flights(draft, through, draw, seed, step, 0..through.flights)?;
-    Ok(mean(&all, through, gradient))
-}
-
-/// Some of a step's flights, by their numbers.
-///
-/// # Errors
-/// As [`gradient`].
-pub fn flights<W: World>(
-    draft: &Draft<'_, W::Task>,
-    through: &Through,
-    draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Condition) + Sync),
-    seed: u64,
-    step: u64,
-    which: Range<usize>,
-) -> Result<Vec<Slope>> {
     let net = Net::new(draft.size, Activation::Tanh, draft.numbers);
-    which
+    let flights: Vec<Slope> = (0..through.flights)
         .into_par_iter()
         .map(|flight| {
             let mut random = generator(seed, Purpose::Training, (step << 32) + flight as u64);
@@ -129,11 +102,12 @@ pub fn flights<W: World>(
             let start = Start::draw(&world, &condition, &mut random)?;
             one(&start, draft, &net, through)
         })
-        .collect()
+        .collect::<Result<_>>()?;
+    Ok(mean(&flights, through, gradient))
 }
 
-/// Writes the mean gradient over all of a step's flights to `gradient` and returns their mean loss.
-pub fn mean(flights: &[Slope], through: &Through, gradient: &mut [f32]) -> f32 {
+/// Writes the mean gradient of flights to `gradient` and returns their mean loss.
+fn mean(flights: &[Slope], through: &Through, gradient: &mut [f32]) -> f32 {
     gradient.fill(0.0);
     let share = 1.0 / through.flights as f32;
     let mut loss = 0.0;

@@ -63,7 +63,6 @@ pub enum Way {
 impl Imitate {
     /// Data-set aggregation over mixed conditions, for commands up to `limit`: beyond it a robot cannot tell the difference, and from
     /// half of it on an error counts linearly.
-    #[must_use]
     pub fn aggregation(limit: f32) -> Self {
         let loss = Loss { clamp: Some(limit), huber: limit / 2.0 };
         Self { flights: 400, refresh: 20, mixed: true, samples: Some(2048), loss }

@@ -26,7 +26,6 @@ pub struct Jump {
 
 impl Jump {
     /// As it is typed.
-    #[must_use]
     pub fn words(&self) -> String {
         format!("{}@{}:{}", self.moment.robot, self.moment.tick, self.ticks)
     }
@@ -73,7 +72,6 @@ pub struct Clocks {
 
 impl Clocks {
     /// The clocks of swarm number `swarm`, each ahead by so many ticks.
-    #[must_use]
     pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: Timing) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
             .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
@@ -108,7 +106,6 @@ impl Clocks {
     }
 
     /// Whether robots set their clocks by what they hear.
-    #[must_use]
     pub fn are_set(&self) -> bool {
         !self.kept.is_empty()
     }

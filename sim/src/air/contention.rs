@@ -31,7 +31,6 @@ pub struct Contention {
 
 impl Contention {
     /// The air of swarm number `swarm`, whose ticks take so many seconds.
-    #[must_use]
     pub fn new(radio: Radio, period: f32, seed: u64, swarm: u64) -> Self {
         let random = generator(seed, Purpose::Contention, swarm);
         Self { radio, period: 1.0e6 * f64::from(period), random, sending: Vec::new() }
@@ -68,7 +67,6 @@ impl Contention {
     }
 
     /// Whether a robot's frame number `index` is lost at a receiver, because somebody else in its range spoke meanwhile, or itself.
-    #[must_use]
     pub fn collides(&self, links: &Links, receiver: usize, sender: usize, index: usize) -> bool {
         let Some([from, to]) = self.sending[sender].get(index) else { return false };
         let around = links.of(receiver).iter().map(|other| *other as usize).chain([receiver]);

@@ -26,7 +26,6 @@ pub struct Crossing {
 
 impl Crossing {
     /// The air of swarm number `swarm`.
-    #[must_use]
     pub fn new(faults: &Faults, swarm: u64) -> Self {
         let random = generator(faults.seed, Purpose::Interference, swarm);
         Self { swarm, sides: Vec::new(), noise: Channels::default(), random, deaf: false }
@@ -42,13 +41,11 @@ impl Crossing {
     }
 
     /// Whether nobody hears anything in this tick.
-    #[must_use]
     pub fn deaf(&self) -> bool {
         self.deaf
     }
 
     /// Whether the air carries from one robot to another at this tick.
-    #[must_use]
     pub fn carries(&self, faults: &Faults, tick: u32, from: usize, to: usize) -> bool {
         let events = &faults.events;
         let apart = faults.partition.as_ref().is_some_and(|ticks| ticks.contains(&tick))

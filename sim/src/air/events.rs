@@ -76,13 +76,11 @@ impl Events {
     }
 
     /// Whether `robot` is out of radio contact at `tick`.
-    #[must_use]
     pub fn silent(&self, robot: usize, tick: u32) -> bool {
         self.drops.iter().any(|span| span.robot == robot && (span.from..span.to).contains(&tick))
     }
 
     /// The largest robot that anything is done to.
-    #[must_use]
     pub fn largest(&self) -> Option<usize> {
         let moments =
             self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.robot);
@@ -90,7 +88,6 @@ impl Events {
     }
 
     /// The last tick at which anything begins.
-    #[must_use]
     pub fn latest(&self) -> Option<u32> {
         let moments =
             self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.tick);

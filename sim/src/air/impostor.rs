@@ -32,7 +32,6 @@ pub struct Impostor {
 
 impl Impostor {
     /// The one of swarm number `swarm`, if there is one.
-    #[must_use]
     pub fn new(faults: &Faults, layout: &Layout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
         let (spoof, sybil, beside) = (faults.spoof, faults.sybil, faults.sybil_at);
@@ -49,7 +48,6 @@ impl Impostor {
     }
 
     /// Who it is.
-    #[must_use]
     pub fn robot(&self) -> usize {
         self.robot
     }
@@ -102,7 +100,6 @@ impl Impostor {
 }
 
 /// Who speaks in others' names in swarm number `swarm`, if anybody does.
-#[must_use]
 pub fn impostor(faults: &Faults, swarm: u64, robots: usize) -> Option<usize> {
     let any = robots > 0 && (faults.spoof.is_some() || faults.sybil > 0);
     any.then(|| generator(faults.seed, Purpose::Impostors, swarm).random_range(0..robots))

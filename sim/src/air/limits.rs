@@ -17,9 +17,6 @@ const MOST_FORGED: f64 = 10_000.0;
 
 impl Faults {
     /// Checks that all of it can be, with so many robots in a flight of so many ticks.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
     pub fn check(&self, robots: usize, ticks: u32) -> Result {
         self.check_numbers()?;
         let jumping = self.clocks.jumps.iter().map(|jump| jump.moment.robot).max();
@@ -71,9 +68,6 @@ impl Faults {
     }
 
     /// Checks that a profile has room for it, with so many robots.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] naming the option that cannot be.
     pub fn check_profile(&self, profile: Profile, robots: usize) -> Result {
         if self.collisions && profile.radio().is_none() {
             return Err(Error::usage(

@@ -16,7 +16,6 @@ pub struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// One in which these frames are heard.
-    #[must_use]
     pub fn hearing(frames: &'a [Frame]) -> Self {
         Self { said: Vec::new(), heard: frames.iter() }
     }

@@ -123,28 +123,22 @@ impl<'a, T: Flown> Medium<'a, T> {
     }
 
     /// Whether a robot tells where it is.
-    #[must_use]
     pub fn truthful(&self, robot: usize) -> bool {
         let lies = self.faults.liars.is_some_and(|liars| matches!(liars.about, About::State));
         !(lies && self.liars[robot])
     }
 
     /// Whether the air carries from one robot to another at this tick.
-    #[must_use]
     pub fn carries(&self, tick: u32, from: usize, to: usize) -> bool {
         self.crossing.carries(&self.faults, tick, from, to)
     }
 
     /// Whose frame this is.
-    #[must_use]
     pub fn speaker(&self, frame: &[u8]) -> Option<usize> {
         Some(self.voice.identity()(frame)?.sender.into())
     }
 
     /// Changes what a liar said at its tick `now`.
-    ///
-    /// # Errors
-    /// When robots have another key.
     pub fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         self.voice.lie(robot, now, frames)
     }
@@ -216,7 +210,6 @@ impl<'a, T: Flown> Medium<'a, T> {
 
 /// The robots of swarm number `swarm` that lie or are at fault, are taken out, out of contact or late: what they do themselves does not
 /// count.
-#[must_use]
 pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     let mut odd = liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY));
     let lots = [
@@ -239,7 +232,6 @@ pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
 }
 
 /// Who joins in flight.
-#[must_use]
 pub fn late(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(faults.join.map(|join| join.share), faults.seed, Purpose::Joins, swarm, robots)
 }

@@ -38,7 +38,6 @@ const FAILURES: [(&str, Failure); 3] =
 
 impl MotorFault {
     /// As it is typed.
-    #[must_use]
     pub fn words(&self) -> String {
         let name = FAILURES.iter().find(|(_, failure)| *failure == self.failure).map_or("", |(name, _)| name);
         let from = if self.tick == 0 { String::new() } else { format!("@{}", self.tick) };
@@ -72,7 +71,6 @@ pub struct DriveFaults {
 
 impl DriveFaults {
     /// Whose motors fail, in swarm number `swarm`.
-    #[must_use]
     pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
         shares::of(self.motor.map(|fault| fault.share), seed, Purpose::Motors, swarm, robots)
     }
@@ -90,7 +88,6 @@ pub struct Motors {
 
 impl Motors {
     /// The motors of so many robots of swarm number `swarm`, some of which are turned.
-    #[must_use]
     pub fn new(
         faults: &DriveFaults,
         heading: Option<HeadingError>,
@@ -107,7 +104,6 @@ impl Motors {
     }
 
     /// Whether a robot can steer at a tick: its motors do something of what it says.
-    #[must_use]
     pub fn steers(&self, tick: u32, robot: usize) -> bool {
         let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
         !(self.failing[robot] && self.faults.motor.is_some_and(fails))

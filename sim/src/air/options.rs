@@ -219,7 +219,6 @@ pub struct Liars {
 
 impl Liars {
     /// As they are typed.
-    #[must_use]
     pub fn words(&self) -> String {
         let speed = if let About::Velocity(speed) = self.about { format!("@{speed}") } else { String::new() };
         format!("{}:{}{speed}", self.about.name(), self.share)

@@ -28,7 +28,6 @@ impl<E: Ear> Replaying<E> {
     }
 
     /// How many recorded frames were played.
-    #[must_use]
     pub fn played_frames(&self) -> u64 {
         self.played
     }

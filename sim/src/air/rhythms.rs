@@ -54,7 +54,6 @@ pub struct Making {
 }
 
 /// When ticks and exchanges are, where nobody keeps slots.
-#[must_use]
 pub fn timing(period: f32, interval: u32) -> Timing {
     let (period, interval) = ((f64::from(period) * 1.0e6).round() as u32, interval.max(1));
     let slots = (u32::from(MOST_SLOTS) / interval).max(1);
@@ -63,7 +62,6 @@ pub fn timing(period: f32, interval: u32) -> Timing {
 
 impl Kept {
     /// A robot's clock at the beginning of a flight.
-    #[must_use]
     pub fn new(making: Making) -> Self {
         let Making { timing, robot, first, rate, chance } = making;
         let rhythm = Rhythm::new(timing, robot as NodeId, START, chance).from_tick(first);
@@ -73,7 +71,6 @@ impl Kept {
     }
 
     /// Returns by how many microseconds the last tick began before the world's tick.
-    #[must_use]
     pub fn early(&self) -> u32 {
         self.early
     }
@@ -123,7 +120,6 @@ impl Kept {
     }
 
     /// The tick that it is in.
-    #[must_use]
     pub fn tick(&self) -> u32 {
         self.tick
     }

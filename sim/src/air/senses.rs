@@ -42,7 +42,6 @@ pub struct SensorFault {
 
 impl SensorFault {
     /// As it is typed.
-    #[must_use]
     pub fn words(&self) -> String {
         format!("{}:{}@{}", if self.lost { "lost" } else { "frozen" }, self.share, self.tick)
     }
@@ -80,7 +79,6 @@ pub struct SenseFaults {
 
 impl SenseFaults {
     /// Whose sensor stops, in swarm number `swarm`.
-    #[must_use]
     pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
         shares::of(self.sensor.map(|fault| fault.share), seed, Purpose::Sensors, swarm, robots)
     }
@@ -102,7 +100,6 @@ pub struct Senses<S> {
 
 impl<S: State> Senses<S> {
     /// The sensors of so many robots of swarm number `swarm`.
-    #[must_use]
     pub fn new(faults: &SenseFaults, seed: u64, layout: Layout, swarm: u64, robots: usize) -> Self {
         let streams =
             |purpose| (0..robots as u64).map(move |robot| generator(seed, purpose, swarm << 32 | robot));

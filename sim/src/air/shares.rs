@@ -6,20 +6,17 @@ use rand_chacha::ChaCha8Rng;
 use crate::seeds::{Purpose, generator};
 
 /// A share between 0 and 1, if this is one.
-#[must_use]
 pub fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|share| (0.0..=1.0).contains(share))
 }
 
 /// A share and a tick: `0.2@100`.
-#[must_use]
 pub fn share_at(text: &str) -> Option<(f64, u32)> {
     let (part, tick) = text.split_once('@')?;
     Some((share(part)?, tick.parse().ok()?))
 }
 
 /// Draws a share of a swarm by lot.
-#[must_use]
 pub fn draw(share: f64, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
     let count = (share * robots as f64).round() as usize;
     let mut drawn: Vec<bool> = (0..robots).map(|robot| robot < count).collect();
@@ -28,7 +25,6 @@ pub fn draw(share: f64, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
 }
 
 /// Draws a share of swarm number `swarm` by the lot of `purpose`; nobody where there is no share.
-#[must_use]
 pub fn of(share: Option<f64>, seed: u64, purpose: Purpose, swarm: u64, robots: usize) -> Vec<bool> {
     draw(share.unwrap_or(0.0), robots, &mut generator(seed, purpose, swarm))
 }

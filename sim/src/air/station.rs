@@ -24,7 +24,6 @@ static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
 });
 
 /// What a simulated operator tells the robot with this name: the keys by which others prove their names to it.
-#[must_use]
 pub fn roster(name: NodeId) -> &'static [Key] {
     ROSTERS.get(usize::from(name)).map_or(&[], Vec::as_slice)
 }
@@ -56,7 +55,6 @@ pub struct Station {
 
 impl Station {
     /// The station of a swarm of so many robots whose tags have so many bytes, if its key is to change.
-    #[must_use]
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
         let speaks = faults.rekey.clone()?;
         let staying = || (0..robots).filter(|robot| !faults.expelled.contains(robot));

@@ -19,7 +19,6 @@ pub struct HeadingError {
 
 impl HeadingError {
     /// As it is typed.
-    #[must_use]
     pub fn words(&self) -> String {
         format!("{}:{}", self.degrees, self.share)
     }
@@ -43,7 +42,6 @@ impl FromStr for HeadingError {
 pub type Turn = Option<[f32; 2]>;
 
 /// The turn of every robot of swarm number `swarm`: one way or the other, by lot.
-#[must_use]
 pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Turn> {
     let turned = turned(error, seed, swarm, robots);
     let degrees = error.map_or(0.0, |error| error.degrees);
@@ -58,7 +56,6 @@ pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) 
 }
 
 /// Who is turned.
-#[must_use]
 pub fn turned(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
 }

@@ -63,9 +63,6 @@ pub trait Voice: Send {
     fn teach(&mut self, robot: usize, lie: Lie);
 
     /// Opens the frames that a robot said at its tick `now`, changes them and seals them again, if it is a liar.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when robots have another key.
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
 }
 

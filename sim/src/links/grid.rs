@@ -171,7 +171,6 @@ pub fn square_of(distance: f32) -> f32 {
 }
 
 /// The squared distance between two places.
-#[must_use]
 #[inline]
 pub fn squared(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     let [dx, dy, dz] = [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
@@ -179,7 +178,6 @@ pub fn squared(a: &[f32; 3], b: &[f32; 3]) -> f32 {
 }
 
 /// Distance between two places in metres.
-#[must_use]
 pub fn distance(a: &[f32; 3], b: &[f32; 3]) -> f32 {
     libm::sqrtf(squared(a, b))
 }

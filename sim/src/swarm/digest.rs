@@ -48,7 +48,6 @@ impl FlightDigest {
     }
 
     /// The digest as 16 hexadecimal digits.
-    #[must_use]
     pub fn finish(self) -> String {
         format!("{:016x}", self.digest.finalize())
     }

@@ -19,7 +19,6 @@ pub struct Handicapped<'a, T: Flown> {
 
 impl<'a, T: Flown> Handicapped<'a, T> {
     /// So many robots of swarm number `swarm`, with the senses and motors that these faults leave them.
-    #[must_use]
     pub fn new(
         inner: Box<dyn Swarm<T> + 'a>,
         faults: &Faults,

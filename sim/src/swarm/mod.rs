@@ -45,15 +45,9 @@ pub trait Robots<T: Task>: Send {
     fn kill(&mut self, robot: usize);
 
     /// Switches a robot off and on again. It comes back with what it has stored.
-    ///
-    /// # Errors
-    /// When it does not come back.
     fn reboot(&mut self, robot: usize) -> Result;
 
     /// Takes a robot's power while half of what it stores is written, and gives it back.
-    ///
-    /// # Errors
-    /// When it does not come back.
     fn brown_out(&mut self, robot: usize) -> Result;
 
     /// Who was lost without being asked to, each with a sentence that says how, since this was last asked.
@@ -94,7 +88,6 @@ impl<S> Waking<S> {
 }
 
 /// What is left of a record of which half was written when the power went: the rest is erased.
-#[must_use]
 pub fn torn(record: &[u8]) -> Vec<u8> {
     let written = record.len() / 2;
     record.iter().enumerate().map(|(place, byte)| if place < written { *byte } else { 0xff }).collect()

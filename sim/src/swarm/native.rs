@@ -47,7 +47,6 @@ where
 {
     /// Robots by one blueprint each, with the swarm's key, which can change in flight and by which names have to be proven if these
     /// faults say so.
-    #[must_use]
     pub fn new(blueprints: Vec<Blueprint<M, T>>, key: &Key, faults: &Faults) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
         let mut all =
@@ -123,7 +122,6 @@ where
 }
 
 /// How many robots a swarm has, as its robots are told; 0, which is everybody, where that is more than addresses.
-#[must_use]
 pub fn roster(robots: usize) -> NodeId {
     NodeId::try_from(robots).unwrap_or(0)
 }
@@ -146,7 +144,6 @@ where
     const BUFFER_BYTES: usize = <Node<M, T, NEIGHBOURS>>::FRAME_BYTES + TAG_BYTES + 1;
 
     /// Starts a robot as the firmware does.
-    #[must_use]
     pub fn start(blueprint: &Blueprint<M, T>, id: NodeId, codec: C, mut body: Body) -> Self {
         let mut node = blueprint.node(id, T::State::zero(), codec);
         body.resume(&mut node, &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES]);
@@ -154,7 +151,6 @@ where
     }
 
     /// What it thinks of others.
-    #[must_use]
     pub fn thoughts(&self) -> Thoughts {
         let Self { node, verdict, .. } = self;
         let known = node.neighbours().map(|other| Acquaintance {

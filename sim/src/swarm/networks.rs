@@ -60,18 +60,12 @@ pub struct Network<'a, T: Flown> {
 
 impl<'a, T: Flown> Network<'a, T> {
     /// A network as its weight file says, learning in flight robot by robot.
-    ///
-    /// # Errors
-    /// [`Error::Model`] when it is for another task.
     pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
         let rule = model.weights().header.learning;
         Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile, other: None })
     }
 
     /// A swarm by the fast path, from its start. Small radios carry the network that robots carry; others fly on `exact`.
-    ///
-    /// # Errors
-    /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         if self.profile == Profile::Exact {
             return S::visit(self.size(), MakeExact { network: *self, start })?;
@@ -83,9 +77,6 @@ impl<'a, T: Flown> Network<'a, T> {
     }
 
     /// A swarm of robots in this process that speak in sealed bytes.
-    ///
-    /// # Errors
-    /// As [`Network::typed`].
     pub fn on_air(&self, air: &Air<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let make = self.put_on_air(Some(air.faults.trust), air, None, robots)?;
@@ -93,9 +84,6 @@ impl<'a, T: Flown> Network<'a, T> {
     }
 
     /// A swarm of more robots than there are addresses, on `exact`, unsealed, through an air that harms nothing.
-    ///
-    /// # Errors
-    /// [`Error::Model`] or [`Error::Usage`] when the model does not fit.
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let blueprint = self.blueprint::<T::Shape>(None)?;
@@ -106,9 +94,6 @@ impl<'a, T: Flown> Network<'a, T> {
     }
 
     /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
-    ///
-    /// # Errors
-    /// As [`Network::typed`].
     pub fn native(&self, air: &Air<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let make = self.put_on_air(sealed.then_some(Trust::Robust), air, None, robots)?;
@@ -117,9 +102,6 @@ impl<'a, T: Flown> Network<'a, T> {
 
     /// A swarm of `count` robots of which those from number `first` on are there already, emulated ones for instance, which carry this
     /// network; those before it are in this process.
-    ///
-    /// # Errors
-    /// As [`Network::typed`].
     pub fn elsewhere(
         &self,
         air: &Air<'_>,
@@ -133,9 +115,6 @@ impl<'a, T: Flown> Network<'a, T> {
     }
 
     /// Checks that networks of these dimensions can be flown on a profile.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when there is no such shape, or when its frames are too long.
     pub fn check_shape<S: Shapes<T>>(size: Dimensions, profile: Profile) -> Result {
         if profile == Profile::Exact {
             return if S::all().contains(&size) { Ok(()) } else { S::visit(size, Nothing) };
@@ -199,9 +178,6 @@ impl<'a, T: Flown> Network<'a, T> {
 }
 
 /// The task with the settings of a weight file.
-///
-/// # Errors
-/// [`Error::Model`] when it is for another task.
 pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
     let weights = model.weights();
     let settings = weights.expect_task(T::NUMBER).map_err(|source| model.unusable(source))?;
@@ -356,9 +332,6 @@ pub struct Draft<'a, T> {
 impl<'a, T: Flown> Draft<'a, T> {
     /// A swarm by the fast path that learns nothing in flight. Exchanges are in full precision: half precision is noise far below
     /// what a network can tell.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] when there is no such shape.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         struct Make<'a, 'b, T: Flown>(Draft<'a, T>, &'b [T::State]);
         impl<'a, T: Flown> Visitor<T> for Make<'a, '_, T> {

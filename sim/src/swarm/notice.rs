@@ -20,7 +20,6 @@ pub struct Notices {
 
 impl Notices {
     /// Of so many robots, which know nothing of each other.
-    #[must_use]
     pub fn new(robots: usize) -> Self {
         Self { robots, heard: vec![None; robots * robots] }
     }
@@ -35,7 +34,6 @@ impl Notices {
     }
 
     /// Whether a listener has had word of a speaker in time, at this tick. At the start everybody is told at once, or not in time.
-    #[must_use]
     pub fn in_time(&self, listener: usize, speaker: usize, tick: u32) -> bool {
         let heard = self.place(listener, speaker).and_then(|place| *self.heard.get(place)?);
         heard.is_some_and(|(last, first)| {

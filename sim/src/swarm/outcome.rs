@@ -18,14 +18,12 @@ pub struct Outcome {
 
 impl Outcome {
     /// What a robot of this process reports.
-    #[must_use]
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
         Self { counts: emulation::Outcome::new(report), command, wide }
     }
 
     /// Its command as its task has it.
-    #[must_use]
     pub fn output<T: Flown>(&self) -> T::Output {
         let mut output = T::nothing();
         output.as_mut().iter_mut().zip(&self.command).for_each(|(to, from)| *to = *from);

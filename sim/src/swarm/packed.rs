@@ -53,7 +53,6 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
 {
     /// A swarm of one model at its start.
-    #[must_use]
     pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
         let kind = kind(blueprint);
         let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();

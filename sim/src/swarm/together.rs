@@ -17,7 +17,6 @@ pub struct Together<'a, T: Flown> {
 
 impl<'a, T: Flown> Together<'a, T> {
     /// From robot number `first` on, the `others` in place of these. Both are numbered as in the whole swarm.
-    #[must_use]
     pub fn new(
         mut these: Box<dyn Robots<T> + 'a>,
         others: Box<dyn Robots<T> + 'a>,

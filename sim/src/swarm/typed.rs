@@ -63,7 +63,6 @@ where
     P: LinkCodec,
 {
     /// A swarm of one model at its start.
-    #[must_use]
     pub fn new(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> Self {
         let nodes = (0..).zip(start).map(|(id, state)| blueprint.node(id, *state, P::default())).collect();
         Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }

@@ -30,9 +30,6 @@ impl Condition {
     pub const PAPER: Self = Self { robots: 50, radius: 2.0, speed: 3.0, ticks: 200 };
 
     /// Checks what a user asked for.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] with the option to change.
     pub fn check(&self) -> Result {
         if self.robots == 0 || self.robots > MOST_ROBOTS {
             return Err(Error::usage(format!(

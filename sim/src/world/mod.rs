@@ -59,9 +59,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     fn task() -> Self::Task;
 
     /// The network that comes with it.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where there is none.
     fn model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
             "no network comes with this task: train one with `train --task {}`, and give it with --model",
@@ -70,9 +67,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// Another network of the same task, that robots of another swarm might fly.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where there is none.
     fn other_model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
             "there is no other model of --task {}: leave --other-model out",
@@ -81,9 +75,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// The start of a flight: every robot's state.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Usage`] when there is no such start.
     fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
 
     /// Where a robot is, in metres; in the plane the third number is zero.
@@ -122,13 +113,11 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// Whom networks are held against.
-    #[must_use]
     fn rivals() -> Vec<Rival<Self>> {
         Vec::new()
     }
 
     /// How a centre that sees the whole swarm would have its robots learn in flight.
-    #[must_use]
     fn centre() -> Option<Centre<Self::Task>> {
         None
     }
@@ -139,7 +128,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// What a network is trained with, by a recipe; none where it makes no sense.
-    #[must_use]
     fn settings(recipe: RecipeName) -> Option<Settings<Self::Task>> {
         (recipe != RecipeName::Paper).then(|| Settings {
             task: Self::task(),

@@ -88,7 +88,6 @@ fn encrypt(key: &Key, block: &mut [u8; 16]) -> bool {
 
 impl ChipAes {
     /// The chip with a key.
-    #[must_use]
     pub fn new(key: &Key) -> Self {
         let [example, mut block, encrypted] = EXAMPLE;
         if !encrypt(&example, &mut block) || block != encrypted {

@@ -37,7 +37,6 @@ pub struct Gateway<W> {
 
 impl<W: Wiring> Nrf52<W> {
     /// Starts the board as a gateway, and says what it is.
-    #[must_use]
     pub fn gateway() -> (Gateway<W>, Hello) {
         // There is no key in it that could be read.
         let reasons = start::start::<W>(true);

@@ -54,7 +54,6 @@ pub struct Part {
 
 impl Part {
     /// From `position` to its centre; nowhere if there is nothing.
-    #[must_use]
     pub fn way(&self, position: [f32; 2]) -> [f32; 2] {
         if self.mass <= 0.0 {
             return [0.0; 2];
@@ -65,7 +64,6 @@ impl Part {
 
 impl Field {
     /// A field at random.
-    #[must_use]
     pub fn draw(random: &mut ChaCha8Rng) -> Self {
         let heap = |_| Heap {
             centre: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
@@ -79,7 +77,6 @@ impl Field {
     }
 
     /// Looks at all of it.
-    #[must_use]
     pub fn look(&self, tick: u32) -> Look {
         let step = SIDE_METRES / f32::from(PLACES);
         let heaps: Vec<([f32; 2], f32, f32)> =
@@ -97,7 +94,6 @@ impl Field {
     }
 
     /// The heaps, to be drawn.
-    #[must_use]
     pub fn spots(&self, tick: u32) -> Vec<Spot> {
         let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
         self.heaps.iter().map(spot).collect()
@@ -110,13 +106,11 @@ pub struct Look(Vec<([f32; 2], f64)>);
 
 impl Look {
     /// How much there is in all.
-    #[must_use]
     pub fn mass(&self) -> f64 {
         self.0.iter().map(|(_, mass)| mass).sum()
     }
 
     /// The mean squared distance from what there is to the nearest robot.
-    #[must_use]
     pub fn cost(&self, robots: &[[f32; 2]]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for &(place, mass) in &self.0 {
@@ -128,7 +122,6 @@ impl Look {
     }
 
     /// What is nearest to each robot, of what is within its reach.
-    #[must_use]
     pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
         let mut parts = vec![Part::default(); robots.len()];
         for &(place, mass) in &self.0 {

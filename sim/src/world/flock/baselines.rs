@@ -59,7 +59,6 @@ pub struct Hearsay<const D: usize> {
 
 impl<const D: usize> Hearsay<D> {
     /// Nothing heard yet.
-    #[must_use]
     pub fn new(hops: Option<u32>, period: f32) -> Self {
         Self { hops, period, known: Vec::new() }
     }
@@ -130,7 +129,6 @@ impl<const D: usize> Wishes<D> for Hearsay<D> {
 }
 
 /// Everybody, in the order of the table.
-#[must_use]
 pub fn rivals<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Rival<W>>
 where
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,

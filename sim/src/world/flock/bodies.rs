@@ -79,7 +79,6 @@ fn normals<const D: usize>(random: &mut ChaCha8Rng, deviation: f32) -> [f32; D] 
 
 impl<const D: usize> Bodies<D> {
     /// Draws every robot's own share.
-    #[must_use]
     pub fn new(quirks: Quirks, robots: usize, mut random: ChaCha8Rng) -> Self {
         let each = 0..robots;
         let q = &quirks;
@@ -158,31 +157,26 @@ impl<const D: usize> Bodies<D> {
     }
 
     /// How much of a command's change an actuator makes up in a tick.
-    #[must_use]
     pub fn quickness(&self, period: f32) -> f32 {
         if self.quirks.lag > period { period / self.quirks.lag } else { 1.0 }
     }
 
     /// Ticks between a command and its effect.
-    #[must_use]
     pub fn delay(&self) -> usize {
         self.quirks.delay as usize
     }
 
     /// Share of the speed that is lost in a tick.
-    #[must_use]
     pub fn lost(&self, period: f32) -> f32 {
         self.quirks.drag * period
     }
 
     /// What a robot's actuators make of a command at a tick, once they have: turned in the plane of the first two axes, and scaled.
-    #[must_use]
     pub fn effect(&self, tick: u32, robot: usize, command: &[f32; D]) -> [f32; D] {
         self.turned(tick, robot, command, 1.0)
     }
 
     /// What a gradient of that is a gradient of: turned the other way.
-    #[must_use]
     pub fn effect_back(&self, tick: u32, robot: usize, owed: &[f32; D]) -> [f32; D] {
         self.turned(tick, robot, owed, -1.0)
     }

@@ -3,7 +3,6 @@
 use wdgnn_core::flocking::{Flocking, Motion};
 
 /// The gradient of the whole swarm's variation after the coming tick.
-#[must_use]
 pub fn gradients<const D: usize>(
     task: &Flocking<D>,
     motions: &[Motion<D>],

@@ -25,7 +25,6 @@ pub struct Through<const D: usize> {
 
 impl<const D: usize> Through<D> {
     /// With these bodies.
-    #[must_use]
     pub fn new(bodies: Option<Bodies<D>>) -> Self {
         Self { bodies, acting: Vec::new() }
     }

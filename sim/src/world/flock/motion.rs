@@ -3,7 +3,6 @@
 use wdgnn_core::flocking::Motion;
 
 /// Where a robot is; in the plane its height is zero.
-#[must_use]
 pub fn place<const D: usize>(motion: &Motion<D>) -> [f32; 3] {
     let mut place = [0.0; 3];
     place.iter_mut().zip(motion.position).for_each(|(place, x)| *place = x);
@@ -22,7 +21,6 @@ pub fn step<const D: usize>(motions: &mut [Motion<D>], commands: &[[f32; D]], pe
 }
 
 /// The mean velocity.
-#[must_use]
 pub fn mean_velocity<const D: usize>(motions: &[Motion<D>]) -> [f64; D] {
     mean_of(motions.iter().map(|motion| motion.velocity)).0
 }
@@ -39,7 +37,6 @@ fn mean_of<const D: usize>(velocities: impl Iterator<Item = [f32; D]>) -> ([f64;
 }
 
 /// The velocity variation: mean squared deviation from the mean velocity, in m²/s² (eq. `finalVariance`).
-#[must_use]
 pub fn variation<const D: usize>(velocities: impl Iterator<Item = [f32; D]> + Clone) -> f64 {
     let (mean, n) = mean_of(velocities.clone());
     let squares = velocities.map(|velocity| {

@@ -17,9 +17,6 @@ use crate::{
 const DRAWS: usize = 1000;
 
 /// A start under `condition`, with robots placed by `rings`.
-///
-/// # Errors
-/// [`Error::Usage`] when no start with everybody connected is found.
 pub fn start<const D: usize>(
     rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>,
     condition: &Condition,

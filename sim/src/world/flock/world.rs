@@ -54,7 +54,6 @@ pub struct Flock<const D: usize = 2> {
 
 impl<const D: usize> Flock<D> {
     /// Robots that are not as training assumes.
-    #[must_use]
     pub fn with(quirks: Quirks) -> Self {
         Self { quirks, ..Self::default() }
     }
@@ -73,15 +72,9 @@ where
     const TITLE: &'static str;
 
     /// The network that comes with it.
-    ///
-    /// # Errors
-    /// Where there is none.
     fn model(profile: Profile) -> Result<ModelFile>;
 
     /// Another one.
-    ///
-    /// # Errors
-    /// Where there is none.
     fn other_model(_: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
             "there is no other model of --task {}: leave --other-model out",

@@ -1,0 +1,110 @@
+//! `--shard K/N` of the commands that fly many episodes, and `host-sim merge`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, Result},
+    files,
+    jobs::{self, Shard, ShardResults, Share},
+};
+
+/// Options that change nothing in the output of a command.
+const LEFT_OUT: [&str; 2] = ["--shard", "--threads"];
+
+/// The longest shard that is read, in bytes.
+const MAX_SHARD_BYTES: u64 = 1 << 34;
+
+/// Distribution over several processes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ShardArguments {
+    /// Fly one of N shards of the episodes and print its results as JSON, for `host-sim merge`.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+}
+
+/// Print what one process would have printed, from the results of all shards.
+///
+/// The output is that of the command of the shards, byte for byte, files included.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  host-sim sweep speed --json --shard 1/2 > one.json\n  \
+                        host-sim sweep speed --json --shard 2/2 > two.json\n  host-sim merge one.json two.json")]
+pub struct MergeArguments {
+    /// Output of each shard.
+    #[arg(value_name = "SHARD.json", required = true)]
+    shards: Vec<PathBuf>,
+}
+
+/// Output of a shard.
+#[derive(Serialize, Deserialize)]
+struct ShardFile {
+    version: String,
+    /// Words of the command line.
+    command: Vec<String>,
+    #[serde(flatten)]
+    results: ShardResults,
+}
+
+/// Makes this process fly one shard of the command with these words, and print its results.
+pub fn fly(shard: Shard, words: &[String]) -> Result {
+    let command = without_process_options(words);
+    let print = move |results| {
+        let file = ShardFile { version: env!("CARGO_PKG_VERSION").into(), command: command.clone(), results };
+        let json = serde_json::to_string(&file)
+            .map_err(|error| Error::Failed(format!("a shard cannot be written: {error}")))?;
+        files::write(Path::new("-"), format!("{json}\n").as_bytes())
+    };
+    jobs::share(Share::One(shard, Box::new(print)))
+}
+
+fn without_process_options(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (name, value) =
+            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        if !LEFT_OUT.contains(&name) {
+            kept.push(word.clone());
+        } else if value.is_none() {
+            words.next();
+        }
+    }
+    kept
+}
+
+impl MergeArguments {
+    /// Takes all results from the shards and returns the words of their command.
+    pub fn read(&self) -> Result<Vec<String>> {
+        let mut command: Option<Vec<String>> = None;
+        let mut shards = Vec::new();
+        for path in &self.shards {
+            let wrong = |why: &str| Error::usage(format!("{} {why}", path.display()));
+            let bytes = files::read_up_to(path, MAX_SHARD_BYTES)?;
+            let file: ShardFile =
+                serde_json::from_slice(&bytes).map_err(|_| wrong("is not the output of a shard"))?;
+            if file.version != env!("CARGO_PKG_VERSION") {
+                return Err(wrong(&format!("is of version {}: fly this shard again", file.version)));
+            }
+            if *command.get_or_insert_with(|| file.command.clone()) != file.command {
+                return Err(wrong(&format!("is a shard of another command: {}", file.command.join(" "))));
+            }
+            shards.push((path.display().to_string(), file.results));
+        }
+        jobs::share(Share::Merged(shards))?;
+        Ok(command.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_remembers_what_its_output_depends_on() {
+        let words = "sweep speed --shard 1/2 --json --threads=1 --values 1,2 --shard=1/2 --threads 4";
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        assert_eq!(without_process_options(&words).join(" "), "sweep speed --json --values 1,2");
+    }
+}

@@ -1,0 +1,82 @@
+//! Shards of many episodes, merged: the bytes of one process.
+
+use std::{fs, path::Path};
+
+use crate::program::{host_sim, refused};
+
+/// A short line for every command that has shards.
+const COMMANDS: [&str; 5] = [
+    "flock --swarms 2 --seeds 2 --robots 8 --json --report page.html",
+    "fly --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
+    "shift weak --swarms 1 --seeds 2 --retrain 1 --json --report page.html",
+    "faults --only lost --swarms 1 --seconds 1 --robots 8 --json --report page.html",
+    "sweep speed --values 2,3 --swarms 2 --robots 8 --json --report page.html",
+];
+
+/// Exit code, standard output and page of a command line.
+fn run(folder: &Path, words: &[&str]) -> (Option<i32>, Vec<u8>, Option<Vec<u8>>) {
+    let page = folder.join("page.html");
+    drop(fs::remove_file(&page));
+    let output = host_sim(folder, words);
+    assert_ne!(output.status.code(), Some(2), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), output.stdout, fs::read(page).ok())
+}
+
+#[test]
+fn merged_shards_are_the_output_of_one_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for command in COMMANDS {
+        let words: Vec<&str> = command.split(' ').collect();
+        let whole = run(folder.path(), &words);
+        assert!(whole.2.is_some(), "{command}: a page");
+        for shard in ["1/3", "2/3", "3/3"] {
+            let (code, json, page) =
+                run(folder.path(), &[&words[..], &["--threads=1", "--shard", shard]].concat());
+            assert_eq!((code, page), (Some(0), None), "{command}: a shard has no page");
+            fs::write(folder.path().join(format!("{}.json", &shard[..1])), json).expect("written");
+        }
+        let merged = run(folder.path(), &["merge", "3.json", "1.json", "2.json"]);
+        assert!(merged == whole, "{command}");
+    }
+    let output = host_sim(folder.path(), &["merge", "1.json", "2.json"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("shard 3/3 is missing"), "{error}");
+}
+
+#[test]
+fn files_that_cannot_be_merged_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shard = |command: &str| {
+        let words = format!(r#""version":"{}","work":"x""#, env!("CARGO_PKG_VERSION"));
+        format!(r#"{{{words},"command":{command},"shard":"1/1","jobs":0,"results":[]}}"#)
+    };
+    for (content, sentence) in [
+        ("{}".to_owned(), "it.json is not the output of a shard"),
+        (shard("[]").replace("1/1", "0/1"), "it.json is not the output of a shard"),
+        (shard("[]").replace(env!("CARGO_PKG_VERSION"), "0.0.9"), "it.json is of version 0.0.9"),
+        (shard(r#"["tasks"]"#), "`tasks` has no shards"),
+        (shard(r#"["flock","--shard","1/2"]"#), "has no shards"),
+        (shard("[]"), "`` has no shards"),
+    ] {
+        fs::write(folder.path().join("it.json"), &content).expect("written");
+        let output = host_sim(folder.path(), &["merge", "it.json"]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{content}: {error}");
+        assert!(error.contains(sentence), "{content}: {error}");
+    }
+    fs::write(folder.path().join("it.json"), shard(r#"["flock"]"#)).expect("written");
+    fs::write(folder.path().join("other.json"), shard(r#"["fly"]"#)).expect("written");
+    let output = host_sim(folder.path(), &["merge", "it.json", "other.json"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("other.json is a shard of another command: fly"), "{error}");
+}
+
+#[test]
+fn only_commands_that_fly_many_episodes_have_shards() {
+    refused(&["sweep", "speed", "--shard", "3/2"], "must be K/N");
+    refused(&["sweep", "speed", "--shard", "0/2"], "must be K/N");
+    refused(&["flock", "--realisations", "2", "--shard", "1/2"], "cannot be used with");
+    refused(&["train", "--out", "x", "--shard", "1/2"], "unexpected argument '--shard'");
+    refused(&["merge"], "required");
+}
