@@ -17,7 +17,7 @@ use host_sim::{
     world::flock::Flock,
 };
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 static PLAN: LazyLock<Plan<Flock>> = LazyLock::new(|| {
     let recipe = Recipe::named(RecipeName::Ours).expect("there is one");

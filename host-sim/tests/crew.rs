@@ -31,7 +31,7 @@ use host_sim::{
     world::flock::Flock,
 };
 use rand::RngExt as _;
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 /// A little training of every kind.
 fn plan(recipe: RecipeName, layers: usize) -> Plan<Flock> {

@@ -8,13 +8,15 @@
 //! * tracking: gradient tracking; robots also average an estimate of the swarm's gradient, and descend along that. It doubles what is sent.
 
 use wdgnn_core::{
-    Behaviour, Flocking, Learning, Motion, Node, Task as _,
-    codec::Exact,
-    ports::Sensed,
-    robot::{ModelOf, NEIGHBOURS, Onboard},
-    shape::Shape,
+    Flocking, Learning, Motion, Task as _,
+    model::{Model as _, shape::Shape},
     tensor::Tensor as _,
-    wide::Model as _,
+};
+use wdgnn_link::encoding::exact::Exact;
+use wdgnn_robot::{
+    Behaviour, Node,
+    onboard::{ModelOf, NEIGHBOURS, Onboard},
+    ports::Sensed,
 };
 use wdgnn_sim::{
     air::blueprint::Blueprint,

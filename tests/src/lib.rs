@@ -10,7 +10,6 @@ pub mod gateway;
 pub mod golden;
 pub mod image;
 pub mod model;
-pub mod module_graph;
 pub mod prose;
 pub mod robot;
 

@@ -17,7 +17,6 @@ mod interop;
 mod licences;
 mod live;
 mod log;
-mod module_graph;
 mod page;
 mod prose;
 mod provisioning;

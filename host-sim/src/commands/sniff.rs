@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wdgnn_core::Refusal;
+use wdgnn_link::Refusal;
 
 use crate::{
     capture,

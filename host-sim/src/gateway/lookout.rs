@@ -1,6 +1,7 @@
 //! Who speaks in the air, where, as far as frames tell: opened by the PC, which has the key.
 
-use wdgnn_core::{flocking::Motion, message::Identity, refusal::Refusal, seal::Key, task::NodeId};
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::{error::Refusal, header::Identity, security::key::Key};
 
 use super::counts::{Seen, Sightings};
 use crate::sniff::{Ear, ProfileName};

@@ -5,19 +5,28 @@ use std::collections::HashMap;
 use clap::ValueEnum;
 use serde::Serialize;
 use wdgnn_core::{
-    codec::{Codec, Exact, Identity, Parts},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    flocking::Motion,
-    message::{Beacon, Link, Profile},
-    p2p57::P2p57,
-    refusal::Refusal,
-    robot::{FEATURES, HIDDEN, OUTPUTS, TAPS},
-    seal::{Key, Sealed, SealedEsb32},
-    taps::{NoChain, Stacked},
+    filter::{NoChain, Stacked},
+    message::Beacon,
     task::NodeId,
+    tasks::flocking::Motion,
     tensor::{Filter, Tensor},
 };
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    error::Refusal,
+    header::{Identity, Link, Parts, Profile},
+    security::{
+        group_key::{Sealed, SealedEsb32},
+        key::Key,
+    },
+};
+use wdgnn_robot::onboard::{FEATURES, HIDDEN, OUTPUTS, TAPS};
 
 type Taps = Stacked<TAPS, FEATURES, NoChain>;
 type Folded = Filter<TAPS, FEATURES, OUTPUTS>;

@@ -7,7 +7,7 @@ pub mod serial;
 pub use ear::{Ear, ProfileName, Sighting};
 pub use serial::Splitter;
 
-use wdgnn_core::refusal::Refusals;
+use wdgnn_link::error::Refusals;
 
 /// What was heard in all.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! What is to be trained: every choice, with a name.
 
 use crc::{CRC_64_XZ, Crc};
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
 use crate::{recipe::Architecture, swarm::networks::Draft, world::World};

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{
     dataset::Trajectory,

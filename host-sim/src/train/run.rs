@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde::Serialize;
-use wdgnn_core::{activation::Activation, math};
+use wdgnn_core::{math, model::activation::Activation};
 
 use super::{
     adam::Adam,

@@ -14,10 +14,7 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use wdgnn_core::{
-    activation::Activation,
-    task::{Numbers as _, State},
-};
+use wdgnn_core::{model::activation::Activation, task::State, tensor::Numbers as _};
 
 use super::{
     block::{Block, Tallies},
@@ -289,7 +286,7 @@ impl<W: World> Flown<W> {
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::{flocking::Flocking, shape::Dimensions, taps::Scale};
+    use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
 
     use super::*;
     use crate::{
