@@ -47,18 +47,18 @@ cargo --version
 step "formatting"
 cargo fmt --all -- --check
 
-step "the core builds for every processor, with and without its log"
+step "core, link and robot build for every processor, with and without its log"
 for target in "$robot" "$smallest"; do
-  cargo build -p wdgnn-core --release --target "$target"
-  cargo build -p wdgnn-core --release --target "$target" --features defmt
+  cargo build -p wdgnn-robot --release --target "$target"
+  cargo build -p wdgnn-robot --release --target "$target" --features defmt
 done
 for target in "$browser" "$risc" "${others[@]}"; do
-  cargo check -p wdgnn-core -p wdgnn-protocol --target "$target"
-  cargo check -p wdgnn-core --target "$target" --features defmt
+  cargo check -p wdgnn-robot -p wdgnn-protocol --target "$target"
+  cargo check -p wdgnn-robot --target "$target" --features defmt
 done
 
 step "what is published packs"
-cargo package --allow-dirty --no-verify --quiet -p wdgnn-core -p wdgnn-protocol
+cargo package --allow-dirty --no-verify --quiet -p wdgnn-core -p wdgnn-link -p wdgnn-robot -p wdgnn-protocol
 
 step "lints: host"
 cargo clippy --all-targets --features system-tests/emulated,system-tests/browser,system-tests/interop,system-tests/c,rendezvous/emulated -- -D warnings

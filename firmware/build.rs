@@ -20,7 +20,7 @@ const TASKS: [(&str, &str, [&str; 5]); 3] = [
         ["flocking-wd-gnn", "flocking-dot154", "flocking-dot154", "flocking-espnow", "flocking-dot154"],
     ),
     ("flocking-3d", "wdgnn_core::Flocking<3>", ["flocking-3d", "", "", "", ""]),
-    ("coverage", "wdgnn_core::coverage::Coverage", ["coverage", "", "", "", ""]),
+    ("coverage", "wdgnn_core::tasks::coverage::Coverage", ["coverage", "", "", "", ""]),
 ];
 
 fn main() {

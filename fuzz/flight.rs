@@ -1,9 +1,8 @@
 //! A robot for fuzz targets, and what must hold after each of its ticks.
 
-use wdgnn_core::{
-    Activation, Behaviour, Flocking, Folded, Layer, Learning, Metric, Model as _, Motion, Network, Node, Scale, Top,
-    codec::Codec, node::Settings, ports::Sensed, tensor::Tensor as _,
-};
+use wdgnn_core::{Activation, Flocking, Folded, Layer, Learning, Metric, Model as _, Motion, Network, Scale, Top, tensor::Tensor as _};
+use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
+use wdgnn_link::encoding::Codec;
 
 type Net<'w> = Network<'w, 6, 4, 4, 2, Layer<'w, 4, 6, 4, Top>>;
 /// A small robot that flocks in the plane, with room for four neighbours.

@@ -2,21 +2,22 @@
 //! is built, by `WDGNN_PROFILE`, `WDGNN_KEY` and `WDGNN_PERSONAL` (`docs/firmware.md`).
 
 #[cfg(profile = "exact")]
-type Profile = wdgnn_core::codec::Exact;
+type Profile = wdgnn_link::encoding::exact::Exact;
 #[cfg(profile = "dot154")]
-type Profile = wdgnn_core::compact::Dot154;
+type Profile = wdgnn_link::encoding::half::Dot154;
 #[cfg(profile = "esb32")]
-type Profile = wdgnn_core::esb32::Esb32;
+type Profile = wdgnn_link::encoding::esb32::Esb32;
 #[cfg(profile = "p2p57")]
-type Profile = wdgnn_core::p2p57::P2p57;
+type Profile = wdgnn_link::encoding::p2p57::P2p57;
 #[cfg(profile = "espnow")]
-type Profile = wdgnn_core::compact::EspNow;
+type Profile = wdgnn_link::encoding::half::EspNow;
 
 pub use chosen::{Link, link};
 
 #[cfg(not(sealed))]
 mod chosen {
-    use wdgnn_core::{seal::Key, task::NodeId};
+    use wdgnn_core::task::NodeId;
+    use wdgnn_link::security::key::Key;
 
     /// The robot's codec.
     pub type Link = super::Profile;
@@ -29,9 +30,10 @@ mod chosen {
 
 #[cfg(sealed)]
 mod chosen {
-    use wdgnn_core::{
-        seal::{self, Key, NoKey},
-        task::NodeId,
+    use wdgnn_core::task::NodeId;
+    use wdgnn_link::security::{
+        group_key,
+        key::{Key, NoKey},
     };
 
     use super::Profile;
@@ -41,13 +43,13 @@ mod chosen {
     const TAG: usize = if cfg!(profile = "esb32") { 4 } else { 8 };
 
     /// Room for others' next keys, where keys change in flight.
-    const ROSTER: usize = if cfg!(rekeyed) { seal::ROSTER } else { 0 };
+    const ROSTER: usize = if cfg!(rekeyed) { group_key::ROSTER } else { 0 };
 
     /// The robot's codec.
-    pub type Link = seal::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG, ROSTER>;
+    pub type Link = group_key::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG, ROSTER>;
 
     /// The swarm's key. Never printed.
-    static KEY: Key = match seal::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
+    static KEY: Key = match group_key::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
         Ok(key) => key,
         Err(NoKey::Half) => panic!(
             "WDGNN_KEY names a file of 16 hexadecimal digits, which are half a key: write 32 of them, such as with `openssl rand -hex 16`"

@@ -1,15 +1,13 @@
 //! The robot, top to bottom: start, load the network, fly. [`robot!`](crate::robot!) makes an image of it.
 
 use static_cell::StaticCell;
-use wdgnn_core::{
-    codec::{Codec, Exact},
-    compact::TAG_BYTES,
+use wdgnn_core::{model::Model, weights::Weights};
+use wdgnn_link::encoding::{Codec, exact::Exact, half::TAG_BYTES};
+use wdgnn_robot::{
+    control_loop,
+    onboard::{Kit, ModelOf, Onboard, Robot},
+    persist,
     ports::{Actuator, Sensor},
-    restart,
-    robot::{Kit, ModelOf, Onboard, Robot},
-    tick,
-    weights::Weights,
-    wide::Model,
 };
 
 use crate::{
@@ -145,7 +143,7 @@ where
 {
     let mut buffer = [0; BUFFER];
     robot.set_boot(board.unstored_boot());
-    let resumed = restart::resume(robot, board.store(), &mut buffer);
+    let resumed = persist::resume(robot, board.store(), &mut buffer);
     if resumed.is_err() {
         // The next start would count the same again.
         robot.set_boot(board.unstored_boot());
@@ -165,7 +163,7 @@ where
     loop {
         let tick = board.next_tick();
         board.prepare(robot, &mut buffer);
-        let report = tick::run(robot, tick, &mut board.ports(), &mut buffer);
+        let report = control_loop::run(robot, tick, &mut board.ports(), &mut buffer);
         board.finish(robot, &report);
         if tick % LOG_EVERY == LOG_EVERY - 1 {
             defmt::info!("{}", report);

@@ -2,16 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    Motion,
-    codec::{Codec, Exact, Span},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    message::{Link, Profile},
-    p2p57::P2p57,
-    taps::{NoChain, Stacked},
-    tensor::Filter,
-};
+use wdgnn_core::{Motion, tensor::{Filter, span::Span}, filter::{NoChain, Stacked}};
+use wdgnn_link::{encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}, header::{Link, Profile}};
 
 type Taps = Stacked<4, 6, NoChain>;
 type Wide = Filter<4, 6, 2>;

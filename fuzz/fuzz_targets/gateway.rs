@@ -4,7 +4,7 @@
 
 use firmware::io::gateway::Desk;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::rhythm::Timing;
+use wdgnn_link::tdma::Timing;
 use wdgnn_protocol::gateway::{Down, Hello, LARGEST, Line, Up};
 
 const HELLO: Hello = Hello {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::seal::parse_key;
+use wdgnn_link::security::key::parse_key;
 
 fuzz_target!(|file: &[u8]| {
     let Ok(key) = parse_key(file) else { return };

@@ -7,10 +7,8 @@ use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, ReadReady};
 use firmware::io::companion::Pose;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    Motion,
-    ports::{Sensed, Sensor},
-};
+use wdgnn_core::Motion;
+use wdgnn_robot::ports::{Sensed, Sensor};
 use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
 
 /// A line with bytes on it, which come in pieces.

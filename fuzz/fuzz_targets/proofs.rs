@@ -6,15 +6,7 @@
 mod flight;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    ccm,
-    cipher::Aes,
-    codec::Codec,
-    compact::Dot154,
-    esb32::Esb32,
-    names::MARK,
-    seal::{Key, Rekeyable, RekeyableEsb32, Sealed, SealedEsb32},
-};
+use wdgnn_link::{security::{ccm, aes::Aes, peer_auth::MARK, key::Key, group_key::{Rekeyable, RekeyableEsb32, Sealed, SealedEsb32}}, encoding::{Codec, half::Dot154, esb32::Esb32}};
 
 const KEY: Key = *b"a swarm's secret";
 const PERSONAL: Key = *b"a robot's secret";

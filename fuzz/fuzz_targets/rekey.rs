@@ -6,13 +6,7 @@
 mod flight;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    codec::Codec,
-    compact::Dot154,
-    esb32::Esb32,
-    rekey::{Notice, personal_key, swarm_key},
-    seal::{Key, Rekeyable, RekeyableEsb32},
-};
+use wdgnn_link::{encoding::{Codec, half::Dot154, esb32::Esb32}, security::{key_update::{Notice, personal_key, swarm_key}, key::Key, group_key::{Rekeyable, RekeyableEsb32}}};
 
 const MASTER: Key = *b"an operator's...";
 const KEY: Key = *b"a swarm's secret";

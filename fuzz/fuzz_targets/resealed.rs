@@ -7,19 +7,12 @@
 
 #[path = "../flight.rs"]
 mod flight;
-#[path = "../../wdgnn-core/tests/common/insider.rs"]
+#[path = "../../crates/wdgnn-robot/tests/common/insider.rs"]
 mod insider;
 
 use insider::Insider;
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    cipher::Aes,
-    codec::{Codec, Exact},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    p2p57::P2p57,
-    seal::{Key, SealedWith},
-};
+use wdgnn_link::{security::{aes::Aes, key::Key, group_key::SealedWith}, encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}};
 
 /// The key of the golden frames.
 const KEY: Key = *b"a swarm's secret";

@@ -8,13 +8,9 @@ mod flight;
 use core::convert::Infallible;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    codec::{Codec, Exact},
-    ports::Store,
-    restart,
-    seal::Rekeyable,
-    tensor::Tensor as _,
-};
+use wdgnn_link::{encoding::{Codec, exact::Exact}, security::group_key::Rekeyable};
+use wdgnn_robot::{persist, ports::Store};
+use wdgnn_core::tensor::Tensor as _;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
@@ -40,7 +36,7 @@ fn start(store: &mut Kept, codec: impl Codec) -> u32 {
     let mut robot = flight::robot(&numbers, codec);
     robot.behaviour_mut().learning.personal_step = 0.1;
     robot.behaviour_mut().learning.personal_clip = 1.0;
-    restart::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    persist::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
     assert!(robot.wide().admissible());
     flight::begin(&mut robot, 0);
     flight::conclude(&mut robot);

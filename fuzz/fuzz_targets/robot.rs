@@ -8,7 +8,7 @@
 mod flight;
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::compact::Dot154;
+use wdgnn_link::encoding::half::Dot154;
 
 fuzz_target!(|input: &[u8]| {
     let numbers = flight::numbers();

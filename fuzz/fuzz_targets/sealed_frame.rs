@@ -3,17 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{
-    Motion, Refusal,
-    codec::{Codec, Exact},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    message::Link,
-    p2p57::P2p57,
-    seal::{Key, Sealed, SealedEsb32},
-    taps::{NoChain, Stacked},
-    tensor::Filter,
-};
+use wdgnn_core::{Motion, filter::{NoChain, Stacked}, tensor::Filter};
+use wdgnn_link::{Refusal, encoding::{Codec, exact::Exact, half::{Dot154, EspNow}, esb32::Esb32, p2p57::P2p57}, header::Link, security::{key::Key, group_key::{Sealed, SealedEsb32}}};
 
 type Taps = Stacked<4, 6, NoChain>;
 type Wide = Filter<4, 6, 2>;

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wdgnn_core::{Weights, math, robot::RobotNetwork, weights::Aligned};
+use wdgnn_core::{Weights, math, weights::Aligned};
+use wdgnn_robot::onboard::RobotNetwork;
 
 const CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 

@@ -17,7 +17,10 @@ use host_sim::{
     world::{Condition, flock::Flock},
 };
 use rand::RngExt as _;
-use wdgnn_core::{activation::Activation, shape::Dimensions, taps::Scale};
+use wdgnn_core::{
+    filter::scale::Scale,
+    model::{activation::Activation, shape::Dimensions},
+};
 
 /// A batch of the paper's size: 20 trajectories of 200 ticks and 50 robots.
 const SAMPLES: usize = 200_000;

@@ -2,7 +2,8 @@
 
 use std::{fs::File, io::BufWriter, path::Path};
 
-use wdgnn_core::{rhythm::Note, task::NodeId};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::tdma::Note;
 use wdgnn_protocol::mac;
 
 use crate::{

@@ -18,7 +18,8 @@ use host_sim::{
     seeds::{Purpose, generator},
     world::{Condition, flock::Flock},
 };
-use wdgnn_core::{flocking::Motion, refusal::Refusal};
+use wdgnn_core::tasks::flocking::Motion;
+use wdgnn_link::error::Refusal;
 
 const ROBOTS: usize = 15;
 

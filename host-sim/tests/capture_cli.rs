@@ -9,19 +9,22 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use wdgnn_core::{
-    codec::{Codec, Exact, Parts},
-    compact::Dot154,
-    esb32::Esb32,
-    flocking::Motion,
-    message::{Beacon, Link},
-    p2p57::P2p57,
-    refusal::Refusal,
-    robot::{FEATURES, OUTPUTS, TAPS},
-    seal::{Key, Sealed, SealedEsb32},
-    taps::{NoChain, Stacked},
+    filter::{NoChain, Stacked},
+    message::Beacon,
+    tasks::flocking::Motion,
     tensor::Filter,
 };
+use wdgnn_link::{
+    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
+    error::Refusal,
+    header::{Link, Parts},
+    security::{
+        group_key::{Sealed, SealedEsb32},
+        key::Key,
+    },
+};
 use wdgnn_protocol::mac;
+use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
 use crate::program::host_sim;
 

@@ -4,16 +4,17 @@
 //! between two ticks: some are taken out, some lie, learning is switched on and off.
 
 use wdgnn_core::{
-    codec::Exact,
-    node::{BeaconOf, Node},
+    model::{Model, shape::Shape as _},
     online::Learning,
-    ports::Sensed,
-    robot::{ModelOf, NEIGHBOURS, Onboard},
-    shape::Shape as _,
     task::NodeId,
     tensor::Tensor as _,
-    tick::{self, Hearing, PortErrors},
-    wide::Model,
+};
+use wdgnn_link::encoding::exact::Exact;
+use wdgnn_robot::{
+    control_loop::{self, Hearing, PortErrors},
+    node::{BeaconOf, Node},
+    onboard::{ModelOf, NEIGHBOURS, Onboard},
+    ports::Sensed,
 };
 use wdgnn_sim::{
     air::blueprint::Blueprint,
@@ -64,7 +65,7 @@ impl<T: Flown> Robots<T> {
             Controller::Paper => Learning { personal_step: 0.0, heeds: false, ..rule },
             _ => Learning { through_clamp: rule.through_clamp, ..Learning::OFF },
         };
-        let behaviour = wdgnn_core::Behaviour::new(rule).every(weights.header.interval.into());
+        let behaviour = wdgnn_robot::Behaviour::new(rule).every(weights.header.interval.into());
         let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
         let blueprint = Blueprint {
             model: network,
@@ -102,11 +103,11 @@ impl<T: Flown> Robots<T> {
             for beacon in links.of(robot).iter().filter_map(|&other| self.said.get(other as usize)?.as_ref())
             {
                 hearing.heard += 1;
-                if let Err(refusal) = node.accept_parts(beacon, wdgnn_core::codec::Parts::ALL) {
+                if let Err(refusal) = node.accept_parts(beacon, wdgnn_link::header::Parts::ALL) {
                     hearing.refused.count(refusal);
                 }
             }
-            tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+            control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
         }
     }
 

@@ -15,12 +15,13 @@
 
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use wdgnn_core::{
-    failsafe::Level,
-    flocking::Motion,
-    safety::Verdict,
-    task::{Isolation, Numbers, State},
-    tick::Report,
+use wdgnn_core::{task::State, tasks::flocking::Motion, tensor::Numbers};
+use wdgnn_robot::{
+    control_loop::Report,
+    safety::{
+        failsafe::Level,
+        gate::{Isolation, Verdict},
+    },
 };
 
 /// The longest message: a key (1 + 40), its checksum (4), COBS (1) and the zero.
@@ -74,7 +75,7 @@ impl Message for KeyMessage {
 /// A state is its numbers.
 mod by_numbers {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-    use wdgnn_core::{flocking::Motion, task::State as _};
+    use wdgnn_core::{task::State as _, tasks::flocking::Motion};
 
     pub fn serialize<S: Serializer>(motion: &Motion, serializer: S) -> Result<S::Ok, S::Error> {
         motion.numbers().serialize(serializer)

@@ -9,13 +9,12 @@
 //! its type: what is as long as the task wants follows its message, and [`Dimensions`] tells how long that is.
 
 use bytemuck::{Pod, Zeroable};
-use wdgnn_core::{
-    refusal::Refusal,
-    robot::{NEIGHBOURS, Onboard},
-    safety::Verdict,
-    shape::Shape as _,
-    task::{Numbers as _, State},
-    tick::Report,
+use wdgnn_core::{model::shape::Shape as _, task::State, tensor::Numbers as _};
+use wdgnn_link::error::Refusal;
+use wdgnn_robot::{
+    control_loop::Report,
+    onboard::{NEIGHBOURS, Onboard},
+    safety::gate::Verdict,
 };
 
 /// Of these messages. Both ends come from one source tree; an image from an older one is told apart by this.
@@ -35,7 +34,7 @@ pub struct Hello {
     pub resumed: u32,
     /// The checksum of the weight file in its image.
     pub model: u32,
-    /// Its link profile, by its code in a frame ([`wdgnn_core::message::Profile`]).
+    /// Its link profile, by its code in a frame ([`wdgnn_link::header::Profile`]).
     pub profile: u32,
     /// 1 when its frames are sealed.
     pub sealed: u32,
@@ -188,6 +187,6 @@ mod tests {
 
     #[test]
     fn the_room_holds_the_frames_of_the_flocking_robot() {
-        const { assert!(wdgnn_core::robot::BUFFER_BYTES <= FRAME_ROOM) };
+        const { assert!(wdgnn_robot::onboard::BUFFER_BYTES <= FRAME_ROOM) };
     }
 }

@@ -2,7 +2,7 @@
 //! goes up the line as it is, with the time of its arrival; what the PC has for a slot goes down, with the slot's time, and is sent then.
 //!
 //! The gateway has no key and knows neither ticks nor slots: times are microseconds of its own clock, and whose slot begins when is
-//! decided by the PC, which can open frames (`wdgnn_core::rhythm` goes by those only).
+//! decided by the PC, which can open frames (`wdgnn_link::tdma` goes by those only).
 //!
 //! A message is its kind, its fields and a CRC-32 over both, all in one COBS frame that ends with a zero: whoever joins late, or loses
 //! bytes, is back in step at the next zero. The line has [`BAUD`], 8 bits, no parity, one stop bit. Numbers are little-endian.
@@ -19,7 +19,7 @@
 //!
 //! Kinds are none of the companion link's: a robot at the other end is told from a gateway.
 
-use wdgnn_core::rhythm::Timing;
+use wdgnn_link::tdma::Timing;
 
 use crate::companion::{CHECKSUM, unstuff};
 

@@ -9,7 +9,7 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
-#![warn(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
+#![warn(missing_docs, clippy::missing_errors_doc)]
 
 pub mod companion;
 pub mod emulation;

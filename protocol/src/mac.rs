@@ -1,7 +1,8 @@
 //! The header that makes a beacon an IEEE 802.15.4 broadcast: others on the channel see a well-formed data frame, and a robot
 //! ignores what is not a robot's. Behind it, one byte tells the sender's slot ([`Note`]).
 
-use wdgnn_core::{rhythm::Note, task::NodeId};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::tdma::Note;
 
 /// The swarm's personal area network.
 pub const PAN: u16 = 0x5744;

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use wdgnn_core::{
-    safety,
-    shape::Dimensions,
-    task::{Numbers as _, State as _, Task},
+    model::shape::Dimensions,
+    task::{State as _, Task},
+    tensor::Numbers as _,
 };
+use wdgnn_robot::safety::gate;
 use wdgnn_sim::{
     error::Result,
     flight::{Aloft, Observer as _, Start},
@@ -136,7 +137,7 @@ impl<W: World> Sortie<W> {
             // Whoever hears nobody does what it does alone.
             if !inside.counted.is_empty() {
                 let others = inside.counted.iter().map(|(_, _, state)| *state);
-                *own = safety::guard(&self.task, inside.state, others, &output).0;
+                *own = gate::guard(&self.task, inside.state, others, &output).0;
             }
         }
     }
@@ -167,7 +168,7 @@ impl<W: World> Fleet for Sortie<W> {
 
     fn place(&mut self, states: &[f32]) {
         for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
-            *state = StateOf::<W>::from_numbers(wdgnn_core::task::Numbers::gather(numbers));
+            *state = StateOf::<W>::from_numbers(wdgnn_core::tensor::Numbers::gather(numbers));
         }
     }
 

@@ -9,13 +9,11 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 use wdgnn_core::{
-    activation::Activation,
+    filter::scale::Scale,
+    model::{Metric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
-    shape::Dimensions,
-    taps::Scale,
     task::Task as _,
     weights::{Header, LayerDimensions, MOST_LAYERS, TaskSettings},
-    wide::Metric,
 };
 use wdgnn_sim::{files, model::ModelFile, models, world::World};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use wdgnn_core::seal::Key;
+use wdgnn_link::security::key::Key;
 use wdgnn_sim::{
     air::options::Faults,
     error::{Error, Result},

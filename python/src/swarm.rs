@@ -14,7 +14,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict, PyList},
 };
-use wdgnn_core::seal;
+use wdgnn_link::security::key;
 
 use crate::{
     arrays::{Arrays, checked, two_rows},
@@ -81,7 +81,7 @@ impl Swarm {
         start: u64,
         purpose: &str,
     ) -> PyResult<Self> {
-        let bad_key = |no: seal::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
+        let bad_key = |no: key::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
         let order = Order {
             circumstances: Circumstances { robots, radius, speed },
             model: model.map(model::any).transpose()?,
@@ -89,7 +89,7 @@ impl Swarm {
             profile: self::profile(profile)?,
             online,
             faults: faults::read(faults)?,
-            key: key.map(|key| seal::parse_key(key).map_err(bad_key)).transpose()?,
+            key: key.map(|text| key::parse_key(text).map_err(bad_key)).transpose()?,
             seed,
             start,
             purpose: self::purpose(purpose)?,

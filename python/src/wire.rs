@@ -2,16 +2,25 @@
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
-    codec::KEPT_BYTES,
-    message::{Beacon, Link},
+    filter::Chains,
+    math,
+    message::Beacon,
+    model::Model,
+    task::{NodeId, State},
+    tensor::{Numbers as _, Tensor},
+};
+use wdgnn_link::{
+    error::Refusal,
+    header::Link,
+    security::{
+        group_key,
+        key::{self, Key},
+        key_ring::KEPT_BYTES,
+    },
+};
+use wdgnn_robot::{
     node::BeaconOf,
-    refusal::Refusal,
-    robot::{LONGEST_BUFFER, ModelOf},
-    seal::{self, Key},
-    taps::Chains,
-    task::{NodeId, Numbers as _, State},
-    tensor::Tensor,
-    wide::Model,
+    onboard::{LONGEST_BUFFER, ModelOf},
 };
 use wdgnn_sim::{
     profiles::{CodecVisitor, FlownCodec, Own, visit_codec},
@@ -75,9 +84,7 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
         let (beacon, parts) =
             self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
         let Beacon { sender, boot, sequence, degree, state, chains, wide } = beacon;
-        let mut bytes = vec![0; 4 * ChainsOf::<T>::COUNT];
-        chains.write_sent(&mut bytes);
-        let taps = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let taps = chains.sent().flat_map(|(_, line)| line).map(|tap| math::flush(*tap)).collect();
         let span =
             |from: u16, to: u16, count: usize| (usize::from(from).min(count), usize::from(to).min(count));
         Ok((
@@ -136,12 +143,13 @@ impl<T: Flown, C: FlownCodec> Of<T, C> {
     /// The beacon that was told; none where a number is not admissible.
     fn beacon(told: &Told) -> Option<Said<T>> {
         let (sender, boot, sequence, degree, state, taps, numbers, ..) = told;
-        let state = T::State::from_numbers(wdgnn_core::task::Numbers::gather(state));
+        let state = T::State::from_numbers(wdgnn_core::tensor::Numbers::gather(state));
         let mut chains = ChainsOf::<T>::ZERO;
-        let bytes: Vec<u8> = taps.iter().flat_map(|number| number.to_le_bytes()).collect();
-        if !chains.read_sent(&bytes) {
+        if !taps.iter().copied().all(math::admissible) {
             return None;
         }
+        let mut taps = taps.iter();
+        chains.for_each_sent(|_, line| line.iter_mut().zip(&mut taps).for_each(|(to, from)| *to = *from));
         let mut wide = WideOf::<T>::ZERO;
         wide.numbers_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = *from);
         Some(Beacon {
@@ -215,7 +223,7 @@ pub struct Codec {
 }
 
 fn parsed(key: &[u8]) -> PyResult<Key> {
-    seal::parse_key(key).map_err(|no| PyValueError::new_err(format!("that {}", no.sentence())))
+    key::parse_key(key).map_err(|no| PyValueError::new_err(format!("that {}", no.sentence())))
 }
 
 #[pymethods]
@@ -234,8 +242,8 @@ impl Codec {
             if key.is_none() {
                 return Err(PyValueError::new_err("a personal key is for robots with a key: give key, too"));
             }
-            if roster.len() > seal::ROSTER {
-                return Err(PyValueError::new_err(format!("a roster has up to {} keys", seal::ROSTER)));
+            if roster.len() > group_key::ROSTER {
+                return Err(PyValueError::new_err(format!("a roster has up to {} keys", group_key::ROSTER)));
             }
             let roster = roster.iter().map(|key| parsed(key)).collect::<PyResult<Vec<Key>>>()?;
             // A robot's roster is there for as long as the robot, and here there is no telling how long that is: a kilobyte at most.

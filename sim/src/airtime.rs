@@ -4,15 +4,16 @@
 //! there is time to turn a radio around and for clocks to differ. ESP-NOW listens before it talks. Times are the standards' and data
 //! sheets', not measured.
 
-use wdgnn_core::{
-    codec::Codec,
-    compact::{Dot154, EspNow},
-    flocking::Motion,
-    p2p57::P2p57,
-    robot::{RobotModel, RobotWide},
-    seal::{Sealed, SealedEsb32},
-    wide::Model,
+use wdgnn_core::{model::Model, tasks::flocking::Motion};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    security::group_key::{Sealed, SealedEsb32},
 };
+use wdgnn_robot::onboard::{RobotModel, RobotWide};
 
 use crate::{profiles::Profile, radio::Radio};
 
@@ -30,7 +31,7 @@ impl Profile {
             (P::FRAMES as usize, P::bytes::<Motion, Chains, RobotWide<'static>>())
         }
         match self {
-            Self::Exact => of::<Sealed<wdgnn_core::codec::Exact>>(),
+            Self::Exact => of::<Sealed<wdgnn_link::encoding::exact::Exact>>(),
             Self::Dot154 => of::<Sealed<Dot154>>(),
             Self::Esb32 => of::<SealedEsb32>(),
             Self::Espnow => of::<Sealed<EspNow>>(),

@@ -11,10 +11,10 @@ use std::{cell::RefCell, fmt};
 
 // Where processors have no AES of their own, as in a browser: the core's, in software.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use wdgnn_core::cipher::Aes as Whole;
-use wdgnn_core::{
+use wdgnn_link::security::aes::Aes as Whole;
+use wdgnn_link::security::{
     ccm::{self, Block, BlockCipher, Nonce},
-    seal::Key,
+    key::Key,
 };
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -144,7 +144,7 @@ fn place(&[low, high, _, _, _, _, sequence, ..]: &Nonce) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::cipher::Aes;
+    use wdgnn_link::security::aes::Aes;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wdgnn_core::seal::{self, Key};
+use wdgnn_link::security::key::{self, Key};
 
 use crate::{
     error::{Error, Result},
@@ -11,6 +11,6 @@ use crate::{
 
 /// Reads a key.
 pub fn read(path: &Path) -> Result<Key> {
-    seal::parse_key(&files::read(path)?)
+    key::parse_key(&files::read(path)?)
         .map_err(|why| Error::usage(format!("{} {}", path.display(), why.sentence())))
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use wdgnn_core::ports::{Actuator, Sensed, Sensor};
+use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
 
 /// What is there to be seen; nothing where the sensor fails.
 #[derive(Clone, Copy, Debug)]

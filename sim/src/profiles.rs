@@ -5,16 +5,17 @@
 use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
-use wdgnn_core::{
-    behaviour::Behaviour,
-    ccm::BlockCipher,
-    codec::{Codec, Exact},
-    compact, esb32, message,
-    online::Learning,
-    p2p57,
-    seal::{Key, ROSTER, SealedWith},
-    task::NodeId,
+use wdgnn_core::{online::Learning, task::NodeId};
+use wdgnn_link::{
+    encoding::{Codec, esb32, exact::Exact, half, p2p57},
+    header,
+    security::{
+        ccm::BlockCipher,
+        group_key::{ROSTER, SealedWith},
+        key::Key,
+    },
 };
+use wdgnn_robot::config::Behaviour;
 
 use crate::{
     cipher::Shared,
@@ -97,7 +98,7 @@ pub trait LinkVisitor {
 struct Row {
     name: &'static str,
     /// As its frames say.
-    code: message::Profile,
+    code: header::Profile,
     /// The radio that it is made for.
     radio: Option<Radio>,
     /// How many robots its frames have addresses for.
@@ -167,15 +168,15 @@ profiles! {
     #[default]
     Exact: Exact, Sealed<Exact>, Row {
         name: "exact",
-        code: message::Profile::Exact,
+        code: header::Profile::Exact,
         radio: None,
         addresses: 65_536,
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: compact::Dot154, Sealed<compact::Dot154>, Row {
+    Dot154: half::Dot154, Sealed<half::Dot154>, Row {
         name: "dot154",
-        code: message::Profile::Dot154,
+        code: header::Profile::Dot154,
         radio: Some(Radio::Dot154),
         addresses: 65_536,
         network: "dot154",
@@ -183,7 +184,7 @@ profiles! {
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
     Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, Row {
         name: "esb32",
-        code: message::Profile::Esb32,
+        code: header::Profile::Esb32,
         radio: Some(Radio::Nrf24),
         // One byte of its short header.
         addresses: 256,
@@ -191,9 +192,9 @@ profiles! {
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: compact::EspNow, Sealed<compact::EspNow>, Row {
+    Espnow: half::EspNow, Sealed<half::EspNow>, Row {
         name: "espnow",
-        code: message::Profile::EspNow,
+        code: header::Profile::EspNow,
         radio: Some(Radio::EspNow),
         addresses: 65_536,
         network: "espnow",
@@ -201,7 +202,7 @@ profiles! {
     /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
     P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
         name: "p2p57",
-        code: message::Profile::P2p57,
+        code: header::Profile::P2p57,
         radio: Some(Radio::Crazyflie),
         addresses: 65_536,
         // As esb32.

@@ -2,10 +2,8 @@
 
 use std::{fmt::Debug, ops::Range};
 
-use wdgnn_core::{
-    robot::Onboard,
-    task::{Numbers as _, Task},
-};
+use wdgnn_core::{task::Task, tensor::Numbers as _};
+use wdgnn_robot::onboard::Onboard;
 
 use crate::{error::Result, links::Links, tally::Tally};
 

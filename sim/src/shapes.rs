@@ -4,7 +4,7 @@
 //! of what can be flown.
 
 use wdgnn_core::{
-    shape::{Dimensions, Shape},
+    model::shape::{Dimensions, Shape},
     task::Task,
 };
 

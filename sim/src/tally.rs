@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, fmt::Display};
 
 use serde::{Deserialize, Serialize};
-use wdgnn_core::{refusal::Refusals, safety::Verdict, task::Isolation};
+use wdgnn_link::error::Refusals;
+use wdgnn_robot::safety::gate::{Isolation, Verdict};
 
 /// What honest robots thought of words that came in time from somebody they knew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +111,7 @@ impl Tally {
 /// Refusals as they are kept in files: how often for each reason, in the order of reasons.
 mod reasons {
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-    use wdgnn_core::refusal::{Refusal, Refusals};
+    use wdgnn_link::error::{Refusal, Refusals};
 
     pub fn serialize<S: Serializer>(refusals: &Refusals, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(Refusal::ALL.iter().map(|reason| refusals.of(*reason)))

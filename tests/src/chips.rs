@@ -23,13 +23,18 @@ use host_sim::{
 };
 use nrf52_emulator::{Chip, Part, reset_reason};
 use wdgnn_core::{
-    compact::Dot154,
-    flocking::Flocking,
-    rekey::personal_key,
-    robot,
-    seal::{self, Key, Rekeyable, Sealed},
+    tasks::flocking::Flocking,
     weights::{self, Weights},
 };
+use wdgnn_link::{
+    encoding::half::Dot154,
+    security::{
+        group_key::{Rekeyable, Sealed},
+        key::{self, Key},
+        key_update::personal_key,
+    },
+};
+use wdgnn_robot::onboard;
 
 use crate::image;
 
@@ -92,7 +97,7 @@ pub fn flight(settings: Settings) -> Flight<'static, Link> {
 /// When the image is none.
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
     Flight::new(settings, |id| {
-        Ok(robot::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
+        Ok(onboard::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
     })
     .expect("an image")
 }
@@ -122,7 +127,7 @@ pub fn natively(settings: &Settings) -> f64 {
 /// # Panics
 /// Without one.
 pub fn key() -> Key {
-    seal::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
+    key::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
 
 /// The codec of an image whose key can change.
@@ -148,7 +153,7 @@ pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'stat
         let personal = personal_key(master, id);
         let link = ToldLink::new(Dot154::default(), &key).rekeyed(id, &personal, 0, &key);
         let link = link.knowing(id, &personal, told.roster(id, robots));
-        Ok(robot::robot(id, &weights, link).expect("a robot's model"))
+        Ok(onboard::robot(id, &weights, link).expect("a robot's model"))
     })
     .expect("an image")
 }

@@ -8,8 +8,10 @@ use host_sim::{
     world::flock::variation,
 };
 use nrf52_emulator::{Part, Reset, air::SECOND, image::elf_symbol};
-use wdgnn_core::{compact::Dot154, robot, task::NodeId};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::encoding::half::Dot154;
 use wdgnn_protocol::gateway::BAUD;
+use wdgnn_robot::onboard;
 
 use crate::{
     chips::{Link, flight, key, natively, settings, weights},
@@ -53,7 +55,7 @@ pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Li
         chance: seed,
     };
     Flight::new(settings, |id| {
-        Ok(robot::robot(id, &weights(), Link::new(Dot154::default(), &key())).expect("a robot"))
+        Ok(onboard::robot(id, &weights(), Link::new(Dot154::default(), &key())).expect("a robot"))
     })
 }
 

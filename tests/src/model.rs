@@ -3,14 +3,14 @@
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    activation::Activation,
-    flocking::{self, Flocking},
+    filter::scale::Scale,
+    model::activation::Activation,
     online::Learning,
-    robot::{FEATURES, OUTPUTS, TAPS},
-    taps::Scale,
     task::Task as _,
+    tasks::flocking::{self, Flocking},
     weights::{self, Header, LayerDimensions, MOST_LAYERS, TaskSettings},
 };
+use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
 /// The bytes of a weight file for a flocking robot with `hidden` features.
 ///

@@ -106,6 +106,8 @@ pub struct Finding {
 }
 
 /// Number of words and findings of all files below `path`.
+/// # Panics
+/// When a folder cannot be read.
 pub fn check(path: &Path) -> (usize, Vec<Finding>) {
     let (mut words, mut findings) = (0, Vec::new());
     for file in files(path) {
@@ -244,6 +246,8 @@ fn starts(tokens: &[String], phrase: &str) -> bool {
 }
 
 /// Links and back-ticked paths of a Markdown file that do not exist.
+/// # Panics
+/// When the file cannot be read.
 pub fn dead_references(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = file.parent().unwrap_or(Path::new(""));

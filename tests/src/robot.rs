@@ -14,13 +14,13 @@ use host_sim::{
     },
 };
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
-    robot::{self, RobotModel},
-    seal::Key,
     task::{NodeId, State as _},
+    tasks::flocking::{Flocking, Motion},
     weights::Weights,
 };
+use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::Situation;
+use wdgnn_robot::onboard::{self, RobotModel};
 
 /// A robot in this process that speaks by the codec `C`.
 pub type Native<'w, C> = NativeRobot<Flocking, RobotModel<'w>, C>;
@@ -42,7 +42,7 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 /// # Panics
 /// When the weights are another robot's.
 pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
-    let node = robot::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
+    let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
     let (model, task, behaviour) = (*node.model(), *node.task(), *node.behaviour());
     let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour };
     NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())

@@ -29,7 +29,8 @@ use system_tests::{
     c::{FOLDER, Machine, said},
     golden, image,
 };
-use wdgnn_core::{flocking::Flocking, refusal::Refusal, rekey::personal_key, task::Task as _};
+use wdgnn_core::{task::Task as _, tasks::flocking::Flocking};
+use wdgnn_link::{error::Refusal, security::key_update::personal_key};
 
 /// One flight: what a C program is built of, and what must come of it.
 struct Flight {

@@ -187,7 +187,7 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
     let mut settings = together(4, 4, 2.0, &image);
     // The last robot's roster is of a swarm whose names are others: what is proven to it, it cannot check.
     let foreign = PROVEN.roster(9, 4);
-    let personal = wdgnn_core::rekey::personal_key(&MASTER, 3);
+    let personal = wdgnn_link::security::key_update::personal_key(&MASTER, 3);
     settings.pages[3] = host_sim::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
     let mut flight = told_flight(settings, &MASTER, PROVEN);
     let mut proofs = [0; 4];
@@ -196,7 +196,7 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
         for frame in flight.overheard.drain(..) {
             let (_, content) = wdgnn_protocol::mac::content(&frame).unwrap();
             let from = usize::from(u16::from_le_bytes([frame[7], frame[8]]));
-            proofs[from] += u32::from(content[0] & wdgnn_core::names::MARK != 0);
+            proofs[from] += u32::from(content[0] & wdgnn_link::security::peer_auth::MARK != 0);
         }
     }
     let outcome = flight.finish();

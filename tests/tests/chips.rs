@@ -13,7 +13,7 @@ use system_tests::{
     image,
 };
 use wdgnn_core::{
-    flocking::Motion,
+    tasks::flocking::Motion,
     weights::{Aligned, Weights},
 };
 use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};

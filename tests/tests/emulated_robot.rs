@@ -23,10 +23,13 @@ use system_tests::{
     model::made_up,
     robot::{self, ID, motion, native, tick},
 };
-use wdgnn_core::{
-    behaviour::BLIND_TICKS, codec::Exact, flocking::Flocking, message, node::BeaconOf, refusal::Refusal,
-    robot::RobotModel,
+use wdgnn_core::tasks::flocking::Flocking;
+use wdgnn_link::{
+    encoding::exact::{self, Exact},
+    error::Refusal,
+    header,
 };
+use wdgnn_robot::{config::BLIND_TICKS, node::BeaconOf, onboard::RobotModel};
 
 fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
@@ -127,8 +130,8 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let second = robot.hello().unwrap();
     assert_eq!((second.boot, second.resumed), (1, 1));
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
-    let link = message::Link { profile: message::Profile::Exact, checksum: weights.checksum };
-    let beacon = BeaconOf::<RobotModel<'_>, Flocking>::decode(&link, &said[0]).unwrap();
+    let link = header::Link { profile: header::Profile::Exact, checksum: weights.checksum };
+    let beacon: BeaconOf<RobotModel<'_>, Flocking> = exact::decode(&link, &said[0]).unwrap();
     assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
     assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
     drop(robot);

@@ -13,14 +13,17 @@ use system_tests::{
     image,
     robot::{self, ID, motion, tick},
 };
-use wdgnn_core::{
-    codec::Codec as _,
-    compact::Dot154,
-    refusal::Refusal,
-    robot::NEIGHBOURS,
-    seal::{Key, LATE_TICKS, SENDERS, Sealed},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    encoding::{Codec as _, half::Dot154},
+    error::Refusal,
+    security::{
+        group_key::Sealed,
+        key::Key,
+        replay::{LATE_TICKS, SENDERS},
+    },
 };
+use wdgnn_robot::onboard::NEIGHBOURS;
 
 type Link = Sealed<Dot154>;
 type Native<'w> = robot::Native<'w, Link>;

@@ -20,7 +20,7 @@ use system_tests::{
     image::{self, Footprint},
     robot::motion,
 };
-use wdgnn_core::flocking::Flocking;
+use wdgnn_core::tasks::flocking::Flocking;
 
 const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;

@@ -24,7 +24,7 @@ use system_tests::{
     gateway::{BOARDS, IMAGE, Mixed, gateway_of, simulated},
     image::alone,
 };
-use wdgnn_core::refusal::Refusals;
+use wdgnn_link::error::Refusals;
 use wdgnn_protocol::gateway::{BAUD, Down, Hello, LARGEST, Line, Up};
 
 const MILLISECOND: u64 = SECOND / 1_000;

@@ -13,16 +13,24 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
-use wdgnn_core::{
-    codec::{Codec, Exact},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    flocking::{Flocking, Motion},
-    p2p57::P2p57,
+use wdgnn_core::tasks::flocking::{Flocking, Motion};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    error::Refusal,
+    security::{
+        group_key::{Sealed, SealedEsb32},
+        key::Key,
+    },
+};
+use wdgnn_robot::{
+    onboard::{self, BUFFER_BYTES, Robot},
     ports::Sensed,
-    refusal::Refusal,
-    robot::{self, BUFFER_BYTES, Robot},
-    seal::{Key, Sealed, SealedEsb32},
 };
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/interop");
@@ -130,7 +138,7 @@ fn python_reads_writes_and_refuses_every_golden_frame() {
 fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     let model = model();
     let weights = model.weights();
-    let mut speaker: Robot<'_, P> = robot::robot(7, &weights, codec()).unwrap();
+    let mut speaker: Robot<'_, P> = onboard::robot(7, &weights, codec()).unwrap();
     let mut sent = Vec::new();
     for tick in 0..6 {
         speaker.sense(tick, Some(Sensed::now(motion(tick))));
@@ -149,7 +157,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
         beacon["exchange"] = (*tick).into();
         beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(P::FRAMES)).into();
     }
-    let mut listener: Robot<'_, P> = robot::robot(1, &weights, codec()).unwrap();
+    let mut listener: Robot<'_, P> = onboard::robot(1, &weights, codec()).unwrap();
     for (frame, (tick, original)) in profile.encode(&beacons).iter().zip(&sent) {
         listener.sense(*tick, Some(Sensed::now(motion(0))));
         let mut changed = frame.clone();

@@ -9,7 +9,10 @@ use core::{
     ptr, slice,
 };
 
-use wdgnn_core::seal::{Key, ROSTER, parse_key};
+use wdgnn_link::security::{
+    group_key::ROSTER,
+    key::{Key, parse_key},
+};
 
 use crate::{
     body::{Parts, Verbs},

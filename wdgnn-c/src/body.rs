@@ -1,20 +1,30 @@
 //! A robot's verbs, whatever its task and its link profile.
 
 use wdgnn_core::{
-    Refusal,
-    cipher::Aes,
-    codec::{Codec, Exact},
-    compact::{Dot154, EspNow},
-    esb32::Esb32,
-    p2p57::P2p57,
-    ports::{Actuator, Sensed, Store},
-    restart,
-    robot::{self, LONGEST_BUFFER, Onboard, Robot},
-    seal::{Key, ROSTER, SealedWith},
-    task::{Numbers, State},
-    tensor::Tensor as _,
-    tick::{self, Hearing, MOST_FRAMES, MOST_VOUCHED, PortErrors},
+    task::State,
+    tensor::{Numbers, Tensor as _},
     weights::Weights,
+};
+use wdgnn_link::{
+    Refusal,
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    security::{
+        aes::Aes,
+        group_key::{ROSTER, SealedWith},
+        key::Key,
+    },
+};
+use wdgnn_robot::{
+    control_loop::{self, Hearing, MOST_FRAMES, MOST_VOUCHED, PortErrors},
+    onboard::{self, LONGEST_BUFFER, Onboard, Robot},
+    persist,
+    ports::{Actuator, Sensed, Store},
 };
 
 use crate::{
@@ -118,7 +128,7 @@ impl<T: Onboard, P: Keyed> Body<T, P> {
         if weights.header.interval < P::profile(true).interval() {
             return Err(Error::ExchangeRate);
         }
-        let mut node = robot::robot(parts.address, &weights, codec)?;
+        let mut node = onboard::robot(parts.address, &weights, codec)?;
         node.set_boot(parts.boot);
         node.set_robots(parts.robots);
         Ok(Self {
@@ -189,7 +199,7 @@ impl<T: Onboard, P: Keyed> Verbs for Body<T, P> {
     }
 
     fn finish(&mut self) -> Report {
-        let report = tick::conclude(&mut self.node, &mut Told, &self.hearing, self.errors);
+        let report = control_loop::conclude(&mut self.node, &mut Told, &self.hearing, self.errors);
         let counters = &mut self.counters;
         counters.add_errors(&report.errors);
         counters.heard = counters.heard.saturating_add(report.heard);
@@ -235,14 +245,14 @@ impl<T: Onboard, P: Keyed> Verbs for Body<T, P> {
 
     fn store(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut store = Record { there: None, saved: 0 };
-        restart::keep(&self.node, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
+        persist::keep(&self.node, &mut store, buffer).map_err(|_| Error::BufferTooSmall)?;
         self.node.keys_unsaved(true);
         Ok(store.saved)
     }
 
     fn restore(&mut self, record: &[u8]) -> Result<(), Error> {
         let mut store = Record { there: Some(record), saved: 0 };
-        match restart::resume(&mut self.node, &mut store, &mut [0; LONGEST_BUFFER]) {
+        match persist::resume(&mut self.node, &mut store, &mut [0; LONGEST_BUFFER]) {
             Ok(true) => Ok(()),
             _ => Err(Error::RecordRefused),
         }

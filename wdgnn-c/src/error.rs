@@ -2,7 +2,8 @@
 
 use core::ffi::CStr;
 
-use wdgnn_core::{Refusal, WeightsError, weights::Field};
+use wdgnn_core::{WeightsError, weights::Field};
+use wdgnn_link::Refusal;
 
 // The enumeration is written out: the header is generated from it, and a macro would hide it.
 macro_rules! errors {

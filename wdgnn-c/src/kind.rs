@@ -6,16 +6,25 @@
 use core::marker::PhantomData;
 
 use wdgnn_core::{
-    codec::Exact,
-    compact::{Dot154, EspNow},
-    coverage::Coverage,
-    esb32::Esb32,
-    flocking::Flocking,
-    p2p57::P2p57,
-    restart,
-    robot::{ModelOf, Onboard, Robot},
-    seal::{Key, Rekeyable, RekeyableEsb32, Sealed, SealedEsb32},
-    task::{Numbers, State, Task},
+    task::{State, Task},
+    tasks::{coverage::Coverage, flocking::Flocking},
+    tensor::Numbers,
+};
+use wdgnn_link::{
+    encoding::{
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    security::{
+        group_key::{Rekeyable, RekeyableEsb32, Sealed, SealedEsb32},
+        key::Key,
+    },
+};
+use wdgnn_robot::{
+    onboard::{ModelOf, Onboard, Robot},
+    persist,
 };
 
 use crate::{
@@ -105,7 +114,7 @@ impl<T: Onboard, P: Keyed + 'static> AnyKind for Of<T, P> {
             robot_bytes: Placed::<Body<T, P>>::BYTES,
             listener_bytes: Placed::<Listener<T, P>>::BYTES,
             frame_bytes: <Robot<'_, P, T>>::frame_bytes(),
-            record_bytes: restart::record_bytes::<ModelOf<'_, T>>(P::REKEYABLE),
+            record_bytes: persist::record_bytes::<ModelOf<'_, T>>(P::REKEYABLE),
             frames: P::FRAMES,
             interval: P::profile(true).interval().into(),
             state: <T::State as State>::Numbers::COUNT,

@@ -2,15 +2,14 @@
 
 use wdgnn_core::{
     Beacon,
-    codec::Span,
-    message::Link,
-    robot::{ModelOf, Onboard},
-    seal::Key,
-    taps::Chains,
+    filter::Chains,
+    math,
+    model::Model,
     task::State,
-    tensor::Tensor,
-    wide::Model,
+    tensor::{Tensor, span::Span},
 };
+use wdgnn_link::{header::Link, security::key::Key};
+use wdgnn_robot::onboard::{ModelOf, Onboard};
 
 use crate::{
     body::Keyed,
@@ -66,9 +65,8 @@ impl<T: Onboard, P: Keyed> Reads for Listener<T, P> {
         let parts = self.codec.read(&self.link, now, frame, &mut self.beacon)?;
         let Beacon { sender, boot, sequence, degree, state, chains, wide } = &self.beacon;
         self.state.iter_mut().zip(state.numbers().as_ref()).for_each(|(to, from)| *to = *from);
-        chains.write_sent(bytemuck::cast_slice_mut(&mut self.taps));
-        // Written for the wire, read here.
-        self.taps.iter_mut().for_each(|tap| *tap = f32::from_bits(u32::from_le(tap.to_bits())));
+        let sent = chains.sent().flat_map(|(_, line)| line);
+        self.taps.iter_mut().zip(sent).for_each(|(to, from)| *to = math::flush(*from));
         let (taps_from, taps_to) = bounds(parts.taps, ChainsOf::<T>::COUNT);
         let (wide_from, wide_to) = bounds(parts.wide, WideOf::<T>::COUNT);
         Ok(told::Beacon {

@@ -2,7 +2,10 @@
 
 use core::ffi::c_float;
 
-use wdgnn_core::{safety, task::Isolation, tick::PortErrors};
+use wdgnn_robot::{
+    control_loop::PortErrors,
+    safety::gate::{self, Isolation},
+};
 
 /// Alignment in bytes of the memory for a robot or a listener.
 pub const ALIGNMENT: usize = 16;
@@ -71,15 +74,15 @@ pub enum Verdict {
     Blind = 6,
 }
 
-impl From<safety::Verdict> for Verdict {
-    fn from(verdict: safety::Verdict) -> Self {
+impl From<gate::Verdict> for Verdict {
+    fn from(verdict: gate::Verdict) -> Self {
         match verdict {
-            safety::Verdict::Clear => Self::Clear,
-            safety::Verdict::Limited => Self::Limited,
-            safety::Verdict::NotFinite => Self::NotFinite,
-            safety::Verdict::Alone(Isolation::Hold) => Self::AloneHold,
-            safety::Verdict::Alone(Isolation::Slow) => Self::AloneSlow,
-            safety::Verdict::Alone(Isolation::Stop) => Self::AloneStop,
+            gate::Verdict::Clear => Self::Clear,
+            gate::Verdict::Limited => Self::Limited,
+            gate::Verdict::NotFinite => Self::NotFinite,
+            gate::Verdict::Alone(Isolation::Hold) => Self::AloneHold,
+            gate::Verdict::Alone(Isolation::Slow) => Self::AloneSlow,
+            gate::Verdict::Alone(Isolation::Stop) => Self::AloneStop,
             // Also for what is new: whoever does not know stops.
             _ => Self::Blind,
         }

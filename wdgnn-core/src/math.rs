@@ -9,7 +9,7 @@
 pub const LARGEST: f32 = f32::from_bits((127 + 60) << 23);
 
 /// Numbers that this processor calculates with side by side, where that pays. No bit of any result depends on it.
-pub(crate) const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
+pub const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
 
 /// Largest error of [`tanh`] over every `f32`, in units in the last place: 6.44, rounded up. Measured by
 /// `tests/tanh_every_float.rs`, which fails when this is too small or larger than it need be.

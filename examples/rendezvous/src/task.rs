@@ -1,6 +1,10 @@
 //! What a robot observes and does.
 
-use wdgnn_core::{Task, math, robot::Onboard, shape::OneLayer, task::State};
+use wdgnn_core::{Task, math, model::shape::OneLayer, task::State};
+use wdgnn_robot::{
+    onboard::Onboard,
+    tasks::{CollisionAvoidance, Consistency, MotionModel},
+};
 
 /// What a robot tells its neighbours: where it is, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +50,6 @@ impl Task for Rendezvous {
     type State = Place;
     type Features = [f32; 2];
     type Output = [f32; 2];
-    type Evidence = ();
 
     fn from_settings(_: &[f32; 8]) -> Self {
         Self
@@ -78,6 +81,15 @@ impl Task for Rendezvous {
     fn command(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, Self::LIMIT))
     }
+}
+
+// Robots meet: they need no prediction, no avoidance and no checks.
+impl MotionModel for Rendezvous {}
+
+impl CollisionAvoidance for Rendezvous {}
+
+impl Consistency for Rendezvous {
+    type Stats = ();
 }
 
 /// The network that robots carry: two features, three taps, sixteen hidden features, two outputs.

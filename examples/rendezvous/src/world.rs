@@ -2,7 +2,8 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{robot::Onboard, task::Task as _};
+use wdgnn_core::task::Task as _;
+use wdgnn_robot::onboard::Onboard;
 use wdgnn_sim::{
     error::Result,
     model::ModelFile,

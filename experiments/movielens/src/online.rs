@@ -86,10 +86,13 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use wdgnn_core::{
         Network,
-        activation::Activation,
-        deep::{Layer, Top},
-        taps::{Chain, NoChain, Scale, Stacked},
-        wide::{Folded, Metric, Model as _},
+        filter::{Chain, NoChain, Stacked, scale::Scale},
+        model::{
+            Metric, Model as _,
+            activation::Activation,
+            deep::{Layer, Top},
+            folded::Folded,
+        },
     };
 
     use super::*;

@@ -12,22 +12,32 @@ use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use firmware::board::ThisBoard as Board;
 use static_cell::StaticCell;
 use wdgnn_core::{
-    ccm::{Block, BlockCipher},
-    codec::{Codec, Exact},
-    compact::Dot154,
-    flocking::{Flocking, Motion},
-    message::{Beacon, Link},
-    node::BeaconOf,
+    filter::{Chain, NoChain, Stacked},
+    message::Beacon,
+    model::Model as _,
     online::Learning,
-    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
-    robot::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
-    seal::{Sealed, SealedWith},
-    taps::{Chain, NoChain, Stacked},
-    task::Task as _,
+    tasks::flocking::{Flocking, Motion},
     tensor::Filter,
-    tick,
     weights::{Aligned, Weights},
-    wide::Model as _,
+};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        exact::{self, Exact},
+        half::Dot154,
+    },
+    header::Link,
+    security::{
+        ccm::{Block, BlockCipher},
+        group_key::{Sealed, SealedWith},
+    },
+};
+use wdgnn_robot::{
+    control_loop,
+    node::BeaconOf,
+    onboard::{self, BUFFER_BYTES, FRAME_BYTES, Robot, RobotModel},
+    ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+    tasks::MotionModel as _,
 };
 
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
@@ -80,7 +90,7 @@ fn main() -> ! {
         }),
     );
     show("settle", count(|| black_box(black_box(&mut *robot).settle())));
-    let mut features = [0.0; robot::FEATURES];
+    let mut features = [0.0; onboard::FEATURES];
     show(
         "observe and aggregate",
         count(|| {
@@ -127,7 +137,7 @@ fn main() -> ! {
 
 fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
     let mut ports = Ports { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
-    black_box(tick::run(black_box(robot), tick, &mut ports, buffer));
+    black_box(control_loop::run(black_box(robot), tick, &mut ports, buffer));
 }
 
 /// Not inlined: what it needs of the stack, it gives back.
@@ -137,7 +147,7 @@ fn load<P: Codec>(
     weights: &Weights<'static>,
     codec: P,
 ) -> &'static mut Robot<'static, P> {
-    place.init_with(|| match robot::robot(0, weights, codec) {
+    place.init_with(|| match onboard::robot(0, weights, codec) {
         Ok(robot) => robot,
         Err(_) => Board::end(false),
     })
@@ -163,7 +173,7 @@ fn whole<P: Codec>(
         for (sender, frame) in (1..).zip(frames) {
             // Where an honest robot can be by then, and parameters that it can have.
             let tick = exchange * every;
-            let state = robot.task().carry_on(&motion(sender), tick);
+            let state = robot.task().predict(&motion(sender), tick);
             let said = Beacon { state, wide: *robot.model().offline(), ..said(sender, tick) };
             length = codec().encode(robot.link(), &said, exchange, 0, frame)?;
         }
@@ -250,7 +260,7 @@ fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
 /// What the eight neighbours say at `tick`, in ascending id.
 fn air(robot: &Robot<'_>, frames: &mut Frames, tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
-        let _ = said(sender, tick).encode(robot.link(), frame);
+        let _ = exact::encode(&said(sender, tick), robot.link(), frame);
     }
 }
 
@@ -261,9 +271,9 @@ fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
         number = (number * 1.37 + 0.11) % 1.0;
         number - 0.5
     };
-    let mut chain = Chain([[0.0; robot::FEATURES]; robot::TAPS]);
+    let mut chain = Chain([[0.0; onboard::FEATURES]; onboard::TAPS]);
     chain.0.as_flattened_mut().iter_mut().for_each(|x| *x = next());
-    let mut wide = Filter([[[0.0; robot::OUTPUTS]; robot::FEATURES]; robot::TAPS]);
+    let mut wide = Filter([[[0.0; onboard::OUTPUTS]; onboard::FEATURES]; onboard::TAPS]);
     wide.0.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x = next());
     Beacon {
         sender,
@@ -317,10 +327,10 @@ impl Sensor<Motion> for Still {
     }
 }
 
-impl Actuator<[f32; robot::OUTPUTS]> for Still {
+impl Actuator<[f32; onboard::OUTPUTS]> for Still {
     type Error = Infallible;
 
-    fn act(&mut self, command: &[f32; robot::OUTPUTS]) -> Result<(), Infallible> {
+    fn act(&mut self, command: &[f32; onboard::OUTPUTS]) -> Result<(), Infallible> {
         black_box(command);
         Ok(())
     }

@@ -13,21 +13,30 @@ use core::hint::black_box;
 
 use panic_never as _;
 use wdgnn_core::{
-    ccm::{Block, BlockCipher},
-    cipher::Aes,
-    codec::{Codec, Exact, Identity},
-    compact::{Dot154, EspNow},
-    coverage::Coverage,
-    esb32::Esb32,
-    flocking::Flocking,
-    p2p57::P2p57,
-    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
-    restart,
-    robot::{self, LONGEST_BUFFER, Onboard},
-    seal::{Rekeyable, RekeyableEsb32, SealedWith},
     task::State,
-    tick,
+    tasks::{coverage::Coverage, flocking::Flocking},
     weights::{Aligned, Weights},
+};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    header::Identity,
+    security::{
+        aes::Aes,
+        ccm::{Block, BlockCipher},
+        group_key::{Rekeyable, RekeyableEsb32, SealedWith},
+    },
+};
+use wdgnn_robot::{
+    control_loop,
+    onboard::{self, LONGEST_BUFFER, Onboard},
+    persist,
+    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
 };
 
 /// Ports that can do anything and fail at any time, as far as the compiler knows.
@@ -164,8 +173,8 @@ fn fly_sealed_or_not<T: Onboard, P: Codec + Copy>(codec: P) {
 fn fly<T: Onboard, P: Codec>(codec: P) {
     let mut buffer = [0; LONGEST_BUFFER];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
-    let Ok(mut robot) = robot::robot::<T, _>(black_box(7), &weights, codec) else { return };
-    let _ = black_box(restart::resume(&mut robot, &mut Anything, &mut buffer));
+    let Ok(mut robot) = onboard::robot::<T, _>(black_box(7), &weights, codec) else { return };
+    let _ = black_box(persist::resume(&mut robot, &mut Anything, &mut buffer));
     for tick in 0..black_box(1_000) {
         let mut ports = Ports {
             radio: &mut Anything,
@@ -173,6 +182,6 @@ fn fly<T: Onboard, P: Codec>(codec: P) {
             actuator: &mut Anything,
             store: &mut Anything,
         };
-        black_box(tick::run(&mut robot, tick, &mut ports, &mut buffer));
+        black_box(control_loop::run(&mut robot, tick, &mut ports, &mut buffer));
     }
 }

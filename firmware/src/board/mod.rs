@@ -1,12 +1,11 @@
 //! What differs from board to board: the ports of a robot, a clock, an address.
 
-use wdgnn_core::{
-    ccm::BlockCipher,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::{ccm::BlockCipher, key::Key};
+use wdgnn_robot::{
+    control_loop::Report,
+    onboard::{Onboard, Robot},
     ports::{Clock, Ports, Radio, Store},
-    robot::{Onboard, Robot},
-    seal::Key,
-    task::NodeId,
-    tick::Report,
 };
 
 use crate::link::Link;

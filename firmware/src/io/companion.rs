@@ -2,10 +2,10 @@
 //! [`wdgnn_protocol::companion`]'s.
 
 use embedded_io::{Read, ReadReady, Write};
-use wdgnn_core::ports::{Actuator, Sensed, Sensor};
 use wdgnn_protocol::companion::{
     Command, KeyMessage, LARGEST, PoseMessage, Posed, Said, Status, Steering, encode,
 };
+use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
 
 /// The control period in milliseconds.
 const TICK_MS: u16 = 10;
@@ -153,7 +153,7 @@ mod tests {
     use std::{collections::VecDeque, convert::Infallible, vec, vec::Vec};
 
     use serde::Serialize;
-    use wdgnn_core::flocking::Motion;
+    use wdgnn_core::tasks::flocking::Motion;
     use wdgnn_protocol::companion::{CHECKSUM, Message, decode};
 
     use super::*;

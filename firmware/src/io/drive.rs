@@ -7,7 +7,8 @@
 use core::f32::consts::{PI, TAU};
 
 use embedded_hal::{digital::OutputPin, pwm::SetDutyCycle};
-use wdgnn_core::{math, ports::Actuator};
+use wdgnn_core::math;
+use wdgnn_robot::ports::Actuator;
 
 /// Largest error of the heading, in radians: micromath's arc tangent (measured over the circle, and tested). The drive closes
 /// the loop over the heading, so a third of a degree shifts where it looks and adds up to nothing.

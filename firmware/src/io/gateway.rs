@@ -139,7 +139,7 @@ mod tests {
 
     use std::{vec, vec::Vec as StdVec};
 
-    use wdgnn_core::rhythm::{Note, Timing};
+    use wdgnn_link::tdma::{Note, Timing};
     use wdgnn_protocol::gateway::VERSION;
 
     use super::*;

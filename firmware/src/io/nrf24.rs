@@ -1,5 +1,5 @@
 //! The nRF24L01+ radio over SPI: 2 Mbit/s, packets of up to 32 bytes, nobody acknowledges a broadcast. Fly it with the link profile
-//! [`wdgnn_core::esb32::Esb32`], whose frames fit.
+//! [`wdgnn_link::encoding::esb32::Esb32`], whose frames fit.
 //!
 //! It listens whenever it does not send, and nothing here waits: what is to be done is done by [`Nrf24::poll`], a few microseconds
 //! each time. The radio itself keeps three packets, so that [`Nrf24::poll`] is to be called whenever its interrupt line falls, or at
@@ -12,7 +12,7 @@ mod tests;
 
 use embedded_hal::{delay::DelayNs, digital::OutputPin, spi::SpiDevice};
 use heapless::Deque;
-use wdgnn_core::ports::{Radio, Received};
+use wdgnn_robot::ports::{Radio, Received};
 
 /// The most bytes in a packet.
 pub const LARGEST: usize = 32;
@@ -110,7 +110,7 @@ impl<S, C, T> core::fmt::Debug for Nrf24<S, C, T> {
 }
 
 impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
-    /// Finds and sets up the radio, for frames of one length ([`wdgnn_core::Node::frame_bytes`]). Takes a tenth of a second; nothing
+    /// Finds and sets up the radio, for frames of one length ([`wdgnn_robot::Node::frame_bytes`]). Takes a tenth of a second; nothing
     /// later does.
     pub fn new(
         spi: S,

@@ -5,7 +5,7 @@
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use wdgnn_core::{activation::Activation, flocking::Flocking, taps::Scale};
+use wdgnn_core::{filter::scale::Scale, model::activation::Activation, tasks::flocking::Flocking};
 
 use super::training::SIZE;
 use crate::{

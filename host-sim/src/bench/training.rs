@@ -3,7 +3,11 @@
 use std::hint::black_box;
 
 use rand::RngExt as _;
-use wdgnn_core::{activation::Activation, flocking::Flocking, shape::Dimensions, taps::Scale};
+use wdgnn_core::{
+    filter::scale::Scale,
+    model::{activation::Activation, shape::Dimensions},
+    tasks::flocking::Flocking,
+};
 
 use super::clock::{cpu_seconds, shortest};
 use crate::{

@@ -1,7 +1,7 @@
 //! A robot's companion at the other end of its serial line, and the body that it steers.
 
 use nrf52_emulator::air::{SECOND, Station};
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_protocol::companion::{Command, KeyMessage, LARGEST, PoseMessage, Status, decode, encode};
 
 use crate::scene::Frame;

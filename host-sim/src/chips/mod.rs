@@ -20,8 +20,10 @@ use nrf52_emulator::{
     rtt::Rtt,
 };
 use rand::RngExt as _;
-use wdgnn_core::{codec::Codec, flocking::Motion, robot::Robot, task::NodeId};
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::companion::Status;
+use wdgnn_robot::onboard::Robot;
 
 use self::{
     companion::{Body, Companion, Said},

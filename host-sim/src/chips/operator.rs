@@ -3,7 +3,11 @@
 
 use std::ops::Range;
 
-use wdgnn_core::{compact::TAG_BYTES, rekey::personal_key, seal::Key, task::NodeId};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    encoding::half::TAG_BYTES,
+    security::{key::Key, key_update::personal_key},
+};
 use wdgnn_protocol::companion::CHECKSUM;
 
 use crate::{

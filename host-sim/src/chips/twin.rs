@@ -3,15 +3,15 @@
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use super::companion::Companion;
-use wdgnn_core::{
-    codec::Codec,
-    ports::{NoStore, Ports, Radio, Received},
-    robot::{BUFFER_BYTES, Robot},
-    tick,
-};
+use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::{
     companion::{Command, Status},
     mac,
+};
+use wdgnn_robot::{
+    control_loop,
+    onboard::{BUFFER_BYTES, Robot},
+    ports::{NoStore, Ports, Radio, Received},
 };
 use wdgnn_sim::ports::{Eyes, Motors};
 
@@ -79,7 +79,7 @@ impl<'w, C: Codec> Twin<'w, C> {
             actuator: &mut Motors(&mut done),
             store: &mut NoStore,
         };
-        tick::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        control_loop::run(&mut self.robot, status.tick, &mut ports, &mut [0; BUFFER_BYTES]);
         if done.map(f32::to_bits) == command.acceleration.map(f32::to_bits) {
             self.equal += 1;
         } else {

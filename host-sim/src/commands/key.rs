@@ -7,12 +7,15 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use wdgnn_core::{
-    cipher::Aes,
-    compact::TAG_BYTES,
-    rekey::{self, Notice},
-    seal::{Key, ROSTER},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    encoding::half::TAG_BYTES,
+    security::{
+        aes::Aes,
+        group_key::ROSTER,
+        key::Key,
+        key_update::{self, Notice},
+    },
 };
 
 use crate::{
@@ -103,7 +106,7 @@ impl KeyArguments {
                 println!("a new master is in {}: keep it where no robot goes", out.display());
             }
             What::Swarm { master, epoch, out } => {
-                write_new(out, &digits(&rekey::swarm_key(&key::read(master)?, *epoch)))?;
+                write_new(out, &digits(&key_update::swarm_key(&key::read(master)?, *epoch)))?;
                 println!("the swarm's key of epoch {epoch} is in {}", out.display());
             }
             What::Robots { master, robots, out } => {
@@ -111,7 +114,7 @@ impl KeyArguments {
                 fs::create_dir_all(out).map_err(|source| Error::Write { path: out.clone(), source })?;
                 for name in 0..*robots {
                     let path = out.join(format!("robot-{name}.key"));
-                    write_new(&path, &digits(&rekey::personal_key(&master, name)))?;
+                    write_new(&path, &digits(&key_update::personal_key(&master, name)))?;
                     if usize::from(*robots) <= ROSTER {
                         write_new(
                             &out.join(format!("robot-{name}.roster")),
@@ -163,10 +166,10 @@ fn frames(
         )));
     }
     let tag = if profile == Profile::Esb32 { 4 } else { TAG_BYTES };
-    let key = rekey::swarm_key(master, epoch);
+    let key = key_update::swarm_key(master, epoch);
     let frame = |name: NodeId| {
         let mut frame = vec![0; Notice::bytes(tag)];
-        let personal = rekey::personal_key(master, name);
+        let personal = key_update::personal_key(master, name);
         Notice { name, epoch, at }.write(&personal, &key, tag, &mut frame).map(|_| digits(&frame))
     };
     Ok((0..robots).filter(|name| !expelled.contains(name)).filter_map(frame).collect())
@@ -174,7 +177,7 @@ fn frames(
 
 /// The keys by which robots prove their names to the one with this name, a line each.
 fn roster(master: &Key, robots: NodeId, name: NodeId) -> String {
-    let key = |from| digits(&rekey::pair_key::<Aes>(&rekey::personal_key(master, from), name));
+    let key = |from| digits(&key_update::pair_key::<Aes>(&key_update::personal_key(master, from), name));
     (0..robots).map(key).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::atomic::AtomicBool};
 
-use wdgnn_core::flocking::Flocking;
+use wdgnn_core::tasks::flocking::Flocking;
 
 use crate::{
     error::Result,

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, builder::ArgPredicate};
 use nrf52_emulator::Part;
-use wdgnn_core::{Task as _, seal::Key};
+use wdgnn_core::Task as _;
+use wdgnn_link::security::key::Key;
 
 use super::{
     condition::ConditionArguments, outputs::OutputArguments, records::RecordArguments,

@@ -9,7 +9,9 @@ use std::{
 use clap::Args;
 use nrf52_emulator::Part;
 use serde::Serialize;
-use wdgnn_core::{robot, seal::Key, task::NodeId};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::onboard;
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
@@ -145,7 +147,7 @@ impl CodecVisitor for Prepared<'_> {
                 Some(own) => C::with_own(&self.key, &own),
                 None => C::with_key(&self.key),
             };
-            robot::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
+            onboard::robot(id, &weights, codec).map_err(|error| Error::Failed(error.to_string()))
         };
         let interrupted = stop_on_interrupt()?;
         let milliseconds =

@@ -9,7 +9,9 @@ use std::{
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::{flocking::Motion, robot, seal::Key, task::NodeId};
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::onboard;
 
 use super::{outputs::print_json, stop_on_interrupt};
 use crate::{
@@ -127,7 +129,7 @@ impl CodecVisitor for Fly<'_> {
         let Self { port, flight: &GatewayFlight { model, condition, .. }, simulated, key } = self;
         let weights = model.weights();
         let make = |id| {
-            robot::robot(id, &weights, C::with_key(&key.unwrap_or_default()))
+            onboard::robot(id, &weights, C::with_key(&key.unwrap_or_default()))
                 .map_err(|error| Error::Failed(error.to_string()))
         };
         // By chance, so that no number of a sealed frame comes twice, whatever was flown before with this key.

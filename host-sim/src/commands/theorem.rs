@@ -27,7 +27,7 @@ use crate::{
 };
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::flocking::Flocking;
+use wdgnn_core::tasks::flocking::Flocking;
 
 /// Ticks between two printed rows; CSV, JSON and the page have all of them.
 const PRINT_EVERY: usize = 20;

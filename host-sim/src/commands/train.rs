@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use serde::Serialize;
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{
     curves::{Curves, Epoch},

@@ -229,7 +229,7 @@ impl<W: World> Observer<W> for Recorder<StateOf<W>> {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::flocking::Motion;
+    use wdgnn_core::tasks::flocking::Motion;
 
     use super::*;
     use crate::world::flock::Flock;

@@ -2,17 +2,24 @@
 
 use rand::{Rng as _, RngExt as _};
 use wdgnn_core::{
-    behaviour::Behaviour,
-    codec::{Codec, Exact},
-    flocking::{Flocking, Motion},
-    message::{HEADER_BYTES, Link},
-    node::{BeaconOf, Node, Settings},
-    ports::Sensed,
-    refusal::{Refusal, Refusals},
-    robot::{self, LONGEST_BUFFER, RobotModel, RobotNetwork},
-    seal::Sealed,
+    model::{Model as _, folded::Folded},
     task::NodeId,
-    wide::{Folded, Model as _},
+    tasks::flocking::{Flocking, Motion},
+};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        exact::{Exact, HEADER_BYTES},
+    },
+    error::{Refusal, Refusals},
+    header::Link,
+    security::group_key::Sealed,
+};
+use wdgnn_robot::{
+    config::Behaviour,
+    node::{BeaconOf, Node, Settings},
+    onboard::{self, LONGEST_BUFFER, RobotModel, RobotNetwork},
+    ports::Sensed,
 };
 
 use super::row::{Row, Yardstick, reasons};
@@ -28,7 +35,7 @@ use crate::{
 };
 
 /// Slots of the firmware's table.
-const SLOTS: usize = robot::NEIGHBOURS;
+const SLOTS: usize = onboard::NEIGHBOURS;
 
 type Robot<'w> = Node<RobotModel<'w>, Flocking, SLOTS, Sealed<Exact>>;
 type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
@@ -57,7 +64,7 @@ fn robot(model: &ModelFile) -> Result<Robot<'_>> {
 /// A beacon of somebody else, as an insider can make any.
 fn beacon<'w>(robot: &Robot<'w>, sender: NodeId) -> Said<'w> {
     let state = Motion { position: [1.0, 0.0], velocity: [0.0, 1.0] };
-    let (chains, wide) = (wdgnn_core::taps::Chains::ZERO, *robot.model().offline());
+    let (chains, wide) = (wdgnn_core::filter::Chains::ZERO, *robot.model().offline());
     Said { sender, boot: 0, sequence: 0, degree: 1, state, chains, wide }
 }
 
@@ -128,7 +135,7 @@ fn numbers(model: &ModelFile) -> Result<Row> {
     let mut robot = robot(model)?;
     let link = *robot.link();
     let honest = beacon(&robot, 1);
-    let places = (Said::BYTES - HEADER_BYTES) / 4;
+    let places = (onboard::FRAME_BYTES - HEADER_BYTES) / 4;
     let mut refused = Refusals::default();
     let (mut made, mut accepted) = (0, 0);
     for (place, number) in (0..places).flat_map(|place| BAD.map(|number| (place, number))) {

@@ -1,6 +1,7 @@
 //! What else must hold in a row, besides cost and distance.
 
-use wdgnn_core::{refusal::Refusal, tick::MOST_FRAMES};
+use wdgnn_link::error::Refusal;
+use wdgnn_robot::control_loop::MOST_FRAMES;
 
 use super::row::Nearness;
 use crate::tally::Tally;

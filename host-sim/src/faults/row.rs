@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
-use wdgnn_core::refusal::Refusals;
+use wdgnn_link::error::Refusals;
 
 use crate::tally::{by_name, in_words};
 

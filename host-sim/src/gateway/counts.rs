@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use wdgnn_core::{
-    flocking::Motion,
-    refusal::{Refusal, Refusals},
-    task::NodeId,
-};
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::error::{Refusal, Refusals};
 
 /// What came of frames and messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use wdgnn_core::{
-    codec::Codec, flocking::Motion, refusal::Refusals, rhythm::Timing, robot::Robot, seal::Key, task::NodeId,
-};
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::{encoding::Codec, error::Refusals, security::key::Key, tdma::Timing};
 use wdgnn_protocol::{
     companion::{self, Command},
     gateway::{Down, Fate, Hello, LARGEST, Line, Up, VERSION},
     mac,
 };
+use wdgnn_robot::onboard::Robot;
 
 use super::{
     counts::Counts,

@@ -3,17 +3,19 @@
 use std::{collections::HashMap, fmt};
 
 use wdgnn_core::{
-    codec::{Codec as _, Parts},
-    compact::Dot154,
-    flocking::Motion,
-    message::{Beacon, Identity, Link, Profile},
-    refusal::Refusal,
-    robot::{FEATURES, OUTPUTS, TAPS},
-    seal::{Key, Sealed},
-    taps::{NoChain, Stacked},
+    filter::{NoChain, Stacked},
+    message::Beacon,
     task::NodeId,
+    tasks::flocking::Motion,
     tensor::Filter,
 };
+use wdgnn_link::{
+    encoding::{Codec as _, half::Dot154},
+    error::Refusal,
+    header::{Identity, Link, Parts, Profile},
+    security::{group_key::Sealed, key::Key},
+};
+use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
 use super::counts::{Seen, Sightings};
 

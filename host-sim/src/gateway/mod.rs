@@ -1,7 +1,7 @@
 //! Simulated robots in the air of real ones, by way of a board that stands in between (`firmware/src/bin/gateway.rs`).
 //!
 //! A [`simulated::Simulated`] robot is the core's tick with a body in this process; clock and slot it keeps as a board does, by
-//! `wdgnn_core::rhythm`, on the gateway's clock. [`flight::Flight`] is all of them: bytes of the line in, bytes of the line out, and no
+//! `wdgnn_link::tdma`, on the gateway's clock. [`flight::Flight`] is all of them: bytes of the line in, bytes of the line out, and no
 //! other time than what these bytes tell, so that emulated gateways and real ones are flown alike. `port` is the line on this machine.
 //!
 //! **Ahead of the air.** A frame has to be at the gateway before its slot begins, and the line takes time. So a simulated robot's tick is

@@ -14,7 +14,7 @@ use rustix::{
     fs::{OFlags, fcntl_setfl},
     termios::{ControlModes, OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr},
 };
-use wdgnn_core::codec::Codec;
+use wdgnn_link::encoding::Codec;
 use wdgnn_protocol::gateway::BAUD;
 
 use super::flight::Flight;

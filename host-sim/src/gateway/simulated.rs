@@ -3,18 +3,19 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use nrf52_emulator::air::SECOND;
-use wdgnn_core::{
-    codec::Codec,
-    flocking::Motion,
-    message::Identity,
-    ports::{NoStore, Ports, Radio, Received},
-    refusal::Refusals,
-    rhythm::{Beat, Note, Rhythm, Timing},
-    robot::{BUFFER_BYTES, Robot},
-    task::NodeId,
-    tick,
+use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
+use wdgnn_link::{
+    encoding::Codec,
+    error::Refusals,
+    header::Identity,
+    tdma::{Beat, Note, Rhythm, Timing},
 };
 use wdgnn_protocol::mac;
+use wdgnn_robot::{
+    control_loop,
+    onboard::{BUFFER_BYTES, Robot},
+    ports::{NoStore, Ports, Radio, Received},
+};
 use wdgnn_sim::ports::{Eyes, Motors};
 
 use crate::chips::{GROUND, RELEASE, companion::Body};
@@ -159,7 +160,7 @@ impl<'w, C: Codec> Simulated<'w, C> {
             actuator: &mut Motors(&mut command),
             store: &mut NoStore,
         };
-        let report = tick::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
+        let report = control_loop::run(&mut self.robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
         let Air { taken, said, .. } = air;
         if self.flies(begins) {
             self.body.accelerate(self.since(begins), command);

@@ -219,7 +219,10 @@ pub fn record<W: World>(
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{coverage::Cell, flocking::Motion, task::Task};
+    use wdgnn_core::{
+        task::Task,
+        tasks::{coverage::Cell, flocking::Motion},
+    };
 
     use super::*;
     use crate::{

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{Plan, Quirks};
 use crate::{

@@ -7,12 +7,10 @@ use std::{
 };
 
 use tempfile::TempDir;
-use wdgnn_core::{
-    rekey::personal_key,
-    robot::Onboard,
-    task::{NodeId, State as _},
-};
+use wdgnn_core::task::{NodeId, State as _};
+use wdgnn_link::security::key_update::personal_key;
 use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION};
+use wdgnn_robot::onboard::Onboard;
 
 use super::{
     Outcome, Robots, Waking,
@@ -290,7 +288,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::flocking::Flocking;
+    use wdgnn_core::tasks::flocking::Flocking;
 
     use super::*;
     use crate::{

@@ -9,8 +9,9 @@ use std::{
 };
 
 use bytemuck::Pod;
-use wdgnn_core::{seal::Key, tick::MOST_FRAMES};
+use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::{self, FRAME_ROOM, Frame, Hello, Situation, VERSION};
+use wdgnn_robot::control_loop::MOST_FRAMES;
 
 use super::{
     Outcome,

@@ -10,7 +10,7 @@
 mod gather;
 mod kernels;
 
-use wdgnn_core::activation::Activation;
+use wdgnn_core::model::activation::Activation;
 
 use self::kernels::{add_scaled, gradient, product, spread, tanh, total};
 use super::{
@@ -241,7 +241,7 @@ impl<const V: usize> Kernel for Backward<'_, '_, V> {
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::shape::Dimensions;
+    use wdgnn_core::model::shape::Dimensions;
 
     use super::*;
     use crate::{

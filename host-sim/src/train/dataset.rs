@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use crate::links::Links;
 

@@ -1,7 +1,7 @@
 //! Where training starts from.
 
 use rand::RngExt as _;
-use wdgnn_core::{shape::Dimensions, taps::Scale};
+use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions};
 
 use super::net::Places;
 use crate::{
@@ -101,7 +101,7 @@ pub fn freeze(gradient: &mut [f32], size: &Dimensions, architecture: Architectur
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::activation::Activation;
+    use wdgnn_core::model::activation::Activation;
 
     use super::*;
     use crate::train::net::Net;

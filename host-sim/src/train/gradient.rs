@@ -3,7 +3,7 @@
 //! Parts of a batch are of fixed size and summed in order, so the bits are the same at any number of threads.
 
 use rayon::prelude::*;
-use wdgnn_core::{math, taps::Scale};
+use wdgnn_core::{filter::scale::Scale, math};
 
 use super::{
     block::{Block, Tallies},
@@ -205,7 +205,10 @@ mod tests {
 
     use rand::RngExt as _;
     use rand_chacha::ChaCha8Rng;
-    use wdgnn_core::{activation::Activation, flocking::Flocking, shape::Dimensions};
+    use wdgnn_core::{
+        model::{activation::Activation, shape::Dimensions},
+        tasks::flocking::Flocking,
+    };
 
     use super::*;
     use crate::{

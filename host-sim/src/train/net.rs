@@ -6,13 +6,13 @@
 //! u      = α_D hidden R + α_W z C + c,    C = B R,  c = (α_W b + β) R + ρ
 //! ```
 //!
-//! The core computes the same, one robot at a time ([`wdgnn_core::wide::Folded`]); a test holds the two against each other. The wide
+//! The core computes the same, one robot at a time ([`wdgnn_core::model::folded::Folded`]); a test holds the two against each other. The wide
 //! part, the readout and the combination weights need only three small sums over a batch (Σ zᵀe, Σ hiddenᵀe, Σ e): their
 //! gradients follow from those at its end ([`Sums::finish`]).
 
 use std::ops::Range;
 
-use wdgnn_core::{activation::Activation, shape::Dimensions};
+use wdgnn_core::model::{activation::Activation, shape::Dimensions};
 
 use super::matrix::{add_product, add_product_by_transposed, add_rows, add_transposed_product};
 
@@ -264,11 +264,13 @@ impl Sums {
 mod tests {
     use rand::RngExt as _;
     use wdgnn_core::{
-        flocking::Flocking,
-        shape::{OneLayer, Shape, ThreeLayers, TwoLayers},
-        taps::{Chain, Chains as _, NoChain, Scale, Stacked},
+        filter::{Chain, Chains as _, NoChain, Stacked, scale::Scale},
+        model::{
+            Metric, Model,
+            shape::{OneLayer, Shape, ThreeLayers, TwoLayers},
+        },
+        tasks::flocking::Flocking,
         tensor::Tensor as _,
-        wide::{Metric, Model},
     };
 
     use super::*;

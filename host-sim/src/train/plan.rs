@@ -1,6 +1,6 @@
 //! What is to be trained: every choice, with a name.
 
-use wdgnn_core::shape::Dimensions;
+use wdgnn_core::model::shape::Dimensions;
 
 use super::{checkpoint::RunName, net::Places, recipe::Recipe, ways::Way};
 use crate::{recipe::Architecture, swarm::networks::Draft, world::World};

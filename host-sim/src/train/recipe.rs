@@ -3,13 +3,11 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    activation::Activation,
+    filter::scale::Scale,
+    model::{Metric, activation::Activation, shape::Dimensions},
     online::{Learning, Mixing},
-    shape::Dimensions,
-    taps::Scale,
     task::Task as _,
     weights::{Header, TaskSettings},
-    wide::Metric,
 };
 
 use super::ways::{Evolve, Imitate, Through, Way};

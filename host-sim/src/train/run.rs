@@ -8,7 +8,7 @@ use std::{
 
 use rayon::prelude::*;
 use serde::Serialize;
-use wdgnn_core::{activation::Activation, math};
+use wdgnn_core::{math, model::activation::Activation};
 
 use super::{
     adam::Adam,

@@ -11,10 +11,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use wdgnn_core::{
-    activation::Activation,
-    task::{Numbers as _, State},
-};
+use wdgnn_core::{model::activation::Activation, task::State, tensor::Numbers as _};
 
 use super::{
     block::{Block, Tallies},
@@ -263,7 +260,7 @@ impl<W: World> Flown<W> {
 #[cfg(test)]
 mod tests {
     use rand::RngExt as _;
-    use wdgnn_core::{flocking::Flocking, shape::Dimensions, taps::Scale};
+    use wdgnn_core::{filter::scale::Scale, model::shape::Dimensions, tasks::flocking::Flocking};
 
     use super::*;
     use crate::{

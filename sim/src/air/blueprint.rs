@@ -1,13 +1,11 @@
 //! What every robot of a swarm is made of.
 
-use wdgnn_core::{
-    behaviour::Behaviour,
-    codec::Codec,
+use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
+use wdgnn_link::encoding::Codec;
+use wdgnn_robot::{
+    config::Behaviour,
     node::{Node, Settings},
-    robot::NEIGHBOURS,
-    task::NodeId,
-    tensor::Tensor as _,
-    wide::Model,
+    onboard::NEIGHBOURS,
 };
 
 use crate::scene::Flown;

@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 
-use wdgnn_core::{
-    codec::Codec,
+use wdgnn_core::model::Model;
+use wdgnn_link::encoding::Codec;
+use wdgnn_robot::{
+    control_loop::{self, PortErrors, Report},
     node::Node,
+    persist,
     ports::{Actuator, Ports, Radio, Store},
-    restart,
-    tick::{self, PortErrors, Report},
-    wide::Model,
 };
 
 use super::mailbox::deliver;
@@ -30,7 +30,7 @@ impl Body {
         C: Codec,
     {
         // A memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
-        let _resumed = restart::resume(node, &mut self.memory, buffer);
+        let _resumed = persist::resume(node, &mut self.memory, buffer);
     }
 
     /// The power goes while what the robot stores is written: `tear` says what is left of it.
@@ -53,7 +53,7 @@ impl Body {
     {
         let mut ports =
             Ports { radio, sensor: &mut Eyes(sensed), actuator: &mut Motors, store: &mut self.memory };
-        self.errors = tick::open(node, tick, &mut ports, buffer);
+        self.errors = control_loop::open(node, tick, &mut ports, buffer);
     }
 
     /// The second half of a tick: hears what its radio has.
@@ -74,7 +74,7 @@ impl Body {
             actuator: &mut Motors,
             store: &mut self.memory,
         };
-        tick::close(node, &mut ports, buffer, self.errors)
+        control_loop::close(node, &mut ports, buffer, self.errors)
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::rhythm::{Beat, Timing};
+use wdgnn_link::tdma::{Beat, Timing};
 
 use super::{
     events::Moment,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rand::{Rng as _, RngExt as _};
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::codec::Identity;
+use wdgnn_link::header::Identity;
 
 use super::{
     loss::{Channels, Loss},

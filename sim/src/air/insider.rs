@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use wdgnn_core::{
-    Beacon,
-    codec::{Codec, Identity, Parts},
-    message::{Link, Profile},
-    refusal::Refusal,
-    taps::Chains,
-    task::State,
-    tensor::Tensor,
+use wdgnn_core::{Beacon, filter::Chains, task::State, tensor::Tensor};
+use wdgnn_link::{
+    encoding::Codec,
+    error::Refusal,
+    header::{Identity, Link, Parts, Profile},
 };
 
 /// What a liar says.
@@ -110,7 +107,7 @@ impl Lie {
                 x + reach * anything(beacon.sender, exchange, range.start + place)
             }),
             Self::Taps(size) => {
-                told.chains.read_sent(&size.to_le_bytes().repeat(H::COUNT));
+                told.chains.for_each_sent(|_, taps| taps.fill(*size));
             }
             Self::ParametersScaled(factor) => {
                 told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
@@ -144,11 +141,11 @@ fn anything(sender: u16, exchange: u32, index: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use wdgnn_core::{
-        codec::Exact,
-        flocking::Motion,
-        taps::{Chain, NoChain, Stacked},
+        filter::{Chain, NoChain, Stacked},
+        tasks::flocking::Motion,
         tensor::{Filter, Tensor as _},
     };
+    use wdgnn_link::encoding::exact::Exact;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! What faults cannot be: each number within its range, every robot there, and nothing that a profile has no room for.
 
-use wdgnn_core::seal::ROSTER;
+use wdgnn_link::security::group_key::ROSTER;
 
 use super::{loss::Loss, options::Faults};
 use crate::{

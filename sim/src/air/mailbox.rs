@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, slice};
 
-use wdgnn_core::ports::{Radio, Received};
+use wdgnn_robot::ports::{Radio, Received};
 
 use crate::scene::Frame;
 

@@ -2,10 +2,10 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    behaviour::LARGEST_TAP,
-    flocking::{BIAS_METRES, TRACK_SECONDS},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_robot::{
+    config::LARGEST_TAP,
+    tasks::flocking::{BIAS_METERS, TRACK_SECONDS},
 };
 
 use super::{
@@ -255,7 +255,7 @@ fn lie<T: Flown>(common: &Common<T>, layout: &Layout, faults: &Faults, number: u
         Some(About::Subtle) if number.is_multiple_of(2) => {
             // As far as its track may miss its position in the long run.
             let time = common.behaviour.interval.max(1) as f32 * common.task.period();
-            let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METRES;
+            let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METERS;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);
             Lie::Velocity(velocity, speed)
         }

@@ -1,6 +1,6 @@
 //! The air between robots, byte by byte, and everything that can go wrong in it.
 //!
-//! A robot's radio is a stack of [`Radio`](wdgnn_core::ports::Radio)s: a [`mailbox`] that the simulated air fills, what happens to
+//! A robot's radio is a stack of [`Radio`](wdgnn_robot::ports::Radio)s: a [`mailbox`] that the simulated air fills, what happens to
 //! frames on the way ([`faulty`]), and somebody who plays back what was said before ([`replaying`]). Any other radio can take the
 //! mailbox's place. [`insider`]s hold the swarm's key and lie before they seal, an [`impostor`] speaks in others' names. The [`medium`]
 //! is what is between those radios: it does to the swarm what [`options`] say; what it carries is in [`crossing`] and [`contention`].

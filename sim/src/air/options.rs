@@ -17,11 +17,11 @@ pub const BESIDE_METRES: f32 = 0.5;
 /// Whom robots believe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever bears itself out, and nobody too much: [`Behaviour::robust`](wdgnn_core::Behaviour::robust).
+    /// Whoever bears itself out, and nobody too much: [`Behaviour::robust`](wdgnn_robot::Behaviour::robust).
     Robust,
     /// Everybody, with the model's own learning rule.
     AsTrained,
-    /// Everybody, averaged as in the paper: [`Behaviour::plain`](wdgnn_core::Behaviour::plain).
+    /// Everybody, averaged as in the paper: [`Behaviour::plain`](wdgnn_robot::Behaviour::plain).
     Plain,
 }
 

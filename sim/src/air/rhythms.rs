@@ -1,16 +1,16 @@
-//! Clocks that robots set by what they hear of each other, as boards do: [`wdgnn_core::rhythm`] over a timer that is fast, slow, or jumps.
+//! Clocks that robots set by what they hear of each other, as boards do: [`wdgnn_link::tdma`] over a timer that is fast, slow, or jumps.
 //!
 //! The world goes on by whole ticks, and a robot has its own in the one in which its clock says so. When exactly is kept in
 //! microseconds: a frame arrives as much earlier in the world's tick as its sender's own tick began before it. Robots take turns by
 //! address here and have listened to each other before the flight, so that nothing is left of slots.
 
-use wdgnn_core::{
-    message::Identity,
-    rhythm::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
-    seal::{GUARD_TICKS, LATE_TICKS},
-    task::NodeId,
-    tick::MOST_VOUCHED,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    header::Identity,
+    security::replay::{GUARD_TICKS, LATE_TICKS},
+    tdma::{Beat, MOST_SLOTS, Note, Rhythm, Timing},
 };
+use wdgnn_robot::control_loop::MOST_VOUCHED;
 
 /// The others that a robot keeps time with, as on boards.
 const OTHERS: usize = 32;

@@ -172,7 +172,7 @@ fn normal(random: &mut ChaCha8Rng) -> [f32; 2] {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::flocking::Motion;
+    use wdgnn_core::tasks::flocking::Motion;
 
     use super::*;
     const PLANE: Layout = Layout { position: 0..2, velocity: 2..4 };

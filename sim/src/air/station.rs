@@ -2,11 +2,12 @@
 
 use std::{ops::Range, sync::LazyLock};
 
-use wdgnn_core::{
-    cipher::Aes,
-    rekey::{Notice, pair_key, personal_key, swarm_key},
-    seal::{Key, ROSTER},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::{
+    aes::Aes,
+    group_key::ROSTER,
+    key::Key,
+    key_update::{Notice, pair_key, personal_key, swarm_key},
 };
 
 use super::options::Faults;

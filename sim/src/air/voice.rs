@@ -5,17 +5,17 @@
 
 use wdgnn_core::{
     Beacon,
-    codec::{Codec as _, Identity},
-    compact::TAG_BYTES,
-    message::{self, Link},
-    names::MARK,
-    node::BeaconOf,
-    robot::LONGEST_BUFFER,
-    seal::Key,
-    taps::Chains as _,
-    task::{NodeId, Numbers as _, State},
-    wide::Model,
+    filter::Chains as _,
+    model::Model,
+    task::{NodeId, State},
+    tensor::Numbers as _,
 };
+use wdgnn_link::{
+    encoding::{Codec as _, half::TAG_BYTES},
+    header::{self, Identity, Link},
+    security::{key::Key, peer_auth::MARK},
+};
+use wdgnn_robot::{node::BeaconOf, onboard::LONGEST_BUFFER};
 
 use super::{
     blueprint::Blueprint,
@@ -36,7 +36,7 @@ const NOWHERE: f32 = 50_000.0;
 
 /// Who can speak as the swarm's robots do.
 pub trait Voice: Send {
-    /// Whose frame this is: see [`wdgnn_core::codec::Codec::identity`].
+    /// Whose frame this is: see [`wdgnn_link::encoding::Codec::identity`].
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
     /// Whose frame this says that it is at a robot's tick `now`, and of which tick, as its sequence.
@@ -132,7 +132,7 @@ where
     }
 
     fn tag_bytes(&self) -> usize {
-        if self.link.profile == message::Profile::Esb32 { 4 } else { TAG_BYTES }
+        if self.link.profile == header::Profile::Esb32 { 4 } else { TAG_BYTES }
     }
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {

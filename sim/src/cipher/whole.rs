@@ -7,9 +7,9 @@ use aes::{
         BlockSizeUser, KeyInit as _, consts::U16,
     },
 };
-use wdgnn_core::{
+use wdgnn_link::security::{
     ccm::{self, Block, BlockCipher, Blocks, Nonce},
-    seal::Key,
+    key::Key,
 };
 
 /// AES-128 with a key.

@@ -53,7 +53,7 @@ impl<T: Flown> Swarm<T> for Handicapped<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::flocking::{Flocking, Motion};
+    use wdgnn_core::tasks::flocking::{Flocking, Motion};
 
     use super::*;
     use crate::{

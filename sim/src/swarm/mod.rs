@@ -20,10 +20,8 @@ pub mod together;
 pub mod typed;
 pub mod watch;
 
-use wdgnn_core::{
-    safety::Verdict,
-    task::{NodeId, Task},
-};
+use wdgnn_core::task::{NodeId, Task};
+use wdgnn_robot::safety::gate::Verdict;
 
 pub use self::outcome::Outcome;
 use crate::{

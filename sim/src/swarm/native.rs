@@ -1,15 +1,18 @@
 //! Robots in this process that speak in bytes: the firmware's node, tick and frames, with ports made of memory.
 
 use wdgnn_core::{
-    compact::TAG_BYTES,
-    node::Node,
-    rekey::personal_key,
-    robot::{LONGEST_BUFFER, NEIGHBOURS},
-    safety::Verdict,
-    seal::Key,
+    model::Model,
     task::{NodeId, State},
     tensor::Tensor as _,
-    wide::Model,
+};
+use wdgnn_link::{
+    encoding::half::TAG_BYTES,
+    security::{key::Key, key_update::personal_key},
+};
+use wdgnn_robot::{
+    node::Node,
+    onboard::{LONGEST_BUFFER, NEIGHBOURS},
+    safety::gate::Verdict,
 };
 
 use super::{Acquaintance, Outcome, Robots, Thoughts, Waking, torn, typed::inside};
@@ -188,10 +191,9 @@ where
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{
-        behaviour::Behaviour, codec::Exact, flocking::Flocking, online::Learning, refusal::Refusal,
-        robot::Onboard, shape::Shape,
-    };
+    use wdgnn_core::{model::shape::Shape, online::Learning, tasks::flocking::Flocking};
+    use wdgnn_link::{encoding::exact::Exact, error::Refusal};
+    use wdgnn_robot::{config::Behaviour, onboard::Onboard};
 
     use super::*;
     use crate::{

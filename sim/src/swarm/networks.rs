@@ -3,14 +3,15 @@
 use std::marker::PhantomData;
 
 use wdgnn_core::{
-    activation::Activation,
-    behaviour::Behaviour,
+    filter::scale::Scale,
+    model::{
+        Metric, Model,
+        activation::Activation,
+        shape::{Dimensions, Shape},
+    },
     online::Learning,
-    robot::ModelOf,
-    shape::{Dimensions, Shape},
-    taps::Scale,
-    wide::{Metric, Model},
 };
+use wdgnn_robot::{config::Behaviour, onboard::ModelOf};
 
 use super::{
     Robots,

@@ -2,7 +2,8 @@
 //!
 //! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
 
-use wdgnn_core::{seal::Key, task::Isolation};
+use wdgnn_link::security::key::Key;
+use wdgnn_robot::safety::gate::Isolation;
 
 use super::{Outcome, Robots, Thoughts, Waking, notice::Notices, watch::Watch};
 use crate::{

@@ -1,7 +1,7 @@
 //! What a robot did in a tick, whatever it runs on and whatever its task.
 
-use wdgnn_core::tick::Report;
 use wdgnn_protocol::emulation;
+use wdgnn_robot::control_loop::Report;
 
 use crate::scene::Flown;
 

@@ -7,15 +7,16 @@
 //!
 //! Robots have numbers of 32 bits, addresses 16: the lower half of a number. Neighbours are in the order of their numbers.
 
-use wdgnn_core::{
-    codec::{Codec as _, Exact, Parts},
+use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
+use wdgnn_link::{
+    encoding::{Codec as _, exact::Exact},
+    header::Parts,
+};
+use wdgnn_robot::{
+    control_loop::{self, Hearing, PortErrors},
     node::{BeaconOf, Kind, memory::Memory, overhearing::Overhearing},
+    onboard::NEIGHBOURS,
     ports::Sensed,
-    robot::NEIGHBOURS,
-    task::NodeId,
-    tensor::Tensor as _,
-    tick::{self, Hearing, PortErrors},
-    wide::Model,
 };
 
 use crate::{
@@ -144,7 +145,7 @@ where
         self.listen_to(linked, said, room);
         let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
         let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
-        tick::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
+        control_loop::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
     }
 
     /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
@@ -223,12 +224,10 @@ type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_c
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{
-        Task as _,
-        behaviour::Behaviour,
-        flocking::Flocking,
-        robot::{ModelOf, Onboard},
-        shape::Shape,
+    use wdgnn_core::{Task as _, model::shape::Shape, tasks::flocking::Flocking};
+    use wdgnn_robot::{
+        config::Behaviour,
+        onboard::{ModelOf, Onboard},
     };
 
     use super::*;

@@ -89,14 +89,11 @@ impl<T: Flown> Robots<T> for Together<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::{
-        Task as _,
-        behaviour::Behaviour,
-        codec::Exact,
-        flocking::Flocking,
-        robot::{ModelOf, Onboard},
-        shape::Shape,
-        task::State as _,
+    use wdgnn_core::{Task as _, model::shape::Shape, task::State as _, tasks::flocking::Flocking};
+    use wdgnn_link::encoding::exact::Exact;
+    use wdgnn_robot::{
+        config::Behaviour,
+        onboard::{ModelOf, Onboard},
     };
 
     use super::*;
@@ -114,7 +111,7 @@ mod tests {
         let state = |robot: usize, tick: u32| {
             let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];
             numbers[0] += 0.01 * tick as f32;
-            wdgnn_core::flocking::Motion::from_numbers(numbers)
+            wdgnn_core::tasks::flocking::Motion::from_numbers(numbers)
         };
         let mut all = Vec::new();
         for tick in 0..10 {

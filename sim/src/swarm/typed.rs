@@ -6,15 +6,16 @@
 
 use std::any::TypeId;
 
-use wdgnn_core::{
-    Task,
-    codec::{Codec, Exact, Parts},
+use wdgnn_core::{Task, model::Model, tensor::Tensor as _};
+use wdgnn_link::{
+    encoding::{Codec, exact::Exact},
+    header::Parts,
+};
+use wdgnn_robot::{
+    control_loop::{self, Hearing, PortErrors},
     node::{BeaconOf, Node},
+    onboard::NEIGHBOURS,
     ports::Sensed,
-    robot::NEIGHBOURS,
-    tensor::Tensor as _,
-    tick::{self, Hearing, PortErrors},
-    wide::Model,
 };
 
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
 };
 
 /// Room for any profile's frame.
-pub const LONGEST_FRAME: usize = wdgnn_core::robot::LONGEST_BUFFER;
+pub const LONGEST_FRAME: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
 
 /// Who trains the wide part in flight.
 #[derive(Clone, Copy)]
@@ -131,7 +132,7 @@ where
                         }
                     }
                 }
-                tick::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+                control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
             }
         };
         let some = share(self.nodes.len(), TICKS);

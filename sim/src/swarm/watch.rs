@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use wdgnn_core::{
-    refusal::Refusal,
-    seal::{GUARD_TICKS, LATE_TICKS},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    error::Refusal,
+    security::replay::{GUARD_TICKS, LATE_TICKS},
 };
 
 use super::{Acquaintance, Outcome, Thoughts};

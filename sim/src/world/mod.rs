@@ -12,7 +12,7 @@ pub mod flock;
 use std::fmt::Debug;
 
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{taps::Scale, task::Task};
+use wdgnn_core::{filter::scale::Scale, task::Task};
 
 pub use condition::Condition;
 

@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 use std::vec::Vec;
 
-use wdgnn_core::{
-    cipher::Aes,
-    rekey::{Notice, pair_key, personal_key, swarm_key},
-    weights::Aligned,
+use wdgnn_core::weights::Aligned;
+use wdgnn_link::security::{
+    aes::Aes,
+    key_update::{Notice, pair_key, personal_key, swarm_key},
 };
 
 use super::*;

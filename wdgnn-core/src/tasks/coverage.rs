@@ -9,7 +9,7 @@
 
 use crate::{
     math,
-    tasks::task::{State, Task},
+    task::{State, Task},
 };
 
 /// No distance is taken shorter than this.
@@ -56,6 +56,13 @@ pub struct Coverage {
 impl Coverage {
     /// Ten commands a second, up to 1 m/s.
     pub const DEFAULT: Self = Self { period: 0.1, limit: 1.0 };
+
+    /// The local loss: the mass of the cell times the squared distance from its center after the robot executes `command`.
+    #[must_use]
+    pub fn loss(&self, own: &Cell, command: &[f32; 2]) -> f32 {
+        let [x, y] = [HORIZON_SECONDS * command[0] - own.way[0], HORIZON_SECONDS * command[1] - own.way[1]];
+        own.mass * (x * x + y * y)
+    }
 }
 
 impl Task for Coverage {
@@ -64,7 +71,6 @@ impl Task for Coverage {
     type State = Cell;
     type Features = [f32; 6];
     type Output = [f32; 2];
-    type Evidence = ();
 
     fn from_settings(&[period, limit, ..]: &[f32; 8]) -> Self {
         Self { period, limit }
@@ -114,11 +120,6 @@ impl Task for Coverage {
         gradient
     }
 
-    fn loss<'a>(&self, own: &Cell, _: impl Iterator<Item = &'a Cell> + Clone, command: &[f32; 2]) -> f32 {
-        let [x, y] = [HORIZON_SECONDS * command[0] - own.way[0], HORIZON_SECONDS * command[1] - own.way[1]];
-        own.mass * (x * x + y * y)
-    }
-
     fn command(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, self.limit))
     }
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn the_gradient_agrees_with_finite_differences() {
         let task = Coverage::DEFAULT;
-        let at = |u: [f32; 2]| task.loss(&HERE, [].iter(), &u);
+        let at = |u: [f32; 2]| task.loss(&HERE, &u);
         let gradient = task.gradient(&HERE, [].iter(), &[0.3, 0.5], false);
         // Quadratic: a central difference is exact but for rounding.
         let h = 0.0625;

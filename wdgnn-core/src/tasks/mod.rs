@@ -1,5 +1,4 @@
-//! What a network is for: the trait, and the tasks that come with the crate.
+//! Tasks that come with the crate.
 
 pub mod coverage;
 pub mod flocking;
-pub mod task;

@@ -10,9 +10,9 @@ use core::{
 
 use super::time;
 use nrf_pac::{ECB, Interrupt};
-use wdgnn_core::{
+use wdgnn_link::security::{
     ccm::{Block, BlockCipher},
-    seal::Key,
+    key::Key,
 };
 
 /// Appendix C.1 of FIPS-197: key, plain block, encrypted block.

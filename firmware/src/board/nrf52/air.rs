@@ -3,13 +3,13 @@
 use core::cell::Cell;
 
 use critical_section::Mutex;
-use wdgnn_core::{
-    codec::Identity,
-    ports::{Radio, Received},
-    rhythm::{Beat, Note, Rhythm, Timing},
-    task::NodeId,
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    header::Identity,
+    tdma::{Beat, Note, Rhythm, Timing},
 };
 use wdgnn_protocol::mac;
+use wdgnn_robot::ports::{Radio, Received};
 
 use super::{
     radio::{self, Sending},

@@ -12,10 +12,10 @@ use core::{ops::Range, ptr};
 
 use heapless::Vec;
 use nrf_pac::{NVMC, nvmc::vals::Wen};
-use wdgnn_core::{
+use wdgnn_robot::{
+    onboard::{BUFFER_BYTES, ModelOf, Onboard},
+    persist,
     ports::Store,
-    restart,
-    robot::{BUFFER_BYTES, ModelOf, Onboard},
 };
 
 use super::{settings, start};
@@ -44,7 +44,7 @@ const ENOUGH_PAGES: u32 = 2;
 
 /// Whether a robot's record fits: its head, its keys, its wide parameters and its personal part (`docs/wire-format.md`).
 pub const fn holds<T: Onboard>() -> bool {
-    restart::record_bytes::<ModelOf<'_, T>>(true) <= LARGEST
+    persist::record_bytes::<ModelOf<'_, T>>(true) <= LARGEST
 }
 
 /// The store.
@@ -255,7 +255,7 @@ impl Store for Flash {
             return Err(FlashFailed::TooLong);
         }
         // Called once a second (`tick::SAVE_EVERY`).
-        self.since = self.since.saturating_add(wdgnn_core::tick::SAVE_EVERY);
+        self.since = self.since.saturating_add(wdgnn_robot::control_loop::SAVE_EVERY);
         if self.since < EVERY || !self.writing.is_empty() {
             return Ok(());
         }

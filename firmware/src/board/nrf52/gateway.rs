@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use embedded_io::{Read as _, Write as _};
 use nrf_pac::uarte::vals::Baudrate;
-use wdgnn_core::message::Profile;
+use wdgnn_link::header::Profile;
 use wdgnn_protocol::{
     gateway::{Fate, Hello, LONGEST_FRAME},
     mac,

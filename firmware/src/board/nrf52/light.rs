@@ -8,7 +8,7 @@
 //! | off, or on for good | it does not run |
 
 use nrf_pac::gpio::Gpio;
-use wdgnn_core::{safety::Verdict, tick::Report};
+use wdgnn_robot::{control_loop::Report, safety::gate::Verdict};
 
 use super::serial::Pin;
 

@@ -26,14 +26,14 @@ use core::marker::PhantomData;
 
 use nrf_pac::{radio::vals::Txpower, uarte::vals::Baudrate};
 use panic_never as _;
-use wdgnn_core::{
-    ports::{Clock, Ports, Store as _},
-    robot::{Onboard, Robot},
-    seal::Key,
-    task::NodeId,
-    tick::Report,
-};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::key::Key;
 use wdgnn_protocol::companion::Status;
+use wdgnn_robot::{
+    control_loop::Report,
+    onboard::{Onboard, Robot},
+    ports::{Clock, Ports, Store as _},
+};
 
 use self::{
     aes::ChipAes,
@@ -191,7 +191,7 @@ impl<W: Wiring> Board for Nrf52<W> {
         if core::mem::take(&mut self.back) {
             robot.set_boot(robot.boot().saturating_add(1));
             self.flash.insist();
-            if wdgnn_core::restart::keep(robot, &mut self.flash, buffer).is_err() {
+            if wdgnn_robot::persist::keep(robot, &mut self.flash, buffer).is_err() {
                 robot.set_boot(self.unstored_boot());
             }
         }

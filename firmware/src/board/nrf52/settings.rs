@@ -31,10 +31,8 @@
 use core::{ptr, slice};
 
 use nrf_pac::FICR;
-use wdgnn_core::{
-    seal::{Key, ROSTER},
-    task::NodeId,
-};
+use wdgnn_core::task::NodeId;
+use wdgnn_link::security::{group_key::ROSTER, key::Key};
 use wdgnn_protocol::companion::CHECKSUM;
 
 const MAGIC: [u8; 4] = *b"wdgn";

@@ -21,16 +21,9 @@ use semihosting::{
     sys::arm_compat::sys_get_cmdline_uninit,
 };
 use static_cell::StaticCell;
-use wdgnn_core::{
-    cipher::Aes,
-    codec::Codec as _,
-    ports::{Clock, Ports, Store},
-    robot::{Onboard, Robot},
-    seal::{Key, ROSTER, parse_key},
-    task::NodeId,
-    tensor::Tensor as _,
-    tick::Report,
-};
+use wdgnn_link::{security::{aes::Aes, key::{Key, parse_key}, group_key::ROSTER}, encoding::Codec as _};
+use wdgnn_robot::{ports::{Clock, Ports, Store}, onboard::{Onboard, Robot}, control_loop::Report};
+use wdgnn_core::{task::NodeId, tensor::Tensor as _};
 use wdgnn_protocol::emulation::{Dimensions, Hello, Outcome, VERSION};
 
 pub use self::log::Sink;

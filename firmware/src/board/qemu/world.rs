@@ -7,11 +7,9 @@ use semihosting::{
     fs::File,
     io::{Read as _, Write as _},
 };
-use wdgnn_core::{
-    codec::Codec as _,
-    ports::{Actuator, Radio, Received, Sensed, Sensor},
-    task::{Numbers, State},
-};
+use wdgnn_link::encoding::Codec as _;
+use wdgnn_robot::ports::{Actuator, Radio, Received, Sensed, Sensor};
+use wdgnn_core::{tensor::Numbers, task::State};
 use wdgnn_protocol::emulation::{Frame, Situation};
 
 use super::leave;

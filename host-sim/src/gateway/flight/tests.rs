@@ -1,6 +1,7 @@
 //! A gateway that is made of its messages.
 
-use wdgnn_core::{compact::Dot154, rhythm::Note, robot};
+use wdgnn_link::{encoding::half::Dot154, tdma::Note};
+use wdgnn_robot::onboard;
 
 use super::*;
 use crate::{models, recipe::RecipeName};
@@ -28,7 +29,7 @@ fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
     let rest = Motion { position: [0.0; 2], velocity: [0.0; 2] };
     let simulated = vec![(0, rest), (1, rest)];
     let settings = Settings { simulated, robots: 4, radius: 2.0, key: None, chance: 5 };
-    let make = |id| Ok(robot::robot(id, &weights, Dot154::default()).unwrap());
+    let make = |id| Ok(onboard::robot(id, &weights, Dot154::default()).unwrap());
     act(&mut Flight::new(settings, make));
 }
 

@@ -2,8 +2,8 @@
 //! 2004). Centralised it knows everything that there is; by itself, a robot knows what its sensors reach.
 
 use wdgnn_core::{
-    coverage::{Cell, Coverage},
     task::Task as _,
+    tasks::coverage::{Cell, Coverage},
 };
 
 use super::field::Field;

@@ -9,9 +9,9 @@ pub mod lloyd;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    coverage::{Cell, Coverage},
-    shape::OneLayer,
-    taps::Scale,
+    filter::scale::Scale,
+    model::shape::OneLayer,
+    tasks::coverage::{Cell, Coverage},
 };
 
 use self::{

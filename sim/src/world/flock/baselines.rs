@@ -8,10 +8,10 @@
 //!   knows everything and brakes as hard as robots can: a bound for everybody under the same guard.
 
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
-    robot::Onboard,
     task::Task,
+    tasks::flocking::{Flocking, Motion},
 };
+use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance};
 
 use super::expert::{Expert, Limit, Wishes};
 use crate::{
@@ -31,14 +31,14 @@ pub struct Guarded<W, const D: usize> {
 
 impl<W: Wishes<D>, const D: usize> Swarm<Flocking<D>> for Guarded<W, D>
 where
-    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]> + Send,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]> + Send,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
         self.wishes.wish(scene, commands);
         for (robot, (command, own)) in commands.iter_mut().zip(scene.states).enumerate() {
             let others = || scene.links.of(robot).iter().map(|&other| &scene.states[other as usize]);
-            let steered = self.task.steer(own, others(), command);
-            *command = self.task.keep_safe(own, others(), self.task.command(&steered));
+            let steered = self.task.repulsion(own, others(), command);
+            *command = self.task.avoid_cooperative(own, others(), self.task.command(&steered));
         }
         Ok(())
     }
@@ -160,14 +160,14 @@ fn guarded<W: Wishes<D> + 'static, const D: usize>(
     task: &Flocking<D>,
 ) -> Box<dyn Swarm<Flocking<D>>>
 where
-    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
 {
     Box::new(Guarded { wishes, task: *task })
 }
 
 fn hearsay<const D: usize>(hops: Option<u32>, task: &Flocking<D>) -> Box<dyn Swarm<Flocking<D>>>
 where
-    Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
+    Flocking<D>: CollisionAvoidance<State = Motion<D>, Output = [f32; D]>,
 {
     guarded(Hearsay::new(hops, task.period), task)
 }

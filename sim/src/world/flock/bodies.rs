@@ -5,7 +5,7 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::tasks::flocking::Motion;
 
 use crate::links::Links;
 

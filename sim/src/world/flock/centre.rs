@@ -1,6 +1,6 @@
 //! The centralised rule of the paper: one centre that sees the whole swarm's variation (eq. `onlinelearning`).
 
-use wdgnn_core::flocking::{Flocking, Motion};
+use wdgnn_core::tasks::flocking::{Flocking, Motion};
 
 /// The gradient of the whole swarm's variation after the coming tick.
 pub fn gradients<const D: usize>(

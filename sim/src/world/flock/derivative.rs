@@ -2,10 +2,10 @@
 //! guard and repulsion are taken as they were.
 
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
-    robot::Onboard,
     task::Task,
+    tasks::flocking::{Flocking, Motion},
 };
+use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance as _};
 
 use super::{bodies::Bodies, motion::mean_velocity};
 use crate::world::{Derivative, World};
@@ -87,7 +87,7 @@ where
         output: &[f32; D],
         command: &[f32; D],
     ) -> Vec<bool> {
-        let steered = task.steer(own, others.iter(), output);
+        let steered = task.repulsion(own, others.iter(), output);
         let free = |(steered, command): (&f32, &f32)| {
             !others.is_empty() && steered.abs() < task.limit && command.abs() < task.limit
         };

@@ -6,9 +6,9 @@
 //! robots collide. Under the networks' guard ([`super::baselines::Guarded`]) it is the bound to compare them with.
 
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
     math,
     task::Task,
+    tasks::flocking::{Flocking, Motion},
 };
 
 use super::motion::{mean_velocity, place};

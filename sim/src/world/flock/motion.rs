@@ -1,6 +1,6 @@
 //! How robots move, and how far a swarm is from flocking.
 
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::tasks::flocking::Motion;
 
 /// Where a robot is; in the plane its height is zero.
 pub fn place<const D: usize>(motion: &Motion<D>) -> [f32; 3] {

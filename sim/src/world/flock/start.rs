@@ -4,7 +4,7 @@ use std::f32::consts::TAU;
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use wdgnn_core::flocking::Motion;
+use wdgnn_core::tasks::flocking::Motion;
 
 use super::motion::place;
 use crate::{

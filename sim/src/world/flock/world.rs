@@ -3,12 +3,12 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{
-    flocking::{Flocking, Motion},
-    robot::Onboard,
-    shape::{OneLayer, TwoLayers},
-    taps::Scale,
+    filter::scale::Scale,
+    model::shape::{OneLayer, TwoLayers},
     task::Task,
+    tasks::flocking::{Flocking, Motion},
 };
+use wdgnn_robot::onboard::Onboard;
 
 use super::{
     baselines,
@@ -101,7 +101,7 @@ impl Space<2> for Flock<2> {
         OneLayer<6, 5, 32, 2>,
         TwoLayers<6, 3, 16, 2>,
         TwoLayers<6, 4, 16, 2>,
-        wdgnn_core::shape::ThreeLayers<6, 2, 16, 2>,
+        wdgnn_core::model::shape::ThreeLayers<6, 2, 16, 2>,
     );
     const NAME: &'static str = "flocking";
     const TITLE: &'static str = "flocking in the plane";

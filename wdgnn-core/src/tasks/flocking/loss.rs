@@ -64,7 +64,8 @@ where
         sums
     }
 
-    pub(super) fn variance<'a>(
+    /// The local loss: the variance of the velocities of the robot and its neighbors after the robot executes `command`.
+    pub fn loss<'a>(
         &self,
         own: &Motion<D>,
         neighbours: impl Iterator<Item = &'a Motion<D>> + Clone,

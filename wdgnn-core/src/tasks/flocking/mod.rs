@@ -8,17 +8,13 @@
 //! Local loss: the variance of velocities among a robot and its neighbours after the coming tick, if the neighbours keep
 //! theirs.
 
-mod guard;
 mod loss;
 mod motion;
 mod settings;
 mod task;
-mod track;
-mod weigh;
 
 pub use motion::{Axes, Motion};
 pub use settings::Flocking;
-pub use track::{BIAS_METRES, BIAS_SIGMAS, EVIDENCE_SECONDS, Evidence, SLACK_METRES, TRACK_SECONDS};
 
 /// The number of flocking in the plane in weight files.
 pub const TASK: u16 = <[f32; 2] as Axes>::TASK;

@@ -1,9 +1,6 @@
 //! How a robot moves: a position and a velocity in the plane or in space.
 
-use crate::{
-    math,
-    tasks::task::{Numbers, State},
-};
+use crate::{math, task::State, tensor::Numbers};
 
 /// Where a robot is and how it moves, in a frame of `D` axes that all robots share.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Features, loss and gradient by hand, in the plane and in space.
 
 use super::*;
-use crate::tasks::task::{Isolation, Task as _};
+use crate::task::Task as _;
 
 const TASK: Flocking = Flocking::DEFAULT;
 
@@ -73,27 +73,6 @@ fn without_neighbours_there_is_nothing_to_learn() {
 }
 
 #[test]
-fn a_lonely_robot_holds_then_slows_then_stops() {
-    let own = motion(0.0, 0.0, 0.05, -4.0);
-    assert_eq!(TASK.fallback(&own, Isolation::Hold), [0.0, 0.0]);
-    assert_eq!(TASK.fallback(&own, Isolation::Slow), [-0.05, 4.0]);
-    assert_eq!(TASK.fallback(&own, Isolation::Stop), [-0.5, 10.0]);
-}
-
-#[test]
-fn a_stopping_robot_comes_to_rest_though_it_senses_two_ticks_late() {
-    let mut velocities = [4.0_f32; 3]; // now, one tick ago, two ticks ago
-    for _ in 0..300 {
-        let sensed = motion(0.0, 0.0, velocities[2], 0.0);
-        let [braking, _] = TASK.fallback(&sensed, Isolation::Stop);
-        let next = velocities[0] + TASK.period * braking;
-        assert!((0.0..=velocities[0]).contains(&next), "{next} after {velocities:?}");
-        velocities = [next, velocities[0], velocities[1]];
-    }
-    assert!(velocities[0] < 1.0e-6, "{velocities:?}");
-}
-
-#[test]
 fn normalised_features_are_means_over_everybody() {
     let own = motion(0.0, 0.0, 1.0, 2.0);
     let neighbours = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
@@ -124,11 +103,6 @@ fn an_outcome_tells_coming_nearer_from_flying_past() {
     assert_eq!(outcome(3.0, 4.0), [-1.0, 1.0, 2.0], "there and back again");
     let achieved = TASK.achieved(&motion(0.0, 0.0, 2.5, 0.0), &own);
     assert_eq!(achieved, Some([0.5 / TASK.period, 0.0]));
-}
-
-#[test]
-fn a_silent_neighbour_is_taken_to_fly_straight_on() {
-    assert_eq!(TASK.extrapolate(&motion(1.0, 2.0, 100.0, -100.0)), motion(2.0, 1.0, 100.0, -100.0));
 }
 
 fn in_space(position: [f32; 3], velocity: [f32; 3]) -> Motion<3> {

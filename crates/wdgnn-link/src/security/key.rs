@@ -1,0 +1,108 @@
+//! A swarm's key, and how it is read from a file.
+
+/// A swarm's key. It is never printed and never logged.
+pub type Key = [u8; 16];
+
+/// Why a file's content is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoKey {
+    /// Neither 16 bytes nor 32 hexadecimal digits.
+    Neither,
+    /// 16 hexadecimal digits, half of a key. As 16 bytes they would be one of 2⁶⁴ at most, where one of 2¹²⁸ is meant.
+    Half,
+}
+
+impl NoKey {
+    /// What is wrong with it, behind the file's name.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Neither => {
+                "is no key: 16 bytes or 32 hexadecimal digits are, such as `openssl rand -hex 16` writes"
+            }
+            Self::Half => {
+                "has 16 hexadecimal digits, which are half a key: write 32 of them, such as with `openssl rand -hex 16`"
+            }
+        }
+    }
+}
+
+/// The key in a file's content: 16 bytes as they are, unless all of them are hexadecimal digits, or 32 hexadecimal digits with white
+/// space around them.
+///
+/// ```
+/// use wdgnn_link::security::key::{NoKey, parse_key};
+///
+/// let key = Ok(*b"a swarm's secret");
+/// assert_eq!(parse_key(b"a swarm's secret"), key);
+/// assert_eq!(parse_key(b"6120737761726d277320736563726574\n"), key);
+/// assert_eq!(parse_key(b"3031"), Err(NoKey::Neither));
+/// assert_eq!(parse_key(b"6120737761726d27"), Err(NoKey::Half));
+/// ```
+///
+/// # Errors
+/// Why it is none.
+pub const fn parse_key(content: &[u8]) -> Result<Key, NoKey> {
+    let digits = content.trim_ascii();
+    if digits.len() == 16 && all_digits(digits) {
+        return Err(NoKey::Half);
+    }
+    if let Some((key, [])) = content.split_first_chunk() {
+        return Ok(*key);
+    }
+    let Some((digits, [])) = digits.split_first_chunk::<32>() else { return Err(NoKey::Neither) };
+    if !all_digits(digits) {
+        return Err(NoKey::Neither);
+    }
+    let mut key = [0; 16];
+    let mut at = 0;
+    while at < digits.len() {
+        let Some(digit) = (digits[at] as char).to_digit(16) else { return Err(NoKey::Neither) };
+        key[at / 2] = key[at / 2] << 4 | digit as u8;
+        at += 1;
+    }
+    Ok(key)
+}
+
+const fn all_digits(mut bytes: &[u8]) -> bool {
+    while let [first, rest @ ..] = bytes {
+        if !first.is_ascii_hexdigit() {
+            return false;
+        }
+        bytes = rest;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_and_bytes_are_keys() {
+        let key = Ok(*b"a swarm's secret");
+        assert_eq!(parse_key(b"a swarm's secret"), key);
+        assert_eq!(parse_key(b"6120737761726d277320736563726574"), key);
+        assert_eq!(parse_key(b" 6120737761726D277320736563726574\r\n"), key);
+        assert_eq!(parse_key(&[0; 16]), Ok([0; 16]));
+        assert_eq!(parse_key(b"0123456789abcdeg"), Ok(*b"0123456789abcdeg"), "no digits, so bytes");
+    }
+
+    #[test]
+    fn half_a_key_is_none_though_it_has_16_bytes() {
+        for half in ["0123456789abcdef", "0123456789ABCDEF", "0123456789abcdef\n", " 0000000000000000"] {
+            assert_eq!(parse_key(half.as_bytes()), Err(NoKey::Half), "{half}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        for bad in
+            ["", "0123456789abcde", "3031323334353637383961626364656", "+0313233343536373839616263646566"]
+        {
+            assert_eq!(parse_key(bad.as_bytes()), Err(NoKey::Neither), "{bad}");
+        }
+        assert_eq!(parse_key("3031323334353637383961626364656g".as_bytes()), Err(NoKey::Neither));
+        assert_eq!(parse_key(&[0xff; 32]), Err(NoKey::Neither));
+    }
+}

@@ -1,0 +1,30 @@
+//! What all nodes of a swarm have in common.
+
+use crate::config::Behaviour;
+use wdgnn_core::{model::Model, tensor::Tensor as _};
+
+/// A network, what it is for, and how those behave who fly it, wherever these are.
+#[derive(Debug)]
+pub struct Kind<'a, M, T> {
+    pub(super) model: &'a M,
+    pub(super) task: &'a T,
+    pub(super) behaviour: &'a Behaviour,
+    /// The norm of the offline parameters.
+    pub(super) reach: f32,
+}
+
+impl<'a, M: Model, T> Kind<'a, M, T> {
+    /// Robots of this kind.
+    #[must_use]
+    pub fn new(model: &'a M, task: &'a T, behaviour: &'a Behaviour) -> Self {
+        Self { model, task, behaviour, reach: model.offline().norm() }
+    }
+}
+
+impl<M, T> Clone for Kind<'_, M, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M, T> Copy for Kind<'_, M, T> {}

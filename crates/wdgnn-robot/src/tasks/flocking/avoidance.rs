@@ -1,0 +1,343 @@
+//! Separation: repulsion of close neighbors, and avoidance of predicted encounters.
+
+use wdgnn_core::{
+    Task as _, math,
+    tasks::flocking::{Axes, Flocking, Motion},
+};
+
+use crate::tasks::CollisionAvoidance;
+
+/// Offset at the closest approach below which an encounter counts as head-on, in meters.
+const HEAD_ON_METERS: f32 = 1.0e-4;
+
+/// Distance below which the repulsion no longer grows, in meters.
+const REPULSION_FLOOR_METERS: f32 = 0.05;
+
+/// A robot whose squared distance exceeds this factor times (separation² + (drift within the horizon)²) cannot come too close:
+/// (a + b)² ≤ 2 (a² + b²), plus 1 % for rounding. Most neighbors pass this test, so it comes first.
+const OUT_OF_REACH: f32 = 2.02;
+
+/// Shortest time in which the avoidance acts, in seconds. Robots that fly side by side separate slowly.
+const MIN_PUSH_SECONDS: f32 = 0.05;
+
+/// Horizon of unilateral avoidance, relative to that of cooperative avoidance.
+///
+/// Of 1, 1.5 and 2, the factor 2 leaves the fewest close pairs with weak actuators. It costs 0.3 % of the velocity variation.
+const UNILATERAL_HORIZON: f32 = 2.0;
+
+impl<const D: usize> CollisionAvoidance for Flocking<D>
+where
+    [f32; D]: Axes,
+{
+    #[inline]
+    fn repulsion<'a>(
+        &self,
+        own: &Motion<D>,
+        neighbors: impl Iterator<Item = &'a Motion<D>>,
+        output: &[f32; D],
+    ) -> [f32; D] {
+        if self.repulsion <= 0.0 {
+            return *output;
+        }
+        let range_squared = self.repulsion * self.repulsion;
+        neighbors.fold(*output, |output, other| repel(self, own, other, range_squared, output))
+    }
+
+    /// Adds a push away from each neighbor that would come too close within the horizon.
+    fn avoid_cooperative<'a>(
+        &self,
+        own: &Motion<D>,
+        neighbors: impl Iterator<Item = &'a Motion<D>>,
+        command: [f32; D],
+    ) -> [f32; D] {
+        if self.separation <= 0.0 {
+            return command;
+        }
+        let mut safe = command;
+        for push in neighbors.filter_map(|other| push(self, own, other)) {
+            safe = safe.zip(&push, |safe, push| safe + push);
+        }
+        self.command(&safe)
+    }
+
+    /// Looks further ahead and does all of the avoidance: the other robot may not receive, not believe, or not be able to.
+    fn avoid_unilateral(
+        &self,
+        own: &Motion<D>,
+        obstacles: impl Iterator<Item = Motion<D>>,
+        command: [f32; D],
+    ) -> [f32; D] {
+        if self.separation <= 0.0 {
+            return command;
+        }
+        let cautious = Self { horizon: UNILATERAL_HORIZON * self.horizon, ..*self };
+        let avoid = |safe, other| give_way(&cautious, own, &other, safe);
+        self.command(&obstacles.fold(command, avoid))
+    }
+
+    fn approaches(&self, own: &Motion<D>, other: &Motion<D>) -> bool {
+        own.position.minus(&other.position).dot(&own.velocity.minus(&other.velocity)) < 0.0
+    }
+}
+
+/// `output` plus the repulsion of one neighbor within the squared range.
+#[inline]
+fn repel<const D: usize>(
+    task: &Flocking<D>,
+    own: &Motion<D>,
+    other: &Motion<D>,
+    range_squared: f32,
+    output: [f32; D],
+) -> [f32; D]
+where
+    [f32; D]: Axes,
+{
+    let offset = own.position.minus(&other.position);
+    let squared = offset.dot(&offset);
+    if squared >= range_squared {
+        return output;
+    }
+    let distance = math::sqrt(squared);
+    let distance = if distance > REPULSION_FLOOR_METERS { distance } else { REPULSION_FLOOR_METERS };
+    let force = task.strength * (1.0 / distance - 1.0 / task.repulsion) / distance;
+    output.plus(force, &offset)
+}
+
+/// The acceleration that keeps two robots apart if both apply it and otherwise keep their velocities.
+///
+/// With m the offset at the closest approach within the horizon, at time τ, it is `(separation − |m|)/τ²` along m: together
+/// the two robots move by `a·τ²`.
+#[inline]
+fn push<const D: usize>(task: &Flocking<D>, own: &Motion<D>, other: &Motion<D>) -> Option<[f32; D]>
+where
+    [f32; D]: Axes,
+{
+    let offset = own.position.minus(&other.position);
+    let drift = own.velocity.minus(&other.velocity);
+    let speed_squared = drift.dot(&drift);
+    let reach = task.separation * task.separation + task.horizon * task.horizon * speed_squared;
+    if offset.dot(&offset) > OUT_OF_REACH * reach {
+        return None;
+    }
+    push_near(task, &offset, &drift, speed_squared)
+}
+
+/// [`push`] of a robot that may come too close, by its offset and drift.
+#[inline(never)] // One copy in flash; it runs rarely.
+fn push_near<const D: usize>(
+    task: &Flocking<D>,
+    offset: &[f32; D],
+    drift: &[f32; D],
+    speed_squared: f32,
+) -> Option<[f32; D]>
+where
+    [f32; D]: Axes,
+{
+    let approach = -offset.dot(drift);
+    // The time of the closest approach, between now and the horizon.
+    let time = if approach <= 0.0 {
+        0.0
+    } else if approach >= speed_squared * task.horizon {
+        task.horizon
+    } else {
+        approach / speed_squared
+    };
+    let miss = offset.plus(time, drift);
+    let squared = miss.dot(&miss);
+    if squared >= task.separation * task.separation {
+        return None;
+    }
+    let distance = math::sqrt(squared);
+    let (direction, length) = if distance > HEAD_ON_METERS {
+        (miss, distance)
+    } else {
+        // Head-on, no side is preferred: both robots turn in the same sense.
+        let across = drift.across();
+        (across, across.length() + HEAD_ON_METERS)
+    };
+    let time = if time > MIN_PUSH_SECONDS { time } else { MIN_PUSH_SECONDS };
+    let strength = (task.separation - distance) / (time * time * length);
+    Some(direction.zip(&direction, |x, _| strength * x))
+}
+
+/// `command`, with as much acceleration away from the other robot as it takes to do all of the avoidance alone.
+///
+/// With m the offset at the closest approach, that is `2 (separation − |m|)/τ²` along m. A command that avoids enough stays.
+fn give_way<const D: usize>(
+    task: &Flocking<D>,
+    own: &Motion<D>,
+    other: &Motion<D>,
+    command: [f32; D],
+) -> [f32; D]
+where
+    [f32; D]: Axes,
+{
+    let Some(push) = push(task, own, other) else { return command };
+    let half = push.length();
+    let missing = 2.0 * half - command.dot(&push) / half;
+    if missing > 0.0 { command.plus(missing / half, &push) } else { command }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TASK: Flocking = Flocking { separation: 0.13, ..Flocking::DEFAULT };
+
+    fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
+        Motion { position: [x, y], velocity: [vx, vy] }
+    }
+
+    #[test]
+    fn the_guard_leaves_alone_who_does_not_meet() {
+        let own = motion(0.0, 0.0, 1.0, 0.0);
+        let far = motion(1.0, 0.0, 0.0, 0.0);
+        let parting = motion(-0.2, 0.0, 0.0, 0.0);
+        assert_eq!(TASK.avoid_cooperative(&own, [far, parting].iter(), [1.0, 2.0]), [1.0, 2.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn who_is_out_of_reach_would_not_be_pushed(
+            angle in 0.0_f32..7.0,
+            drift in proptest::array::uniform2(-20.0_f32..20.0),
+            beyond in 1.0_f32..1.2,
+        ) {
+            let speed_squared = drift.dot(&drift);
+            let reach = TASK.separation * TASK.separation + TASK.horizon * TASK.horizon * speed_squared;
+            let distance = math::sqrt(OUT_OF_REACH * reach) * beyond;
+            let (sine, cosine) = libm::sincosf(angle);
+            let offset = [distance * cosine, distance * sine];
+            prop_assume!(offset.dot(&offset) > OUT_OF_REACH * reach);
+            prop_assert_eq!(push_near(&TASK, &offset, &drift, speed_squared), None);
+        }
+    }
+
+    #[test]
+    fn the_guard_pushes_apart_who_would_meet() {
+        // 0.2 m ahead and 0.1 m aside, closing at 4 m/s: passes at 0.1 m in 0.05 s. (0.13 − 0.1)/0.05² = 12, to the side.
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        let other = motion(0.2, -0.1, 0.0, 0.0);
+        let [x, y] = Flocking { limit: 100.0, ..TASK }.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]);
+        assert!((x - 1.0).abs() < 1.0e-3 && (y - 14.0).abs() < 1.0e-3, "{x} {y}");
+        assert_eq!(
+            TASK.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]),
+            [1.0, 10.0],
+            "never beyond the limit"
+        );
+        let off = Flocking { separation: 0.0, ..TASK };
+        assert_eq!(off.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn who_gives_way_goes_all_of_the_missing_way_alone() {
+        // As above: a push of 12 to the side would be half of it.
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        let other = motion(0.2, -0.1, 0.0, 0.0);
+        for (asked, given) in [(2.0, 24.0), (0.0, 24.0), (-5.0, 24.0), (30.0, 30.0)] {
+            let [x, y] = give_way(&TASK, &own, &other, [1.0, asked]);
+            assert!((x - 1.0).abs() < 1.0e-3 && (y - given).abs() < 1.0e-3, "{asked}: {x} {y}");
+        }
+        assert_eq!(
+            give_way(&TASK, &own, &motion(0.2, 5.0, 0.0, 0.0), [1.0, 2.0]),
+            [1.0, 2.0],
+            "nobody is in the way"
+        );
+    }
+
+    #[test]
+    fn the_guard_is_finite_head_on_and_on_the_same_spot() {
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        for other in [motion(0.2, 0.0, -4.0, 0.0), own, motion(0.0, 0.0, 1.0, 1.0)] {
+            let safe = TASK.avoid_cooperative(&own, [other].iter(), [0.0, 0.0]);
+            assert!(safe.iter().all(|u| u.is_finite()), "{safe:?}");
+        }
+        assert!(
+            TASK.avoid_cooperative(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0,
+            "it turns aside"
+        );
+    }
+
+    #[test]
+    fn repulsion_by_hand() {
+        // 0.25 m apart: 20 · (1/0.25 − 1/0.5) = 40 m/s².
+        let own = motion(0.0, 0.0, 0.0, 0.0);
+        let task = Flocking::NORMALISED;
+        let steered = task.repulsion(
+            &own,
+            [motion(0.25, 0.0, 0.0, 0.0), motion(0.0, 0.6, 0.0, 0.0)].iter(),
+            &[1.0, 2.0],
+        );
+        assert!((steered[0] + 39.0).abs() < 1.0e-4 && steered[1] == 2.0, "{steered:?}");
+        assert_eq!(task.repulsion(&own, [own].iter(), &[1.0, 2.0]), [1.0, 2.0], "finite on the same spot");
+        let none = Flocking::DEFAULT.repulsion(&own, [motion(0.25, 0.0, 0.0, 0.0)].iter(), &[1.0, 2.0]);
+        assert_eq!(none, [1.0, 2.0]);
+    }
+
+    const IN_SPACE: Flocking<3> = Flocking { separation: 0.13, ..Flocking::SUMS };
+
+    /// Flies two robots for a second without a wish of their own, and returns how close they came.
+    fn closest(mut robots: [Motion<3>; 2]) -> f32 {
+        let mut closest = f32::INFINITY;
+        for _ in 0..100 {
+            let [a, b] = robots;
+            let commands = [
+                IN_SPACE.avoid_cooperative(&a, [b].iter(), [0.0; 3]),
+                IN_SPACE.avoid_cooperative(&b, [a].iter(), [0.0; 3]),
+            ];
+            for (robot, command) in robots.iter_mut().zip(commands) {
+                robot.velocity = robot.velocity.plus(IN_SPACE.period, &command);
+                *robot = robot.after(IN_SPACE.period);
+            }
+            let apart = robots[0].position.minus(&robots[1].position).length();
+            closest = if apart < closest { apart } else { closest };
+        }
+        closest
+    }
+
+    #[test]
+    fn in_space_the_guard_keeps_apart_who_would_meet_from_any_side() {
+        for axis in 0..3 {
+            for aside in [0.0, 0.02, -0.05] {
+                let (mut a, mut b) = (Motion::REST, Motion::REST);
+                (a.position[axis], a.velocity[axis]) = (-0.3, 2.0);
+                (b.position[axis], b.velocity[axis]) = (0.3, -2.0);
+                b.position[(axis + 1) % 3] = aside;
+                // The guard counts on what ten ticks can do, and accelerations are limited per axis.
+                let closest = closest([a, b]);
+                assert!(closest > 0.09, "{closest} m along axis {axis}, {aside} m aside");
+            }
+        }
+    }
+
+    #[test]
+    fn in_space_two_robots_that_meet_head_on_turn_the_same_way_round() {
+        for drift in [[4.0, 0.0, 0.0], [0.0, -4.0, 0.0], [0.0, 0.0, 4.0], [2.0, -3.0, 1.0]] {
+            let own = Motion { position: [0.0; 3], velocity: drift };
+            let other = Motion { position: drift.map(|v| 0.05 * v), velocity: [0.0; 3] };
+            let there = push(&IN_SPACE, &own, &other).unwrap();
+            let back = push(&IN_SPACE, &other, &own).unwrap();
+            assert_eq!(there, back.map(|u| -u), "{drift:?}");
+            assert!(there.dot(&drift).abs() < 1.0e-3 && there.length() > 1.0, "{there:?} across {drift:?}");
+        }
+        let still = Motion::REST;
+        assert_eq!(push(&IN_SPACE, &still, &still), Some([0.0; 3]), "finite on the same spot");
+    }
+
+    #[test]
+    fn level_flight_in_space_is_flight_in_the_plane() {
+        let raised = |[x, y]: [f32; 2]| [x, y, 0.0];
+        let lift =
+            |motion: Motion| Motion { position: raised(motion.position), velocity: raised(motion.velocity) };
+        let own = motion(0.0, 0.0, 4.0, 0.0);
+        for other in [motion(0.2, -0.1, 0.0, 0.0), motion(0.2, 0.0, -4.0, 0.0), own] {
+            let [plane, space] =
+                [push(&TASK, &own, &other).map(raised), push(&IN_SPACE, &lift(own), &lift(other))];
+            assert_eq!(plane, space);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Trust: robust statistics over the neighbors.
+
+pub(crate) mod robust_mean;

@@ -1,0 +1,262 @@
+//! What most say: the middle of some numbers, and how far most of them are from it. Fewer than half of them, whatever they are, move
+//! neither by more than the others are apart.
+
+use core::{array, iter};
+
+use wdgnn_core::math::LANES;
+
+/// One number of each of some columns.
+pub(crate) type Row = [f32; LANES];
+
+/// The first numbers of a slice, and zeros where there are no more.
+#[inline]
+pub(crate) fn row(numbers: &[f32]) -> Row {
+    match numbers.first_chunk() {
+        Some(first) => *first,
+        None => array::from_fn(|lane| numbers.get(lane).copied().unwrap_or_default()),
+    }
+}
+
+/// Puts a row in place of the first numbers of a slice, as far as there are any.
+#[inline]
+fn write(numbers: &mut [f32], row: &Row) {
+    match numbers.first_chunk_mut() {
+        Some(first) => *first = *row,
+        None => numbers.iter_mut().zip(row).for_each(|(to, from)| *to = *from),
+    }
+}
+
+/// The median of each column of some rows and the median of its numbers' distances from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Middle {
+    median: Row,
+    spread: Row,
+}
+
+impl Middle {
+    /// Of these rows, whose columns are put in order. No number is taken to be nearer to the others than `least`. `None` of no rows.
+    #[inline(never)] // for speed, and once in flash
+    pub(crate) fn of(rows: &mut [Row], least: f32) -> Option<Self> {
+        sort(rows);
+        let (low, high) = rows.split_at_checked(rows.len() / 2)?;
+        let (&first, others) = high.split_first()?;
+        let (mut median, above) = (first, if low.len() == high.len() { high } else { others });
+        if let (Some(last), true) = (low.last(), low.len() == high.len()) {
+            median.iter_mut().zip(last).for_each(|(median, last)| *median = 0.5 * (last + *median));
+        }
+        // Distances grow to either side. Of so many below and so many above that together are half, the farthest is as near as can be:
+        // with more and more of those below, until they are farther.
+        let below = iter::once(&median).chain(low.iter().rev());
+        let above = above.iter().rev().chain([&median]);
+        let mut spread = [f32::INFINITY; LANES];
+        for (below, above) in below.zip(above) {
+            let mut farther_above = false;
+            for (((spread, median), below), above) in spread.iter_mut().zip(&median).zip(below).zip(above) {
+                let (down, up) = (median - below, above - median);
+                let farther = if up > down { up } else { down };
+                *spread = if farther < *spread { farther } else { *spread };
+                farther_above |= up > down;
+            }
+            if !farther_above {
+                break;
+            }
+        }
+        Some(Self { median, spread: spread.map(|spread| spread + least) })
+    }
+
+    /// Brings the first numbers of a slice, one of each column, to within so many spreads of the middle.
+    #[inline(never)] // likewise
+    pub(crate) fn bound(&self, numbers: &mut [f32], spreads: f32) {
+        self.bound_row(numbers, spreads);
+    }
+
+    /// The same; returns how many they were from it.
+    #[inline]
+    fn bound_row(&self, numbers: &mut [f32], spreads: f32) -> Row {
+        let mut bounded = row(numbers);
+        let mut odd = [0.0; LANES];
+        for (((number, odd), median), spread) in
+            bounded.iter_mut().zip(&mut odd).zip(&self.median).zip(&self.spread)
+        {
+            *odd = (*number - median).abs() / spread;
+            let reach = spreads * spread;
+            let (least, most) = (median - reach, median + reach);
+            let below = if *number > most { most } else { *number };
+            *number = if below < least { least } else { below };
+        }
+        write(numbers, &bounded);
+        odd
+    }
+}
+
+/// Many numbers of each of some, and one's own: each is held against the middle of what all say it is.
+#[derive(Debug)]
+pub(crate) struct Said<'a, 'n> {
+    /// What others say, as many numbers each.
+    pub(crate) others: &'a mut [&'n mut [f32]],
+    /// One's own, which is left out where there is no room for it.
+    pub(crate) own: &'a [f32],
+    /// Room for what is said of some numbers.
+    pub(crate) room: &'a mut [Row],
+    /// None of them is taken to be nearer to the others than this.
+    pub(crate) least: f32,
+}
+
+impl Said<'_, '_> {
+    /// The middle of what all say that the numbers from this one on are.
+    #[inline]
+    fn middle(&mut self, from: usize) -> Option<Middle> {
+        let Self { others, own, room, least } = self;
+        let all = others.iter().map(|said| &**said).chain([*own]);
+        let mut count = 0;
+        for (room, said) in room.iter_mut().zip(all) {
+            *room = row(said.get(from..)?);
+            count += 1;
+        }
+        Middle::of(room.get_mut(..count)?, *least)
+    }
+
+    /// Brings everything to within so many spreads of the middle, and adds up how many it was from it, each up to `most`.
+    #[inline(never)] // likewise
+    pub(crate) fn bound(&mut self, spreads: f32, most: f32, odd: &mut [f32]) {
+        for from in (0..self.own.len()).step_by(LANES) {
+            let Some(middle) = self.middle(from) else { return };
+            for (said, odd) in self.others.iter_mut().zip(&mut *odd) {
+                for more in middle.bound_row(said.get_mut(from..).unwrap_or_default(), spreads) {
+                    *odd += if more < most { more } else { most };
+                }
+            }
+        }
+    }
+
+    /// Puts the middle in place of everything that those say who are more odd than this.
+    #[inline(never)] // likewise
+    pub(crate) fn replace(&mut self, odd: &[f32], most: f32) {
+        for from in (0..self.own.len()).step_by(LANES) {
+            let Some(middle) = self.middle(from) else { return };
+            let others = self.others.iter_mut().zip(odd).filter(|(_, odd)| **odd > most);
+            for said in others.filter_map(|(said, _)| said.get_mut(from..)) {
+                write(said, &middle.median);
+            }
+        }
+    }
+}
+
+/// Puts the columns of a few rows in order, each number behind those that are not larger.
+fn sort(rows: &mut [Row]) {
+    for sorted in 1..rows.len() {
+        let Some((sorted, [next, ..])) = rows.split_at_mut_checked(sorted) else { return };
+        let mut row = *next;
+        let mut hole = next;
+        for place in sorted.iter_mut().rev() {
+            let larger = |(place, number): (&f32, &f32)| place > number;
+            if !place.iter().zip(&row).map(larger).fold(false, |one, other| one | other) {
+                break;
+            }
+            for ((hole, place), number) in hole.iter_mut().zip(&*place).zip(&mut row) {
+                (*hole, *number) = if *place > *number { (*place, *number) } else { (*number, *place) };
+            }
+            hole = place;
+        }
+        *hole = row;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The numbers as every column, each time beginning with another one: all have the same middle.
+    fn rows(numbers: &[f32]) -> std::vec::Vec<Row> {
+        let mut rows = std::vec![[0.0; LANES]; numbers.len()];
+        for lane in 0..LANES {
+            for (place, row) in rows.iter_mut().enumerate() {
+                row[lane] = numbers[(place + lane) % numbers.len()];
+            }
+        }
+        rows
+    }
+
+    fn middle(numbers: &[f32]) -> (f32, f32) {
+        let middle = Middle::of(&mut rows(numbers), 0.0).unwrap();
+        assert_eq!((middle.median, middle.spread), ([middle.median[0]; LANES], [middle.spread[0]; LANES]));
+        (middle.median[0], middle.spread[0])
+    }
+
+    #[test]
+    fn the_middle_by_hand() {
+        assert_eq!(middle(&[3.0]), (3.0, 0.0));
+        assert_eq!(middle(&[1.0, 5.0]), (3.0, 2.0));
+        // Distances 6, 1, 0, 2, 98.
+        assert_eq!(middle(&[7.0, 5.0, 103.0, -1.0, 4.0]), (5.0, 2.0));
+        assert_eq!(Middle::of(&mut [], 1.0), None);
+    }
+
+    #[test]
+    fn what_is_far_from_the_middle_is_brought_back_and_what_is_near_stays() {
+        let middle = Middle::of(&mut rows(&[1.0, 2.0, 3.0, 4.0, 90.0]), 0.5).unwrap();
+        let bounded = |number: f32| {
+            let mut numbers = [number, 7.0];
+            let odd = middle.bound_row(&mut numbers[..1], 2.0)[0];
+            assert_eq!(numbers[1], 7.0);
+            (numbers[0], odd)
+        };
+        assert_eq!(bounded(90.0), (6.0, 58.0));
+        assert_eq!(bounded(-90.0), (0.0, 62.0));
+        assert_eq!(bounded(4.5), (4.5, 1.0));
+        assert_eq!(bounded(6.0), (6.0, 2.0));
+        assert!(!bounded(f32::NAN).0.is_infinite());
+    }
+
+    #[test]
+    fn each_number_is_held_against_what_all_say_it_is_and_who_is_odd_says_what_they_do() {
+        let (mut a, mut b, mut c, mut d) = ([1.0, 10.0], [2.0, 20.0], [90.0, 30.0], [4.0, 40.0]);
+        let mut odd = [0.0; 4];
+        let mut others: [&mut [f32]; 4] = [&mut a, &mut b, &mut c, &mut d];
+        let mut room = [[0.0; LANES]; 5];
+        let mut said = Said { others: &mut others, own: &[3.0, 25.0], room: &mut room, least: 0.5 };
+        // Of 1, 2, 90, 4, 3 the middle is 3 and the spread 1.5; of 10, 20, 30, 40, 25 they are 25 and 5.5.
+        said.bound(2.0, 20.0, &mut odd);
+        assert_eq!(odd[2], 20.0 + 5.0 / 5.5);
+        said.replace(&odd, 20.0);
+        assert_eq!((a, b, c, d), ([1.0, 14.0], [2.0, 20.0], [3.0, 25.0], [4.0, 36.0]));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_put_in_order(numbers in proptest::collection::vec(-10.0_f32..10.0, 0..16)) {
+            let mut sorted = rows(&numbers);
+            sort(&mut sorted);
+            let mut expected = numbers;
+            expected.sort_by(f32::total_cmp);
+            for lane in 0..LANES {
+                let column: std::vec::Vec<f32> = sorted.iter().map(|row| row[lane]).collect();
+                prop_assert_eq!(&column, &expected);
+            }
+        }
+
+        #[test]
+        fn fewer_than_half_move_the_middle_no_further_than_the_others_are(
+            honest in proptest::collection::vec(-10.0_f32..10.0, 5..9),
+            lies in proptest::collection::vec(-1.0e9_f32..1.0e9, 0..4),
+        ) {
+            let all: std::vec::Vec<f32> = lies.iter().chain(&honest).copied().collect();
+            let (median, spread) = middle(&all);
+            prop_assert!(median.abs() <= 10.0 && spread <= 20.0);
+        }
+
+        #[test]
+        fn the_spread_is_the_distance_within_which_half_of_them_are(
+            numbers in proptest::collection::vec(-10.0_f32..10.0, 1..16),
+        ) {
+            let (median, spread) = middle(&numbers);
+            let mut distances: std::vec::Vec<f32> = numbers.iter().map(|x| (x - median).abs()).collect();
+            distances.sort_unstable_by(f32::total_cmp);
+            prop_assert_eq!(spread, distances[(numbers.len() - 1) / 2]);
+        }
+    }
+}

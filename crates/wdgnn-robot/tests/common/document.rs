@@ -1,0 +1,20 @@
+//! `docs/wire-format.md`: normative, so tests read it.
+
+pub fn document() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire-format.md")).unwrap()
+}
+
+/// The bytes of an example in the document, written down by a program in another language. Its offsets are checked on the way.
+pub fn example(name: &str) -> Vec<u8> {
+    let document = document();
+    let (_, rest) = document.split_once(&format!("```hex {name}\n")).expect("the example is there");
+    let (block, _) = rest.split_once("```").unwrap();
+    let mut bytes = Vec::new();
+    for line in block.lines() {
+        let (offset, rest) = line.split_once(':').unwrap();
+        assert_eq!(usize::from_str_radix(offset, 16).unwrap(), bytes.len(), "{line}");
+        let (hex, _) = rest.split_once(';').unwrap_or((rest, ""));
+        bytes.extend(hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+    bytes
+}

@@ -1,0 +1,82 @@
+//! A second implementation of [`Task`], for tests that choose every number of the network's input.
+
+use wdgnn_core::{
+    task::{NodeId, State, Task},
+    tensor::Vector,
+};
+use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
+
+/// A node's features, given from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signal<const F: usize>(pub Vector<F>);
+
+impl<const F: usize> State for Signal<F> {
+    type Numbers = [f32; F];
+
+    fn numbers(&self) -> [f32; F] {
+        self.0.0
+    }
+
+    fn from_numbers(numbers: [f32; F]) -> Self {
+        Self(Vector(numbers))
+    }
+}
+
+/// Task with the loss ½‖u‖², over edges with weights.
+#[derive(Clone, Debug)]
+pub struct Regression<const F: usize, const O: usize> {
+    /// Weights of the edges by neighbour; 1 beyond the end.
+    pub weights: Vec<f32>,
+}
+
+impl<const F: usize, const O: usize> Regression<F, O> {
+    pub fn new() -> Self {
+        Self { weights: Vec::new() }
+    }
+}
+
+impl<const F: usize, const O: usize> Task for Regression<F, O> {
+    const NUMBER: u16 = 1000;
+
+    type State = Signal<F>;
+    type Features = [f32; F];
+    type Output = [f32; O];
+
+    fn from_settings(_: &[f32; 8]) -> Self {
+        Self::new()
+    }
+
+    fn period(&self) -> f32 {
+        1.0
+    }
+
+    fn observe<'a>(&self, own: &Signal<F>, _: impl Iterator<Item = &'a Signal<F>>) -> [f32; F] {
+        own.0.0
+    }
+
+    fn gradient<'a>(
+        &self,
+        _: &Signal<F>,
+        _: impl Iterator<Item = &'a Signal<F>>,
+        output: &[f32; O],
+        _: bool,
+    ) -> [f32; O] {
+        *output
+    }
+
+    fn command(&self, output: &[f32; O]) -> [f32; O] {
+        *output
+    }
+
+    fn weight(&self, neighbour: NodeId) -> f32 {
+        self.weights.get(usize::from(neighbour)).copied().unwrap_or(1.0)
+    }
+}
+
+impl<const F: usize, const O: usize> MotionModel for Regression<F, O> {}
+
+impl<const F: usize, const O: usize> CollisionAvoidance for Regression<F, O> {}
+
+impl<const F: usize, const O: usize> Consistency for Regression<F, O> {
+    type Stats = ();
+}

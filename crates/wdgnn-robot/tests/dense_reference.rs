@@ -1,0 +1,205 @@
+//! Nodes that exchange frames compute what the equations say over dense matrices: `common/dense.rs` was written from the
+//! paper's equations, and its numbers come with a rigorous bound on the rounding of `f32`.
+
+use crate::common;
+
+use common::{
+    dense::{self, Dense, Matrix},
+    random_graph, random_numbers, seeded,
+    signal::{Regression, Signal},
+    swarm::exchange,
+};
+use rand::RngExt;
+use wdgnn_core::{
+    Network,
+    filter::scale::Scale,
+    model::{
+        Metric, Model,
+        activation::Activation,
+        deep::{Layer, Top},
+        folded::Folded,
+        unfolded::Unfolded,
+    },
+    online::Learning,
+    tensor::Vector,
+};
+use wdgnn_link::encoding::exact::Exact;
+use wdgnn_robot::{
+    config::Behaviour,
+    node::{Node, Settings},
+};
+
+const NODES: usize = 9;
+const TICKS: usize = 12;
+const SCALES: [Scale; 3] = [Scale::Sum, Scale::Mean, Scale::Scaled(0.375)];
+
+/// The weights of a network, and what a [`Dense`] needs to know to read them.
+struct Case {
+    numbers: Vec<f32>,
+    features: usize,
+    layers: &'static [(usize, usize)],
+}
+
+impl Case {
+    fn new(count: usize, features: usize, layers: &'static [(usize, usize)]) -> Self {
+        Self { numbers: random_numbers(&mut seeded(count as u64), count, 0.5), features, layers }
+    }
+
+    fn dense(&self, activation: Activation) -> Dense {
+        Dense::read(&self.numbers, activation, self.features, self.layers, 2)
+    }
+}
+
+/// S: row i is what node i does with its neighbours' signals.
+fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matrix {
+    let row = |(heard, weights): (&Vec<bool>, &Vec<f32>)| {
+        let count = heard.iter().filter(|heard| **heard).count().max(1);
+        let factor = match scale {
+            Scale::Sum => 1.0,
+            Scale::Mean => 1.0 / count as f64,
+            Scale::Scaled(factor) => f64::from(factor),
+            _ => panic!("a scale that this test does not know"),
+        };
+        let entry = |(heard, weight): (&bool, &f32)| if *heard { f64::from(*weight) * factor } else { 0.0 };
+        heard.iter().zip(weights).map(entry).collect::<Vec<f64>>()
+    };
+    dense::exact(&graph.iter().zip(weights).map(row).collect::<Vec<_>>())
+}
+
+fn nodes<M, const F: usize>(model: M, weights: &[Vec<f32>]) -> Vec<Node<M, Regression<F, 2>, 16>>
+where
+    M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
+{
+    let node = |(id, weights): (usize, &Vec<f32>)| {
+        let task = Regression { weights: weights.clone() };
+        let behaviour = Behaviour::new(Learning::OFF);
+        let (id, state) = (id as u16, Signal(Vector([0.0; F])));
+        Node::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
+    };
+    weights.iter().enumerate().map(node).collect()
+}
+
+fn random_signals<const F: usize>(rng: &mut impl RngExt) -> Vec<Signal<F>> {
+    (0..NODES).map(|_| Signal(Vector(core::array::from_fn(|_| rng.random_range(-2.0..2.0))))).collect()
+}
+
+fn features<const F: usize>(signals: &[Signal<F>]) -> Matrix {
+    dense::exact(&signals.iter().map(|signal| signal.0.0).collect::<Vec<_>>())
+}
+
+fn compare(outputs: &[[f32; 2]], expected: &Matrix) {
+    for (node, (outputs, expected)) in outputs.iter().zip(expected).enumerate() {
+        for (output, expected) in outputs.iter().zip(expected) {
+            let error = (f64::from(*output) - expected.value).abs();
+            assert!(error <= expected.error, "node {node}: {output} is {error:e} away from {expected:?}");
+            // The bound itself must mean something: outputs are of the order of 1.
+            assert!(expected.error < 1.0e-2 * expected.value.abs().max(1.0), "{expected:?}");
+        }
+    }
+}
+
+/// Delayed: tap k is `S_t S_{t-1} … S_{t-k+1} X_{t-k}`.
+fn delayed<M, const F: usize>(model: M, dense: &Dense, seed: u64)
+where
+    M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
+{
+    let mut rng = seeded(seed);
+    let weights = vec![vec![1.0; NODES]; NODES];
+    let mut nodes = nodes(model, &weights);
+    let mut shifts: Vec<Matrix> = Vec::new();
+    let mut signals_of_layers: Vec<Vec<Matrix>> = vec![Vec::new(); 3];
+    for tick in 0..TICKS {
+        let graph = random_graph(&mut rng, NODES, 0.3);
+        let signals = random_signals::<F>(&mut rng);
+        shifts.push(shift_matrix(&graph, &weights, model.scale()));
+        let outputs: Vec<[f32; 2]> =
+            exchange(&mut nodes, tick as u32, &signals, &graph).iter().map(|deed| deed.output).collect();
+        let expected = dense.outputs(&features(&signals), M::FOLDED, |layer, signal, k| {
+            let past = &mut signals_of_layers[layer];
+            if k == 0 {
+                past.push(signal.clone());
+            }
+            // Before the first tick there was nothing to hear.
+            let Some(start) = tick.checked_sub(k) else { return dense::times(signal, 0.0) };
+            let mut shifted = past[start].clone();
+            for shift in &shifts[start + 1..] {
+                shifted = dense::product(shift, &shifted);
+            }
+            shifted
+        });
+        compare(&outputs, &expected);
+    }
+}
+
+/// Static graph and constant signal: after `ΣK_ℓ` exchanges tap k is `S^k X`.
+fn on_a_static_graph<M, const F: usize>(model: M, dense: &Dense, layers: &[(usize, usize)], seed: u64)
+where
+    M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
+{
+    let mut rng = seeded(seed);
+    let graph = random_graph(&mut rng, NODES, 0.3);
+    let weights: Vec<Vec<f32>> = (0..NODES).map(|_| random_numbers(&mut rng, NODES, 1.0)).collect();
+    let shift = shift_matrix(&graph, &weights, model.scale());
+    let mut nodes = nodes(model, &weights);
+    let signals = random_signals::<F>(&mut rng);
+    let expected = dense.outputs(&features(&signals), M::FOLDED, |_, signal, k| {
+        (0..k).fold(signal.clone(), |shifted, _| dense::product(&shift, &shifted))
+    });
+    // The first round only tells the others what there is to hear in the next: it exchanges nothing yet.
+    let exchanges: usize = layers.iter().map(|(taps, _)| taps - 1).sum();
+    let mut outputs = Vec::new();
+    for round in 0..=exchanges {
+        outputs = exchange(&mut nodes, round as u32, &signals, &graph);
+    }
+    compare(&outputs.iter().map(|deed| deed.output).collect::<Vec<_>>(), &expected);
+}
+
+macro_rules! networks_of {
+    ($module:ident, features $f:literal, taps $taps:literal, hidden $g:literal, layers $layers:expr, $deep:ty) => {
+        mod $module {
+            use super::*;
+
+            type Net<'w> = Network<'w, $f, $taps, $g, 2, $deep>;
+            const LAYERS: &[(usize, usize)] = $layers;
+
+            fn each(check: impl Fn(&Case, Activation, Scale)) {
+                let case = Case::new(Net::NUMBERS, $f, LAYERS);
+                for activation in Activation::ALL {
+                    for scale in SCALES {
+                        check(&case, *activation, scale);
+                    }
+                }
+            }
+
+            #[test]
+            fn delayed_taps_on_a_changing_graph_are_the_product_of_the_past_shifts() {
+                each(|case, activation, scale| {
+                    let network = Net::over(&case.numbers, activation, scale).unwrap();
+                    let dense = case.dense(activation);
+                    delayed(Unfolded::new(network), &dense, 1);
+                    delayed(Folded::new(network, Metric::Paper), &dense, 2);
+                });
+            }
+
+            #[test]
+            fn exchanges_on_a_static_weighted_graph_give_powers_of_the_shift() {
+                each(|case, activation, scale| {
+                    let network = Net::over(&case.numbers, activation, scale).unwrap();
+                    let dense = case.dense(activation);
+                    on_a_static_graph(Unfolded::new(network), &dense, LAYERS, 3);
+                    on_a_static_graph(Folded::new(network, Metric::Paper), &dense, LAYERS, 4);
+                });
+            }
+        }
+    };
+}
+
+networks_of!(one_layer, features 3, taps 4, hidden 5, layers &[(4, 5)], Layer<'w, 4, 3, 5, Top>);
+networks_of!(
+    two_layers, features 3, taps 3, hidden 4, layers &[(3, 6), (2, 4)],
+    Layer<'w, 3, 3, 6, Layer<'w, 2, 6, 4, Top>>
+);
+networks_of!(
+    three_layers, features 2, taps 2, hidden 3, layers &[(2, 5), (4, 4), (3, 3)],
+    Layer<'w, 2, 2, 5, Layer<'w, 4, 5, 4, Layer<'w, 3, 4, 3, Top>>>
+);

@@ -1,0 +1,198 @@
+//! Every learned number against finite differences, through the whole node: features, taps, network, clamp and loss on the
+//! way there, the learning step on the way back.
+//!
+//! The loss is quadratic in the command and the command linear in the wide part, so a central difference is exact however wide
+//! it is: a width of 1 leaves only rounding.
+
+use crate::common;
+
+use common::{
+    flock::{G, MODEL, Net, network, random_beacon, start, weights},
+    seeded,
+};
+use wdgnn_core::{
+    filter::{NoChain, Stacked},
+    model::{Metric, Model, folded::Folded, unfolded::Unfolded},
+    online::{Learning, Mixing},
+    tasks::flocking::Flocking,
+    tensor::Tensor,
+};
+use wdgnn_link::encoding::exact::Exact;
+use wdgnn_robot::{
+    config::Behaviour,
+    node::{Node, Settings},
+    ports::Sensed,
+};
+
+/// One second: the loss then feels the command as much as the velocities.
+const TASK: Flocking = Flocking { period: 1.0, limit: 50.0, separation: 0.0, ..Flocking::DEFAULT };
+const WIDTH: f32 = 1.0;
+
+/// Weights whose readout bias puts the output about there.
+fn weights_around(output: [f32; 2]) -> Vec<f32> {
+    let mut numbers = weights(5);
+    numbers[Net::NUMBERS - 2..].copy_from_slice(&output);
+    numbers
+}
+
+/// A node in mid-flight, with three neighbours whose taps are full.
+fn node<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
+{
+    let mut rng = seeded(6);
+    let motions = start(&mut rng, 4);
+    let (behaviour, state) = (Behaviour::new(learning), motions[0]);
+    let mut node =
+        Node::new(Settings { id: 0, model, task: TASK, checksum: MODEL, behaviour, state, codec: Exact });
+    node.sense(0, Some(Sensed::now(motions[0])));
+    for (id, motion) in motions.iter().enumerate().skip(1) {
+        node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
+    }
+    node.settle();
+    node
+}
+
+fn infer<M>(node: &mut Node<M, Flocking, 4>, wide: &M::Wide) -> [f32; 2]
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]>,
+{
+    assert!(node.set_wide(wide));
+    let features = node.observe();
+    node.aggregate();
+    node.infer(&features)
+}
+
+/// The local loss of a node that executes `command`.
+fn loss<M>(node: &Node<M, Flocking, 4>, command: &[f32; 2]) -> f32
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]>,
+{
+    node.task().loss(node.state(), node.trusted().map(|n| &n.beacon.state), command)
+}
+
+/// ∂J/∂(every wide parameter), by finite differences through the node's own verbs.
+fn by_differences<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]>,
+{
+    let offline = *node.model().offline();
+    let mut loss_at = |index: usize, change: f32| {
+        let mut wide = offline;
+        wide.numbers_mut()[index] += change;
+        infer(node, &wide);
+        let (command, _) = node.guard();
+        f64::from(loss(node, &command))
+    };
+    let count = offline.numbers().len();
+    (0..count)
+        .map(|index| (loss_at(index, WIDTH) - loss_at(index, -WIDTH)) / (2.0 * f64::from(WIDTH)))
+        .collect()
+}
+
+/// What the node itself takes away in one step of size 1.
+fn by_learning<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
+where
+    M: Model<Features = [f32; 6], Output = [f32; 2]>,
+{
+    let offline = *node.model().offline();
+    infer(node, &offline);
+    node.learn();
+    node.agree();
+    let taken = offline.numbers().iter().zip(node.wide().numbers());
+    taken.map(|(before, after)| f64::from(*before) - f64::from(*after)).collect()
+}
+
+fn rule(metric: Metric) -> Learning {
+    Learning { step: 1.0, mixing: Mixing::Alone, metric, ..Learning::OFF }
+}
+
+/// Losses of up to 2500 (50² m²/s²) are rounded to 2⁻²⁴ of themselves, a few times over, before they are subtracted.
+const BOUND: f64 = 2500.0 * 4.0 * common::ROUNDING;
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < BOUND, "number {index}: {found} instead of {expected}");
+    }
+    let largest = expected.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    assert!(largest > 1000.0 * BOUND, "the bound means something: {largest}");
+}
+
+/// Neither component clamped, the first one, the second one.
+const CASES: [[f32; 2]; 3] = [[3.0, -4.0], [200.0, -4.0], [3.0, -200.0]];
+
+#[test]
+fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
+    for output in CASES {
+        let weights = weights_around(output);
+        let mut node = node(Unfolded::new(network(&weights)), rule(Metric::Paper));
+        let expected = by_differences(&mut node);
+        assert_eq!(expected.len(), 4 * 6 * G);
+        assert_close(&by_learning(&mut node), &expected);
+    }
+}
+
+#[test]
+fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
+    for output in CASES {
+        let weights = weights_around(output);
+        let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule(Metric::Euclidean));
+        let expected = by_differences(&mut node);
+        assert_eq!(expected.len(), 4 * 6 * 2);
+        assert_close(&by_learning(&mut node), &expected);
+        // A clamped component has no influence on the loss, and is not learned from.
+        for axis in 0..2 {
+            let clamped = output[axis].abs() > TASK.limit;
+            let column: Vec<f64> = expected.iter().skip(axis).step_by(2).copied().collect();
+            assert_eq!(column.iter().all(|x| *x == 0.0), clamped, "axis {axis} of {output:?}");
+        }
+    }
+}
+
+#[test]
+fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
+    for output in CASES {
+        let weights = weights_around(output);
+        let network = network(&weights);
+        let mut node = node(Folded::new(network, Metric::Paper), rule(Metric::Paper));
+        let metric = |a: usize, b: usize| -> f64 {
+            network.readout.iter().map(|row| f64::from(row[a]) * f64::from(row[b])).sum()
+        };
+        let plain = by_differences(&mut node);
+        let row = |row: &[f64]| [0, 1].map(|o| row[0] * metric(0, o) + row[1] * metric(1, o));
+        let expected: Vec<f64> = plain.chunks(2).flat_map(row).collect();
+        assert_close(&by_learning(&mut node), &expected);
+    }
+}
+
+#[test]
+fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
+    let weights = weights_around([200.0, -4.0]);
+    let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
+    let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule);
+    let offline = *node.model().offline();
+    infer(&mut node, &offline);
+    let (command, _) = node.guard();
+    assert_eq!(command[0], TASK.limit);
+    let slope = |axis: usize| {
+        let at = |change: f32| {
+            let mut command = command;
+            command[axis] += change;
+            f64::from(loss(&node, &command))
+        };
+        (at(WIDTH) - at(-WIDTH)) / (2.0 * f64::from(WIDTH))
+    };
+    // ∂J/∂C = α_W z gᵀ, with g the slope of the loss in the command.
+    let alpha = f64::from(node.model().network().alpha_wide);
+    let taps = node.chains().chain.numbers().to_vec();
+    let expected: Vec<f64> =
+        taps.iter().flat_map(|z| [0, 1].map(|axis| alpha * f64::from(*z) * slope(axis))).collect();
+    assert!(slope(0).abs() > 1.0, "there is a slope to pass on");
+    let found = by_learning(&mut node);
+    for (found, expected) in found.iter().zip(&expected) {
+        // The slope's own rounding, times a tap.
+        let largest_tap = taps.iter().fold(1.0, |largest: f32, z| largest.max(z.abs()));
+        assert!((found - expected).abs() < BOUND * f64::from(largest_tap), "{found} instead of {expected}");
+    }
+}

@@ -1,0 +1,298 @@
+//! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
+
+use crate::common;
+
+use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
+use wdgnn_core::{online::Learning, tasks::flocking::Motion, tensor::Tensor as _};
+use wdgnn_link::{
+    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
+    error::Refusal,
+};
+use wdgnn_robot::{config::Behaviour, ports::Sensed};
+
+const DIVISOR: u32 = 5;
+const PROBATION: u8 = 3;
+
+fn behaviour() -> Behaviour {
+    Behaviour {
+        interval: DIVISOR,
+        hold: 2 * DIVISOR,
+        probation: PROBATION,
+        largest_tap: 1000.0,
+        ..Behaviour::new(Learning::OFF)
+    }
+}
+
+/// Flies at 1 m/s along x.
+fn honest(tick: u32) -> Motion {
+    Motion { position: [1.0 + tick as f32 * 0.01, 1.0], velocity: [1.0, 0.0] }
+}
+
+/// Flies along x and says that it flies along y.
+fn contradiction(tick: u32) -> Motion {
+    Motion { velocity: [0.0, 3.0], ..honest(tick) }
+}
+
+/// One exchange and the ticks up to the next: what the listener said to each frame, and whether the speaker counts then.
+fn exchange<P: Codec>(
+    listener: &mut RobotOn<'_, P>,
+    speaker: &mut RobotOn<'_, P>,
+    number: u32,
+    says: fn(u32) -> Motion,
+) -> (Vec<Result<(), Refusal>>, bool) {
+    let mut outcomes = Vec::new();
+    for tick in number * DIVISOR..(number + 1) * DIVISOR {
+        listener.sense(tick, Some(Sensed::now(REST)));
+        speaker.sense(tick, Some(Sensed::now(says(tick))));
+        if speaker.has_turn() {
+            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.clone())).collect();
+        }
+        conclude(listener);
+    }
+    (outcomes, listener.trusted().count() == 1)
+}
+
+fn liar<P: Codec + Copy>(codec: P) {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), codec);
+    let mut speaker = robot_on(2, &weights, behaviour(), codec);
+    let frames = P::FRAMES as usize;
+    for number in 0..10 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
+        assert_eq!(outcomes, vec![Ok(()); frames]);
+        assert!(counts, "to a robot that is new, everybody is, and counts");
+    }
+    // It lies: its velocity has jumped, and then its places do not follow from it.
+    for number in 10..20 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
+        assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
+        assert!(!counts, "from the first lie on, well within five exchanges");
+    }
+    // It is honest again: what spoke against it fades within a second, and then it has to prove itself.
+    let mut honest_since = None;
+    for number in 20..60 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
+        assert!(number > 20 || outcomes[0].is_err(), "the first honest word contradicts the last lie");
+        let since = *honest_since.get_or_insert(number);
+        if outcomes[0].is_err() {
+            honest_since = None;
+            assert!(number < 40, "exchange {number}");
+        }
+        let proven = number + 1 - since >= u32::from(PROBATION);
+        assert_eq!(counts, outcomes[0].is_ok() && proven, "exchange {number}");
+    }
+}
+
+#[test]
+fn a_liar_stops_counting_and_is_admitted_again_once_it_was_honest_for_a_while() {
+    liar(Dot154::default());
+}
+
+#[test]
+fn so_it_is_with_several_frames_per_exchange() {
+    liar(Esb32);
+    liar(P2p57);
+}
+
+#[test]
+fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    for number in 0..30 {
+        let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
+        assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
+        assert_eq!(counts, number < 1, "exchange {number}");
+    }
+}
+
+#[test]
+fn once_somebody_has_proven_itself_newcomers_have_to() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut friend = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut newcomer = robot_on(3, &weights, behaviour(), Dot154::default());
+    for number in 0..20 {
+        for tick in number * DIVISOR..(number + 1) * DIVISOR {
+            listener.sense(tick, Some(Sensed::now(REST)));
+            friend.sense(tick, Some(Sensed::now(honest(tick))));
+            newcomer.sense(tick, Some(Sensed::now(honest(tick))));
+            if friend.has_turn() {
+                listener.hear(&mut frames(&mut friend)[0]).unwrap();
+                if number >= 10 {
+                    listener.hear(&mut frames(&mut newcomer)[0]).unwrap();
+                }
+            }
+            conclude(&mut listener);
+        }
+        let counts = if number >= 10 + u32::from(PROBATION) { 2 } else { 1 };
+        assert_eq!(listener.trusted().count(), counts, "exchange {number}");
+    }
+}
+
+#[test]
+fn without_probation_everybody_is_believed_on_every_profile() {
+    fn believed<P: Codec + Copy>(codec: P) {
+        let weights = weights(1);
+        let behaviour = Behaviour { probation: 0, ..behaviour() };
+        let mut listener = robot_on(1, &weights, behaviour, codec);
+        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        for number in 0..5 {
+            let says = if number % 2 == 0 { honest } else { contradiction };
+            let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
+            assert_eq!((outcomes, counts), (vec![Ok(()); P::FRAMES as usize], true));
+        }
+    }
+    believed(Exact);
+    believed(Dot154::default());
+    believed(Esb32);
+    believed(P2p57);
+}
+
+#[test]
+fn many_small_lies_within_one_tick_do_not_add_up() {
+    let weights = weights(1);
+    let behaviour = Behaviour { interval: 1, ..behaviour() };
+    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
+        speaker.sense(tick, Some(Sensed::now(state)));
+        listener.hear(&mut frames(speaker)[0])
+    };
+    for tick in 0..10 {
+        listener.sense(tick, Some(Sensed::now(REST)));
+        tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
+        conclude(&mut listener);
+    }
+    assert_eq!(listener.trusted().count(), 1);
+    // Steps of 2 cm each, of which one alone is within a sensor's noise.
+    listener.sense(10, Some(Sensed::now(REST)));
+    let outcomes: Vec<_> = (1..=20)
+        .map(|step: u8| {
+            let Motion { position: [x, y], velocity } = honest(10);
+            let moved = Motion { position: [x, y + 0.02 * f32::from(step)], velocity };
+            tell(&mut listener, &mut speaker, 10, moved)
+        })
+        .collect();
+    assert_eq!(outcomes[0], Ok(()));
+    assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
+    conclude(&mut listener);
+    assert_eq!(listener.trusted().count(), 0);
+}
+
+/// Two numbers with a standard normal distribution.
+fn normal(random: &mut u64) -> [f32; 2] {
+    let mut uniform = || {
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((*random >> 40) as f64 + 0.5) / f64::from(1 << 24)
+    };
+    let (radius, angle) = ((-2.0 * uniform().ln()).sqrt(), std::f64::consts::TAU * uniform());
+    [(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]
+}
+
+/// The share of words that is refused of somebody who flies in circles and tells a velocity that is off, among robots with noisy sensors.
+fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
+    const WORDS: u32 = 1000;
+    let weights = weights(1);
+    let behaviour = Behaviour::new(Learning::OFF).every(every).robust();
+    let mut total = 0;
+    for seed in 1..=4 {
+        let mut random = seed;
+        let mut sensed = |mut state: Motion| {
+            let (p, v) = (normal(&mut random), normal(&mut random));
+            for axis in 0..2 {
+                state.position[axis] += noise[0] * p[axis];
+                state.velocity[axis] += noise[1] * v[axis];
+            }
+            Some(Sensed::now(state))
+        };
+        let mut listener = robot_on(1, &weights, behaviour, codec);
+        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        for tick in 0..WORDS * every {
+            let angle = tick as f32 * 0.02;
+            let state = Motion {
+                position: [2.0 + angle.cos(), 2.0 + angle.sin()],
+                velocity: [-2.0 * angle.sin(), 2.0 * angle.cos()],
+            };
+            listener.sense(tick, sensed(REST));
+            speaker.sense(tick, sensed(state));
+            if speaker.has_turn() {
+                let outcomes: Vec<_> = if off == 0.0 {
+                    frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
+                } else {
+                    let mut beacon = speaker.beacon();
+                    beacon.state.velocity[0] += off;
+                    beacon.state.velocity[1] -= off;
+                    vec![listener.accept(beacon)]
+                };
+                total += u32::from(outcomes.contains(&Err(Refusal::Implausible)));
+            }
+            conclude(&mut listener);
+        }
+    }
+    f64::from(total) / f64::from(4 * WORDS)
+}
+
+#[test]
+fn honest_robots_with_noisy_sensors_are_believed() {
+    // With 30 cm more words are refused in which nothing is wrong; who is refused for one counts again with the next.
+    for (noise, most) in [
+        ([0.0, 0.0], 0.0),
+        ([0.02, 0.0], 0.02),
+        ([0.1, 0.0], 0.02),
+        ([0.0, 0.1], 0.02),
+        ([0.1, 0.1], 0.02),
+        ([0.3, 0.1], 0.1),
+    ] {
+        let shares = [
+            refused(Exact, 1, noise, 0.0),
+            refused(Dot154::default(), 1, noise, 0.0),
+            refused(Dot154::default(), 5, noise, 0.0),
+            refused(Esb32, 5, noise, 0.0),
+        ];
+        assert!(shares.iter().all(|share| *share <= most), "{noise:?}: {shares:?}");
+    }
+}
+
+#[test]
+fn liars_are_found_out_among_noise() {
+    for (noise, every, off) in
+        [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.25), (0.1, 1, 0.25), (0.1, 5, 0.35)]
+    {
+        let share = refused(Dot154::default(), every, [noise, 0.1], off);
+        assert!(share >= 0.9, "{noise} m, every {every}, {off} m/s: {share}");
+    }
+}
+
+#[test]
+fn taps_that_no_robot_has_are_refused_and_change_nothing() {
+    let weights = weights(1);
+    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut beacon = speaker.beacon();
+    beacon.chains.chain.numbers_mut()[7] = -1001.0;
+    let before = format!("{listener:?}");
+    assert_eq!(listener.accept(beacon), Err(Refusal::Implausible));
+    assert_eq!(before, format!("{listener:?}"));
+    beacon.chains.chain.numbers_mut()[7] = -1000.0;
+    assert_eq!(listener.accept(beacon), Ok(()));
+}
+
+#[test]
+fn parameters_outside_the_ball_are_refused_where_there_is_one() {
+    let weights = weights(1);
+    let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
+    let behaviour = Behaviour { learning, ..behaviour() };
+    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let offline = *speaker.wide();
+    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, share: f32| {
+        let mut wide = offline;
+        wide.numbers_mut()[0] += share * offline.norm();
+        speaker.set_wide(&wide);
+        listener.hear(&mut frames(speaker)[0])
+    };
+    assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));
+    assert_eq!(tell(&mut listener, &mut speaker, 0.29), Ok(()));
+}

@@ -1,0 +1,540 @@
+//! Keys that change in flight: who stays gets the new one, who was captured hears and says nothing more, and nothing old comes back.
+
+use crate::common;
+
+use common::{
+    board::Board,
+    flock::{RobotOn, frames, robot_on, weights},
+    seeded,
+};
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::{online::Learning, tasks::flocking::Motion};
+use wdgnn_link::{
+    encoding::{Codec, esb32::Esb32, half::Dot154},
+    error::Refusal,
+    security::{
+        group_key::{Rekeyable, RekeyableEsb32, Sealed},
+        key::Key,
+        key_update::{Notice, personal_key, swarm_key},
+    },
+};
+use wdgnn_robot::{config::Behaviour, persist, ports::Sensed};
+
+const MASTER: Key = *b"an operator's...";
+const FIRST: Key = [3; 16];
+/// From where on the operator speaks, and the swarm's tick of the change.
+const SAID: u32 = 150;
+const AT: u32 = 400;
+
+fn dot154(name: u16, key: &Key, epoch: u8) -> Rekeyable<Dot154> {
+    Rekeyable::new(Dot154::default(), key).rekeyed(name, &personal_key(&MASTER, name), epoch, key)
+}
+
+/// The operator's frame for a robot.
+fn notice(name: u16, epoch: u8, at: u32, tag: usize) -> Vec<u8> {
+    let mut frame = vec![0; Notice::bytes(tag)];
+    let key = swarm_key(&MASTER, epoch);
+    let length = Notice { name, epoch, at }.write(&personal_key(&MASTER, name), &key, tag, &mut frame);
+    assert_eq!(length, Some(frame.len()));
+    frame
+}
+
+/// Robots on one air: each with its board, which is `None` where it is switched off.
+struct Swarm<'w> {
+    robots: Vec<(RobotOn<'w, Rekeyable<Dot154>>, Board)>,
+    off: Vec<bool>,
+    weights: &'w [f32],
+    tick: u32,
+    loss: f64,
+    random: ChaCha8Rng,
+    said: Vec<Vec<Vec<u8>>>,
+    /// How many frames brought keys, of all that were said.
+    handed_on: usize,
+    refused: Vec<u32>,
+}
+
+impl<'w> Swarm<'w> {
+    fn new(weights: &'w [f32], robots: u16, loss: f64) -> Self {
+        let start = |name: u16| {
+            let mut board = Board::new();
+            // A metre apart, and all the same way.
+            board.eyes.0 = Ok(Sensed::now(Motion { position: [f32::from(name), 0.0], velocity: [0.0; 2] }));
+            (start(weights, name, &mut board), board)
+        };
+        Self {
+            robots: (0..robots).map(start).collect(),
+            off: vec![false; robots.into()],
+            weights,
+            tick: 0,
+            loss,
+            random: seeded(5),
+            said: vec![Vec::new(); robots.into()],
+            handed_on: 0,
+            refused: vec![0; Refusal::ALL.len()],
+        }
+    }
+
+    /// A tick in which the operator says `words` to robot 0. Everybody hears in it what the two on either side said in the one before.
+    fn fly(&mut self, words: &[Vec<u8>]) {
+        let said = core::mem::take(&mut self.said);
+        let count = self.robots.len();
+        for (place, (robot, board)) in self.robots.iter_mut().enumerate() {
+            let mut now = Vec::new();
+            if !self.off[place] {
+                let near = (place.saturating_sub(2)..count.min(place + 3)).filter(|near| *near != place);
+                let words = if place == 0 { words } else { &[] };
+                for frame in near.flat_map(|near| &said[near]).chain(words) {
+                    if !self.random.random_bool(self.loss) {
+                        board.air.heard.push_back(Ok(frame.clone()));
+                    }
+                }
+                let report = board.run(robot, self.tick);
+                for (sum, reason) in self.refused.iter_mut().zip(Refusal::ALL) {
+                    *sum += report.refused.of(*reason);
+                }
+                now = core::mem::take(&mut board.air.sent);
+                self.handed_on += now.iter().filter(|frame| Notice::read(frame, 8).is_some()).count();
+            }
+            self.said.push(now);
+        }
+        self.tick += 1;
+    }
+
+    /// Flies on until a tick. The operator says a frame a tick for everybody but `expelled`, over and over, from `SAID` to `AT`.
+    fn fly_until(&mut self, tick: u32, expelled: Option<u16>) {
+        while self.tick < tick {
+            let name = (self.tick % self.robots.len() as u32) as u16;
+            let speaks = (SAID..AT).contains(&self.tick) && Some(name) != expelled;
+            let words: Vec<Vec<u8>> = speaks.then(|| notice(name, 1, AT, 8)).into_iter().collect();
+            self.fly(&words);
+        }
+    }
+
+    fn epochs(&self) -> Vec<u8> {
+        self.robots.iter().map(|(robot, _)| robot.epoch()).collect()
+    }
+
+    /// Whom a robot knows.
+    fn known(&self, robot: usize) -> Vec<u16> {
+        self.robots[robot].0.neighbours().map(|known| known.beacon.sender).collect()
+    }
+
+    /// Switches a robot off and on again, with what it kept.
+    fn restart(&mut self, robot: usize) {
+        let (node, board) = &mut self.robots[robot];
+        *node = start(self.weights, robot as u16, board);
+        self.off[robot] = false;
+    }
+}
+
+/// A robot as it starts, with what its board kept.
+fn start<'w>(weights: &'w [f32], name: u16, board: &mut Board) -> RobotOn<'w, Rekeyable<Dot154>> {
+    let behaviour = Behaviour::new(Learning::paper(0.1)).robust();
+    let mut robot = robot_on(name, weights, behaviour, dot154(name, &FIRST, 0));
+    persist::resume(&mut robot, &mut board.flash, &mut [0; 400]).unwrap();
+    robot
+}
+
+#[test]
+fn everybody_who_stays_has_the_new_key_at_the_stated_tick_and_nobody_is_lost_meanwhile() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 12, 0.0);
+    swarm.fly_until(AT, None);
+    assert_eq!(swarm.epochs(), [0; 12], "not before its time");
+    while swarm.tick < AT + 50 {
+        swarm.fly_until(swarm.tick + 1, None);
+        for robot in 0..12_usize {
+            let near = (robot.saturating_sub(2)..12.min(robot + 3)).filter(|near| *near != robot);
+            let near: Vec<u16> = near.map(|near| near as u16).collect();
+            assert_eq!(swarm.known(robot), near, "robot {robot} at tick {}", swarm.tick);
+        }
+    }
+    assert_eq!(swarm.epochs(), [1; 12]);
+    assert_eq!(swarm.refused[Refusal::Forged as usize], 0, "around the change both keys are heard");
+}
+
+#[test]
+fn who_was_captured_hears_and_says_nothing_more() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 12, 0.0);
+    swarm.fly_until(AT + 50, Some(5));
+    let epochs = swarm.epochs();
+    assert!((0..12).all(|robot| epochs[robot] == u8::from(robot != 5)), "{epochs:?}");
+    assert_eq!(swarm.known(5), [0; 0], "it hears nobody");
+    assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and nobody hears it");
+    // What it says is refused as forged, though it knows the key before; and the others still fly as one swarm.
+    let before = swarm.refused[Refusal::Forged as usize];
+    swarm.fly_until(swarm.tick + 10, Some(5));
+    assert!(swarm.refused[Refusal::Forged as usize] > before);
+    assert_eq!(swarm.known(4), [2, 3, 6]);
+    // Nor is it heard in anybody else's name.
+    let sealed = Rekeyable::new(Dot154::default(), &FIRST);
+    let mut other = robot_on(9, &weights, Behaviour::new(Learning::OFF), sealed);
+    other.sense(swarm.tick - 1, Some(Sensed::now(Motion::REST)));
+    for frame in frames(&mut other) {
+        assert_eq!(swarm.robots[4].0.hear(&mut frame.clone()), Err(Refusal::Forged));
+    }
+    // With all that it has, its own frame it cannot have: those of others are wrapped for them.
+    let mut board = Board::new();
+    let mut thief = start(&weights, 5, &mut board);
+    for name in (0..12).filter(|name| *name != 5) {
+        let mut frame = notice(name, 1, AT, 8);
+        frame[1..3].copy_from_slice(&5_u16.to_le_bytes());
+        assert_eq!(thief.hear(&mut frame), Err(Refusal::Forged));
+    }
+}
+
+#[test]
+fn with_three_of_ten_frames_lost_it_goes_over_a_hop_in_six_tenths_of_a_second_and_not_on_for_ever() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 24, 0.3);
+    let (name, hops) = (23, 11);
+    let mut known = 0;
+    // The operator is heard by the first robot only, and leaves out the last one.
+    while known < 23 && swarm.tick < AT + 600 {
+        swarm.fly_until(swarm.tick + 1, Some(name));
+        // What a robot has kept, behind the head and its checksum: of which key, and of which one that is to come.
+        let has = |(_, board): &(_, Board)| {
+            board.flash.kept.as_ref().is_some_and(|kept| kept[24].max(kept[25]) == 1)
+        };
+        known = swarm.robots.iter().filter(|robot| has(robot)).count();
+    }
+    let taken = swarm.tick - SAID;
+    assert!(known == 23 && taken < 60 * hops, "{known} robots in {taken} ticks");
+    swarm.fly_until(swarm.tick.max(AT) + 200, Some(name));
+    let epochs = swarm.epochs();
+    assert!(epochs[..23].iter().all(|epoch| *epoch == 1) && epochs[23] == 0, "{epochs:?}");
+    // Not for ever: each frame four times by everybody, and to those who were late.
+    let settled = swarm.handed_on;
+    assert!(settled / 24 <= 4 * 24, "{} frames each", settled / 24);
+    swarm.fly_until(swarm.tick + 300, Some(name));
+    swarm.fly_until(swarm.tick + 300, Some(name));
+    assert!(swarm.handed_on / 24 <= 4 * 24, "{} frames each", swarm.handed_on / 24);
+}
+
+#[test]
+fn who_was_off_catches_up_from_any_neighbour_without_the_operator() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 8, 0.1);
+    swarm.fly_until(SAID - 10, None);
+    swarm.off[4] = true;
+    swarm.fly_until(AT + 200, None);
+    assert_eq!(swarm.epochs()[4], 0);
+    swarm.restart(4);
+    let on = swarm.tick;
+    while swarm.epochs()[4] == 0 && swarm.tick < on + 300 {
+        swarm.fly_until(swarm.tick + 1, None);
+    }
+    assert!(swarm.tick - on <= 150, "{} ticks", swarm.tick - on);
+    swarm.fly_until(swarm.tick + 20, None);
+    assert_eq!(swarm.known(4), [2, 3, 5, 6]);
+}
+
+#[test]
+fn wherever_the_power_goes_a_robot_has_the_old_key_or_the_new_one_and_comes_back_to_the_swarm() {
+    let weights = weights(1);
+    for cut in (SAID..AT + 60).step_by(7) {
+        let mut swarm = Swarm::new(&weights, 6, 0.0);
+        swarm.fly_until(cut, None);
+        // In the middle of a write, the store has what it had before.
+        swarm.restart(3);
+        swarm.fly_until(AT + 200, None);
+        assert_eq!(swarm.epochs(), [1; 6], "power went at tick {cut}");
+        assert_eq!(swarm.known(3), [1, 2, 4, 5], "power went at tick {cut}");
+    }
+}
+
+#[test]
+fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut robot = start(&weights, 2, &mut board);
+    board.run(&mut robot, 0);
+    let saves = board.flash.saves;
+    board.flash.cannot_save = true;
+    board.air.heard.push_back(Ok(notice(2, 1, AT, 8)));
+    assert_eq!(board.run(&mut robot, 1).errors.store, 1);
+    board.flash.cannot_save = false;
+    board.run(&mut robot, 2);
+    assert_eq!(board.flash.saves, saves + 1);
+    board.run(&mut robot, 3);
+    assert_eq!(board.flash.saves, saves + 1, "kept is kept");
+    // Off and on again, it has the key to come, and another image's key is not overruled by what the store has.
+    let mut again = start(&weights, 2, &mut board);
+    for tick in 0..=AT {
+        board.run(&mut again, tick);
+    }
+    assert_eq!(again.epoch(), 1);
+    let behaviour = Behaviour::new(Learning::OFF).robust();
+    let mut flashed = robot_on(2, &weights, behaviour, dot154(2, &[9; 16], 0));
+    persist::resume(&mut flashed, &mut board.flash, &mut [0; 400]).unwrap();
+    assert_eq!(flashed.epoch(), 0);
+}
+
+#[test]
+fn an_epoch_that_has_passed_is_never_taken_again() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut robot = start(&weights, 2, &mut board);
+    let hear = |robot: &mut RobotOn<'_, _>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
+    assert_eq!(hear(&mut robot, 2, 10), Err(Refusal::NewKey));
+    assert_eq!(hear(&mut robot, 1, 10), Err(Refusal::Replayed), "one that was left out");
+    assert_eq!(hear(&mut robot, 2, 20), Err(Refusal::Replayed), "another time for the same");
+    for tick in 0..200 {
+        board.run(&mut robot, tick);
+    }
+    assert_eq!(robot.epoch(), 2);
+    for epoch in 0..=1 {
+        assert_eq!(hear(&mut robot, epoch, 1_000), Err(Refusal::Replayed));
+    }
+    assert_eq!(hear(&mut robot, 3, 1_000), Err(Refusal::NewKey));
+    // Nor after a restart, nor by an image that was built later.
+    board.run(&mut robot, 200);
+    let mut again = start(&weights, 2, &mut board);
+    assert_eq!((again.epoch(), hear(&mut again, 2, 10)), (2, Err(Refusal::Replayed)));
+    let behaviour = Behaviour::new(Learning::OFF).robust();
+    let mut spare = robot_on(2, &weights, behaviour, dot154(2, &swarm_key(&MASTER, 3), 3));
+    assert_eq!(hear(&mut spare, 2, 10), Err(Refusal::Replayed));
+}
+
+#[test]
+fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
+    fn check<P: Codec>(codec: impl Fn() -> P, tag: usize) {
+        let weights = weights(1);
+        let behaviour = Behaviour::new(Learning::OFF).robust();
+        let good = notice(2, 1, 0, tag);
+        for (place, bit) in (1..good.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
+            let mut robot = robot_on(2, &weights, behaviour, codec());
+            let mut frame = good.clone();
+            frame[place] ^= 1 << bit;
+            // For another robot it is, or looks like, somebody else's; such a one changes nothing here.
+            let heard = robot.hear(&mut frame);
+            let others = Notice::read(&frame, tag).is_some_and(|notice| notice.name != 2);
+            let old = frame[3] == 0;
+            let refusal = match (old, others) {
+                (true, _) => Refusal::Replayed,
+                (false, true) => Refusal::NewKey,
+                (false, false) => Refusal::Forged,
+            };
+            assert_eq!(heard, Err(refusal), "bit {bit} of byte {place}");
+            assert_eq!(robot.hear(&mut good.clone()), Err(Refusal::NewKey), "it is still to be had");
+        }
+        for length in 1..good.len() {
+            let mut robot = robot_on(2, &weights, behaviour, codec());
+            assert_eq!(robot.hear(&mut good[..length].to_vec()), Err(Refusal::Forged));
+        }
+    }
+    check(|| dot154(2, &FIRST, 0), 8);
+    check(|| RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST), 4);
+}
+
+#[test]
+fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_from_forged_ones() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut robot = start(&weights, 2, &mut board);
+    let mut handed_on = |robot: &mut RobotOn<'_, Rekeyable<Dot154>>, from: u32| {
+        let mut names = Vec::new();
+        for tick in from..from + 200 {
+            board.run(robot, tick);
+            let sent = core::mem::take(&mut board.air.sent);
+            names.extend(sent.iter().filter_map(|frame| Notice::read(frame, 8)).map(|notice| notice.name));
+        }
+        names.sort_unstable();
+        names
+    };
+    // Before its own, it cannot tell, and hands on nothing; but it keeps what it heard.
+    let mut forged = notice(8, 1, AT, 8);
+    forged[30] ^= 1;
+    for mut frame in [notice(7, 1, AT, 8), forged.clone()] {
+        assert_eq!(robot.hear(&mut frame), Err(Refusal::NewKey));
+    }
+    assert_eq!(handed_on(&mut robot, 0), [0; 0]);
+    assert_eq!(robot.hear(&mut notice(2, 1, AT, 8)), Err(Refusal::NewKey));
+    forged[1] = 9;
+    assert_eq!(robot.hear(&mut forged), Err(Refusal::Forged));
+    // What nobody can tell from forged, since it is of an epoch further on, is not in the way of what is good.
+    assert_eq!(robot.hear(&mut notice(9, 2, AT, 8)), Err(Refusal::NewKey));
+    // Each of them four times, and no more.
+    assert_eq!(handed_on(&mut robot, 200), [2, 2, 2, 2, 7, 7, 7, 7]);
+    assert_eq!(handed_on(&mut robot, 400), [0; 0]);
+}
+
+#[test]
+fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
+    let weights = weights(1);
+    let mut board = Board::new();
+    let mut robot = start(&weights, 2, &mut board);
+    let mut forged = notice(7, 1, AT, 8);
+    forged[30] ^= 1;
+    for mut frame in [forged, notice(2, 1, AT, 8), notice(7, 1, AT, 8)] {
+        assert_eq!(robot.hear(&mut frame), Err(Refusal::NewKey));
+    }
+    let (mut names, mut rounds) = (Vec::new(), Vec::new());
+    for tick in 0..100 {
+        board.run(&mut robot, tick);
+        for frame in core::mem::take(&mut board.air.sent) {
+            if let Some(notice) = Notice::read(&frame, 8) {
+                names.push(notice.name);
+                rounds.push(tick);
+            }
+        }
+    }
+    names.sort_unstable();
+    assert_eq!(names, [2, 2, 2, 2, 7, 7, 7, 7]);
+    assert!(rounds.windows(2).all(|pair| pair[1] - pair[0] == 4), "in one exchange of four: {rounds:?}");
+}
+
+#[test]
+fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
+    let weights = weights(1);
+    let codec = RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
+    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut board = Board::new();
+    assert_eq!(robot.hear(&mut notice(2, 1, AT, 4)), Err(Refusal::NewKey));
+    let mut handed_on = 0;
+    for tick in 0..40 {
+        board.run(&mut robot, tick);
+        let said = core::mem::take(&mut board.air.sent);
+        let (last, others) = said.split_last().unwrap();
+        assert_eq!(others.len(), 3);
+        assert!(others.iter().all(|frame| Notice::read(frame, 4).is_none()));
+        handed_on += u32::from(Notice::read(last, 4).is_some());
+    }
+    assert_eq!(handed_on, 4);
+}
+
+#[test]
+fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
+    let good = notice(2, 1, AT, 8);
+    assert_eq!(good[0], 0xf1, "with which no profile's frames begin");
+    assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
+    let mut other = good.clone();
+    other[0] ^= 1;
+    assert_eq!(Notice::read(&other, 8), None);
+    assert_eq!(Notice::read(&good[..good.len() - 1], 8), None);
+    assert_eq!(Notice::read(&good, 4), None);
+}
+
+#[test]
+fn where_there_is_no_room_for_others_frames_the_key_stays() {
+    let weights = weights(1);
+    let codec = Sealed::new(Dot154::default(), &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
+    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut board = Board::new();
+    assert_ne!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+    for tick in 0..300 {
+        board.run(&mut robot, tick);
+    }
+    assert_eq!(robot.epoch(), 0);
+}
+
+#[test]
+fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_one() {
+    let weights = weights(1);
+    let begun = || {
+        let mut board = Board::new();
+        let mut robot = start(&weights, 2, &mut board);
+        assert_eq!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
+        (robot, board)
+    };
+    // By itself, after a second.
+    let (mut robot, mut board) = begun();
+    for tick in 0..=100 {
+        assert_eq!(robot.epoch(), 0, "tick {tick}");
+        board.run(&mut robot, tick);
+    }
+    assert_eq!(robot.epoch(), 1);
+    // By somebody who has changed already, in the next tick; and what that one said is heard as it was said.
+    let (mut robot, mut board) = begun();
+    let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
+    let key = swarm_key(&MASTER, 1);
+    let mut other = robot_on(3, &weights, Behaviour::new(Learning::OFF), dot154(3, &key, 1));
+    for tick in 0..4 {
+        assert_eq!(robot.epoch(), u8::from(tick == 3), "tick {tick}");
+        if tick == 1 {
+            other.sense(tick, Some(Sensed::now(there)));
+            board.air.heard.extend(frames(&mut other).into_iter().map(Ok));
+        }
+        board.run(&mut robot, tick);
+    }
+    let heard: Vec<Motion> = robot.neighbours().map(|known| known.beacon.state).collect();
+    assert_eq!(heard, [there]);
+}
+
+#[test]
+fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    swarm.fly_until(AT + 20, None);
+    let robot = &mut swarm.robots[0].0;
+    assert_eq!(robot.epoch(), 1);
+    assert_eq!(robot.hear(&mut notice(7, 1, AT + 7, 8)), Err(Refusal::Replayed), "for the same epoch");
+    assert_eq!(robot.hear(&mut notice(7, 1, AT, 8)), Err(Refusal::NewKey));
+}
+
+#[test]
+fn who_is_late_gets_its_key_though_somebody_talks_of_epochs_to_come() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 6, 0.0);
+    swarm.fly_until(SAID - 10, None);
+    swarm.off[3] = true;
+    swarm.fly_until(AT + 200, None);
+    for (robot, _) in &mut swarm.robots {
+        assert_eq!(robot.hear(&mut notice(200, 9, AT, 8)), Err(Refusal::NewKey));
+    }
+    swarm.restart(3);
+    swarm.fly_until(swarm.tick + 200, None);
+    assert_eq!(swarm.epochs(), [1; 6]);
+}
+
+#[test]
+fn who_has_no_new_key_keeps_the_old_one_over_a_restart() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 3, 0.0);
+    swarm.fly_until(120, None);
+    swarm.robots[1].1.flash.kept.as_ref().expect("something is kept");
+    swarm.restart(1);
+    // Without a word of the operator's.
+    (0..300).for_each(|_| swarm.fly(&[]));
+    assert_eq!((swarm.epochs(), swarm.known(1), swarm.known(0)), (vec![0; 3], vec![0, 2], vec![1, 2]));
+}
+
+#[test]
+fn personal_and_swarm_keys_all_differ() {
+    let mut keys: Vec<Key> = (0..500).map(|name| personal_key(&MASTER, name)).collect();
+    keys.extend((0..=255).map(|epoch| swarm_key(&MASTER, epoch)));
+    keys.push(MASTER);
+    let count = keys.len();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), count);
+}
+
+#[test]
+fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_longer() {
+    let weights = weights(1);
+    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    // Robot 1 gets no new key, and speaks on with the old one in every tick.
+    swarm.fly_until(AT + 10, Some(1));
+    assert_eq!(swarm.epochs(), [1, 0]);
+    let heard: Vec<u32> = swarm.robots[0].0.neighbours().map(|known| known.heard).collect();
+    assert_eq!(heard, [AT + 4]);
+}
+
+#[test]
+fn no_two_frames_hide_a_key_behind_the_same_stream() {
+    // The same key for the same robot: what hides it has to differ by epoch, by tick and by name.
+    let (personal, key) = (personal_key(&MASTER, 2), swarm_key(&MASTER, 1));
+    let hidden = |name, epoch, at| {
+        let mut frame = [0; 64];
+        let length = Notice { name, epoch, at }.write(&personal, &key, 8, &mut frame).unwrap();
+        frame[8..length - 16].to_vec()
+    };
+    let all = [hidden(2, 1, 400), hidden(2, 2, 400), hidden(2, 1, 401), hidden(3, 1, 400)];
+    for (place, one) in all.iter().enumerate() {
+        assert_eq!(one.len(), 16);
+        assert!(all[..place].iter().all(|other| other != one));
+    }
+}

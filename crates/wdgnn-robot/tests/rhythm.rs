@@ -1,0 +1,448 @@
+//! The swarm's clock and slots among robots whose crystals differ, started at any time, in an air where overlapping frames are lost.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use wdgnn_link::{
+    header::Identity,
+    tdma::{Note, Rhythm, Timing},
+};
+
+/// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
+const TEN: Timing =
+    Timing { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
+/// Twenty at 10.
+const TWENTY: Timing = Timing { interval: 10, ..TEN };
+/// A sealed frame in the air, in microseconds.
+const FRAME: u64 = 3_808;
+/// The simulation's step in microseconds.
+const STEP: u64 = 10;
+
+struct Robot {
+    rhythm: Option<Rhythm<32>>,
+    on: u64,
+    fast: f64,
+    beat: u64,
+    tick: u32,
+    speaks: Option<u64>,
+    retries: u8,
+    sending: bool,
+    said: u64,
+    /// Its ticks are lies: it says that it is so much further.
+    lie: u32,
+    /// Where its clock begins.
+    first: u32,
+    /// How often it needed a new boot count.
+    back: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    from: usize,
+    tick: u32,
+    boot: u32,
+    note: Note,
+    begins: u64,
+    ends: u64,
+}
+
+struct Swarm {
+    timing: Timing,
+    robots: Vec<Robot>,
+    hears: Box<dyn Fn(usize, usize) -> bool>,
+    frames: Vec<Frame>,
+    now: u64,
+    /// Frames that reached somebody, and those that were read, since the count began.
+    reached: u64,
+    read: u64,
+}
+
+impl Swarm {
+    fn new(timing: Timing, seed: u64, robots: usize, apart_ms: u64, id: impl Fn(usize) -> u16) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let robots = (0..robots)
+            .map(|index| Robot {
+                rhythm: None,
+                on: random.random_range(0..=apart_ms * 1_000),
+                fast: random.random_range(-40.0e-6..40.0e-6),
+                beat: 0,
+                tick: u32::from(id(index)),
+                speaks: None,
+                retries: 0,
+                sending: false,
+                said: 0,
+                lie: 0,
+                first: 0,
+                back: 0,
+            })
+            .collect();
+        Self { timing, robots, hears: Box::new(|_, _| true), frames: Vec::new(), now: 0, reached: 0, read: 0 }
+    }
+
+    fn local(robot: &Robot, now: u64) -> u64 {
+        ((now - robot.on) as f64 * (1.0 + robot.fast)) as u64
+    }
+
+    fn busy(&self, at: usize) -> bool {
+        self.frames.iter().any(|frame| {
+            (self.hears)(frame.from, at) && frame.begins < self.now && frame.ends + 128 > self.now
+        })
+    }
+
+    fn step(&mut self) {
+        self.now += STEP;
+        for index in 0..self.robots.len() {
+            if self.now < self.robots[index].on {
+                continue;
+            }
+            let clear = !self.busy(index);
+            let (timing, now) = (self.timing, self.now);
+            let robot = &mut self.robots[index];
+            let local = Self::local(robot, now);
+            let (id, first) = (robot.tick as u16, robot.first);
+            let rhythm = robot.rhythm.get_or_insert_with(|| {
+                Rhythm::new(timing, id, local, u32::from(id) * 7 + 1).from_tick(first)
+            });
+            if local >= robot.beat {
+                let beat = rhythm.next(local);
+                robot.back += u32::from(beat.back);
+                (robot.beat, robot.tick) = (beat.begins, beat.tick);
+                if beat.speaks.is_some() {
+                    (robot.speaks, robot.retries) = (beat.speaks, 0);
+                }
+            }
+            if let Some(at) = robot.speaks.filter(|at| local >= *at) {
+                if clear {
+                    robot.speaks = None;
+                    robot.said += 1;
+                    let note = rhythm.note(local).retried(robot.retries);
+                    let tick = rhythm_tick(robot, timing, at).saturating_add(robot.lie);
+                    let begins = now + 211;
+                    robot.sending = true;
+                    let boot = robot.back;
+                    self.frames.push(Frame { from: index, tick, boot, note, begins, ends: begins + FRAME });
+                } else if robot.retries < 1 {
+                    robot.retries += 1;
+                    robot.speaks = Some(at + u64::from(timing.retry));
+                } else {
+                    robot.speaks = None;
+                    rhythm.busy(local);
+                }
+            }
+        }
+        let ended: Vec<Frame> = self
+            .frames
+            .iter()
+            .filter(|frame| frame.ends <= self.now && frame.ends + STEP > self.now)
+            .copied()
+            .collect();
+        for frame in ended {
+            self.robots[frame.from].sending = false;
+            for index in 0..self.robots.len() {
+                if index == frame.from
+                    || self.robots[index].rhythm.is_none()
+                    || !(self.hears)(frame.from, index)
+                {
+                    continue;
+                }
+                let overlaps = self.frames.iter().any(|other| {
+                    other.from != frame.from
+                        && ((self.hears)(other.from, index) || other.from == index)
+                        && other.begins < frame.ends
+                        && other.ends > frame.begins
+                });
+                let sent_here = self
+                    .frames
+                    .iter()
+                    .any(|own| own.from == index && own.begins < frame.ends && own.ends > frame.begins);
+                self.reached += 1;
+                let robot = &mut self.robots[index];
+                let arrived = Self::local(robot, frame.begins.max(robot.on));
+                if let Some(rhythm) = &mut robot.rhythm
+                    && !sent_here
+                {
+                    if overlaps {
+                        rhythm.spoilt(arrived);
+                    } else {
+                        self.read += 1;
+                        let who =
+                            Identity { sender: frame.from as u16, boot: frame.boot, sequence: frame.tick };
+                        rhythm.heard(&who, frame.note, arrived);
+                    }
+                }
+            }
+        }
+        let now = self.now;
+        self.frames.retain(|frame| frame.ends + 10_000 > now);
+    }
+
+    fn run(&mut self, until_ms: u64) {
+        while self.now < until_ms * 1_000 {
+            self.step();
+        }
+    }
+
+    /// The share of frames that were read, over so many milliseconds from now.
+    fn delivery(&mut self, over_ms: u64) -> f64 {
+        (self.reached, self.read) = (0, 0);
+        self.robots.iter_mut().for_each(|robot| robot.said = 0);
+        self.run(self.now / 1_000 + over_ms);
+        self.read as f64 / self.reached.max(1) as f64
+    }
+
+    /// The largest difference between two robots' ticks, in microseconds of true time.
+    fn spread(&self) -> f64 {
+        let period = f64::from(self.timing.period);
+        let times = self.robots.iter().filter_map(|robot| {
+            robot.rhythm.as_ref()?;
+            let begins = robot.beat as f64 / (1.0 + robot.fast) + robot.on as f64;
+            Some(begins - f64::from(robot.tick) * period)
+        });
+        let (low, high) =
+            times.fold((f64::MAX, f64::MIN), |(low, high), time| (low.min(time), high.max(time)));
+        high - low
+    }
+}
+
+/// The tick to which a slot belongs.
+fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
+    // The beat that was asked for last is the one that begins next, or this very one.
+    if slot_at >= robot.beat {
+        robot.tick
+    } else {
+        robot.tick - 1 - ((robot.beat - slot_at) / u64::from(timing.period)) as u32
+    }
+}
+
+#[test]
+fn ten_robots_started_within_400_ms_keep_one_time_and_ten_slots_after_a_second() {
+    for seed in 0..20 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
+        swarm.run(1_400);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+    }
+}
+
+#[test]
+fn addresses_by_chance_leave_nobody_mute() {
+    for seed in 0..20 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
+        let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
+        let mut swarm = Swarm::new(TEN, seed, 10, 1_000, move |index| ids[index]);
+        swarm.run(2_500);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+    }
+}
+
+#[test]
+fn twenty_robots_at_10_hz() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
+        swarm.run(2_400);
+        let delivered = swarm.delivery(2_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn a_robot_that_comes_later_joins_within_a_second() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
+        swarm.robots[3].on = 5_000_000;
+        swarm.run(5_800);
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+    }
+}
+
+#[test]
+fn two_swarms_that_meet_become_one_though_a_single_bridge_joins_them() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 100, |index| index as u16);
+        // The second five are three seconds younger and out of reach.
+        swarm.robots.iter_mut().skip(5).for_each(|robot| robot.on += 3_000_000);
+        swarm.hears = Box::new(|from, to| (from < 5) == (to < 5));
+        swarm.run(6_000);
+        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: two times");
+        swarm.hears = Box::new(|from, to| (from < 5) == (to < 5) || (from.min(to) == 4 && from.max(to) == 5));
+        swarm.run(20_000);
+        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+    }
+}
+
+#[test]
+fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
+    for seed in 0..5 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 300, |index| index as u16);
+        swarm.run(3_000);
+        // Ten hours ahead: further than anybody in company follows.
+        swarm.robots[2].lie = 3_600_000;
+        let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
+        swarm.run(8_000);
+        for (index, robot) in swarm.robots.iter().enumerate() {
+            let passed = robot.tick - before[index];
+            assert!((495..=505).contains(&passed), "seed {seed}: robot {index}'s clock went {passed} ticks");
+        }
+    }
+}
+
+#[test]
+fn a_swarm_begins_where_nobody_has_spoken_yet_and_is_one_though_its_robots_remember_different_times() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
+        let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
+        swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
+        swarm.run(3_000);
+        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
+    for seed in 0..10 {
+        let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
+        swarm.robots[3].on = 5_000_000;
+        swarm.robots[3].first = 6_500;
+        swarm.run(4_900);
+        let before = swarm.robots[0].tick;
+        swarm.run(5_900);
+        assert!(
+            (95..=105).contains(&(swarm.robots[0].tick - before)),
+            "seed {seed}: the swarm's time went on"
+        );
+        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        assert_eq!(swarm.robots[3].back, 0, "seed {seed}: nothing was said in a tick that came again");
+        let delivered = swarm.delivery(1_000);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+}
+
+#[test]
+fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
+    // Three at one time, and one a year ahead that is heard first.
+    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let said = |sender: u32, tick: u32, exchange: u64| {
+        let slot = sender % 2;
+        let into = u64::from(TEN.lead + TEN.delay + TEN.slot * slot);
+        (sender as u16, tick, Note::new(slot as u8, None), exchange * 50_000 + into)
+    };
+    let hear = |rhythm: &mut Rhythm<8>, (sender, sequence, note, arrived)| {
+        rhythm.heard(&Identity { sender, boot: 1, sequence }, note, arrived);
+    };
+    hear(&mut rhythm, said(1, 1_000_000_000, 0));
+    rhythm.next(40_000);
+    assert!(rhythm.next(45_000).tick > 999_999_999, "whoever is alone yields");
+    for honest in 2..5 {
+        hear(&mut rhythm, said(honest, 505, 1));
+    }
+    hear(&mut rhythm, said(1, 1_000_000_005, 1));
+    rhythm.next(60_000);
+    assert!((500..520).contains(&rhythm.next(75_000).tick), "{:?}", rhythm.next(85_000));
+}
+
+#[test]
+fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
+    for seed in 0..3 {
+        let mut swarm = Swarm::new(TEN, seed, 6, 300, |index| index as u16);
+        swarm.run(2_000);
+        // One second ahead of everybody, always: they follow it again and again.
+        swarm.robots[2].lie = 100;
+        let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
+        swarm.run(14_000);
+        for (index, robot) in swarm.robots.iter().enumerate() {
+            let passed = robot.tick - before[index];
+            assert!(
+                (1195..=2600).contains(&passed),
+                "seed {seed}: robot {index}'s clock went {passed} ticks in 12 s"
+            );
+        }
+        let said: u64 = swarm.robots.iter().map(|robot| robot.said).sum();
+        assert!(said > 6 * 200, "seed {seed}: and nobody is mute: {said}");
+    }
+}
+
+#[test]
+fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
+    for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
+        rhythm.heard(&Identity { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
+    }
+    assert!(rhythm.next(5_000).tick < 10);
+    // And who gets there in spite of that has ticks of ten milliseconds still.
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
+    let day = 8_640_000 * 10_000;
+    let begins: Vec<u64> = (0..5)
+        .scan(day, |now, _| {
+            *now = rhythm.next(*now).begins;
+            Some(*now)
+        })
+        .collect();
+    assert!(begins.windows(2).all(|pair| pair[1] - pair[0] >= 10_000), "{begins:?}");
+}
+
+#[test]
+fn ticks_come_in_order_and_none_twice() {
+    let mut rhythm = Rhythm::<8>::new(TEN, 3, 1_000, 9);
+    let mut last = None;
+    for now in (1_000..3_000_000).step_by(7_000) {
+        let beat = rhythm.next(now);
+        assert!(beat.begins > now);
+        assert!(last.is_none_or(|last| beat.tick > last));
+        last = Some(beat.tick);
+    }
+}
+
+/// By how many microseconds a robot's ticks begin later after nine seconds of hearing another one, whose frames come late by so many
+/// microseconds and have these boot counts, by their number.
+fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
+    let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
+    let mut beat = rhythm.next(0);
+    for exchange in 0..180 {
+        let who = Identity { sender: 1, boot: boot(exchange), sequence: exchange as u32 * 5 };
+        let arrived = exchange * 50_000 + u64::from(TEN.lead + TEN.delay) + late(exchange);
+        while beat.begins <= arrived {
+            beat = rhythm.next(beat.begins);
+        }
+        rhythm.heard(&who, Note::new(0, None), arrived);
+    }
+    beat.begins.cast_signed() - i64::from(beat.tick) * 10_000
+}
+
+#[test]
+fn what_a_stranger_holds_back_takes_no_time_back() {
+    assert_eq!(gone_back(|_| 0, |_| 1), 0);
+    // All at once by 200 ms, from the second second on; and by a millisecond more each time, up to 140 of them.
+    let at_once = |exchange| if exchange < 40 { 0 } else { 200_000 };
+    assert_eq!(gone_back(at_once, |_| 1), 0);
+    let by_and_by = gone_back(|exchange: u64| exchange.saturating_sub(40) * 1_000, |_| 1);
+    assert!((0..5_000).contains(&by_and_by), "{by_and_by} µs");
+    // Who says by a new boot count that its time is another one is believed, as who restarts must be.
+    assert_eq!(gone_back(at_once, |exchange| if exchange < 40 { 1 } else { 2 }), 200_000);
+}
+
+#[test]
+fn a_clock_that_is_put_back_keeps_nobody_waiting_and_no_tick_is_lost() {
+    for by in [0, 30_000, 400_000, 100_000_000] {
+        let start = 200_000_000;
+        let mut rhythm = Rhythm::<8>::new(TEN, 3, start, 9).from_tick(500);
+        let (mut now, mut tick) = (start, 500);
+        for count in 0..100 {
+            if count == 50 {
+                now -= by;
+            }
+            let beat = rhythm.next(now);
+            assert_eq!(beat.tick, tick + 1, "put back by {by} us");
+            assert!(beat.begins > now && beat.begins <= now + 20_000, "put back by {by} us");
+            (now, tick) = (beat.begins + 5_000, beat.tick);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Robots in space: the same node with three axes, from a weight file over frames to commands.
+
+use wdgnn_core::{
+    Activation, Flocking, Learning, Motion, Scale, Task as _, Weights,
+    model::shape::Shape,
+    tensor::Tensor as _,
+    weights::{self, Aligned, Header, TaskSettings},
+};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        exact::Exact,
+        half::{Dot154, EspNow, TAG_BYTES},
+    },
+    security::group_key::Sealed,
+};
+use wdgnn_robot::{
+    onboard::{self, LONGEST_BUFFER, Onboard, Robot},
+    ports::Sensed,
+};
+
+type Space = Flocking<3>;
+type Spatial = <Space as Onboard>::Shape;
+
+const NUMBERS: usize = <Spatial as Shape<Space>>::NUMBERS;
+const BYTES: usize = weights::HEADER_BYTES + 4 * NUMBERS + 4;
+
+/// A network by hand, u = −Σ_j (v_i − v_j): the wide part alone, in the first three hidden features.
+fn file() -> Box<Aligned<[u8; BYTES]>> {
+    let dimensions = <Spatial as Shape<Space>>::DIMENSIONS;
+    let (taps, features, hidden, outputs) =
+        (dimensions.taps, dimensions.features, dimensions.hidden, dimensions.outputs);
+    let header = Header {
+        activation: Activation::Tanh,
+        scale: Scale::Mean,
+        features: features as u16,
+        hidden: hidden as u16,
+        outputs: outputs as u16,
+        layers: dimensions.layers(),
+        task: TaskSettings { task: Space::NUMBER, numbers: Space::SUMS.settings() },
+        learning: Learning::paper(0.1),
+        interval: 1,
+    };
+    let mut numbers = [0.0; NUMBERS];
+    numbers[1] = 1.0; // α_W
+    let wide = 3 + (taps * features + 1) * hidden;
+    let readout = wide + (taps * features + 1) * hidden;
+    for axis in 0..outputs {
+        numbers[wide + axis * hidden + axis] = -1.0;
+        numbers[readout + axis * outputs + axis] = 1.0;
+    }
+    let mut file = Box::new(Aligned([0; BYTES]));
+    assert_eq!(weights::write(&header, &numbers, &mut file.0), Ok(BYTES));
+    file
+}
+
+/// Three robots that fly apart for two seconds, and the largest difference of their velocities in the end.
+fn flown<P: Codec>(codec: fn() -> P) -> f32 {
+    let file = file();
+    let weights = Weights::open(&file.0).unwrap();
+    let mut motions = [
+        Motion { position: [0.0, 0.0, 0.0], velocity: [1.0, 0.0, -1.0] },
+        Motion { position: [2.0, 0.0, 0.5], velocity: [-1.0, 1.0, 0.5] },
+        Motion { position: [0.0, 2.0, -0.5], velocity: [0.0, -1.0, 0.5] },
+    ];
+    let mut robots: [Robot<'_, P, Space>; 3] =
+        [0, 1, 2].map(|id| onboard::robot(id, &weights, codec()).unwrap());
+    for tick in 0..200 {
+        let frames = [0, 1, 2].map(|id: usize| {
+            assert!(robots[id].sense(tick, Some(Sensed::now(motions[id]))));
+            let mut frame = [0; LONGEST_BUFFER];
+            let length = robots[id].speak(&mut frame).unwrap();
+            frame[..length].to_vec()
+        });
+        for (id, robot) in robots.iter_mut().enumerate() {
+            for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != id) {
+                robot.hear(&mut frame.clone()).unwrap();
+            }
+            robot.settle();
+            let features = robot.observe();
+            robot.aggregate();
+            robot.infer(&features);
+            let (command, _) = robot.guard();
+            robot.learn();
+            robot.agree();
+            for (axis, u) in command.into_iter().enumerate() {
+                motions[id].velocity[axis] += 0.01 * u;
+                motions[id].position[axis] += 0.01 * motions[id].velocity[axis];
+            }
+        }
+    }
+    let of = |axis: usize| motions.map(|motion| motion.velocity[axis]);
+    let spread = |[a, b, c]: [f32; 3]| a.max(b).max(c) - a.min(b).min(c);
+    (0..3).map(|axis| spread(of(axis))).fold(0.0, f32::max)
+}
+
+#[test]
+fn robots_in_space_agree_on_a_velocity_on_every_radio_that_carries_them() {
+    // 2 m/s apart at first, times e^(−3 · 2): the mean of two neighbours, closed with each other.
+    for apart in [
+        flown(|| Exact),
+        flown(|| Sealed::new(Exact, &[7; 16])),
+        flown(Dot154::default),
+        flown(|| Sealed::new(Dot154::default(), &[7; 16])),
+        flown(EspNow::default),
+    ] {
+        assert!(apart < 0.05, "{apart} m/s apart");
+    }
+}
+
+#[test]
+fn frames_in_space_fit_their_radios() {
+    let header = 17;
+    assert_eq!(<Robot<'_, Exact, Space>>::frame_bytes(), 22 + 24 + 108 + 432);
+    assert!(<Robot<'_, Sealed<Exact>, Space>>::frame_bytes() < LONGEST_BUFFER);
+    // Six wide parameters, for twelve there is no room.
+    assert_eq!(<Robot<'_, Dot154, Space>>::frame_bytes(), header + 24 + 54 + 12);
+    assert!(<Robot<'_, Dot154, Space>>::frame_bytes() + TAG_BYTES <= 116);
+    assert_eq!(<Robot<'_, EspNow, Space>>::frame_bytes(), header + 24 + 54 + 2 * 73);
+    assert!(<Robot<'_, EspNow, Space>>::frame_bytes() + TAG_BYTES <= 250);
+}
+
+#[test]
+fn all_wide_parameters_come_round() {
+    let file = file();
+    let weights = Weights::open(&file.0).unwrap();
+    let mut speaker: Robot<'_, Dot154, Space> = onboard::robot(1, &weights, Dot154::default()).unwrap();
+    let mut listener: Robot<'_, Dot154, Space> = onboard::robot(2, &weights, Dot154::default()).unwrap();
+    let mut said = *speaker.wide();
+    said.numbers_mut().iter_mut().zip(1_u8..).for_each(|(w, number)| *w = number.into());
+    assert!(speaker.set_wide(&said));
+    for tick in 0..18 {
+        speaker.sense(tick, Some(Sensed::now(Motion::REST)));
+        listener.sense(tick, Some(Sensed::now(Motion::REST)));
+        let mut frame = [0; LONGEST_BUFFER];
+        let length = speaker.speak(&mut frame).unwrap();
+        listener.hear(&mut frame[..length]).unwrap();
+    }
+    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen runs of six");
+}
+
+#[test]
+fn a_robot_in_space_does_not_fly_a_file_for_the_plane() {
+    let mut file = file();
+    let task = 18..20;
+    file.0[task].copy_from_slice(&Flocking::<2>::NUMBER.to_le_bytes());
+    let covered = BYTES - 4;
+    let sum = weights::crc_32(&file.0[..covered]);
+    file.0[covered..].copy_from_slice(&sum.to_le_bytes());
+    let weights = Weights::open(&file.0).unwrap();
+    let refused = onboard::robot::<Space, _>(0, &weights, Exact).unwrap_err();
+    assert_eq!(refused.to_string(), "Task differs: 3 here, 1 in the weight file");
+}

@@ -1,0 +1,306 @@
+//! Golden frames for programs in other languages: `tests/interop/vectors.json`, good ones and bad ones, plain and sealed.
+//!
+//! `BLESS=1 cargo test -p wdgnn-core vectors` writes the file anew.
+
+use crate::common;
+
+use common::{
+    beacons::{self, Full, link, random_beacon},
+    seeded,
+};
+use serde_json::{Value, json};
+use wdgnn_core::{tasks::flocking::Motion, tensor::Tensor as _};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    error::Refusal,
+    header::{Link, Parts},
+    security::{
+        group_key::{Sealed, SealedEsb32},
+        key::Key,
+        replay::{GUARD_TICKS, LATE_TICKS, SENDERS},
+    },
+};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/interop/vectors.json");
+const KEY: Key = *b"a swarm's secret";
+/// The tick of most frames.
+const NOW: u32 = 5_000_000;
+
+type Received = Result<(Full, Parts), Refusal>;
+
+/// The vectors of one profile, plain or sealed.
+struct Vectors<P> {
+    profile: &'static str,
+    sealed: bool,
+    codec: fn() -> P,
+    list: Vec<Value>,
+}
+
+/// Frames that were heard before, each in its tick.
+type Before = Vec<(u32, Vec<u8>)>;
+
+impl<P: Codec> Vectors<P> {
+    /// A beacon of the ticks around [`NOW`], each newer than the one before, as far as clocks may differ.
+    fn beacon(count: u32) -> Full {
+        random_beacon(
+            &mut seeded(count.into()),
+            9,
+            (NOW - GUARD_TICKS) * P::FRAMES + count % ((2 * GUARD_TICKS + 1) * P::FRAMES),
+        )
+    }
+
+    fn encode(&self, beacon: &Full, exchange: u32, index: u32) -> Vec<u8> {
+        beacons::encode(&(self.codec)(), beacon, exchange, index)
+    }
+
+    fn hear(&self, before: &Before, frame: &[u8]) -> Received {
+        let mut receiver = (self.codec)();
+        for (now, frame) in before {
+            // What came of it does not matter here.
+            let _ = beacons::decode(&mut receiver, *now, frame);
+        }
+        beacons::decode(&mut receiver, NOW, frame)
+    }
+
+    fn vector(&self, name: &str, before: &Before, frame: &[u8]) -> Value {
+        let before: Vec<_> =
+            before.iter().map(|(now, frame)| json!({"now": now, "frame": hex(frame)})).collect();
+        json!({
+            "name": format!("{}{}: {name}", self.profile, if self.sealed { ", sealed" } else { "" }),
+            "profile": self.profile,
+            "sealed": self.sealed,
+            "before": before,
+            "now": NOW,
+            "frame": hex(frame),
+        })
+    }
+
+    fn good(&mut self, name: &str, beacon: &Full, exchange: u32, index: u32) {
+        let frame = self.encode(beacon, exchange, index);
+        let (read, parts) = self.hear(&Vec::new(), &frame).expect(name);
+        let mut vector = self.vector(name, &Vec::new(), &frame);
+        vector["exchange"] = exchange.into();
+        vector["index"] = index.into();
+        vector["beacon"] = told(&read, parts);
+        self.list.push(vector);
+    }
+
+    fn bad(&mut self, name: &str, before: &Before, frame: &[u8], reason: Refusal) {
+        assert_eq!(self.hear(before, frame).err(), Some(reason), "{}: {name}", self.profile);
+        let mut vector = self.vector(name, before, frame);
+        vector["refused"] = reason.name().into();
+        self.list.push(vector);
+    }
+
+    /// What every profile has, plain or sealed.
+    fn common(&mut self) {
+        for exchange in 0..5 {
+            for index in 0..P::FRAMES {
+                let name = format!("exchange {exchange}, frame {index}");
+                self.good(&name, &Self::beacon(exchange * P::FRAMES + index), exchange, index);
+            }
+        }
+        // Ties of binary16, its smallest numbers, its largest and beyond.
+        let mut edges = Self::beacon(0);
+        let numbers = [
+            1.0 + 0.5_f32.powi(11),
+            1.0 + 3.0 * 0.5_f32.powi(11),
+            0.5_f32.powi(24),
+            0.5_f32.powi(25),
+            -0.0,
+            65519.0,
+        ];
+        edges.chains.chain.0[0] = numbers;
+        edges.chains.chain.0[1] = [65520.0, -1.0e9, 0.5_f32.powi(14), -0.1, 1.0e-30, 2.5];
+        self.good("numbers on edges", &edges, 0, 0);
+        self.good("more numbers on edges", &edges, 0, 1 % P::FRAMES);
+        self.bad("empty", &Vec::new(), &[], Refusal::TooShort);
+        let frame = self.encode(&Self::beacon(0), 0, 0);
+        self.bad("less than a header", &Vec::new(), &frame[..P::header_bytes() - 1], Refusal::TooShort);
+    }
+
+    fn plain(mut self) -> Vec<Value> {
+        self.common();
+        let (none, header) = (Vec::new(), P::header_bytes());
+        let frame = self.encode(&Self::beacon(0), 0, 0);
+        self.bad("a header alone", &none, &frame[..header], Refusal::Truncated);
+        self.bad("a byte too few", &none, &frame[..frame.len() - 1], Refusal::Truncated);
+        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), Refusal::Trailing);
+        let changed = |offset: usize, bytes: &[u8]| {
+            let mut frame = frame.clone();
+            frame[offset..offset + bytes.len()].copy_from_slice(bytes);
+            frame
+        };
+        self.bad("another version", &none, &changed(0, &[frame[0] ^ 3]), Refusal::Version);
+        let last = frame.len() - 2;
+        if self.profile != "exact" {
+            let other = if self.profile == "p2p57" { 0x41 } else { 0x51 };
+            self.bad("another profile", &none, &changed(0, &[other]), Refusal::Profile);
+        }
+        if self.profile == "p2p57" {
+            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
+            self.bad("no such part", &none, &changed(1, &[16]), Refusal::Dimensions);
+            self.bad("an infinite state", &none, &changed(header, &[0x00, 0x7c]), Refusal::NotAdmissible);
+            self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
+            return self.list;
+        }
+        if P::FRAMES > 1 {
+            self.bad("no such piece", &none, &changed(7, &[11]), Refusal::Dimensions);
+            self.bad("an infinite state", &none, &changed(10, &[0x00, 0x7c]), Refusal::NotAdmissible);
+            self.bad("a number that is none", &none, &changed(last, &[0x01, 0xfc]), Refusal::NotAdmissible);
+            return self.list;
+        }
+        if self.profile == "exact" {
+            self.bad("another profile", &none, &changed(1, &[9]), Refusal::Profile);
+            self.bad("other counts", &none, &changed(3, &[19]), Refusal::Dimensions);
+            self.bad("another model", &none, &changed(7, &[0]), Refusal::Model);
+        } else {
+            self.bad("another model", &none, &changed(2, &[0]), Refusal::Model);
+            self.bad("no such part", &none, &changed(1, &[4]), Refusal::Dimensions);
+        }
+        let numbers = [("NaN", f32::NAN), ("subnormal", 1.0e-40), ("huge", 1.2e18)];
+        for (name, x) in numbers {
+            self.bad(name, &none, &changed(header + 4, &x.to_le_bytes()), Refusal::NotAdmissible);
+        }
+        if self.profile != "exact" {
+            self.bad("an infinite parameter", &none, &changed(last, &[0x00, 0xfc]), Refusal::NotAdmissible);
+        }
+        self.list
+    }
+
+    fn sealed(mut self) -> Vec<Value> {
+        self.common();
+        let none = Vec::new();
+        let frame = self.encode(&Self::beacon(0), 0, 0);
+        let flipped = |offset: usize| {
+            let mut frame = frame.clone();
+            frame[offset] ^= 1;
+            frame
+        };
+        let header = P::header_bytes();
+        self.bad("no room for a tag", &none, &frame[..header + 3], Refusal::TooShort);
+        self.bad("a byte too few", &none, &frame[..frame.len() - 1], Refusal::Forged);
+        self.bad("a byte too many", &none, &[&frame[..], &[0]].concat(), Refusal::Forged);
+        self.bad("longer than any", &none, &[&frame[..], &[0; 512]].concat(), Refusal::Trailing);
+        self.bad("an altered header", &none, &flipped(1), Refusal::Forged);
+        self.bad("altered content", &none, &flipped(header), Refusal::Forged);
+        self.bad("an altered tag", &none, &flipped(frame.len() - 1), Refusal::Forged);
+        let other = Link { checksum: 1, ..link::<P>() };
+        let mut foreign = vec![0; frame.len()];
+        assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
+        if self.profile != "esb32" {
+            // Its header tells the model; the tag is what refuses it.
+            let model = if self.profile == "exact" { 7..11 } else { 2..6 };
+            foreign[model.clone()].copy_from_slice(&frame[model]);
+        }
+        self.bad("of another swarm", &none, &foreign, Refusal::Forged);
+        let later = self.encode(&Self::beacon(3), 0, 0);
+        self.bad("a repetition", &vec![(NOW, frame.clone())], &frame, Refusal::Replayed);
+        self.bad("a late frame", &vec![(NOW, later)], &frame, Refusal::Replayed);
+        let of = |tick: u32| Full { sequence: tick * P::FRAMES, ..Self::beacon(0) };
+        let began = vec![(0, Vec::from(*b"noise in tick 0 that is long"))];
+        let old = self.encode(&of(NOW - LATE_TICKS - 1), 0, 0);
+        self.bad("too old", &began, &old, Refusal::Untimely);
+        let early = self.encode(&of(NOW + GUARD_TICKS + 1), 0, 0);
+        self.bad("too early", &began, &early, Refusal::Untimely);
+        let before = self.encode(&of(NOW - GUARD_TICKS - 1), 0, 0);
+        self.bad("sent before anybody listened", &none, &before, Refusal::Untimely);
+        if self.profile == "esb32" {
+            let of = |sender: u16| self.encode(&Full { sender, ..Self::beacon(0) }, 0, 0);
+            let full = (100..).take(SENDERS).map(|sender| (NOW, of(sender))).collect();
+            self.bad("one sender too many", &full, &frame, Refusal::TooManySenders);
+        }
+        self.list
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
+        .collect()
+}
+
+fn numbers(list: &[f32]) -> Value {
+    list.iter().map(|x| f64::from(*x)).collect()
+}
+
+/// What a frame tells, as JSON: the numbers that it carries, and where they belong.
+fn told(beacon: &Full, parts: Parts) -> Value {
+    let Motion { position, velocity } = beacon.state;
+    let (taps, wide) = (&beacon.chains.chain.numbers()[..18], beacon.wide.numbers());
+    json!({
+        "sender": beacon.sender,
+        "boot": beacon.boot,
+        "sequence": beacon.sequence,
+        "degree": beacon.degree,
+        "state": numbers(&[position, velocity].concat()),
+        "taps_from": parts.taps.from,
+        "taps": numbers(parts.taps.of(taps)),
+        "wide_from": parts.wide.from,
+        "wide": numbers(parts.wide.of(wide)),
+    })
+}
+
+fn all() -> Vec<Value> {
+    fn vectors<P: Codec>(profile: &'static str, sealed: bool, codec: fn() -> P) -> Vectors<P> {
+        Vectors { profile, sealed, codec, list: Vec::new() }
+    }
+    [
+        vectors("exact", false, || Exact).plain(),
+        vectors("exact", true, || Sealed::new(Exact, &KEY)).sealed(),
+        vectors("dot154", false, Dot154::default).plain(),
+        vectors("dot154", true, || Sealed::new(Dot154::default(), &KEY)).sealed(),
+        vectors("espnow", false, EspNow::default).plain(),
+        vectors("espnow", true, || Sealed::new(EspNow::default(), &KEY)).sealed(),
+        vectors("esb32", false, || Esb32).plain(),
+        vectors("esb32", true, || SealedEsb32::new(Esb32, &KEY)).sealed(),
+        vectors("p2p57", false, || P2p57).plain(),
+        vectors("p2p57", true, || Sealed::new(P2p57, &KEY)).sealed(),
+    ]
+    .concat()
+}
+
+#[test]
+fn the_golden_frames_are_what_the_codecs_write_and_read() {
+    let list: Vec<String> = all().iter().map(|vector| format!("  {vector}")).collect();
+    let (model, key) = (beacons::MODEL, hex(&KEY));
+    let text = format!(
+        "{{\n\"shape\": {{\"state\": 4, \"taps\": 18, \"wide\": 48}},\n\"model\": {model},\n\"key\": \"{key}\",\n\"vectors\": [\n{}\n]\n}}\n",
+        list.join(",\n")
+    );
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(PATH, &text).unwrap();
+    }
+    let golden = std::fs::read_to_string(PATH).unwrap();
+    let different = golden.lines().zip(text.lines()).position(|(golden, text)| golden != text);
+    assert_eq!(different, None, "the first line of {PATH} that is different, from 0");
+    assert_eq!(golden.len(), text.len());
+}
+
+#[test]
+fn every_reason_that_a_frame_alone_can_give_is_among_them() {
+    let list = all();
+    for reason in Refusal::ALL {
+        let found = list.iter().any(|vector| vector["refused"] == reason.name());
+        // The others are the table's and the driver's: they depend on more than frames.
+        let elsewhere = matches!(
+            reason,
+            Refusal::Echo
+                | Refusal::Old
+                | Refusal::TableFull
+                | Refusal::Flood
+                | Refusal::Implausible
+                | Refusal::Unlisted
+                | Refusal::NewKey
+        );
+        assert_eq!(found, !elsewhere, "{}", reason.name());
+    }
+}

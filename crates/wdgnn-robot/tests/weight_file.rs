@@ -1,0 +1,244 @@
+//! Bad weight files: each is refused for the right reason, never with a panic.
+
+use crate::common;
+
+use common::golden::WEIGHTS;
+use proptest::prelude::*;
+use wdgnn_core::{
+    Network, Scale,
+    math::LARGEST,
+    model::deep::{Layer, Top},
+    weights::{Aligned, Field, HEADER_BYTES, Weights, WeightsError},
+};
+
+/// The type of the golden file: F = 1, TAPS = 2, G = 2, O = 1, one layer.
+type Golden<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Top>>;
+
+const BYTES: usize = WEIGHTS.len();
+
+/// The golden file with `bytes` at `offset`, and its checksum put right.
+fn with(offset: usize, bytes: &[u8]) -> Aligned<[u8; BYTES]> {
+    let mut file = WEIGHTS;
+    file[offset..offset + bytes.len()].copy_from_slice(bytes);
+    seal(file)
+}
+
+/// CRC-32, bit by bit: not the core's.
+fn seal(mut file: [u8; BYTES]) -> Aligned<[u8; BYTES]> {
+    let mut crc = u32::MAX;
+    for byte in &file[..BYTES - 4] {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    file[BYTES - 4..].copy_from_slice(&(!crc).to_le_bytes());
+    Aligned(file)
+}
+
+/// Bytes of any length on a multiple of four.
+fn aligned(bytes: &[u8]) -> (Vec<u32>, usize) {
+    let words = bytes.chunks(4).map(|chunk| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    });
+    (words.collect(), bytes.len())
+}
+
+fn open(bytes: &[u8]) -> Result<u32, WeightsError> {
+    let (words, length) = aligned(bytes);
+    let copy = &bytemuck::cast_slice(&words)[..length];
+    Weights::open(copy).map(|weights| weights.checksum)
+}
+
+#[test]
+fn the_seal_of_this_test_is_that_of_the_golden_file() {
+    assert_eq!(seal(WEIGHTS).0, WEIGHTS);
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for length in 0..BYTES {
+        let expected = match length {
+            0..4 => WeightsError::NotWeights,
+            4..HEADER_BYTES => WeightsError::Truncated { needed: HEADER_BYTES + 4, found: length },
+            _ => WeightsError::Truncated { needed: BYTES, found: length },
+        };
+        assert_eq!(open(&WEIGHTS[..length]), Err(expected));
+    }
+}
+
+#[test]
+fn every_extension_is_refused() {
+    let mut long = WEIGHTS.to_vec();
+    for _ in 0..64 {
+        long.push(0);
+        assert_eq!(open(&long), Err(WeightsError::Truncated { needed: BYTES, found: long.len() }));
+    }
+}
+
+#[test]
+fn every_changed_bit_is_refused() {
+    for offset in 0..BYTES {
+        for bit in 0..8 {
+            let mut file = WEIGHTS;
+            file[offset] ^= 1 << bit;
+            let found = file[offset];
+            match (offset, open(&file)) {
+                (0..4, outcome) => assert_eq!(outcome, Err(WeightsError::NotWeights)),
+                (4, outcome) => assert_eq!(outcome, Err(WeightsError::Version { found })),
+                (104..108, outcome) => assert!(matches!(outcome, Err(WeightsError::Truncated { .. }))),
+                (_, outcome) => assert_eq!(outcome, Err(WeightsError::Checksum), "bit {bit} of {offset}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_count_of_numbers_that_overflows_is_refused() {
+    for count in [u32::MAX, u32::MAX / 4, u32::MAX / 4 + 1, 1 << 30, 17, 19] {
+        assert!(matches!(
+            Weights::open(&with(104, &count.to_le_bytes()).0),
+            Err(WeightsError::Truncated { found: BYTES, .. })
+        ));
+    }
+}
+
+#[test]
+fn every_unknown_code_is_named() {
+    let codes = [
+        (5, 3, Field::Activation),
+        (6, 1, Field::Reserved),
+        (7, 5, Field::Scale),
+        (96, 2, Field::Learning),
+        (97, 3, Field::Learning),
+        (98, 4, Field::Learning),
+    ];
+    for (offset, first_unknown, field) in codes {
+        for code in first_unknown..=u8::MAX {
+            let error = WeightsError::Mismatch { field, expected: 0, found: code.into() };
+            assert_eq!(Weights::open(&with(offset, &[code]).0), Err(error));
+        }
+    }
+}
+
+#[test]
+fn an_echo_that_would_grow_for_ever_is_refused() {
+    let open = |share: f32| {
+        let [a, b, c, d] = share.to_le_bytes();
+        Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
+    };
+    assert_eq!([0.0, 0.86].map(open), [Ok(Scale::Echo(0.0)), Ok(Scale::Echo(0.86))]);
+    let refused = WeightsError::Mismatch { field: Field::Scale, expected: 0, found: 4 };
+    assert_eq!([1.0, 1.5, -0.1].map(open), [Err(refused); 3]);
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_wherever_it_is() {
+    let settings = [8].into_iter().chain((44..96).step_by(4));
+    let numbers = (HEADER_BYTES..BYTES - 4).step_by(4);
+    for offset in settings.chain(numbers) {
+        for x in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(1), LARGEST.next_up()] {
+            let file = with(offset, &x.to_le_bytes());
+            assert_eq!(Weights::open(&file.0), Err(WeightsError::NotAdmissible), "{x} at {offset}");
+        }
+    }
+}
+
+#[test]
+fn a_file_off_its_alignment_is_refused() {
+    #[repr(align(4))]
+    struct Shifted([u8; BYTES + 1]);
+    let mut shifted = Shifted([0; BYTES + 1]);
+    shifted.0[1..].copy_from_slice(&WEIGHTS);
+    assert_eq!(Weights::open(&shifted.0[1..]), Err(WeightsError::Misaligned));
+}
+
+#[test]
+fn every_dimension_that_differs_is_named() {
+    let mismatch = |file: &Aligned<[u8; BYTES]>| {
+        let weights = Weights::open(&file.0).unwrap();
+        match Golden::from_weights(&weights) {
+            Err(WeightsError::Mismatch { field, expected, found }) => Some((field, expected, found)),
+            _ => None,
+        }
+    };
+    assert_eq!(mismatch(&Aligned(WEIGHTS)), None);
+    let two_bytes = |offset, value: u16| mismatch(&with(offset, &value.to_le_bytes()));
+    assert_eq!(two_bytes(12, 6), Some((Field::Features, 1, 6)));
+    assert_eq!(two_bytes(14, 64), Some((Field::Hidden, 2, 64)));
+    assert_eq!(two_bytes(16, 2), Some((Field::Outputs, 1, 2)));
+    assert_eq!(two_bytes(20, 4), Some((Field::Taps, 2, 4)));
+    assert_eq!(two_bytes(22, 3), Some((Field::LayerFeatures, 2, 3)));
+    assert_eq!(mismatch(&with(20, &[0, 0])), Some((Field::Layers, 1, 0)));
+    assert_eq!(mismatch(&with(24, &[2, 0, 2, 0])), Some((Field::Layers, 1, 2)));
+
+    let weights = Aligned(WEIGHTS);
+    let weights = Weights::open(&weights.0).unwrap();
+    assert!(weights.expect_task(1).is_ok());
+    let task = WeightsError::Mismatch { field: Field::Task, expected: 2, found: 1 };
+    assert_eq!(weights.expect_task(2), Err(task));
+}
+
+#[test]
+fn a_later_layer_that_differs_is_named() {
+    type Two<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Layer<'w, 3, 2, 2, Top>>>;
+    let outcome = |second: [u8; 4]| {
+        let file = with(24, &second);
+        Two::from_weights(&Weights::open(&file.0).unwrap()).map(|_| ())
+    };
+    let named = |field, expected, found| Err(WeightsError::Mismatch { field, expected, found });
+    assert_eq!(outcome([5, 0, 2, 0]), named(Field::LayerTaps, 3, 5));
+    assert_eq!(outcome([3, 0, 9, 0]), named(Field::LayerFeatures, 2, 9));
+    // The dimensions agree, but the file was made for one layer and lacks the second one's numbers.
+    let needed = 4 * Two::NUMBERS;
+    assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Truncated { needed, found: 72 }));
+}
+
+#[test]
+fn every_reason_can_be_told_in_a_sentence() {
+    let told = |error: WeightsError| error.to_string();
+    let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 2, found: 64 };
+    assert_eq!(told(mismatch), "Hidden differs: 2 here, 64 in the weight file");
+    let unknown = WeightsError::Mismatch { field: Field::Activation, expected: 0, found: 9 };
+    assert_eq!(told(unknown), "Activation has the code 9, which this build does not know");
+    assert_eq!(
+        told(WeightsError::Version { found: 3 }),
+        "weight file version 3 is unknown (this build reads 1)"
+    );
+}
+
+proptest! {
+    #![proptest_config(common::seeded_cases())]
+
+    #[test]
+    fn noise_never_opens(noise in prop::collection::vec(any::<u8>(), 0..2 * BYTES)) {
+        prop_assert!(open(&noise).is_err());
+    }
+
+    #[test]
+    fn noise_behind_an_honest_beginning_never_opens(
+        kept in 0..BYTES - 4,
+        noise in prop::collection::vec(any::<u8>(), 0..BYTES),
+    ) {
+        let mut file = WEIGHTS[..kept].to_vec();
+        file.extend(noise);
+        prop_assert!(open(&file).is_err());
+    }
+
+    #[test]
+    fn a_sealed_file_with_any_header_never_panics(changes in prop::collection::vec((5..HEADER_BYTES, any::<u8>()), 1..8)) {
+        let mut file = WEIGHTS;
+        for (offset, byte) in changes {
+            file[offset] = byte;
+        }
+        let file = seal(file);
+        if let Ok(weights) = Weights::open(&file.0) {
+            // Whether it fits the type is another question, and answered without a panic.
+            let same = |range: core::ops::Range<usize>| file.0[range.clone()] == WEIGHTS[range];
+            let fits = Golden::from_weights(&weights).is_ok();
+            prop_assert_eq!(fits, same(12..18) && same(20..26));
+        }
+    }
+}

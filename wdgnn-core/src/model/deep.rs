@@ -1,0 +1,150 @@
+//! The deep part: a stack of graph-filter layers, `X_ℓ = σ(Σ_k S^k X_{ℓ-1} A_ℓk + a_ℓ)`, frozen in flight.
+//!
+//! A stack is a type: `Layer<4, 6, 32, Top>` is one layer of 4 taps from 6 to 32 features, and
+//! `Layer<4, 6, 32, Layer<3, 32, 16, Top>>` puts a layer of 3 taps from 32 to 16 features above it. Weights are borrowed
+//! from wherever they are stored: flash on a robot, a vector in the trainer.
+
+use crate::{
+    filter::{Chain, Chains, NoChain, Stacked},
+    model::activation::Activation,
+    tensor::{Tensor, accumulate, reader::Reader},
+};
+
+/// A stack of layers from `F` input features to `G` output features.
+pub trait Deep<'w, const F: usize, const G: usize>: Copy {
+    /// The delayed taps that the stack keeps from tick to tick.
+    type Chains: Chains;
+
+    /// How many layers.
+    const LAYERS: usize;
+
+    /// How many numbers its weights are.
+    const NUMBERS: usize;
+
+    /// The weights, taken from the front of a weight file's numbers.
+    fn read(reader: &mut Reader<'w>) -> Option<Self>;
+
+    /// Taps and output features of layer `index`, for checks against a weight file.
+    fn dimensions(index: usize) -> Option<(usize, usize)>;
+
+    /// The stack's output for the node's own `input`, whose place in the chains it fills in on its way up.
+    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::Chains) -> [f32; G];
+}
+
+/// The end of a stack: nothing more happens to its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Top;
+
+/// One layer and those above it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
+    /// Filter weights A, `[tap][input][output]`.
+    pub filter: &'w [[[f32; H]; F]; TAPS],
+    /// Bias a.
+    pub bias: &'w [f32; H],
+    /// The layers above.
+    pub above: Above,
+}
+
+impl<'w, const G: usize> Deep<'w, G, G> for Top {
+    type Chains = NoChain;
+
+    const LAYERS: usize = 0;
+    const NUMBERS: usize = 0;
+
+    fn read(_: &mut Reader<'w>) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn dimensions(_: usize) -> Option<(usize, usize)> {
+        None
+    }
+
+    #[inline]
+    fn infer(&self, _: Activation, input: &[f32; G], _: &mut NoChain) -> [f32; G] {
+        *input
+    }
+}
+
+impl<'w, const TAPS: usize, const F: usize, const H: usize, const G: usize, Above> Deep<'w, F, G>
+    for Layer<'w, TAPS, F, H, Above>
+where
+    Above: Deep<'w, H, G>,
+{
+    type Chains = Stacked<TAPS, F, Above::Chains>;
+
+    const LAYERS: usize = 1 + Above::LAYERS;
+    const NUMBERS: usize = (TAPS * F + 1) * H + Above::NUMBERS;
+
+    fn read(reader: &mut Reader<'w>) -> Option<Self> {
+        const { assert!(TAPS > 0 && F > 0 && H > 0, "a layer has taps, inputs and outputs") };
+        Some(Self { filter: reader.filter()?, bias: reader.vector()?, above: Above::read(reader)? })
+    }
+
+    fn dimensions(index: usize) -> Option<(usize, usize)> {
+        match index.checked_sub(1) {
+            None => Some((TAPS, H)),
+            Some(above) => Above::dimensions(above),
+        }
+    }
+
+    #[inline]
+    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::Chains) -> [f32; G] {
+        let Chain(taps) = &mut chains.chain;
+        if let Some(own) = taps.first_mut() {
+            *own = *input;
+        }
+        let mut output = accumulate(self.bias, chains.chain.numbers(), self.filter.as_flattened());
+        activation.apply(&mut output);
+        self.above.infer(activation, &output, &mut chains.above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_layer_by_hand() {
+        // One feature, two taps, two outputs: ReLU([z0, z1]·A + a).
+        let layer = Layer::<'_, 2, 1, 2, _> {
+            filter: &[[[1.0, -1.0]], [[0.5, 2.0]]],
+            bias: &[0.25, -1.0],
+            above: Top,
+        };
+        let mut chains = Stacked { chain: Chain([[99.0], [4.0]]), above: NoChain };
+        let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut chains);
+        // 0.25 + 3·1 + 4·0.5 = 5.25; −1 − 3 + 8 = 4.
+        assert_eq!(output, [5.25, 4.0]);
+        assert_eq!(chains.chain.0, [[3.0], [4.0]], "the own signal is tap 0, what was there is overwritten");
+    }
+
+    #[test]
+    fn a_second_layer_filters_the_first_one_s_output() {
+        let second = Layer::<'_, 2, 2, 1, _> {
+            filter: &[[[1.0], [1.0]], [[10.0], [100.0]]],
+            bias: &[0.0],
+            above: Top,
+        };
+        let first = Layer::<'_, 1, 1, 2, _> { filter: &[[[1.0, 2.0]]], bias: &[0.0, 0.0], above: second };
+        let mut chains = Stacked {
+            chain: Chain([[0.0]]),
+            above: Stacked { chain: Chain([[0.0, 0.0], [0.5, 0.25]]), above: NoChain },
+        };
+        // First layer: [3, 6]. Second: 3 + 6 + 10·0.5 + 100·0.25 = 39.
+        let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut chains);
+        assert_eq!(output, [39.0]);
+        assert_eq!(chains.above.chain.0[0], [3.0, 6.0], "what the next beacon tells the neighbours");
+    }
+
+    #[test]
+    fn dimensions_are_told_layer_by_layer() {
+        type Two<'w> = Layer<'w, 4, 6, 32, Layer<'w, 3, 32, 16, Top>>;
+        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(0), Some((4, 32)));
+        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(1), Some((3, 16)));
+        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(2), None);
+        assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::NUMBERS, 4 * 6 * 32 + 32 + 3 * 32 * 16 + 16);
+    }
+}

@@ -1,0 +1,255 @@
+//! Infer: the network with its wide part in the node's own hands, in two forms that give the same commands.
+//!
+//! * [`Unfolded`] keeps `B` (TAPS·F × G), the paper to the letter: the reference.
+//! * [`Folded`] keeps `C = BR` (TAPS·F × O). The readout R is frozen in flight, so the wide part acts only through C, and
+//!   multiplying the paper's update `B ← mean(B) − γ α_W z (R g)ᵀ` by R gives one in C alone:
+//!   `C ← mean(C) − γ α_W z (M g)ᵀ` with `M = RᵀR`. Same commands, G/O times less radio, memory and arithmetic: what flies.
+
+use crate::{
+    filter::scale::Scale,
+    model::{
+        deep::Deep,
+        network::{FirstChain, Network},
+    },
+    tensor::{Filter, Tensor, Vector, accumulate},
+};
+
+#[cfg(test)]
+use super::unfolded::Unfolded;
+use super::{Metric, Model};
+
+/// The network with `C = BR` in place of `B`.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
+    network: Network<'w, F, TAPS, G, O, D>,
+    /// M, times α_W.
+    metric: [[f32; O]; O],
+    /// C† = B†R.
+    offline: Filter<TAPS, F, O>,
+    /// What the output is without taps: `Rᵀ(α_W b + β) + ρ`.
+    constant: [f32; O],
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D> {
+    /// Folds a network.
+    #[must_use]
+    pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: Metric) -> Self {
+        let mut offline = Filter::ZERO;
+        for (folded, unfolded) in offline.rows_mut().iter_mut().zip(network.wide.as_flattened()) {
+            *folded = accumulate(&[0.0; O], unfolded, network.readout);
+        }
+        Self { metric: scaled_metric(&network, metric), offline, constant: constant(&network), network }
+    }
+
+    /// The network that was folded.
+    #[must_use]
+    pub fn network(&self) -> &Network<'w, F, TAPS, G, O, D> {
+        &self.network
+    }
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Model
+    for Folded<'w, F, TAPS, G, O, D>
+where
+    D: Deep<'w, F, G>,
+    D::Chains: FirstChain<TAPS, F>,
+{
+    type Features = [f32; F];
+    type Output = [f32; O];
+    type Chains = D::Chains;
+    type Wide = Filter<TAPS, F, O>;
+    type Factor = Vector<O>;
+
+    const FOLDED: bool = true;
+
+    #[inline]
+    fn first_taps(chains: &D::Chains) -> &[f32] {
+        chains.first().numbers()
+    }
+
+    fn scale(&self) -> Scale {
+        self.network.scale
+    }
+
+    fn offline(&self) -> &Self::Wide {
+        &self.offline
+    }
+
+    #[inline]
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
+        self.infer_with_hidden(wide, features, chains).0
+    }
+
+    #[inline]
+    fn gradient(&self, output_gradient: &[f32; O]) -> Vector<O> {
+        let mut factor = [0.0; O];
+        for (g, row) in output_gradient.iter().zip(&self.metric) {
+            for (f, m) in factor.iter_mut().zip(row) {
+                *f += g * m;
+            }
+        }
+        Vector(factor)
+    }
+
+    #[inline]
+    fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<O>, step: f32) {
+        wide.descend(Self::first_taps(chains), factor, step);
+    }
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D>
+where
+    D: Deep<'w, F, G>,
+    D::Chains: FirstChain<TAPS, F>,
+{
+    /// [`Model::infer`], and the deep part's features with it: what a trainer needs to go backwards.
+    #[inline]
+    pub fn infer_with_hidden(
+        &self,
+        wide: &Filter<TAPS, F, O>,
+        features: &[f32; F],
+        chains: &mut D::Chains,
+    ) -> ([f32; O], [f32; G]) {
+        let deep = self.network.deep.infer(self.network.activation, features, chains);
+        let deep_output = accumulate(&[0.0; O], &deep, self.network.readout);
+        let wide_output = accumulate(&[0.0; O], chains.first().numbers(), wide.rows());
+        let mut output = self.constant;
+        for ((u, deep), wide) in output.iter_mut().zip(&deep_output).zip(&wide_output) {
+            *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
+        }
+        (output, deep)
+    }
+}
+
+/// α_W · M.
+fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
+    network: &Network<'_, F, TAPS, G, O, D>,
+    metric: Metric,
+) -> [[f32; O]; O] {
+    let mut scaled = [[0.0; O]; O];
+    match metric {
+        Metric::Paper => {
+            for row in network.readout {
+                for (sums, a) in scaled.iter_mut().zip(row) {
+                    for (sum, b) in sums.iter_mut().zip(row) {
+                        *sum += a * b;
+                    }
+                }
+            }
+        }
+        Metric::Euclidean => {
+            for (index, row) in scaled.iter_mut().enumerate() {
+                if let Some(diagonal) = row.get_mut(index) {
+                    *diagonal = 1.0;
+                }
+            }
+        }
+    }
+    scaled.as_flattened_mut().iter_mut().for_each(|m| *m *= network.alpha_wide);
+    scaled
+}
+
+/// `Rᵀ(α_W b + β) + ρ`.
+fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
+    network: &Network<'_, F, TAPS, G, O, D>,
+) -> [f32; O] {
+    let mut hidden = *network.wide_bias;
+    for b in &mut hidden {
+        *b = network.alpha_wide * *b + network.beta;
+    }
+    accumulate(network.readout_bias, &hidden, network.readout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        filter::{Chain, NoChain, Stacked},
+        model::{
+            activation::Activation,
+            deep::{Layer, Top},
+        },
+    };
+
+    type Small<'w> = Network<'w, 1, 2, 2, 2, Layer<'w, 2, 1, 2, Top>>;
+
+    // α_D, α_W, β; A (2 taps × 1 × 2), a; B, b; R (2 × 2), ρ.
+    const NUMBERS: [f32; 21] = [
+        2.0, 0.5, 1.0, //
+        1.0, 0.0, 0.0, 1.0, 0.0, 0.0, //
+        1.0, 2.0, 3.0, 4.0, 0.5, -0.5, //
+        1.0, -1.0, 2.0, 0.0, //
+        10.0, 20.0,
+    ];
+
+    fn network() -> Small<'static> {
+        static KEPT: [f32; 21] = NUMBERS;
+        Small::over(&KEPT, Activation::Relu, Scale::Sum).unwrap()
+    }
+
+    fn chains(second: f32) -> Stacked<2, 1, NoChain> {
+        Stacked { chain: Chain([[0.0], [second]]), above: NoChain }
+    }
+
+    #[test]
+    fn the_whole_network_by_hand() {
+        // z = [3, −1]. deep = ReLU([3, −1]) = [3, 0]. wide = Bᵀz + b = [3 − 3 + 0.5, 6 − 4 − 0.5] = [0.5, 1.5].
+        // h = 2·deep + 0.5·wide + 1 = [7.25, 1.75]. u = Rᵀh + ρ = [7.25 + 3.5 + 10, −7.25 + 20] = [20.75, 12.75].
+        let unfolded = Unfolded::new(network());
+        assert_eq!(unfolded.infer(unfolded.offline(), &[3.0], &mut chains(-1.0)), [20.75, 12.75]);
+        let folded = Folded::new(network(), Metric::Paper);
+        assert_eq!(folded.infer(folded.offline(), &[3.0], &mut chains(-1.0)), [20.75, 12.75]);
+    }
+
+    #[test]
+    fn folding_is_b_times_r() {
+        // B = [[1, 2], [3, 4]], R = [[1, −1], [2, 0]]: BR = [[5, −1], [11, −3]].
+        let folded = Folded::new(network(), Metric::Paper);
+        assert_eq!(folded.offline(), &Filter([[[5.0, -1.0]], [[11.0, -3.0]]]));
+        // M = RᵀR = [[5, −1], [−1, 1]], times α_W = 0.5.
+        assert_eq!(folded.metric, [[2.5, -0.5], [-0.5, 0.5]]);
+        assert_eq!(Folded::new(network(), Metric::Euclidean).metric, [[0.5, 0.0], [0.0, 0.5]]);
+    }
+
+    #[test]
+    fn the_gradient_of_the_wide_part_agrees_with_finite_differences() {
+        // The output is linear in B, so the difference quotient is exact up to rounding (numbers near 20, h = 2⁻⁶: 1e-4).
+        let model = Unfolded::new(network());
+        let output_gradient = [0.3, -0.7];
+        let weighed = |wide: &Filter<2, 1, 2>| {
+            let output = model.infer(wide, &[3.0], &mut chains(-1.0));
+            output[0] * output_gradient[0] + output[1] * output_gradient[1]
+        };
+        let mut filled = chains(-1.0);
+        model.infer(model.offline(), &[3.0], &mut filled);
+        let factor = model.gradient(&output_gradient);
+        let mut analytic = Filter::ZERO;
+        model.descend(&mut analytic, &filled, &factor, -1.0);
+        let h = 0.015_625;
+        for index in 0..4 {
+            let (mut up, mut down) = (*model.offline(), *model.offline());
+            up.numbers_mut()[index] += h;
+            down.numbers_mut()[index] -= h;
+            let difference = (weighed(&up) - weighed(&down)) / (2.0 * h);
+            assert!((difference - analytic.numbers()[index]).abs() < 1.0e-4, "weight {index}");
+        }
+    }
+
+    #[test]
+    fn a_folded_step_is_the_unfolded_step_times_r() {
+        let output_gradient = [0.25, -0.5];
+        let unfolded = Unfolded::new(network());
+        let folded = Folded::new(network(), Metric::Paper);
+        let mut filled = chains(-1.0);
+        unfolded.infer(unfolded.offline(), &[3.0], &mut filled);
+        let (mut b, mut c) = (*unfolded.offline(), *folded.offline());
+        unfolded.descend(&mut b, &filled, &unfolded.gradient(&output_gradient), 2.0);
+        folded.descend(&mut c, &filled, &folded.gradient(&output_gradient), 2.0);
+        let mut b_times_r = Filter::<2, 1, 2>::ZERO;
+        for (row, b) in b_times_r.rows_mut().iter_mut().zip(b.rows()) {
+            *row = accumulate(&[0.0; 2], b, network().readout);
+        }
+        assert_eq!(b_times_r, c);
+    }
+}

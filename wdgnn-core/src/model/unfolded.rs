@@ -1,0 +1,82 @@
+//! The network with its wide part as the paper has it: the reference.
+
+use crate::{
+    filter::scale::Scale,
+    model::{
+        Model,
+        deep::Deep,
+        network::{FirstChain, Network},
+    },
+    tensor::{Filter, Tensor, Vector, accumulate},
+};
+
+/// The network with its wide part `B` as the paper has it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Unfolded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
+    network: Network<'w, F, TAPS, G, O, D>,
+    offline: Filter<TAPS, F, G>,
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D>
+    Unfolded<'w, F, TAPS, G, O, D>
+{
+    /// Takes a network as it is.
+    #[must_use]
+    pub fn new(network: Network<'w, F, TAPS, G, O, D>) -> Self {
+        Self { offline: Filter(*network.wide), network }
+    }
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Model
+    for Unfolded<'w, F, TAPS, G, O, D>
+where
+    D: Deep<'w, F, G>,
+    D::Chains: FirstChain<TAPS, F>,
+{
+    type Features = [f32; F];
+    type Output = [f32; O];
+    type Chains = D::Chains;
+    type Wide = Filter<TAPS, F, G>;
+    type Factor = Vector<G>;
+
+    const FOLDED: bool = false;
+
+    #[inline]
+    fn first_taps(chains: &D::Chains) -> &[f32] {
+        chains.first().numbers()
+    }
+
+    fn scale(&self) -> Scale {
+        self.network.scale
+    }
+
+    fn offline(&self) -> &Self::Wide {
+        &self.offline
+    }
+
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
+        let network = &self.network;
+        let mut hidden = network.deep.infer(network.activation, features, chains);
+        let linear = accumulate(network.wide_bias, chains.first().numbers(), wide.rows());
+        for (h, w) in hidden.iter_mut().zip(linear) {
+            *h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;
+        }
+        accumulate(network.readout_bias, &hidden, network.readout)
+    }
+
+    fn gradient(&self, output_gradient: &[f32; O]) -> Vector<G> {
+        let mut factor = [0.0; G];
+        for (f, row) in factor.iter_mut().zip(self.network.readout) {
+            for (r, g) in row.iter().zip(output_gradient) {
+                *f += r * g;
+            }
+            *f *= self.network.alpha_wide;
+        }
+        Vector(factor)
+    }
+
+    fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<G>, step: f32) {
+        wide.descend(Self::first_taps(chains), factor, step);
+    }
+}

@@ -1,0 +1,311 @@
+//! The inner loops, over slices: where a tick spends its time.
+//!
+//! They are not generic and not inlined, so they are compiled here, once and for speed, also into a firmware that is compiled
+//! for size: generic code is compiled where it is used, as that place wants it. Numbers go by in blocks that fit a processor's
+//! registers; every sum has its order whatever the block size, so the bits do not depend on it.
+
+use crate::math;
+
+/// Sums that 32 floating-point registers hold beside an input and its weights.
+pub const BLOCK: usize = 16;
+
+/// Numbers that go by at a time where nothing is summed up.
+const RUN: usize = 8;
+
+/// Sums of some thousand squares in two orders are nearer to each other than this.
+const NEAR: f32 = 0.999;
+
+/// The same where there is more to do with each: a loop's own instructions are shared by so many.
+pub const SHORT_RUN: usize = 4;
+
+/// `start + inputsᵀ · weights` for the sixteen outputs of block `index` of a matrix with one row of `width` per input.
+#[inline(never)]
+pub fn accumulate_block(
+    start: &[f32; BLOCK],
+    inputs: &[f32],
+    weights: &[f32],
+    width: usize,
+    index: usize,
+) -> [f32; BLOCK] {
+    let mut sums = *start;
+    let mut add = |x: &f32, row: &[f32]| {
+        if let Some(weights) = row.as_chunks::<BLOCK>().0.get(index) {
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += x * weight;
+            }
+        }
+    };
+    let (runs, rest) = inputs.as_chunks::<SHORT_RUN>();
+    let rows = weights.chunks_exact((SHORT_RUN * width).max(1));
+    let rest_rows = rows.remainder().chunks_exact(width.max(1));
+    for (run, rows) in runs.iter().zip(rows) {
+        for (row, x) in run.iter().enumerate() {
+            add(x, rows.get(row * width..(row + 1) * width).unwrap_or_default());
+        }
+    }
+    rest.iter().zip(rest_rows).for_each(|(x, row)| add(x, row));
+    sums
+}
+
+/// The same for the two outputs of pair `index`.
+#[inline(never)]
+pub fn accumulate_pair(
+    start: &[f32; 2],
+    inputs: &[f32],
+    weights: &[f32],
+    width: usize,
+    index: usize,
+) -> [f32; 2] {
+    let mut sums = *start;
+    let mut add = |(x, [a, b]): (&f32, &[f32; 2])| {
+        sums[0] += x * a;
+        sums[1] += x * b;
+    };
+    if width != 2 {
+        let rows = weights.chunks_exact(width.max(1)).filter_map(|row| row.as_chunks().0.get(index));
+        inputs.iter().zip(rows).for_each(add);
+        return sums;
+    }
+    // The readout of a robot, and its wide part.
+    let (runs, rest) = inputs.as_chunks::<SHORT_RUN>();
+    let (row_runs, row_rest) = weights.as_chunks().0.as_chunks::<SHORT_RUN>();
+    for (run, rows) in runs.iter().zip(row_runs) {
+        run.iter().zip(rows).for_each(&mut add);
+    }
+    rest.iter().zip(row_rest).for_each(add);
+    sums
+}
+
+/// `sums += weight · numbers`, as far as both go.
+#[inline(never)]
+pub fn add_scaled(sums: &mut [f32], numbers: &[f32], weight: f32) {
+    let count = sums.len().min(numbers.len());
+    let (runs, rest) = sums.get_mut(..count).unwrap_or_default().as_chunks_mut::<RUN>();
+    let (number_runs, number_rest) = numbers.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    for (sums, numbers) in runs.iter_mut().zip(number_runs) {
+        for (sum, number) in sums.iter_mut().zip(numbers) {
+            *sum += weight * number;
+        }
+    }
+    for (sum, number) in rest.iter_mut().zip(number_rest) {
+        *sum += weight * number;
+    }
+}
+
+/// `sums += weight · (a − b)`, three lists of one length.
+#[inline(never)]
+pub fn add_difference(sums: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
+    let add = |((sum, a), b): ((&mut f32, &f32), &f32)| *sum += weight * (a - b);
+    let (runs, rest) = sums.as_chunks_mut::<RUN>();
+    let (a_runs, a_rest) = a.as_chunks::<RUN>();
+    let (b_runs, b_rest) = b.as_chunks::<RUN>();
+    for ((run, a), b) in runs.iter_mut().zip(a_runs).zip(b_runs) {
+        run.iter_mut().zip(a).zip(b).for_each(add);
+    }
+    rest.iter_mut().zip(a_rest).zip(b_rest).for_each(add);
+}
+
+/// The sum of squared differences, in order.
+#[inline(never)]
+pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    let count = a.len().min(b.len());
+    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let mut sum = 0.0;
+    for (a, b) in a_runs.iter().zip(b_runs) {
+        for (a, b) in a.iter().zip(b) {
+            sum += (a - b) * (a - b);
+        }
+    }
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        sum += (a - b) * (a - b);
+    }
+    sum
+}
+
+/// The distance of two, unless it is surely within a limit: for processors that add up several numbers side by side, a sum in order waits for
+/// each of them.
+#[inline]
+pub fn distance_beyond(a: &[f32], b: &[f32], limit: f32) -> Option<f32> {
+    let within = math::LANES > 1 && near_squared_distance(a, b) < NEAR * limit * limit;
+    (!within).then(|| math::sqrt(squared_distance(a, b)))
+}
+
+/// About [`squared_distance`], in another order: every eighth number goes to a sum of its own.
+#[inline(never)]
+fn near_squared_distance(a: &[f32], b: &[f32]) -> f32 {
+    let count = a.len().min(b.len());
+    let (a_runs, a_rest) = a.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let (b_runs, b_rest) = b.get(..count).unwrap_or_default().as_chunks::<RUN>();
+    let mut sums = [0.0; RUN];
+    let mut add = |a: &[f32], b: &[f32]| {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += (a - b) * (a - b);
+        }
+    };
+    for (a, b) in a_runs.iter().zip(b_runs) {
+        add(a, b);
+    }
+    add(a_rest, b_rest);
+    sums.iter().sum()
+}
+
+/// Whether every number may enter the arithmetic ([`math::admissible`]).
+#[inline(never)]
+pub fn admissible(numbers: &[f32]) -> bool {
+    let (runs, rest) = numbers.as_chunks::<RUN>();
+    let mut doubts = 0;
+    for run in runs {
+        for x in run {
+            doubts |= math::doubt(*x);
+        }
+    }
+    for x in rest {
+        doubts |= math::doubt(*x);
+    }
+    doubts >= 0 || numbers.iter().fold(true, |all, x| all & math::admissible(*x))
+}
+
+/// Fills `numbers` from their little-endian bytes, as far as those go. Returns whether every one may enter the arithmetic.
+#[inline(never)]
+pub fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
+    let said = || bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let mut doubts = 0;
+    for (number, said) in numbers.iter_mut().zip(said()) {
+        let doubt = math::doubt(said);
+        // One in doubt is read as 0: a plain copy the compiler would hand to a memory copy that is slow on bytes between words.
+        *number = f32::from_bits(said.to_bits() & !(doubt >> 31).cast_unsigned());
+        doubts |= doubt;
+    }
+    if doubts >= 0 {
+        return true;
+    }
+    let mut all = true;
+    for (number, said) in numbers.iter_mut().zip(said()) {
+        let admissible = math::admissible(said);
+        *number = if admissible { said } else { 0.0 };
+        all &= admissible;
+    }
+    all
+}
+
+/// Writes numbers as little-endian bytes, as far as both go; subnormals as zero.
+#[inline(never)]
+pub fn write(bytes: &mut [u8], numbers: &[f32]) {
+    for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
+        *bytes = math::flush(*number).to_le_bytes();
+    }
+}
+
+/// `wide −= taps · factorᵀ`, one row of `wide` per tap.
+#[inline(never)]
+pub fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
+    let Ok(&[a, b]) = <&[f32; 2]>::try_from(factor) else {
+        for (row, z) in wide.chunks_exact_mut(factor.len().max(1)).zip(taps) {
+            for (w, f) in row.iter_mut().zip(factor) {
+                *w -= z * f;
+            }
+        }
+        return;
+    };
+    let step = |([first, second], z): (&mut [f32; 2], &f32)| {
+        *first -= z * a;
+        *second -= z * b;
+    };
+    let (runs, rest) = wide.as_chunks_mut::<2>().0.as_chunks_mut::<RUN>();
+    let (tap_runs, tap_rest) = taps.as_chunks::<RUN>();
+    for (run, taps) in runs.iter_mut().zip(tap_runs) {
+        run.iter_mut().zip(taps).for_each(step);
+    }
+    rest.iter_mut().zip(tap_rest).for_each(step);
+}
+
+/// `to = from`, as far as both go.
+#[inline]
+pub fn copy(to: &mut [f32], from: &[f32]) {
+    let count = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
+        to.copy_from_slice(from);
+    }
+}
+
+/// The largest magnitude; none is no number.
+#[inline(never)]
+pub fn largest(numbers: &[f32]) -> f32 {
+    // Magnitudes are ordered as their bits are.
+    let twice = numbers.iter().fold(0, |largest: u32, x| largest.max(x.to_bits() << 1));
+    f32::from_bits(twice >> 1)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    fn ramp(count: usize, from: f32) -> Vec<f32> {
+        (0..count).map(|index| from + index as f32).collect()
+    }
+
+    #[test]
+    fn every_length_gives_what_one_number_after_the_other_gives() {
+        for count in 0..60 {
+            let (a, b) = (ramp(count, 0.5), ramp(count, -7.0));
+            let mut sums = a.clone();
+            add_scaled(&mut sums, &ramp(count + 3, 1.0), 2.0);
+            let expected: Vec<f32> = a.iter().zip(ramp(count, 1.0)).map(|(s, x)| s + 2.0 * x).collect();
+            assert_eq!(sums, expected, "{count} numbers, and more on the other side");
+            add_difference(&mut sums, &a, &b, -2.0);
+            let expected: Vec<f32> = expected.iter().map(|s| s - 15.0).collect();
+            assert_eq!(sums, expected, "{count} numbers");
+            assert_eq!(squared_distance(&a, &b), 56.25 * count as f32);
+        }
+    }
+
+    #[test]
+    fn one_bad_number_is_found_wherever_it_is() {
+        let numbers = ramp(22, 0.0);
+        for place in 0..numbers.len() {
+            for bad in [f32::NAN, f32::NEG_INFINITY, 1.0e-40, -2.0e18] {
+                let mut numbers = numbers.clone();
+                assert!(admissible(&numbers));
+                numbers[place] = bad;
+                assert!(!admissible(&numbers), "{bad} at {place}");
+                let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+                assert!(!read(&mut [0.0; 22], &bytes), "{bad} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_were_written() {
+        // Tiny and large ones, and zeros of both signs: not ordinary, but good.
+        let written = [1.0_f32, -0.0, 1.0e-30, -2.5, 0.0, 1.15e18, 7.0, -1.0e-37, 3.0];
+        let bytes: Vec<u8> = written.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let mut numbers = [0.0; 9];
+        assert!(read(&mut numbers, &bytes));
+        assert_eq!(numbers.map(f32::to_bits), written.map(f32::to_bits));
+    }
+
+    #[test]
+    fn numbers_are_written_without_a_length_and_without_subnormals() {
+        let mut bytes = [0xff; 8];
+        write(&mut bytes, &[1.0, 1.0e-40]);
+        assert_eq!(bytes, [0, 0, 0x80, 0x3f, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_step_down_is_an_outer_product_at_every_width() {
+        for width in 1..5 {
+            let mut wide = ramp(19 * width, 0.0);
+            let (taps, factor) = (ramp(19, -7.5), ramp(width, 1.0));
+            descend(&mut wide, &taps, &factor);
+            for (index, w) in wide.iter().enumerate() {
+                let z = taps[index / width];
+                assert_eq!(*w, index as f32 - z * factor[index % width], "width {width}, number {index}");
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The weight file: everything about a trained model, in one checked piece of bytes that flies from flash as it is.
+//!
+//! Layout (little-endian; `docs/wire-format.md` is normative): a header of [`HEADER_BYTES`], the network's numbers as
+//! `f32` in the order of [`crate::model::network::Network::over`], and a CRC-32 over all of that. [`Weights::open`] copies nothing: the numbers are
+//! read where they lie, so they must lie on a multiple of four ([`Aligned`] sees to it for `include_bytes!`).
+
+mod error;
+mod format;
+mod header;
+mod raw;
+
+use self::{format::MAGIC, raw::Raw};
+use crate::{
+    math,
+    model::{deep::Deep, network::Network},
+};
+
+pub use self::{
+    error::{Field, WeightsError},
+    format::{HEADER_BYTES, MOST_LAYERS, VERSION, crc_32},
+    header::{Header, LayerDimensions, TaskSettings},
+};
+pub use crate::tensor::reader::Reader;
+
+/// Bytes on a multiple of four: `static FILE: Aligned<[u8; N]> = Aligned(*include_bytes!("…"))`.
+#[derive(Debug)]
+#[repr(C, align(4))]
+pub struct Aligned<T: ?Sized>(pub T);
+
+/// An opened weight file: checked, not copied.
+///
+/// ```
+/// use wdgnn_core::{
+///     Activation, Layer, Learning, Network, Scale, Top, Weights, WeightsError,
+///     weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
+/// };
+///
+/// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, Top>>;
+/// type Narrow<'w> = Network<'w, 6, 4, 16, 2, Layer<'w, 4, 6, 16, Top>>;
+///
+/// let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
+/// layers[0] = LayerDimensions { taps: 4, features: 32 };
+/// let header = Header {
+///     activation: Activation::Tanh,
+///     scale: Scale::Mean,
+///     features: 6,
+///     hidden: 32,
+///     outputs: 2,
+///     layers,
+///     task: TaskSettings { task: 1, numbers: [0.0; 8] },
+///     learning: Learning::paper(1.0),
+///     interval: 1,
+/// };
+/// let mut file = Aligned([0; weights::HEADER_BYTES + 4 * Net::NUMBERS + 4]);
+/// weights::write(&header, &[0.25; Net::NUMBERS], &mut file.0)?;
+///
+/// let opened = Weights::open(&file.0)?;
+/// let network = Net::from_weights(&opened)?;
+/// assert_eq!(network.alpha_wide, 0.25);
+/// // Another type than the file's is refused, and the difference named.
+/// let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 16, found: 32 };
+/// assert_eq!(Narrow::from_weights(&opened).err(), Some(mismatch));
+/// # Ok::<(), WeightsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Weights<'w> {
+    /// What the file says about its network.
+    pub header: Header,
+    /// The network's numbers.
+    pub numbers: &'w [f32],
+    /// The file's checksum. Robots put it into their beacons, so that different models never mix.
+    pub checksum: u32,
+}
+
+impl<'w> Weights<'w> {
+    /// Opens and checks a weight file.
+    ///
+    /// # Errors
+    /// A [`WeightsError`] naming what is wrong; nothing is kept of a refused file.
+    pub fn open(bytes: &'w [u8]) -> Result<Self, WeightsError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(WeightsError::NotWeights);
+        }
+        let too_short = |needed| WeightsError::Truncated { needed, found: bytes.len() };
+        let version = *bytes.get(MAGIC.len()).ok_or(too_short(HEADER_BYTES + 4))?;
+        if version != VERSION {
+            return Err(WeightsError::Version { found: version });
+        }
+        let (header, rest) = bytes.split_first_chunk().ok_or(too_short(HEADER_BYTES + 4))?;
+        let raw = Raw::read(header);
+        let count = usize::try_from(raw.numbers).unwrap_or(usize::MAX);
+        let length = count.saturating_mul(4);
+        if rest.len() != length.saturating_add(4) {
+            return Err(too_short(length.saturating_add(HEADER_BYTES + 4)));
+        }
+        let (covered, stored) = bytes.split_last_chunk::<4>().ok_or(too_short(HEADER_BYTES + 4))?;
+        let checksum = u32::from_le_bytes(*stored);
+        if crc_32(covered) != checksum {
+            return Err(WeightsError::Checksum);
+        }
+        let header = raw.check()?;
+        let bytes = rest.get(..length).unwrap_or_default();
+        let numbers: &[f32] = bytemuck::try_cast_slice(bytes).map_err(|_| WeightsError::Misaligned)?;
+        if !numbers.iter().all(|&x| math::admissible(x)) {
+            return Err(WeightsError::NotAdmissible);
+        }
+        Ok(Self { header, numbers, checksum })
+    }
+
+    /// Compares the file with a network type, layer by layer.
+    pub(crate) fn expect_dimensions(
+        &self,
+        features: usize,
+        hidden: usize,
+        outputs: usize,
+        layers: usize,
+        taps: usize,
+        layer: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> Result<(), WeightsError> {
+        let header = &self.header;
+        let used = header.layers.iter().take_while(|layer| layer.taps > 0).count();
+        expect(Field::Features, features, header.features.into())?;
+        expect(Field::Hidden, hidden, header.hidden.into())?;
+        expect(Field::Outputs, outputs, header.outputs.into())?;
+        expect(Field::Layers, layers, used)?;
+        for (index, found) in header.layers.iter().take(used).enumerate() {
+            let (layer_taps, layer_features) = layer(index).unwrap_or_default();
+            let (field, expected) =
+                if index == 0 { (Field::Taps, taps) } else { (Field::LayerTaps, layer_taps) };
+            expect(field, expected, found.taps.into())?;
+            expect(Field::LayerFeatures, layer_features, found.features.into())?;
+        }
+        Ok(())
+    }
+
+    /// Compares the file's task with the one that is going to be flown.
+    ///
+    /// # Errors
+    /// [`WeightsError::Mismatch`] with [`Field::Task`].
+    pub fn expect_task(&self, task: u16) -> Result<&[f32; 8], WeightsError> {
+        expect(Field::Task, task.into(), self.header.task.task.into())?;
+        Ok(&self.header.task.numbers)
+    }
+}
+
+impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Network<'w, F, TAPS, G, O, D>
+where
+    D: Deep<'w, F, G>,
+{
+    /// The network in an opened weight file.
+    ///
+    /// # Errors
+    /// [`WeightsError::Mismatch`] naming the first dimension in which the file and this type differ.
+    pub fn from_weights(weights: &Weights<'w>) -> Result<Self, WeightsError> {
+        weights.expect_dimensions(F, G, O, D::LAYERS, TAPS, D::dimensions)?;
+        Self::over(weights.numbers, weights.header.activation, weights.header.scale)
+            .ok_or(WeightsError::Truncated { needed: 4 * Self::NUMBERS, found: 4 * weights.numbers.len() })
+    }
+}
+
+fn expect(field: Field, expected: usize, found: usize) -> Result<(), WeightsError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(WeightsError::Mismatch { field, expected: expected as u32, found: found as u32 })
+    }
+}
+
+/// Writes a weight file into `out` and returns its length.
+///
+/// # Errors
+/// [`WeightsError::Truncated`] when `out` is too small: `HEADER_BYTES + 4 · numbers.len() + 4` bytes are needed.
+/// [`WeightsError::NotAdmissible`] when a number could not be read back.
+pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, WeightsError> {
+    let raw = Raw::new(header, numbers.len());
+    raw.check()?;
+    if !numbers.iter().all(|&x| math::admissible(x)) {
+        return Err(WeightsError::NotAdmissible);
+    }
+    let (needed, found) = (HEADER_BYTES + 4 * numbers.len() + 4, out.len());
+    let too_small = WeightsError::Truncated { needed, found };
+    let out = out.get_mut(..needed).ok_or(too_small)?;
+    let (covered, stored) = out.split_last_chunk_mut::<4>().ok_or(too_small)?;
+    let (header, body) = covered.split_first_chunk_mut().ok_or(too_small)?;
+    raw.write(header);
+    for (bytes, x) in body.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+        *bytes = x.to_le_bytes();
+    }
+    *stored = crc_32(covered).to_le_bytes();
+    Ok(needed)
+}
