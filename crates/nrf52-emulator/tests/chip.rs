@@ -5,6 +5,7 @@ use nrf52_emulator::{
     air::{Air, SECOND, Station},
     image::{self, ImageError},
     memory::RAM_BASE,
+    peripheral::Peripheral as _,
     peripherals::radio::Reception,
     reset_reason,
 };
@@ -91,6 +92,26 @@ fn a_frame_passes_between_chips_with_different_clocks() {
     // 6 bytes of header and 5 bytes of frame, 32 µs each.
     assert!((arrival.end - arrival.start).abs_diff(SECOND / 1_000_000 * 11 * 32) < SECOND / 10_000_000);
     assert_eq!(air.stations[0].chip.memory().dma_read(BUFFER, 4), [5, b'a', b'b', b'c']);
+}
+
+#[test]
+fn a_transmitter_is_disabled_after_its_whole_frame() {
+    let radio = |offset: u32, value: u32| (RADIO + offset, value);
+    let mut air = Air::default();
+    let sender = chip(&[
+        (BUFFER, 100),                   // length byte
+        radio(0x510, 15),                // MODE: IEEE 802.15.4
+        radio(0x504, BUFFER),            // PACKETPTR
+        radio(0x200, 1 << 18 | 1 << 20), // TXREADY → START, PHYEND → DISABLE
+        radio(0x000, 1),                 // TXEN
+    ]);
+    air.stations.push(Station::new(sender, 0, 0.0));
+    let disabled = |air: &mut Air| air.stations[0].chip.peripherals().radio.registers().load(0x110) == 1;
+    // Ramp-up 130 µs, 106 bytes of 32 µs each, ramp-down 21 µs.
+    air.run(SECOND / 1_000_000 * 3540);
+    assert!(!disabled(&mut air));
+    air.run(SECOND / 1_000_000 * 3560);
+    assert!(disabled(&mut air));
 }
 
 #[test]

@@ -85,6 +85,8 @@ pub struct Radio {
     assessing: bool,
     /// PACKETPTR at the time of START.
     rx_pointer: u32,
+    /// Time from the end of the header to the end of the frame in transmission.
+    tx_content_time: u64,
     /// Frames on the air at this receiver.
     incoming: Vec<IncomingFrame>,
     /// Start of the frame in reception.
@@ -108,6 +110,7 @@ impl Default for Radio {
             listening_since: None,
             assessing: false,
             rx_pointer: 0,
+            tx_content_time: 0,
             incoming: Vec::new(),
             locked_start: None,
             tx_frames: Vec::new(),
@@ -198,6 +201,7 @@ impl Radio {
                     channel: self.channel(),
                 };
                 self.set_state(State::Tx);
+                self.tx_content_time = u64::from(length & 0x7f) * BYTE_TIME;
                 self.step = Some((context.now + HEADER_BYTES * BYTE_TIME, Step::HeaderSent));
                 self.tx_frames.push((context.now, frame));
             }
@@ -364,8 +368,7 @@ impl Peripheral for Radio {
             Step::HeaderSent => {
                 context.raise(ADDRESS);
                 context.raise(FRAMESTART);
-                let length = self.tx_frames.last().map_or(0, |(_, frame)| frame.length & 0x7f);
-                self.step = Some((context.now + u64::from(length) * BYTE_TIME, Step::FrameSent));
+                self.step = Some((context.now + self.tx_content_time, Step::FrameSent));
             }
             Step::FrameSent => {
                 self.step = None;
