@@ -46,8 +46,9 @@ def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_pa
         )
     )
     work.start()
-    # Once both machines are busy, one of them is gone.
+    # Kill one machine as soon as both are busy.
     while ray.available_resources().get("CPU", 0.0) > 0.0:
+        assert work.is_alive()
         time.sleep(0.05)
     cluster.remove_node(workers[1], allow_graceful=False)
     assert work.is_alive()
