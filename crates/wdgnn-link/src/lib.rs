@@ -5,6 +5,7 @@
 
 pub mod encoding;
 pub mod error;
+pub mod frames;
 pub mod header;
 pub mod security;
 pub mod tdma;

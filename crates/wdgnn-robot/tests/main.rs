@@ -10,6 +10,7 @@ mod consensus;
 mod dense_reference;
 mod exchange;
 mod folding;
+mod frame_types;
 mod frames;
 mod gate;
 mod gradients;

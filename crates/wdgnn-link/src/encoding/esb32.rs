@@ -35,7 +35,7 @@ const SHORT_FRAMES: u32 = 4;
 const TOLD_BITS: u32 = 24;
 
 /// The sequence nearest to `around` that ends in what a frame tells of it: so 24 bits, 11.6 hours of frames, never run out.
-fn nearest(told: u32, around: u32) -> u32 {
+pub(crate) fn nearest(told: u32, around: u32) -> u32 {
     let (all, half) = (1_i64 << TOLD_BITS, 1_i64 << (TOLD_BITS - 1));
     let from = i64::from(around) - half;
     let found = from + (i64::from(told) - from).rem_euclid(all);

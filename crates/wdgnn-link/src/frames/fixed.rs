@@ -1,0 +1,191 @@
+//! Integers, half-precision numbers and byte strings of fixed length.
+//!
+//! Postcard encodes `u16` and `u32` as varints. Types over byte arrays keep the length of a frame fixed, and their derived schema
+//! describes the bytes.
+
+use core::fmt;
+
+use postcard::experimental::max_size::MaxSize;
+use postcard_schema::Schema;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, SeqAccess, Visitor},
+    ser::SerializeTuple as _,
+};
+
+use crate::encoding::halves;
+
+macro_rules! little_endian {
+    ($(#[$doc:meta])* $name:ident, $bytes:literal, $number:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema, MaxSize)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        pub struct $name(pub [u8; $bytes]);
+
+        impl $name {
+            /// Keeps the low bytes of `number`.
+            #[must_use]
+            #[inline]
+            pub fn new(number: $number) -> Self {
+                let mut low = [0; $bytes];
+                low.iter_mut().zip(number.to_le_bytes()).for_each(|(to, from)| *to = from);
+                Self(low)
+            }
+
+            /// The number.
+            #[must_use]
+            #[inline]
+            pub fn get(self) -> $number {
+                let mut all = [0; size_of::<$number>()];
+                all.iter_mut().zip(self.0).for_each(|(to, from)| *to = from);
+                <$number>::from_le_bytes(all)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.get().fmt(f)
+            }
+        }
+    };
+}
+
+little_endian!(
+    /// 16-bit unsigned integer in two bytes, little-endian.
+    U16Le, 2, u16
+);
+little_endian!(
+    /// 24-bit unsigned integer in three bytes, little-endian.
+    U24Le, 3, u32
+);
+little_endian!(
+    /// 32-bit unsigned integer in four bytes, little-endian.
+    U32Le, 4, u32
+);
+
+/// Number in half precision (IEEE 754 binary16) in two bytes, little-endian.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Schema, MaxSize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct F16(pub [u8; 2]);
+
+impl F16 {
+    /// Rounds to nearest, ties to even. Larger magnitudes become ±65504; −0 and subnormals of `f32` become 0.
+    #[must_use]
+    pub fn new(number: f32) -> Self {
+        let mut bytes = [0; 2];
+        halves::write(&mut bytes, &[number]);
+        Self(bytes)
+    }
+
+    /// The number, or `None` for NaN and infinities.
+    #[must_use]
+    pub fn get(self) -> Option<f32> {
+        let mut number = [0.0];
+        halves::read(&mut number, &self.0).then_some(number[0])
+    }
+}
+
+impl fmt::Debug for F16 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().unwrap_or(f32::NAN).fmt(f)
+    }
+}
+
+/// Implements serde's traits as a tuple of `N` elements, which postcard encodes without a length.
+macro_rules! tuple_of {
+    ($name:ident, $element:ty, $zero:expr) => {
+        impl<const N: usize> Default for $name<N> {
+            fn default() -> Self {
+                Self([$zero; N])
+            }
+        }
+
+        impl<const N: usize> serde::Serialize for $name<N> {
+            #[inline]
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::frames::fixed::serialize_tuple(serializer, N, self.0.iter())
+            }
+        }
+
+        impl<'de, const N: usize> serde::Deserialize<'de> for $name<N> {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::frames::fixed::deserialize_tuple(deserializer, [$zero; N]).map(Self)
+            }
+        }
+
+        impl<const N: usize> postcard_schema::Schema for $name<N> {
+            const SCHEMA: &'static postcard_schema::schema::NamedType = &postcard_schema::schema::NamedType {
+                name: stringify!($name),
+                ty: &postcard_schema::schema::DataModelType::Tuple(
+                    &[<$element as postcard_schema::Schema>::SCHEMA; N],
+                ),
+            };
+        }
+
+        impl<const N: usize> postcard::experimental::max_size::MaxSize for $name<N> {
+            const POSTCARD_MAX_SIZE: usize =
+                N * <$element as postcard::experimental::max_size::MaxSize>::POSTCARD_MAX_SIZE;
+        }
+    };
+}
+pub(super) use tuple_of;
+
+/// Serializes `length` elements as a tuple.
+#[inline]
+pub(crate) fn serialize_tuple<S: Serializer, T: Serialize>(
+    serializer: S,
+    length: usize,
+    elements: impl Iterator<Item = T>,
+) -> Result<S::Ok, S::Error> {
+    let mut tuple = serializer.serialize_tuple(length)?;
+    for element in elements {
+        tuple.serialize_element(&element)?;
+    }
+    tuple.end()
+}
+
+/// Deserializes a tuple over the elements of `array`.
+#[inline]
+pub(super) fn deserialize_tuple<'de, D, T, const N: usize>(
+    deserializer: D,
+    array: [T; N],
+) -> Result<[T; N], D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Elements<T, const N: usize>([T; N]);
+
+    impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Elements<T, N> {
+        type Value = [T; N];
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a tuple")
+        }
+
+        #[inline]
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<[T; N], A::Error> {
+            for (index, element) in self.0.iter_mut().enumerate() {
+                *element =
+                    elements.next_element()?.ok_or_else(|| Error::invalid_length(index, &"a tuple"))?;
+            }
+            Ok(self.0)
+        }
+    }
+
+    deserializer.deserialize_tuple(N, Elements(array))
+}
+
+/// `N` bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Bytes<const N: usize>(pub [u8; N]);
+
+tuple_of!(Bytes, u8, 0);
+
+impl<const N: usize> fmt::Debug for Bytes<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,402 @@
+//! Frame types in serde and postcard: their bytes are the bytes that the robots send and read.
+
+use crate::common;
+
+use common::{
+    beacons::{Example, Full, MODEL, decode as robot_decode, encode as robot_encode, link, random_beacon},
+    document::example,
+    random_numbers, seeded,
+};
+use postcard_schema::key::Key as SchemaKey;
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+use wdgnn_core::{
+    filter::{Chains, NoChain, Stacked},
+    message::Beacon,
+    task::State,
+    tasks::flocking::Motion,
+    tensor::{Filter, Tensor},
+};
+use wdgnn_link::{
+    encoding::{
+        Codec,
+        esb32::Esb32,
+        exact::Exact,
+        half::{Dot154, EspNow},
+        p2p57::P2p57,
+    },
+    error::Refusal,
+    frames::{
+        AnyFrame, Bytes, CompactHeader, Dot154Frame, Esb32Frame, Esb32Header, EspNowFrame, ExactFrame,
+        ExactHeader, F16, Floats, Frame, Halves, IdentityProofFrame, KeyUpdateFrame, P2p57Frame, Proof,
+        Proofs, SealedDot154Frame, U16Le, U24Le, U32Le, decode, encode,
+    },
+    security::{
+        aes::Aes,
+        group_key::{Sealed, SealedEsb32},
+        key::Key,
+        key_update::{Notice, personal_key, swarm_key},
+    },
+};
+
+const KEY: Key = *b"a swarm's secret";
+
+/// Robots in space: F = 9, K = 3, O = 3.
+type SpaceTaps = Stacked<4, 9, NoChain>;
+type SpaceWide = Filter<4, 9, 3>;
+type Space = Beacon<Motion<3>, SpaceTaps, SpaceWide>;
+
+/// Checks that a frame has these bytes in both directions, and that no other length is accepted.
+fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame: &F, bytes: &[u8]) {
+    let mut buffer = vec![0; bytes.len()];
+    assert_eq!(postcard::to_slice(frame, &mut buffer).unwrap(), bytes);
+    assert_eq!(encode(frame, &mut buffer), Some(bytes.len()));
+    assert_eq!(F::BYTES, bytes.len());
+    let (read, rest) = postcard::take_from_bytes::<F>(bytes).unwrap();
+    assert_eq!((&read, rest), (frame, &[][..]));
+    assert_eq!(decode::<F>(bytes).as_ref(), Ok(frame));
+    for length in 0..bytes.len() {
+        assert_eq!(decode::<F>(&bytes[..length]), Err(Refusal::Truncated), "{length} bytes");
+        assert_eq!(encode(frame, &mut buffer[..length]), None, "{length} bytes");
+    }
+    for trailing in 1..4 {
+        let longer = [bytes, &[0; 4][..trailing]].concat();
+        assert_eq!(decode::<F>(&longer), Err(Refusal::Trailing), "{trailing} trailing bytes");
+    }
+}
+
+/// Compares frame type and robot on every frame that differs in one bit: both refuse it or both read it.
+fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: &[u8]) {
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        match (decode::<F>(&damaged), robot_decode(&mut codec, 0, &damaged)) {
+            (Ok(frame), Ok(_)) => {
+                let mut again = vec![0; bytes.len()];
+                assert_eq!(encode(&frame, &mut again), Some(bytes.len()));
+                assert_eq!(again, damaged, "bit {bit}");
+            }
+            // The robot knows its model and the parts of it; a frame type does not.
+            (Ok(_), Err(Refusal::Model | Refusal::Dimensions)) => {}
+            (Err(reason), Err(other)) if reason == other => {}
+            // `exact` and `exact-unfolded` have one type.
+            (Ok(_), Err(Refusal::Profile)) if damaged[..2] == [1, 1] => {}
+            (frame, robot) => panic!("bit {bit}: {:?}, {:?}", frame.err(), robot.err()),
+        }
+    }
+}
+
+/// Bytes of a message of any dimensions, as a robot encodes them.
+fn robot_bytes<P: Codec, S: State, C: Chains, W: Tensor>(
+    codec: &P,
+    beacon: &Beacon<S, C, W>,
+    exchange: u32,
+    index: u32,
+) -> Vec<u8> {
+    let mut frame = [0; 1024];
+    let length = codec.encode(&link::<P>(), beacon, exchange, index, &mut frame).unwrap();
+    frame[..length].to_vec()
+}
+
+fn state<const N: usize, S: State>(state: &S) -> [f32; N] {
+    state.numbers().as_ref().try_into().unwrap()
+}
+
+fn taps<const N: usize, C: Chains>(chains: &C, from: usize) -> [f32; N] {
+    let all: Vec<f32> = chains.sent().flat_map(|(_, line)| line.to_vec()).collect();
+    all[from..from + N].try_into().unwrap()
+}
+
+fn wide<const N: usize, W: Tensor>(wide: &W, from: usize) -> [f32; N] {
+    wide.numbers()[from..from + N].try_into().unwrap()
+}
+
+fn exact_header<S, C, W>(beacon: &Beacon<S, C, W>, counts: (u8, u16, u16)) -> ExactHeader {
+    ExactHeader {
+        version: 1,
+        profile: 0,
+        state_numbers: counts.0,
+        tap_numbers: U16Le::new(counts.1),
+        wide_numbers: U16Le::new(counts.2),
+        model: U32Le::new(MODEL),
+        sender: U16Le::new(beacon.sender),
+        boot: U32Le::new(beacon.boot),
+        sequence: U32Le::new(beacon.sequence),
+        degree: beacon.degree,
+    }
+}
+
+fn compact_header<S, C, W>(beacon: &Beacon<S, C, W>, first: u8, part: u8) -> CompactHeader {
+    CompactHeader {
+        version_and_profile: first,
+        part,
+        model: U32Le::new(MODEL),
+        sender: U16Le::new(beacon.sender),
+        boot: U32Le::new(beacon.boot),
+        sequence: U32Le::new(beacon.sequence),
+        degree: beacon.degree,
+    }
+}
+
+fn esb32_header<S, C, W>(beacon: &Beacon<S, C, W>, piece: u8) -> Esb32Header {
+    Esb32Header {
+        version_and_profile: 0x41,
+        sender: beacon.sender as u8,
+        boot: U16Le::new(beacon.boot as u16),
+        sequence: U24Le::new(beacon.sequence),
+        piece: if beacon.degree == 255 { piece | 0x80 } else { piece },
+    }
+}
+
+/// Checks all profiles on a message with the dimensions of the flocking network in the plane.
+fn assert_full(beacon: &Full, exchange: u32) {
+    let floats = Floats::new(&state(&beacon.state));
+    let halves: Halves<4> = Halves::new(&state(&beacon.state));
+
+    let frame: ExactFrame = ExactFrame {
+        header: exact_header(beacon, (4, 18, 48)),
+        state: floats,
+        taps: Floats::new(&taps(&beacon.chains, 0)),
+        wide: Floats::new(&wide(&beacon.wide, 0)),
+    };
+    assert_bytes(&frame, &robot_encode(&Exact, beacon, exchange, 0));
+
+    let part = (exchange % 4) as usize;
+    let frame: Dot154Frame = Dot154Frame {
+        header: compact_header(beacon, 0x21, part as u8),
+        state: floats,
+        taps: Halves::new(&taps(&beacon.chains, 0)),
+        wide: Halves::new(&wide(&beacon.wide, 12 * part)),
+    };
+    assert_bytes(&frame, &robot_encode(&Dot154::default(), beacon, exchange, 0));
+
+    let frame: EspNowFrame = EspNowFrame {
+        header: compact_header(beacon, 0x31, 0),
+        state: floats,
+        taps: Halves::new(&taps(&beacon.chains, 0)),
+        wide: Halves::new(&wide(&beacon.wide, 0)),
+    };
+    assert_bytes(&frame, &robot_encode(&EspNow::default(), beacon, exchange, 0));
+
+    for index in 0..2 {
+        let part = (2 * exchange + index) % 16;
+        let frame: P2p57Frame = P2p57Frame {
+            header: compact_header(beacon, 0x51, part as u8),
+            state: halves,
+            taps: Halves::new(&taps(&beacon.chains, 9 * index as usize)),
+            wide: Halves::new(&wide(&beacon.wide, 3 * part as usize)),
+        };
+        assert_bytes(&frame, &robot_encode(&P2p57, beacon, exchange, index));
+    }
+
+    for index in 0..4 {
+        let piece = if index < 3 { index } else { 3 + exchange % 8 };
+        let frame: Esb32Frame = Esb32Frame {
+            header: esb32_header(beacon, piece as u8),
+            state: halves,
+            numbers: if index < 3 {
+                Halves::new(&taps(&beacon.chains, 6 * index as usize))
+            } else {
+                Halves::new(&wide(&beacon.wide, 6 * (piece as usize - 3)))
+            },
+        };
+        assert_bytes(&frame, &robot_encode(&Esb32, beacon, exchange, index));
+    }
+}
+
+/// Checks the profiles that robots in space fit into.
+fn assert_space(beacon: &Space) {
+    let floats = Floats::new(&state(&beacon.state));
+    let all = Halves::<27>::new(&taps(&beacon.chains, 0));
+    let frame = ExactFrame {
+        header: exact_header(beacon, (6, 27, 108)),
+        state: floats,
+        taps: Floats::<27>::new(&taps(&beacon.chains, 0)),
+        wide: Floats::<108>::new(&wide(&beacon.wide, 0)),
+    };
+    assert_bytes::<ExactFrame<Floats<6>, _, _>>(&frame, &robot_bytes(&Exact, beacon, 0, 0));
+    let run = Halves::<6>::new(&wide(&beacon.wide, 24));
+    let frame = Dot154Frame { header: compact_header(beacon, 0x21, 4), state: floats, taps: all, wide: run };
+    assert_bytes(&frame, &robot_bytes(&Dot154::default(), beacon, 22, 0));
+    let run = Halves::<73>::new(&wide(&beacon.wide, 0));
+    let frame = EspNowFrame { header: compact_header(beacon, 0x31, 0), state: floats, taps: all, wide: run };
+    assert_bytes(&frame, &robot_bytes(&EspNow::default(), beacon, 0, 0));
+    let run = Halves::<35>::new(&wide(&beacon.wide, 73));
+    let frame = EspNowFrame { header: compact_header(beacon, 0x31, 1), state: floats, taps: all, wide: run };
+    assert_bytes(&frame, &robot_bytes(&EspNow::default(), beacon, 1, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..common::seeded_cases() })]
+
+    #[test]
+    fn frame_types_have_the_bytes_of_the_robots(
+        seed: u64, sender in 0..256_u16, boot in 0..65_536_u32, sequence: u32, degree: u8, exchange in 0..64_u32,
+    ) {
+        let mut random = seeded(seed);
+        let beacon = random_beacon(&mut random, sender, sequence);
+        assert_full(&Full { boot, degree, ..beacon }, exchange);
+        let mut space = Space { sender, boot, sequence, degree, ..Space::silent(Motion::REST) };
+        let numbers = random_numbers(&mut random, 3, 9.0);
+        space.state.position.copy_from_slice(&numbers);
+        space.chains.chain.numbers_mut()[..27].copy_from_slice(&random_numbers(&mut random, 27, 9.0));
+        space.wide.numbers_mut().copy_from_slice(&random_numbers(&mut random, 108, 2.0));
+        assert_space(&space);
+    }
+
+    #[test]
+    fn noise_is_an_error_or_a_frame(noise in prop::collection::vec(any::<u8>(), 0..330), first in 0..8_u8) {
+        let mut noise = noise;
+        if let Some(byte) = noise.first_mut() {
+            *byte = 1 | first << 4;
+        }
+        let _ = AnyFrame::decode(&noise);
+        let _ = AnyFrame::open(&Aes::new(&KEY), MODEL, 7, &mut noise);
+    }
+}
+
+#[test]
+fn numbers_on_the_edges_are_encoded_as_robots_do() {
+    let mut beacon = random_beacon(&mut seeded(1), 9, 7);
+    beacon.chains.chain.0[0] = [-0.0, 1.0e-40, 65_520.0, -1.0e9, 1.0e-30, 0.5_f32.powi(24)];
+    beacon.state.velocity = [-0.0, -1.0e-40];
+    beacon.degree = 255;
+    assert_full(&beacon, 3);
+}
+
+#[test]
+fn frame_types_and_robots_refuse_the_same_damage() {
+    let beacon = random_beacon(&mut seeded(3), 9, 7);
+    assert_agreement::<_, ExactFrame>(Exact, &robot_encode(&Exact, &beacon, 0, 0));
+    let dot154 = Dot154::default();
+    assert_agreement::<_, Dot154Frame>(dot154, &robot_encode(&dot154, &beacon, 1, 0));
+    let espnow = EspNow::default();
+    assert_agreement::<_, EspNowFrame>(espnow, &robot_encode(&espnow, &beacon, 1, 0));
+    for index in 0..4 {
+        assert_agreement::<_, Esb32Frame>(Esb32, &robot_encode(&Esb32, &beacon, 1, index));
+    }
+    for index in 0..2 {
+        assert_agreement::<_, P2p57Frame>(P2p57, &robot_encode(&P2p57, &beacon, 1, index));
+    }
+}
+
+/// The example of the document, where the last parts are shorter than the others.
+#[test]
+fn document_examples_decode_as_frame_types() {
+    let beacon: Example = common::beacons::example_beacon(0x0102, 0x0102_0304);
+    let taps = |from: usize| beacon.chains.chain.0[0][from];
+    let run = |from: usize, index: usize| beacon.wide.numbers()[from + index];
+    let frame: Dot154Frame<Floats<4>, Halves<6>, Halves<12>> = decode(&example("beacon-dot154")).unwrap();
+    assert_bytes(&frame, &example("beacon-dot154"));
+    assert_eq!((frame.header.sender.get(), frame.header.part), (0x0102, 1));
+    assert_eq!(frame.wide, Halves::new(&std::array::from_fn(|index| run(12, index))));
+    assert_eq!(frame.taps, Halves::new(&std::array::from_fn(taps)));
+    let frame: EspNowFrame<Floats<4>, Halves<6>, Halves<24>> = decode(&example("beacon-espnow")).unwrap();
+    assert_bytes(&frame, &example("beacon-espnow"));
+    let frame: ExactFrame<Floats<4>, Floats<1>, Floats<4>> = decode(&example("beacon-exact")).unwrap();
+    assert_bytes(&frame, &example("beacon-exact"));
+    assert_eq!(frame.state.0, [1.0, -2.0, 0.5, 0.25]);
+    let unfolded = example("beacon-exact-unfolded");
+    let frame: ExactFrame<Floats<4>, Floats<1>, Floats<6>> = decode(&unfolded).unwrap();
+    assert_bytes(&frame, &unfolded);
+    let frame: P2p57Frame<Halves<4>, Halves<3>, Halves<6>> = decode(&example("beacon-p2p57")).unwrap();
+    assert_bytes(&frame, &example("beacon-p2p57"));
+    let second = example("beacon-p2p57-second");
+    let frame: P2p57Frame<Halves<4>, Halves<3>, Halves<0>> = decode(&second).unwrap();
+    assert_bytes(&frame, &second);
+    for name in ["beacon-esb32-taps", "beacon-esb32-wide"] {
+        let frame: Esb32Frame = decode(&example(name)).unwrap();
+        assert_bytes(&frame, &example(name));
+    }
+}
+
+#[test]
+fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
+    fn opens<P: Codec, S: Codec>(open: &P, sealed: &S, sequence: u32) {
+        let beacon = random_beacon(&mut seeded(5), 9, sequence);
+        for index in 0..P::FRAMES {
+            let inside = AnyFrame::decode(&robot_encode(open, &beacon, 3, index)).unwrap();
+            let bytes = robot_encode(sealed, &beacon, 3, index);
+            let frame = AnyFrame::decode(&bytes).unwrap();
+            let mut again = vec![0; bytes.len() + 8];
+            let length = postcard::to_slice(&frame, &mut again).unwrap().len();
+            assert_eq!(again[1..length], bytes, "an enum has its variant first");
+            let now = sequence / P::FRAMES + 1000;
+            let mut copy = bytes.clone();
+            assert_eq!(AnyFrame::open(&Aes::new(&KEY), MODEL, now, &mut copy), Ok(inside));
+            assert_eq!(
+                AnyFrame::open(&Aes::new(&[1; 16]), MODEL, now, &mut bytes.clone()),
+                Err(Refusal::Forged)
+            );
+        }
+    }
+    opens(&Exact, &Sealed::new(Exact, &KEY), 7);
+    opens(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY), 7);
+    opens(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY), 7);
+    // Of this number, a frame has the low 24 bits.
+    opens(&Esb32, &SealedEsb32::new(Esb32, &KEY), 0x0102_0304);
+    opens(&P2p57, &Sealed::new(P2p57, &KEY), 7);
+    let bytes =
+        robot_encode(&Sealed::new(Dot154::default(), &KEY), &random_beacon(&mut seeded(6), 9, 7), 0, 0);
+    assert_bytes(&decode::<SealedDot154Frame>(&bytes).unwrap(), &bytes);
+}
+
+#[test]
+fn key_updates_have_the_bytes_of_the_operator() {
+    let mut bytes = [0; 64];
+    let notice = Notice { name: 0x0102, epoch: 3, at: 0x0405_0607 };
+    let length = notice.write(&personal_key(&KEY, 0x0102), &swarm_key(&KEY, 3), 8, &mut bytes).unwrap();
+    let frame: KeyUpdateFrame = decode(&bytes[..length]).unwrap();
+    assert_eq!((frame.robot.get(), frame.epoch, frame.first_tick.get()), (0x0102, 3, 0x0405_0607));
+    assert_bytes(&frame, &bytes[..length]);
+    assert_eq!(AnyFrame::decode(&bytes[..length]), Ok(AnyFrame::KeyUpdate(frame)));
+    let length = notice.write(&personal_key(&KEY, 0x0102), &swarm_key(&KEY, 3), 4, &mut bytes).unwrap();
+    let frame: KeyUpdateFrame<4> = decode(&bytes[..length]).unwrap();
+    assert_bytes(&frame, &bytes[..length]);
+    assert_eq!(decode::<KeyUpdateFrame<4>>(&[0; 32]), Err(Refusal::Version));
+}
+
+#[test]
+fn identity_proofs_are_a_header_a_state_and_proofs() {
+    let beacon = random_beacon(&mut seeded(7), 9, 7);
+    let frame = IdentityProofFrame {
+        header: compact_header(&beacon, 0xa1, 0),
+        state: Floats::new(&state::<4, _>(&beacon.state)),
+        proofs: Proofs([Proof { robot: 3, tag: [1, 2, 3, 4] }, Proof { robot: 0x85, tag: [5; 4] }]),
+    };
+    let mut bytes = robot_encode(&Dot154::default(), &beacon, 0, 0)[..33].to_vec();
+    bytes[0] = 0xa1;
+    bytes.extend([3, 1, 2, 3, 4, 0x85, 5, 5, 5, 5]);
+    assert_bytes(&frame, &bytes);
+    let any = AnyFrame::decode(&bytes).unwrap();
+    assert_eq!(any, AnyFrame::IdentityProof { sender: 9, boot: 3, sequence: 7 });
+    bytes[0] = 0x21;
+    let refused = decode::<IdentityProofFrame<CompactHeader, Floats<4>, Proofs<2>>>(&bytes);
+    assert_eq!(refused.err(), Some(Refusal::Version));
+}
+
+#[test]
+fn integers_and_halves_have_a_fixed_length() {
+    assert_eq!(U16Le::new(0x0102), U16Le([2, 1]));
+    assert_eq!(U24Le::new(0xff01_0203), U24Le([3, 2, 1]));
+    assert_eq!((U24Le([3, 2, 1]).get(), U32Le([4, 3, 2, 1]).get()), (0x01_0203, 0x0102_0304));
+    assert_eq!((F16::new(1.0), F16::new(1.0).get()), (F16([0, 0x3c]), Some(1.0)));
+    assert_eq!(F16([0, 0x7c]).get(), None);
+    assert_eq!(postcard::to_slice(&U32Le::new(1), &mut [0; 8]).unwrap(), [1, 0, 0, 0]);
+    assert_eq!(format!("{:?} {:?}", U24Le([3, 0, 0]), Bytes([0xab, 1])), "3 ab01");
+}
+
+#[test]
+fn every_frame_type_has_its_own_key() {
+    let keys = [
+        SchemaKey::for_path::<ExactFrame>(""),
+        SchemaKey::for_path::<Dot154Frame>(""),
+        SchemaKey::for_path::<EspNowFrame>(""),
+        SchemaKey::for_path::<Esb32Frame>(""),
+        SchemaKey::for_path::<P2p57Frame>(""),
+        SchemaKey::for_path::<Dot154Frame<Floats<6>, Halves<27>, Halves<6>>>(""),
+    ];
+    for (index, key) in keys.iter().enumerate() {
+        assert!(!keys[..index].contains(key));
+    }
+}
