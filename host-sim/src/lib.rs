@@ -17,6 +17,7 @@ pub mod page;
 pub mod pcap;
 pub mod program;
 pub mod progress;
+pub mod schema;
 pub mod shift;
 pub mod swarm;
 pub mod symmetric;

@@ -12,6 +12,7 @@ mod flock_cli;
 mod pages_cli;
 mod program;
 mod scenario_cli;
+mod schema_cli;
 mod shards_cli;
 mod swarm_cli;
 mod tasks_cli;

@@ -13,6 +13,7 @@ pub mod outputs;
 pub mod realisations;
 pub mod records;
 pub mod scenario;
+pub mod schema;
 pub mod shard;
 pub mod shift;
 pub mod swarm;

@@ -1,0 +1,43 @@
+//! `host-sim schema`: golden text, and the files that are made from it.
+
+use std::{fs, path::Path};
+
+use crate::program::host_sim;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn schema(arguments: &[&str]) -> String {
+    let output = host_sim(Path::new(ROOT), &[&["schema"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Compares with a file of the repository; `BLESS=1` writes the file.
+fn assert_file(path: &str, text: &str) {
+    let path = Path::new(ROOT).join(path);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, text).expect("it is written");
+    }
+    let golden = fs::read_to_string(&path).expect("the file is there");
+    assert!(golden == text, "{} differs: BLESS=1 cargo test -p host-sim schema", path.display());
+}
+
+#[test]
+fn the_schema_is_the_golden_text() {
+    assert_file("host-sim/tests/goldens/schema.txt", &schema(&[]));
+}
+
+#[test]
+fn the_python_module_of_the_example_is_up_to_date() {
+    assert_file("examples/listener/wdgnn_frames.py", &schema(&["--format", "python"]));
+}
+
+#[test]
+fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
+    let frames: serde_json::Value = serde_json::from_str(&schema(&["--format", "json"])).expect("JSON");
+    let frame = &frames[1];
+    assert_eq!((frame["name"].as_str(), frame["bytes"].as_u64()), (Some("Dot154Frame"), Some(93)));
+    assert_eq!(frame["fields"][9]["offset"], 69);
+    assert_eq!(frame["schema"]["name"], "Dot154Frame");
+    assert_eq!(frames.as_array().map(Vec::len), Some(13));
+}
