@@ -14,6 +14,7 @@ mod footprint;
 mod gateway;
 mod instructions;
 mod interop;
+mod listener;
 mod live;
 mod log;
 mod page;

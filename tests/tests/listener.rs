@@ -1,0 +1,100 @@
+//! Listeners in Rust and Python print the messages of captures, and the generated C header compiles.
+
+#![cfg(feature = "interop")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use host_sim::schema::{Format, describe};
+
+const KEY: &[u8] = b"a swarm's secret";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+fn temporary(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Runs a program in the root of the repository and returns its output.
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(root())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Checks that both listeners print `lines` messages of five robots that flew for 20 ticks.
+fn assert_listeners(profile: &str, lines: usize, model: &str) {
+    let key = temporary(&format!("{profile}.key"));
+    fs::write(&key, KEY).unwrap();
+    let key = key.to_str().unwrap();
+    for sealed in [false, true] {
+        let capture = temporary(&format!("{profile}-{sealed}.pcap"));
+        let capture = capture.to_str().unwrap();
+        let swarm = ["run", "-q", "-p", "host-sim", "--", "swarm", "--robots", "5", "--ticks", "20"];
+        let radio = ["--profile", profile, "--capture", capture, "--key", key];
+        run(env!("CARGO"), &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
+        let model = format!("models/{model}.wdgnn");
+        let arguments = [capture, key, &model];
+        let arguments = &arguments[..if sealed { 3 } else { 1 }];
+        let rust = run(env!("CARGO"), &[&["run", "-q", "--example", "listener", "--"], arguments].concat());
+        let python = run("python3", &[&["examples/listener/listener.py"], arguments].concat());
+        assert_eq!(rust, python, "{profile}");
+        assert_eq!(rust.lines().count(), lines, "{profile}");
+        assert!(rust.lines().all(|line| line.contains(&format!(": {profile} from "))), "{rust}");
+        if sealed {
+            let unopened = run(env!("CARGO"), &["run", "-q", "--example", "listener", "--", capture]);
+            assert!(unopened.lines().all(|line| line.contains("Sealed")), "{unopened}");
+        }
+    }
+}
+
+#[test]
+fn listeners_print_every_message_of_a_capture_open_and_sealed() {
+    assert_listeners("exact", 100, "flocking-wd-gnn");
+    assert_listeners("dot154", 20, "flocking-dot154");
+    assert_listeners("espnow", 50, "flocking-espnow");
+    assert_listeners("esb32", 80, "flocking-dot154");
+    assert_listeners("p2p57", 40, "flocking-dot154");
+}
+
+#[test]
+fn the_python_module_decodes_every_golden_frame() {
+    run("python3", &["tests/interop/test_frames.py", "examples/listener"]);
+}
+
+#[test]
+fn the_c_header_compiles_and_reads_a_golden_frame() {
+    let header = temporary("wdgnn_frames.h");
+    fs::write(&header, describe(Format::C)).unwrap();
+    let program = temporary("frames.c");
+    // The document's `esb32` frame with taps.
+    let source = r#"
+#include "wdgnn_frames.h"
+#include <stdio.h>
+int main(void) {
+    const uint8_t bytes[] = {0x41, 2, 3, 0, 4, 3, 2, 0, 0, 0x3c, 0, 0xc0, 0, 0x38, 0, 0x34,
+                             0, 0x3e, 0x66, 0xae, 0, 0, 0xff, 0x7b, 0x11, 0, 0, 0x40};
+    const wdgnn_esb32_frame *frame = (const wdgnn_esb32_frame *)bytes;
+    printf("%u %u %u", frame->sender, wdgnn_u16(frame->boot), (unsigned)wdgnn_u24(frame->sequence));
+    for (int i = 0; i < 4; i++) printf(" %g", wdgnn_f16(frame->state[i]));
+    for (int i = 0; i < 6; i++) printf(" %g", wdgnn_f16(frame->numbers[i]));
+    return 0;
+}
+"#;
+    fs::write(&program, source).unwrap();
+    let binary = temporary("frames");
+    let (program, binary) = (program.to_str().unwrap(), binary.to_str().unwrap());
+    run("cc", &["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", program, "-o", binary]);
+    let printed = run(binary, &[]);
+    assert_eq!(printed, "2 3 131844 1 -2 0.5 0.25 1.5 -0.0999756 0 65504 1.01328e-06 2");
+}
