@@ -35,7 +35,7 @@ mod selected {
     use wdgnn_core::task::NodeId;
     use wdgnn_link::security::{
         group_key,
-        key::{Key, NoKey},
+        key::{Key, NoKey, parse_key},
     };
 
     use super::Profile;
@@ -51,7 +51,7 @@ mod selected {
     pub type Link = group_key::SealedWith<Profile, <ThisBoard as Board>::Cipher, TAG, ROSTER>;
 
     /// Group key. Never logged.
-    static KEY: Key = match group_key::parse_key(include_bytes!(env!("WDGNN_KEY"))) {
+    static KEY: Key = match parse_key(include_bytes!(env!("WDGNN_KEY"))) {
         Ok(key) => key,
         Err(NoKey::Half) => panic!(
             "WDGNN_KEY must be a file of 32 hexadecimal digits, got 16: create one with `openssl rand -hex 16`"
