@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What programs on a PC know about boards and their images.
+"""Boards and their images.
 
-    firmware/boards.py run IMAGE      cargo's runner: flashes the board that the image is for, or starts the emulated one
-    firmware/boards.py check IMAGE    whether the image is within its board's budget
+    firmware/boards.py run IMAGE      flash the image's board and show its log, or start QEMU (cargo's runner)
+    firmware/boards.py check IMAGE    check the image against its board's budget
 
-A board is a folder in firmware/src/board. Its board.json says how it is flashed and what an image may take; which flash is the image's
-is in its map.x, which the linker leaves in the image as symbols. So an image tells by itself what it is for.
+A board is a folder in firmware/src/board. Its map.x defines the memory of an image, which the linker stores in the image as symbols,
+with the name of the board. Its board.json has these keys:
 
-    chip          the chip's name in probe-rs
-    drive         true for a board that shows a drive which takes images
-    uf2_family    of a board whose drive takes UF2 files
-    dfu           true for a board whose bootloader is talked to by nrfutil
-    runner        the command that starts an image, where that is not probe-rs; the image's path goes behind it
-    budget        bytes of flash and of static RAM that the image of this repository may take, sealed or not
-    gateway_budget    the same for an image that makes a gateway of the board
+    chip          name of the chip in probe-rs
+    drive         true if the board has a USB drive that accepts images
+    uf2_family    UF2 family of the drive, if it accepts UF2 files
+    dfu           true if the bootloader is used with nrfutil
+    runner        command that starts an image, if not probe-rs; the image's path is appended
+    budget        maximum bytes of flash and static RAM of a robot image
+    gateway_budget    maximum bytes of flash and static RAM of a gateway image
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IS_GATEWAY = "_image_is_gateway"
 
 @dataclass(frozen=True)
 class Board:
-    """A board, by the name that its cargo feature has behind `board-`."""
+    """A board. Its name is that of its cargo feature without `board-`."""
 
     name: str
     chip: str = ""
@@ -50,44 +50,44 @@ class Board:
 
 
 def boards() -> dict[str, Board]:
-    """All of them."""
+    """Returns all boards by name."""
     found: dict[str, Board] = {}
     for file in sorted(FOLDER.glob("*/board.json")):
-        facts: dict[str, Any] = json.loads(file.read_text())
+        keys: dict[str, Any] = json.loads(file.read_text())
         name = file.parent.name.replace("_", "-")
-        found[name] = Board(name, **facts)
+        found[name] = Board(name, **keys)
     return found
 
 
-class NoImage(Exception):
-    """Why a file is not a robot's image."""
+class ImageError(Exception):
+    """A file is not a firmware image."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A robot's image."""
+    """A firmware image."""
 
-    pieces: list[tuple[int, bytes]]
-    """What goes into flash, by address."""
+    segments: list[tuple[int, bytes]]
+    """Flash content by start address."""
     ram: int
-    """Bytes of RAM that are taken from the start on."""
+    """Bytes of static RAM."""
     symbols: dict[str, int]
 
     @property
     def board(self) -> str:
-        """The board that it was linked for."""
+        """Name of the board that the image was linked for."""
         names = [name[len(IS_FOR) :] for name in self.symbols if name.startswith(IS_FOR)]
         return names[0].replace("_", "-") if names else "unknown"
 
     @property
     def is_gateway(self) -> bool:
-        """Whether it makes a gateway of its board, in place of a robot."""
+        """Whether this is the image of a gateway."""
         return IS_GATEWAY in self.symbols
 
     @property
     def flash(self) -> int:
-        """Bytes of flash."""
-        return sum(len(content) for _, content in self.pieces)
+        """Size in flash in bytes."""
+        return sum(len(content) for _, content in self.segments)
 
 
 def load(path: Path) -> Image:
@@ -95,27 +95,27 @@ def load(path: Path) -> Image:
     try:
         file = path.read_bytes()
         if file[:6] != b"\x7fELF\x01\x01":
-            raise NoImage(f"{path} is no firmware image (ELF, 32 bits)")
-        segments, sections = struct.unpack_from("<2I", file, 28)
+            raise ImageError(f"{path} is not a firmware image (32-bit ELF)")
+        segment_table, section_table = struct.unpack_from("<2I", file, 28)
         segment_bytes, segment_count, section_bytes, section_count = struct.unpack_from("<4H", file, 42)
-        pieces = []
+        segments = []
         for index in range(segment_count):
-            kind, offset, _, address, size = struct.unpack_from("<5I", file, segments + index * segment_bytes)
+            kind, offset, _, address, size = struct.unpack_from("<5I", file, segment_table + index * segment_bytes)
             if kind == 1 and size:
-                pieces.append((address, file[offset : offset + size]))
-        headers = [struct.unpack_from("<10I", file, sections + index * section_bytes) for index in range(section_count)]
-        # Sections such as .data and .bss: in memory (2) and writable (1).
+                segments.append((address, file[offset : offset + size]))
+        headers = [struct.unpack_from("<10I", file, section_table + index * section_bytes) for index in range(section_count)]
+        # Sections in memory (flag 2) that are writable (flag 1), such as .data and .bss.
         ram = sum(size for _, _, flags, _, _, size, *_ in headers if flags & 3 == 3)
         symbols = {}
         for _, kind, _, _, offset, size, names, *_ in headers:
             if kind == 2:
                 for at in range(offset, offset + size, 16):
                     name, value = struct.unpack_from("<2I", file, at)
-                    begins = headers[names][4] + name
-                    symbols[file[begins : file.index(b"\0", begins)].decode()] = value
+                    start = headers[names][4] + name
+                    symbols[file[start : file.index(b"\0", start)].decode()] = value
     except (OSError, struct.error, ValueError, IndexError) as error:
-        raise NoImage(f"{path} cannot be read: {error}") from error
-    return Image(sorted(pieces), ram, symbols)
+        raise ImageError(f"cannot read {path}: {error}") from error
+    return Image(sorted(segments), ram, symbols)
 
 
 def main() -> int:
@@ -126,24 +126,24 @@ def main() -> int:
     path = Path(sys.argv[2])
     try:
         image = load(path)
-    except NoImage as error:
+    except ImageError as error:
         print(f"boards.py: {error}", file=sys.stderr)
         return 2
     board = boards().get(image.board)
     if not board:
-        print(f"boards.py: {path} does not say which board it is for", file=sys.stderr)
+        print(f"boards.py: {path} is not for a known board", file=sys.stderr)
         return 2
     if sys.argv[1] == "run":
         command = [*(board.runner or f"probe-rs run --chip {board.chip}").split(), *sys.argv[2:]]
         try:
             os.execvp(command[0], command)
         except OSError as error:
-            print(f"boards.py: {command[0]} cannot be started ({error})", file=sys.stderr)
+            print(f"boards.py: cannot start {command[0]}: {error}", file=sys.stderr)
             return 1
-    taken = {"flash": image.flash, "ram": image.ram}
+    used = {"flash": image.flash, "ram": image.ram}
     name, budget = (f"{board.name}, gateway", board.gateway_budget) if image.is_gateway else (board.name, board.budget)
-    print(f"{name}: " + ", ".join(f"{taken[what]} of {most} bytes of {what}" for what, most in budget.items()))
-    return int(any(taken[what] > most for what, most in budget.items()))
+    print(f"{name}: " + ", ".join(f"{used[kind]} of {limit} bytes of {kind}" for kind, limit in budget.items()))
+    return int(any(used[kind] > limit for kind, limit in budget.items()))
 
 
 if __name__ == "__main__":

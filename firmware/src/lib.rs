@@ -1,9 +1,11 @@
-//! A robot: `wdgnn-core` on a Cortex-M board.
+//! Robot firmware: `wdgnn-core` on Cortex-M boards.
 //!
-//! * `robot` — the robot, top to bottom, for any task. `robot!` makes an image of it.
-//! * `board` — what differs from chip to chip, one folder each, chosen by a cargo feature. The only place for `unsafe`.
-//! * [`io`] — drivers for any chip: a drive, a companion computer, radios. Their messages are in `wdgnn-protocol`.
-//! * `link` — the link profile and the key of an image, chosen when it is built.
+//! * `robot` — the main program, for any task. `robot!` builds an image.
+//! * `board` — boards, one folder each, selected by a cargo feature. The only module with `unsafe`
+//!   code.
+//! * [`io`] — board-independent drivers: companion link, differential drive, radios.
+//!   `wdgnn-protocol` defines the messages.
+//! * `link` — link profile and group key of the image, selected at build time.
 
 #![no_std]
 #![deny(unsafe_code)]
@@ -12,7 +14,7 @@
 pub use wdgnn_core;
 pub use wdgnn_protocol;
 
-// `panic-never` is a proof by linking, and stands in place of a board.
+// The feature `panic-never` replaces a board by a link-time proof.
 #[cfg(all(target_os = "none", not(feature = "panic-never")))]
 pub mod board;
 pub mod io;
@@ -21,7 +23,7 @@ pub mod link;
 #[cfg(all(target_os = "none", not(feature = "panic-never")))]
 pub mod robot;
 
-/// What `robot!` needs in a crate that depends on nothing but this one.
+/// Items used by `robot!` in crates that depend only on this one.
 #[cfg(target_os = "none")]
 #[doc(hidden)]
 pub mod __private {

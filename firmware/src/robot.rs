@@ -1,4 +1,5 @@
-//! The robot, top to bottom: start, load the network, fly. [`robot!`](crate::robot!) makes an image of it.
+//! Main program of a robot: initialize the board, load the network, run ticks.
+//! [`robot!`](crate::robot!) builds an image.
 
 use static_cell::StaticCell;
 use wdgnn_core::{model::Model, weights::Weights};
@@ -15,10 +16,10 @@ use crate::{
     link::{self, Link},
 };
 
-/// Ticks between two lines of the log: a second of flight.
+/// Ticks between two log lines: 1 s.
 const LOG_EVERY: u32 = 100;
 
-/// An image: the program of a robot that has this task and flies with this weight file.
+/// Defines the image of a robot with this task and weight file.
 ///
 /// ```ignore
 /// #![no_std]
@@ -27,12 +28,13 @@ const LOG_EVERY: u32 = 100;
 /// firmware::robot!(rendezvous::Rendezvous, "../model.wdgnn");
 /// ```
 ///
-/// The path is taken as [`include_bytes!`] takes it. What else a crate needs that makes an image is in `docs/bring-your-own-task.md`.
+/// The path is relative, as in [`include_bytes!`]. `docs/bring-your-own-task.md` lists the other
+/// requirements of an image.
 #[macro_export]
 macro_rules! robot {
     ($task:ty, $model:expr) => {
         const _: () = {
-            /// The weight file, in flash as it is.
+            /// Weight file, used in place in flash.
             static MODEL: &$crate::wdgnn_core::weights::Aligned<[u8]> =
                 &$crate::wdgnn_core::weights::Aligned(*include_bytes!($model));
             static MEMORY: $crate::robot::Memory<$crate::board::ThisBoard, $task> =
@@ -41,100 +43,101 @@ macro_rules! robot {
 
             #[$crate::__private::entry]
             fn main() -> ! {
-                $crate::robot::live::<_, _, BUFFER>(&MODEL.0, &MEMORY)
+                $crate::robot::run::<_, _, BUFFER>(&MODEL.0, &MEMORY)
             }
         };
     };
 }
 
-/// Where board and robot are, from the start on: not on the stack.
-#[allow(missing_debug_implementations, reason = "there is nothing to see before they are made")]
+/// Static memory of board and robot.
+#[allow(missing_debug_implementations, reason = "it is uninitialized until the start")]
 pub struct Memory<B, T: Onboard> {
     board: StaticCell<B>,
     robot: StaticCell<Robot<'static, Link, T>>,
 }
 
 impl<B, T: Onboard> Memory<B, T> {
-    /// For one board and one robot.
-    #[allow(clippy::new_without_default, reason = "it is made once, in a static")]
+    /// Uninitialized memory.
+    #[allow(clippy::new_without_default, reason = "used once, in a static")]
     pub const fn new() -> Self {
         Self { board: StaticCell::new(), robot: StaticCell::new() }
     }
 }
 
-/// The buffer that a robot's tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame
-/// is seen as one.
+/// Length of a tick's buffer on any profile: a frame, its tag, and one byte more, so that oversize
+/// frames are detected.
 pub const fn buffer_bytes<T: Onboard>() -> usize {
     <Robot<'static, Exact, T>>::FRAME_BYTES + TAG_BYTES + 1
 }
 
-/// The robot's life.
-pub fn live<B, T, const BUFFER: usize>(model: &'static [u8], memory: &'static Memory<B, T>) -> !
+/// Runs the robot.
+pub fn run<B, T, const BUFFER: usize>(model: &'static [u8], memory: &'static Memory<B, T>) -> !
 where
     B: Board<Sensor: Sensor<T::State>, Actuator: Actuator<T::Output>>,
     T: Onboard<Output: defmt::Format>,
 {
-    let board = wake(&memory.board);
+    let board = init_board(&memory.board);
     let robot = load::<B, T>(board, model, &memory.robot);
-    robot.set_robots(board.robots());
+    robot.set_robots(board.swarm_size());
     fly::<B, T, BUFFER>(board, robot)
 }
 
-/// The board. Not inlined, nor are [`load`] and [`fly`]: what one needs of the stack, the next has again.
+/// Initializes the board. Not inlined, like [`load`] and [`fly`], so that the three share one stack
+/// region.
 #[inline(never)]
-fn wake<B: Board>(place: &'static StaticCell<B>) -> &'static mut B {
-    // It is made once.
-    place.try_init_with(B::init).unwrap_or_else(|| B::give_up())
+fn init_board<B: Board>(cell: &'static StaticCell<B>) -> &'static mut B {
+    // Cannot fail: called once.
+    cell.try_init_with(B::init).unwrap_or_else(|| B::halt())
 }
 
-/// The robot with its network.
+/// Creates the robot with its network.
 #[inline(never)]
 fn load<B: Board, T: Onboard>(
     board: &B,
     model: &'static [u8],
-    place: &'static StaticCell<Robot<'static, Link, T>>,
+    cell: &'static StaticCell<Robot<'static, Link, T>>,
 ) -> &'static mut Robot<'static, Link, T> {
     let weights = match Weights::open(model) {
         Ok(weights) => weights,
         Err(error) => {
-            defmt::error!("the model in this image is not usable: {}", error);
-            B::give_up()
+            defmt::error!("invalid weight file: {}", error);
+            B::halt()
         }
     };
     let (trained, flown) = (weights.header.interval, Link::profile(true).interval());
-    // Rarer is no problem: more robots have their turn then.
+    // A model trained for rarer exchanges works: more robots get a slot.
     if trained < flown {
         defmt::error!(
-            "the model in this image was trained with an exchange in every {=u16} ticks, this image's link carries one in every {=u16}",
+            "the model was trained for an exchange every {=u16} ticks, but the link profile has one every {=u16}",
             trained,
             flown
         );
-        B::give_up()
+        B::halt()
     }
     if !fits::<T, ModelOf<'_, T>>() {
-        defmt::error!("what a robot of this task says does not fit into the frames of this image's link");
-        B::give_up()
+        defmt::error!("the messages of this task do not fit into the frames of the link profile");
+        B::halt()
     }
-    // Nobody else asks for it.
-    let (personal, roster) = if cfg!(rekeyed) { (board.personal(), board.roster()) } else { (None, &[][..]) };
+    let (personal, roster) =
+        if cfg!(key_rotation) { (board.personal_key(), board.roster()) } else { (None, &[][..]) };
     let kit = match Kit::<T>::open(&weights) {
         Ok(kit) => kit,
         Err(error) => {
-            defmt::error!("the model in this image is for another robot: {}", error);
-            B::give_up()
+            defmt::error!("the model does not match this robot: {}", error);
+            B::halt()
         }
     };
-    let made = place.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal, roster)));
-    // It is made once.
-    made.unwrap_or_else(|| B::give_up())
+    let robot = cell.try_init_with(|| kit.assemble(board.id(), link::link(board.id(), personal, roster)));
+    // Cannot fail: called once.
+    robot.unwrap_or_else(|| B::halt())
 }
 
-/// Whether this image's link has room for what a robot says: its state, its taps and its wide parameters.
+/// Whether state, taps and wide parameters fit into the frames of the link profile.
 fn fits<T: Onboard, M: Model>() -> bool {
     Link::fits::<T::State, M::Chains, M::Wide>()
 }
 
-/// From the first word to the last tick.
+/// Restores the stored state and runs ticks.
 #[inline(never)]
 fn fly<B, T, const BUFFER: usize>(board: &mut B, robot: &mut Robot<'static, Link, T>) -> !
 where
@@ -142,11 +145,11 @@ where
     T: Onboard<Output: defmt::Format>,
 {
     let mut buffer = [0; BUFFER];
-    robot.set_boot(board.unstored_boot());
+    robot.set_boot(board.fallback_boot_count());
     let resumed = persist::resume(robot, board.store(), &mut buffer);
     if resumed.is_err() {
-        // The next start would count the same again.
-        robot.set_boot(board.unstored_boot());
+        // The store failed, so the next start would use this boot count again.
+        robot.set_boot(board.fallback_boot_count());
     }
     let resumed = resumed.unwrap_or(false);
     defmt::info!(
@@ -158,13 +161,13 @@ where
         robot.boot(),
         if resumed { "resumed" } else { "offline" }
     );
-    board.ready(robot, resumed);
+    board.on_ready(robot, resumed);
 
     loop {
         let tick = board.next_tick();
-        board.prepare(robot, &mut buffer);
+        board.before_tick(robot, &mut buffer);
         let report = control_loop::run(robot, tick, &mut board.ports(), &mut buffer);
-        board.finish(robot, &report);
+        board.after_tick(robot, &report);
         if tick % LOG_EVERY == LOG_EVERY - 1 {
             defmt::info!("{}", report);
         }

@@ -1,44 +1,44 @@
-//! The gateway's line, at both ends, and the gateway's desk behind it: never a panic, what is read is written to the same bytes, and a good
+//! The gateway's line, at both ends, and the gateway's queues behind it: never a panic, what is read is written to the same bytes, and a good
 //! message behind a zero is taken whatever came before.
 #![no_main]
 
-use firmware::io::gateway::Desk;
+use firmware::io::gateway::GatewayQueues;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_link::tdma::Timing;
-use wdgnn_protocol::gateway::{Down, Hello, LARGEST, Line, Up};
+use wdgnn_protocol::gateway::{ToGateway, Hello, MAX_MESSAGE, Deframer, FromGateway};
 
 const HELLO: Hello = Hello {
     profile: 2,
-    start: 0,
+    boot_id: 0,
     timing: Timing { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 },
 };
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut place = [0; LARGEST];
-    if let Some(message) = Up::decode(&mut bytes.to_vec()) {
+    let mut place = [0; MAX_MESSAGE];
+    if let Some(message) = FromGateway::decode(&mut bytes.to_vec()) {
         let length = message.encode(&mut place).expect("it was read");
         // A hello of another version may say more, of which nothing is known.
-        assert_eq!(Up::decode(&mut place[..length - 1]), Some(message));
+        assert_eq!(FromGateway::decode(&mut place[..length - 1]), Some(message));
     }
-    if let Some(message) = Down::decode(&mut bytes.to_vec()) {
+    if let Some(message) = ToGateway::decode(&mut bytes.to_vec()) {
         let length = message.encode(&mut place).expect("it was read");
-        assert_eq!(Down::decode(&mut place[..length - 1]), Some(message));
+        assert_eq!(ToGateway::decode(&mut place[..length - 1]), Some(message));
     }
-    let length = Up::Spoilt { began: 7 }.encode(&mut place).expect("there is room");
-    let (mut line, mut last) = (Line::default(), None);
+    let length = FromGateway::Corrupt { start: 7 }.encode(&mut place).expect("there is room");
+    let (mut line, mut last) = (Deframer::default(), None);
     for byte in bytes.iter().chain(&[0]).chain(&place[..length]) {
-        if let Some(message) = line.take(*byte) {
-            last = Up::decode(message).map(|message| message == Up::Spoilt { began: 7 });
+        if let Some(message) = line.push(*byte) {
+            last = FromGateway::decode(message).map(|message| message == FromGateway::Corrupt { start: 7 });
         }
     }
     assert_eq!(last, Some(true), "a good message behind a zero is taken");
-    let mut desk = Desk::new(HELLO);
+    let mut queues = GatewayQueues::new(HELLO);
     for (now, byte) in (0..).step_by(10).zip(bytes) {
-        desk.take(*byte, now);
-        if let Some(next) = desk.next(now) {
+        queues.push(*byte, now);
+        if let Some(next) = queues.next_frame(now) {
             assert!(next.at > now && next.frame().len() <= 125, "nothing is sent in the past");
         }
-        desk.tell(now);
-        desk.piece(&mut [0; 64]);
+        queues.report_time(now);
+        queues.next_chunk(&mut [0; 64]);
     }
 });

@@ -5,11 +5,11 @@
 use core::convert::Infallible;
 
 use embedded_io::{ErrorType, Read, ReadReady};
-use firmware::io::companion::Pose;
+use firmware::io::companion::PoseSensor;
 use libfuzzer_sys::fuzz_target;
 use wdgnn_core::Motion;
 use wdgnn_robot::ports::{Sensed, Sensor};
-use wdgnn_protocol::companion::{LARGEST, PoseMessage, encode};
+use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
 /// A line with bytes on it, which come in pieces.
 struct Line {
@@ -41,15 +41,15 @@ impl Read for Line {
 fuzz_target!(|input: &[u8]| {
     let Some((piece, stream)) = input.split_first() else { return };
     let message = PoseMessage { motion: Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }, number: 7, age_ms: 20 };
-    let mut good = [0; LARGEST];
+    let mut good = [0; MAX_MESSAGE];
     let length = encode(&message, &mut good).expect("there is room");
     let bytes = [stream, &[0], &good[..length]].concat();
-    let mut pose = Pose::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
+    let mut pose = PoseSensor::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
     let (mut newest, mut before) = (None, 0);
-    while pose.line().read < pose.line().bytes.len() {
+    while pose.serial_mut().read < pose.serial_mut().bytes.len() {
         let sensed: Result<Sensed<Motion>, _> = pose.sense();
         newest = sensed.ok().or(newest);
-        let read = pose.line().read;
+        let read = pose.serial_mut().read;
         assert!(read > before && read - before <= 1_000, "{} bytes in a tick", read - before);
         before = read;
     }

@@ -30,7 +30,7 @@ impl Capture {
     /// Begins a capture of frames that have at most `longest` bytes: as IEEE 802.15.4 broadcasts where they fit, otherwise as they
     /// are. So are those of 57 bytes and less, which are an nRF24's or a Crazyflie's and no 802.15.4.
     pub fn create(path: &Path, longest: usize) -> Result<Self> {
-        let fits = longest > OTHERS_BYTES && longest <= mac::LARGEST_CONTENT;
+        let fits = longest > OTHERS_BYTES && longest <= mac::MAX_PAYLOAD;
         let link = if fits { LinkType::Dot154 } else { LinkType::Plain };
         let failed = |source| Error::Write { path: path.into(), source };
         let file = File::create(path).map_err(failed)?;
@@ -72,7 +72,7 @@ mod tests {
     fn a_short_frame_becomes_an_802_15_4_broadcast_with_a_checksum() {
         let packet = packet(LinkType::Dot154, 3, 0x0102, b"a beacon");
         let (body, checksum) = packet.split_last_chunk().unwrap();
-        assert_eq!(mac::content(body).map(|(_, frame)| frame), Some(&b"a beacon"[..]));
+        assert_eq!(mac::parse(body).map(|(_, frame)| frame), Some(&b"a beacon"[..]));
         assert_eq!(CHECKSUM.checksum(body), u16::from_le_bytes(*checksum));
     }
 

@@ -87,7 +87,7 @@ fn frames_of_an_802_15_4_radio_are_broadcasts_with_a_checksum() {
     for (_, packet) in packets {
         let (body, checksum) = packet.split_last_chunk().expect("a checksum");
         assert_eq!(crc::Crc::<u16>::new(&crc::CRC_16_KERMIT).checksum(body), u16::from_le_bytes(*checksum));
-        let (_, frame) = mac::content(body).expect("a robot's broadcast");
+        let (_, frame) = mac::parse(body).expect("a robot's broadcast");
         assert!(decode(&mut Dot154::default(), &model, frame).sender < 5);
     }
 }

@@ -156,10 +156,10 @@ fn beside(gateway: &[u8]) -> (Option<i32>, String) {
 #[cfg(unix)]
 #[test]
 fn a_gateway_that_is_silent_of_another_version_or_something_else_is_told_in_a_sentence() {
-    use wdgnn_protocol::gateway::{LARGEST, Up};
+    use wdgnn_protocol::gateway::{FromGateway, MAX_MESSAGE};
 
-    let mut other = [0; LARGEST];
-    let length = Up::Other(9).encode(&mut other).expect("room");
+    let mut other = [0; MAX_MESSAGE];
+    let length = FromGateway::OtherVersion(9).encode(&mut other).expect("room");
     for (said, sentence) in [
         (&[][..], "is silent: is it flashed"),
         (b"NMEA\0$GPGGA\0", "is no gateway: something is said there"),

@@ -1,17 +1,20 @@
-//! The companion link: a serial line to an autopilot, a motion-capture bridge or a PC (`firmware/companion.py`). Pose and velocity come
-//! in, accelerations and a status go out, 100 times a second each.
+//! Serial messages between a robot and its companion computer.
 //!
-//! A message is its kind, the postcard bytes of its fields and a CRC-32 over both, all in one COBS frame that ends with a zero:
-//! whoever joins late, or loses bytes, is back in step at the next zero.
+//! The companion is an autopilot, a motion-capture bridge or a PC (`firmware/companion.py`). It
+//! sends poses; the robot sends accelerations and a status, 100 times a second each.
+//!
+//! A message is its kind, the postcard bytes of its fields and a CRC-32 over both, in one COBS
+//! frame that ends with a zero byte. A receiver that joins late or loses bytes resynchronizes at
+//! the next zero.
 //!
 //! | message | kind | from | content, little-endian |
 //! |---|--:|---|---|
-//! | pose | 1 | companion | `f32` x, y in metres; `f32` vx, vy in m/s; `u16` its number, any; `u16` its age in ms |
-//! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` the swarm's tick; `u8` 1 when the robot is to come to rest by its own means, because it does not know where it is, else 0 |
-//! | status | 3 | robot | `u32` the swarm's tick; `u16` the number of the pose it rests on; `u8` frames heard in this tick; `u8` refused; `u8` neighbours; `u8` others of one time with it; `u8` verdict: 0 clear, 1 limited, 2 no number, 3 alone and holding, 4 slowing, 5 stopping, 6 blind; `u8` 1 when a pose came since the last tick; `u8` in which ticks it speaks, modulo the exchange, 255 while it listens for a free slot; `u8` the epoch of the swarm's key that it uses |
-//! | key | 4 | companion | 40 bytes: a frame that brings the swarm's next key (`docs/wire-format.md`), which the robot takes as if it had heard it |
+//! | pose | 1 | companion | `f32` x, y in m; `f32` vx, vy in m/s; `u16` pose number, freely chosen; `u16` age in ms |
+//! | command | 2 | robot | `f32` ax, ay in m/s²; `u32` swarm tick; `u8` 1 if the vehicle must stop on its own because the robot has no pose, else 0 |
+//! | status | 3 | robot | `u32` swarm tick; `u16` number of the pose in use; `u8` frames received in this tick; `u8` of these rejected; `u8` neighbors; `u8` robots with a synchronized clock; `u8` verdict: 0 clear, 1 limited, 2 not finite, 3 alone and holding, 4 alone and slowing, 5 alone and stopping, 6 blind, 7 failsafe slowing, 8 failsafe stopping; `u8` 1 if a pose arrived since the last tick; `u8` tick of the robot's slot, modulo the exchange, 255 while it has no slot; `u8` epoch of the group key in use |
+//! | key | 4 | companion | 40 bytes: a key update frame (`docs/wire-format.md`), handled like a frame from the radio |
 //!
-//! A companion needs no clock: robots keep the swarm's time by themselves, and tell it.
+//! A companion needs no clock: robots synchronize with each other and report their tick.
 
 use postcard::fixint::le;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -24,28 +27,29 @@ use wdgnn_robot::{
     },
 };
 
-/// The longest message: a key (1 + 40), its checksum (4), COBS (1) and the zero.
-pub const LARGEST: usize = 47;
+/// Length of the longest message: a key (1 + 40), its checksum (4), COBS (1) and the zero.
+pub const MAX_MESSAGE: usize = 47;
 
-/// CRC-32 as Ethernet has it. With its table of a kilobyte: bit by bit, it was an eighth of a robot's time.
+/// CRC-32/ISO-HDLC. Table-driven (1 KB), because the bitwise form takes an eighth of a robot's
+/// processor time.
 pub static CHECKSUM: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
-/// Something that a companion or a robot says.
+/// Message with a kind.
 pub trait Message {
-    /// Its first byte.
+    /// First byte of the message.
     const KIND: u8;
 }
 
-/// What a companion says.
+/// Pose from a companion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoseMessage {
-    /// Where the robot is, and how it moves.
-    #[serde(with = "by_numbers")]
+    /// Position and velocity.
+    #[serde(with = "as_array")]
     pub motion: Motion,
-    /// Any number, which the robot's status tells again.
+    /// Freely chosen number, repeated in the robot's status.
     #[serde(with = "le")]
     pub number: u16,
-    /// How old that is, in milliseconds.
+    /// Age in milliseconds.
     #[serde(with = "le")]
     pub age_ms: u16,
 }
@@ -54,7 +58,7 @@ impl Message for PoseMessage {
     const KIND: u8 = 1;
 }
 
-/// What a companion hands over from the swarm's operator: a frame that brings a key, in two halves.
+/// Key update frame from the operator, handed over by a companion, in two halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyMessage(pub [u8; 20], pub [u8; 20]);
 
@@ -72,8 +76,8 @@ impl Message for KeyMessage {
     const KIND: u8 = 4;
 }
 
-/// A state is its numbers.
-mod by_numbers {
+/// Serializes a state as an array of numbers.
+mod as_array {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
     use wdgnn_core::{task::State as _, tasks::flocking::Motion};
 
@@ -86,15 +90,15 @@ mod by_numbers {
     }
 }
 
-/// What a robot wants to be done.
+/// Command from a robot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
-    /// In m/s².
+    /// Acceleration in m/s².
     pub acceleration: [f32; 2],
-    /// The swarm's tick.
+    /// Swarm tick.
     #[serde(with = "le")]
     pub tick: u32,
-    /// Come to rest by your own means.
+    /// 1 if the vehicle must stop on its own.
     pub stop: u8,
 }
 
@@ -102,30 +106,30 @@ impl Message for Command {
     const KIND: u8 = 2;
 }
 
-/// How a robot is.
+/// Status of a robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// The swarm's tick.
+    /// Swarm tick.
     #[serde(with = "le")]
     pub tick: u32,
-    /// The number of the pose that it rests on.
+    /// Number of the pose in use.
     #[serde(with = "le")]
     pub pose: u16,
-    /// Frames heard in this tick.
+    /// Frames received in this tick.
     pub heard: u8,
-    /// Frames of these that were refused.
+    /// Received frames that were rejected.
     pub refused: u8,
-    /// Neighbours.
-    pub neighbours: u8,
-    /// Others of one time with it.
-    pub company: u8,
-    /// What the safety gate said.
+    /// Number of neighbors.
+    pub neighbors: u8,
+    /// Number of robots with a synchronized clock.
+    pub synchronized: u8,
+    /// Verdict of the safety gate, by its code.
     pub verdict: u8,
-    /// 1 when a pose came since the last tick.
-    pub sensed: u8,
-    /// In which ticks it speaks, modulo the exchange; 255 while it listens for a free slot.
+    /// 1 if a pose arrived since the last tick.
+    pub pose_received: u8,
+    /// Tick of the robot's slot, modulo the exchange; 255 while it has no slot.
     pub turn: u8,
-    /// The epoch of the swarm's key that it uses.
+    /// Epoch of the group key in use.
     pub epoch: u8,
 }
 
@@ -134,8 +138,8 @@ impl Message for Status {
 }
 
 impl Status {
-    /// Of a tick.
-    pub fn new<O>(report: &Report<O>, pose: u16, company: u8, turn: Option<u32>, epoch: u8) -> Self {
+    /// Status after a tick.
+    pub fn new<O>(report: &Report<O>, pose: u16, synchronized: u8, turn: Option<u32>, epoch: u8) -> Self {
         let verdict = match report.verdict {
             Verdict::Clear => 0,
             Verdict::Limited => 1,
@@ -149,73 +153,76 @@ impl Status {
         };
         let small = |count: u32| count.min(255) as u8;
         let (heard, refused) = (small(report.heard), small(report.refused.total()));
-        let sensed = (report.errors.sensor == 0).into();
+        let pose_received = (report.errors.sensor == 0).into();
         let turn = turn.map_or(255, small);
         Self {
             tick: report.tick,
             pose,
             heard,
             refused,
-            neighbours: report.neighbours,
-            company,
+            neighbors: report.neighbours,
+            synchronized,
             verdict,
-            sensed,
+            pose_received,
             turn,
             epoch,
         }
     }
 }
 
-/// A state that a pose tells: position and velocity in the plane, or less.
+/// State that follows from a pose: position and velocity in the plane, or part of them.
 #[diagnostic::on_unimplemented(
-    message = "a companion computer cannot tell a robot its `{Self}`",
-    label = "no task of this board's",
-    note = "its poses are position and velocity in the plane; where that is enough, implement `wdgnn_protocol::companion::Posed`"
+    message = "a companion computer cannot supply the state `{Self}`",
+    label = "this task does not run on this board",
+    note = "poses hold position and velocity in the plane; if that is enough, implement `wdgnn_protocol::companion::FromPose`"
 )]
-pub trait Posed: State {
-    /// The state of a robot that moves so.
-    fn posed(motion: &Motion) -> Self;
+pub trait FromPose: State {
+    /// State of a robot with this motion.
+    fn from_pose(motion: &Motion) -> Self;
 }
 
-impl Posed for Motion {
-    fn posed(motion: &Motion) -> Self {
+impl FromPose for Motion {
+    fn from_pose(motion: &Motion) -> Self {
         *motion
     }
 }
 
-/// A command that a companion can be told: two numbers.
+/// Command that fits into a command message: two numbers.
 #[diagnostic::on_unimplemented(
-    message = "a companion computer cannot be told a command of `{Self}`",
-    label = "no task of this board's",
-    note = "its messages carry two numbers, such as an acceleration in the plane"
+    message = "a companion computer cannot execute the command `{Self}`",
+    label = "this task does not run on this board",
+    note = "command messages hold two numbers, such as an acceleration in the plane"
 )]
-pub trait Steering: Numbers {
-    /// The numbers that the message carries.
-    fn steering(&self) -> [f32; 2];
+pub trait PlanarCommand: Numbers {
+    /// The two numbers of the message.
+    fn components(&self) -> [f32; 2];
 }
 
-impl Steering for [f32; 2] {
-    fn steering(&self) -> [f32; 2] {
+impl PlanarCommand for [f32; 2] {
+    fn components(&self) -> [f32; 2] {
         *self
     }
 }
 
-/// Writes a message to the front of `frame` and returns its length; [`LARGEST`] is room for any.
+/// Encodes a message into `frame` and returns its length. [`MAX_MESSAGE`] bytes are enough for
+/// every message.
 pub fn encode<M: Message + Serialize>(message: &M, frame: &mut [u8]) -> Option<usize> {
-    let mut plain = [0; LARGEST];
+    let mut plain = [0; MAX_MESSAGE];
     let (kind, rest) = plain.split_first_mut()?;
     *kind = M::KIND;
     let length = 1 + postcard::to_slice(message, rest).ok()?.len();
-    let seal = CHECKSUM.checksum(plain.get(..length)?).to_le_bytes();
-    *plain.get_mut(length..)?.first_chunk_mut()? = seal;
-    let length = cobs::try_encode(plain.get(..length + seal.len())?, frame).ok()?;
+    let checksum = CHECKSUM.checksum(plain.get(..length)?).to_le_bytes();
+    *plain.get_mut(length..)?.first_chunk_mut()? = checksum;
+    let length = cobs::try_encode(plain.get(..length + checksum.len())?, frame).ok()?;
     *frame.get_mut(length)? = 0;
     Some(length + 1)
 }
 
-/// Undoes COBS in place and returns what is left, if it was any. By hand: the crate's decoder indexes by what came over the line, and
-/// an image in which something could panic does not link.
-pub(crate) fn unstuff(frame: &mut [u8]) -> Option<usize> {
+/// Decodes COBS in place and returns the decoded length; `None` for an invalid frame.
+///
+/// The `cobs` crate's decoder indexes by received bytes, which could panic, and an image with a
+/// reachable panic does not link.
+pub(crate) fn cobs_decode(frame: &mut [u8]) -> Option<usize> {
     let (mut read, mut write) = (0, 0);
     while read < frame.len() {
         let code = usize::from(*frame.get(read)?);
@@ -227,7 +234,7 @@ pub(crate) fn unstuff(frame: &mut [u8]) -> Option<usize> {
         }
         match code {
             0 => return None,
-            // A zero, unless the frame ends here or the run was a full one.
+            // A zero byte, except at the end of the frame and after a run of 254 bytes.
             1..255 if read < frame.len() => {
                 *frame.get_mut(write)? = 0;
                 write += 1;
@@ -238,41 +245,41 @@ pub(crate) fn unstuff(frame: &mut [u8]) -> Option<usize> {
     Some(write)
 }
 
-/// Reads a message of this kind, without its zero.
+/// Decodes a message of kind `M` without its final zero.
 #[must_use]
 pub fn decode<M: Message + DeserializeOwned>(frame: &mut [u8]) -> Option<M> {
-    let length = unstuff(frame)?;
-    of_kind(frame.get(..length)?)
+    let length = cobs_decode(frame)?;
+    parse(frame.get(..length)?)
 }
 
-/// What a companion says.
+/// Message from a companion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Said {
-    /// Where the robot is.
+pub enum CompanionMessage {
+    /// Pose of the robot.
     Pose(PoseMessage),
-    /// A key for the swarm.
+    /// Key update for the swarm.
     Key(KeyMessage),
 }
 
-impl Said {
-    /// Reads a message, without its zero.
+impl CompanionMessage {
+    /// Decodes a message without its final zero.
     #[must_use]
     pub fn decode(frame: &mut [u8]) -> Option<Self> {
-        let length = unstuff(frame)?;
+        let length = cobs_decode(frame)?;
         let content = frame.get(..length)?;
-        of_kind(content).map(Self::Pose).or_else(|| of_kind(content).map(Self::Key))
+        parse(content).map(Self::Pose).or_else(|| parse(content).map(Self::Key))
     }
 }
 
-/// Reads what is left of a message of this kind without COBS.
-fn of_kind<M: Message + DeserializeOwned>(content: &[u8]) -> Option<M> {
-    let (plain, seal) = content.split_last_chunk()?;
+/// Parses a COBS-decoded message of kind `M`.
+fn parse<M: Message + DeserializeOwned>(content: &[u8]) -> Option<M> {
+    let (plain, checksum) = content.split_last_chunk()?;
     let (kind, fields) = plain.split_first()?;
     if *kind != M::KIND {
         return None;
     }
     let (message, rest) = postcard::take_from_bytes(fields).ok()?;
-    let good = rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*seal);
+    let good = rest.is_empty() && CHECKSUM.checksum(plain) == u32::from_le_bytes(*checksum);
     good.then_some(message)
 }
 
@@ -285,28 +292,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_comes_back_from_its_frame_and_from_no_other_kind() {
+    fn every_message_survives_a_round_trip_and_is_rejected_as_another_kind() {
         let motion = Motion { position: [1.0, -2.0], velocity: [0.5, 0.0] };
         let pose = PoseMessage { motion, number: 7, age_ms: 256 };
-        let mut frame = [0; LARGEST];
+        let mut frame = [0; MAX_MESSAGE];
         let length = encode(&pose, &mut frame).unwrap();
         assert_eq!((length, frame.iter().position(|byte| *byte == 0)), (27, Some(26)));
         let [mut same, mut said] = [frame; 2];
         assert_eq!(decode::<Command>(&mut same[..26]), None);
         assert_eq!(decode(&mut frame[..26]), Some(pose));
-        assert_eq!(Said::decode(&mut said[..26]), Some(Said::Pose(pose)));
-        assert_eq!(encode(&pose, &mut [0; 26]), None, "no room");
+        assert_eq!(CompanionMessage::decode(&mut said[..26]), Some(CompanionMessage::Pose(pose)));
+        assert_eq!(encode(&pose, &mut [0; 26]), None, "buffer too short");
         let key = KeyMessage([0xf1; 20], [7; 20]);
-        assert_eq!(encode(&key, &mut frame), Some(LARGEST), "the longest of all");
-        assert_eq!(Said::decode(&mut frame[..LARGEST - 1]), Some(Said::Key(key)));
+        assert_eq!(encode(&key, &mut frame), Some(MAX_MESSAGE), "longest message");
+        assert_eq!(CompanionMessage::decode(&mut frame[..MAX_MESSAGE - 1]), Some(CompanionMessage::Key(key)));
         assert_eq!((key.frame()[19], key.frame()[20]), (0xf1, 7));
     }
 
     #[test]
-    fn cobs_is_undone_as_the_crate_does_it() {
+    fn cobs_decoding_matches_the_cobs_crate() {
         let mut number = 1_u32;
         for length in 0..400 {
-            // Zeros often, so that runs of every length come up.
+            // Many zeros, so that runs of all lengths occur.
             let plain: Vec<u8> = (0..length)
                 .map(|_| {
                     number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -314,11 +321,11 @@ mod tests {
                 })
                 .collect();
             let mut stuffed = cobs::encode_vec(&plain);
-            assert_eq!(unstuff(&mut stuffed), Some(plain.len()), "{length} bytes");
+            assert_eq!(cobs_decode(&mut stuffed), Some(plain.len()), "{length} bytes");
             assert_eq!(stuffed[..plain.len()], plain);
         }
         for bad in [&[0_u8][..], &[5, 1, 2], &[1, 0, 1], &[255, 7]] {
-            assert_eq!(unstuff(&mut bad.to_vec()), None, "{bad:?}");
+            assert_eq!(cobs_decode(&mut bad.to_vec()), None, "{bad:?}");
         }
     }
 }

@@ -1,12 +1,19 @@
-//! What an emulated robot and its world say to each other over two pipes, the same on both ends.
+//! Pipe messages between an emulated robot and the simulator.
 //!
-//! The robot says [`Hello`] once. Then, every tick: the world says what the robot senses ([`Situation`]); the robot says the frames
-//! of its beacon (one [`Frame`] each, the last one marked, or that there is none in this tick); the world says what the robot hears, in
-//! the same way; the robot says what it did ([`Outcome`]). Everybody speaks before anybody hears, so the world collects all beacons in
-//! between. Either end leaves by closing its pipe.
+//! The robot sends one [`Hello`] at start. Each tick then has four steps:
 //!
-//! Messages are their fields' little-endian bytes in order, which is what both ends have in memory. None has a dimension of a task in
-//! its type: what is as long as the task wants follows its message, and [`Dimensions`] tells how long that is.
+//! 1. The simulator sends a [`SensorInput`] and the robot's state.
+//! 2. The robot sends its beacon, one [`FrameHeader`] with bytes per frame. The last one is marked.
+//!    A robot without a beacon in this tick sends [`FrameHeader::NONE`].
+//! 3. The simulator sends the received frames in this format. It first collects the beacons of all
+//!    robots.
+//! 4. The robot sends a [`TickResult`].
+//!
+//! Either end leaves by closing its pipe.
+//!
+//! A message is the little-endian bytes of its fields in order, which is the memory layout on both
+//! ends. Message types do not depend on a task: data of task-dependent length follow the message,
+//! and [`ImageDimensions`] holds these lengths.
 
 use bytemuck::{Pod, Zeroable};
 use wdgnn_core::{model::shape::Shape as _, task::State, tensor::Numbers as _};
@@ -17,10 +24,10 @@ use wdgnn_robot::{
     safety::gate::Verdict,
 };
 
-/// Of these messages. Both ends come from one source tree; an image from an older one is told apart by this.
+/// Version of these messages. Detects an image that was built from another source tree.
 pub const VERSION: u32 = 5;
 
-/// A robot introduces itself.
+/// First message of a robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Hello {
@@ -28,44 +35,44 @@ pub struct Hello {
     pub version: u32,
     /// The robot's address.
     pub id: u32,
-    /// How often it was started before.
+    /// Boot count.
     pub boot: u32,
-    /// 1 when it took up stored parameters.
+    /// 1 if the robot restored stored parameters.
     pub resumed: u32,
-    /// The checksum of the weight file in its image.
+    /// Checksum of the weight file in the image.
     pub model: u32,
-    /// Its link profile, by its code in a frame ([`wdgnn_link::header::Profile`]).
+    /// Code of the link profile ([`wdgnn_link::header::Profile`]).
     pub profile: u32,
-    /// 1 when its frames are sealed.
+    /// 1 if frames are sealed.
     pub sealed: u32,
-    /// What the image was built for.
-    pub dimensions: Dimensions,
+    /// Dimensions that the image was built for.
+    pub dimensions: ImageDimensions,
 }
 
-/// What a robot's image was built for.
+/// Dimensions that a robot's image was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Dimensions {
-    /// The task's number in weight files.
+pub struct ImageDimensions {
+    /// Task number, as in weight files.
     pub task: u32,
-    /// Numbers of a state, which follow a [`Situation`].
+    /// Length of a state, which follows a [`SensorInput`].
     pub state: u32,
-    /// F.
+    /// Number of input features, F.
     pub features: u32,
-    /// K + 1.
+    /// Number of taps, K + 1.
     pub taps: u32,
-    /// G.
+    /// Number of hidden features, G.
     pub hidden: u32,
-    /// O: numbers of a command, which follow an [`Outcome`].
+    /// Number of outputs O: length of a command, which follows a [`TickResult`].
     pub outputs: u32,
-    /// Neighbours in the table.
-    pub neighbours: u32,
-    /// Numbers of the wide part, which follow the command.
+    /// Capacity of the neighbor table.
+    pub neighbors: u32,
+    /// Number of wide parameters, which follow the command.
     pub wide: u32,
 }
 
-impl Dimensions {
-    /// Those of a task's robot.
+impl ImageDimensions {
+    /// Dimensions of a robot with task `T`.
     #[must_use]
     pub fn of<T: Onboard>() -> Self {
         let size = T::Shape::DIMENSIONS;
@@ -76,77 +83,80 @@ impl Dimensions {
             taps: size.taps as u32,
             hidden: size.hidden as u32,
             outputs: size.outputs as u32,
-            neighbours: NEIGHBOURS as u32,
+            neighbors: NEIGHBOURS as u32,
             wide: (size.inputs(0) * size.outputs) as u32,
         }
     }
 }
 
-/// What a robot senses. The numbers of its state follow, as `f32`, whether it senses them or not.
+/// Start of a tick. The robot's state follows as `f32`, also if the sensor fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Situation {
-    /// The tick's number.
+pub struct SensorInput {
+    /// Tick number.
     pub tick: u32,
-    /// 0 when the sensor fails in this tick.
+    /// 0 if the sensor fails in this tick.
     pub sensed: u32,
 }
 
-/// The most bytes of a frame that travel: holds the longest frame of any task, sealed, and a byte more. The longest is three-dimensional
-/// flocking's on the profile `exact`, 586 bytes and a tag of 8.
-pub const FRAME_ROOM: usize = 640;
+/// Maximum number of frame bytes that follow a [`FrameHeader`].
+///
+/// One more than the longest sealed frame of any task fits: 3-D flocking on the profile `exact` has
+/// 586 bytes and a tag of 8.
+pub const MAX_FRAME: usize = 640;
 
-/// A frame on its way from or to the air. Its bytes follow, as many as [`Frame::bytes`] says.
+/// Header of a radio frame. [`FrameHeader::bytes`] bytes of the frame follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Frame {
-    /// Its length; [`Frame::NOTHING`] when the air was silent. Of a frame longer than [`FRAME_ROOM`], no more than that travels.
+pub struct FrameHeader {
+    /// FrameHeader length, or [`FrameHeader::NO_FRAME`]. At most [`MAX_FRAME`] bytes of a longer
+    /// frame follow.
     pub length: u16,
-    /// 1 on the last frame of a tick.
+    /// 1 for the last frame of a tick.
     pub last: u16,
 }
 
-impl Frame {
-    /// The length that means that there is no frame.
-    pub const NOTHING: u16 = u16::MAX;
-    /// The air was silent.
-    pub const SILENCE: Self = Self { length: Self::NOTHING, last: 1 };
+impl FrameHeader {
+    /// Length that marks a message without a frame.
+    pub const NO_FRAME: u16 = u16::MAX;
+    /// Message of a tick without frames.
+    pub const NONE: Self = Self { length: Self::NO_FRAME, last: 1 };
 
-    /// The message for `frame`, and what of it follows.
+    /// Header of `frame`, and the bytes that follow it.
     #[must_use]
     pub fn of(frame: &[u8], last: bool) -> (Self, &[u8]) {
-        let length = frame.len().min(usize::from(Self::NOTHING) - 1) as u16;
-        (Self { length, last: last.into() }, frame.get(..FRAME_ROOM).unwrap_or(frame))
+        let length = frame.len().min(usize::from(Self::NO_FRAME) - 1) as u16;
+        (Self { length, last: last.into() }, frame.get(..MAX_FRAME).unwrap_or(frame))
     }
 
-    /// How many bytes follow; `None` when there is no frame.
+    /// Number of bytes that follow; `None` if there is no frame.
     #[must_use]
     pub fn bytes(&self) -> Option<usize> {
-        (self.length != Self::NOTHING).then_some(usize::from(self.length).min(FRAME_ROOM))
+        (self.length != Self::NO_FRAME).then_some(usize::from(self.length).min(MAX_FRAME))
     }
 }
 
-/// What a robot did in a tick: everything that its report counts. The numbers of its command follow, then those of its wide
-/// parameters for the next tick, one row per tap and feature, as `f32`.
+/// Counters of one tick. The robot's command follows, then its wide parameters for the next tick
+/// (one row per tap and feature), both as `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Outcome {
-    /// The tick's number.
+pub struct TickResult {
+    /// Tick number.
     pub tick: u32,
-    /// Frames heard, refused ones included.
+    /// Received frames, with rejected ones.
     pub heard: u32,
-    /// Frames refused, in the order of [`Refusal::ALL`].
+    /// Rejected frames by reason, in the order of [`Refusal::ALL`].
     pub refused: [u32; Refusal::ALL.len()],
-    /// Neighbours after hearing.
-    pub neighbours: u32,
-    /// 1 when the actuator was to come to rest by its own means.
+    /// Neighbors after the exchange.
+    pub neighbors: u32,
+    /// 1 if the actuator was told to stop on its own.
     pub stopped: u32,
     /// Errors of sensor, send, receive, actuator and store.
     pub errors: [u32; 5],
 }
 
-impl Outcome {
-    /// What a robot reports.
+impl TickResult {
+    /// Counters of a tick report.
     #[must_use]
     pub fn new<O>(report: &Report<O>) -> Self {
         let errors = &report.errors;
@@ -156,7 +166,7 @@ impl Outcome {
             refused: core::array::from_fn(|index| {
                 Refusal::ALL.get(index).map_or(0, |refusal| report.refused.of(*refusal))
             }),
-            neighbours: report.neighbours.into(),
+            neighbors: report.neighbours.into(),
             stopped: matches!(report.verdict, Verdict::Blind).into(),
             errors: [errors.sensor, errors.send, errors.receive, errors.actuator, errors.store],
         }
@@ -168,25 +178,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_tells_its_length_and_no_more_than_the_room_travels() {
-        let bytes = [7; FRAME_ROOM + 9];
-        let (short, content) = Frame::of(&bytes[..3], false);
-        assert_eq!((short, content), (Frame { length: 3, last: 0 }, &[7; 3][..]));
-        let (long, content) = Frame::of(&bytes, true);
-        assert_eq!((long.length, long.last), (FRAME_ROOM as u16 + 9, 1));
-        assert_eq!((content.len(), long.bytes()), (FRAME_ROOM, Some(FRAME_ROOM)));
-        assert_eq!(Frame::of(&[], true).0.bytes(), Some(0));
-        assert_eq!(Frame::SILENCE.bytes(), None);
+    fn frames_longer_than_the_limit_are_truncated() {
+        let bytes = [7; MAX_FRAME + 9];
+        let (short, content) = FrameHeader::of(&bytes[..3], false);
+        assert_eq!((short, content), (FrameHeader { length: 3, last: 0 }, &[7; 3][..]));
+        let (long, content) = FrameHeader::of(&bytes, true);
+        assert_eq!((long.length, long.last), (MAX_FRAME as u16 + 9, 1));
+        assert_eq!((content.len(), long.bytes()), (MAX_FRAME, Some(MAX_FRAME)));
+        assert_eq!(FrameHeader::of(&[], true).0.bytes(), Some(0));
+        assert_eq!(FrameHeader::NONE.bytes(), None);
     }
 
     #[test]
-    fn a_frame_without_end_is_not_taken_for_silence() {
-        static ENDLESS: [u8; 70_000] = [0; 70_000];
-        assert_eq!(Frame::of(&ENDLESS, true).0.bytes(), Some(FRAME_ROOM));
+    fn frames_longer_than_u16_do_not_look_like_no_frame() {
+        static LONG: [u8; 70_000] = [0; 70_000];
+        assert_eq!(FrameHeader::of(&LONG, true).0.bytes(), Some(MAX_FRAME));
     }
 
     #[test]
-    fn the_room_holds_the_frames_of_the_flocking_robot() {
-        const { assert!(wdgnn_robot::onboard::BUFFER_BYTES <= FRAME_ROOM) };
+    fn frames_of_the_flocking_robot_fit() {
+        const { assert!(wdgnn_robot::onboard::BUFFER_BYTES <= MAX_FRAME) };
     }
 }

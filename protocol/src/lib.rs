@@ -1,11 +1,11 @@
-//! What both ends of a wire must know.
+//! Message formats shared by both ends of a link.
 //!
 //! * [`mac`] — the header of a robot's broadcast on IEEE 802.15.4.
-//! * [`companion`] — what a robot and its companion computer say to each other over a serial line.
-//! * [`gateway`] — what a PC with simulated robots and the board that stands between it and the air say to each other.
-//! * [`emulation`] — what an emulated robot and the simulator say to each other over pipes.
+//! * [`companion`] — serial messages between a robot and its companion computer.
+//! * [`gateway`] — serial messages between a PC with simulated robots and a radio gateway.
+//! * [`emulation`] — pipe messages between the simulator and an emulated robot.
 //!
-//! Messages and their bytes; what moves them is in `firmware` and `host-sim`.
+//! This crate encodes and decodes messages; `firmware` and `host-sim` transport them.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -43,9 +43,9 @@ pub type Link = Sealed<Dot154>;
 
 /// What makes cargo build for the development kit.
 pub const DEVELOPMENT_KIT: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
-/// Where the development kit keeps its address and its records (`firmware/src/board/nrf52/boards/dk.rs`).
+/// Address of the development kit's provisioning page (`firmware/src/board/nrf52840/map.x`).
 pub const SETTINGS_PAGE: u32 = 0x000f_7000;
-/// Likewise.
+/// Address range of its store.
 pub const STORE: std::ops::Range<u32> = 0x000f_8000..0x0010_0000;
 
 /// The image.
@@ -139,7 +139,7 @@ pub type ToldLink = Rekeyable<Dot154>;
 /// When it does not build.
 pub fn told_image(board: &str) -> PathBuf {
     let options = ["--no-default-features", "--features", board];
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
     image::build_with("robot", &options, &settings).expect("an image whose key can change")
 }
 

@@ -53,7 +53,7 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     }
     // Who asks a test for an image without a key means it; who gives the word itself, even an empty one, is taken at it.
     let sealed = settings.iter().any(|(name, _)| *name == "WDGNN_KEY");
-    cargo.env("WDGNN_PERSONAL", if sealed { "none" } else { "" });
+    cargo.env("WDGNN_KEY_ROTATION", if sealed { "off" } else { "" });
     cargo.env("WDGNN_UNSEALED", if sealed { "" } else { "1" });
     // A build by pieces is another build: larger, and with more of the stack.
     cargo.env("CARGO_INCREMENTAL", "0");

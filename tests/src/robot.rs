@@ -19,7 +19,7 @@ use wdgnn_core::{
     weights::Weights,
 };
 use wdgnn_link::security::key::Key;
-use wdgnn_protocol::emulation::Situation;
+use wdgnn_protocol::emulation::SensorInput;
 use wdgnn_robot::onboard::{self, RobotModel};
 
 /// A robot in this process that speaks by the codec `C`.
@@ -59,7 +59,7 @@ pub fn tick(
     heard: &[Frame],
 ) -> (Vec<Frame>, Outcome) {
     let state = motion.unwrap_or_else(Motion::zero).numbers();
-    robot.sense(&Situation { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
+    robot.sense(&SensorInput { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
     let said = robot.speak().expect("a robot that speaks");
     robot.hear(heard).expect("a robot that hears");
     (said, robot.outcome().expect("a robot that acts"))

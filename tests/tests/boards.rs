@@ -86,8 +86,8 @@ fn every_board_boots_sealed_and_closes_its_debug_port() {
 }
 
 #[test]
-fn an_image_without_a_key_is_not_built_without_the_word_for_it() {
+fn an_image_without_a_key_requires_an_explicit_choice() {
     let options = ["--no-default-features", "--features", "board-nrf52840"];
     let refused = build_with("robot", &options, &[("WDGNN_UNSEALED", "")]).unwrap_err();
-    assert!(refused.contains("this robot would be unsealed"), "{refused}");
+    assert!(refused.contains("a robot without a key accepts every frame"), "{refused}");
 }

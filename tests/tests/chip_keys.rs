@@ -32,8 +32,8 @@ fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<
     let (names, image) = (format!("0-{}", robots - 1), image.display().to_string());
     let output = Command::new("python3")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py"))
-        .args(["--board", board, "--robots", &names, "--image", &image, "--personal", &keys])
-        .args(["--proofs", "--out", &out])
+        .args(["--board", board, "--robots", &names, "--image", &image, "--personal-keys", &keys])
+        .args(["--peer-auth", "--out", &out])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -89,7 +89,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
         let changes = outcome.key_changes.expect("the operator spoke");
         for (index, robot) in outcome.robots.iter().enumerate() {
             let (was, is) = (before[index], robot.status.unwrap());
-            assert_eq!((was.epoch, usize::from(was.neighbours)), (0, ROBOTS - 1), "{board}, robot {index}");
+            assert_eq!((was.epoch, usize::from(was.neighbors)), (0, ROBOTS - 1), "{board}, robot {index}");
             assert_eq!(robot.differs, None, "{board}, robot {index} and its native twin");
             assert!(robot.equal > 450, "{board}, robot {index}: {} ticks were compared", robot.equal);
             assert!(robot.restarts.iter().all(|restart| restart.reason == reset_reason::SOFTWARE));
@@ -103,7 +103,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
             };
             if index == EXPELLED {
                 assert_eq!(
-                    (rest, is.neighbours),
+                    (rest, is.neighbors),
                     (&[][..], 0),
                     "{board}: it neither has the key nor hears anybody"
                 );
@@ -114,7 +114,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
                     "{board}, robot {index}: the key of epoch 1, from that tick on"
                 );
                 assert_eq!(
-                    usize::from(is.neighbours),
+                    usize::from(is.neighbors),
                     ROBOTS - 2,
                     "{board}, robot {index}: all but the lost one"
                 );
@@ -172,13 +172,13 @@ fn who_loses_power_before_or_after_the_change_finds_back() {
     let changes = outcome.key_changes.unwrap();
     for (index, robot) in outcome.robots.iter().enumerate().filter(|(index, _)| *index != EXPELLED) {
         let (status, cut) = (robot.status.unwrap(), cuts.iter().find(|(cut, _)| *cut == index));
-        assert_eq!((status.epoch, usize::from(status.neighbours)), (1, ROBOTS - 2), "robot {index}");
+        assert_eq!((status.epoch, usize::from(status.neighbors)), (1, ROBOTS - 2), "robot {index}");
         if cut.is_none() {
             assert_eq!(robot.epochs, [(robot.epochs[0].0, 0), (changes, 1)], "robot {index}");
             assert_eq!(robot.differs, None, "robot {index} and its native twin");
         }
     }
-    assert_eq!(outcome.robots[EXPELLED].status.unwrap().neighbours, 0);
+    assert_eq!(outcome.robots[EXPELLED].status.unwrap().neighbors, 0);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
     while flight.air.now() < flight.end() {
         flight.step();
         for frame in flight.overheard.drain(..) {
-            let (_, content) = wdgnn_protocol::mac::content(&frame).unwrap();
+            let (_, content) = wdgnn_protocol::mac::parse(&frame).unwrap();
             let from = usize::from(u16::from_le_bytes([frame[7], frame[8]]));
             proofs[from] += u32::from(content[0] & wdgnn_link::security::peer_auth::MARK != 0);
         }
@@ -204,7 +204,7 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
     for (index, robot) in outcome.robots.iter().enumerate().take(3) {
         assert_eq!(robot.differs, None, "robot {index} and its native twin");
         assert!(robot.refused <= 2, "robot {index} refuses no proof, only who has another time at the start");
-        assert_eq!(robot.status.unwrap().neighbours, 3);
+        assert_eq!(robot.status.unwrap().neighbors, 3);
     }
     assert!(outcome.robots[3].refused > 8, "whoever proves to it is refused");
     assert!(outcome.robots[3].differs.is_some(), "its twin has the right roster, and believes others");
@@ -216,7 +216,7 @@ fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
     let path = folder.path().join("ten-hertz.wdgnn");
     fs::write(&path, chips::model_with_exchange(10)).unwrap();
     let model = ("WDGNN_MODEL", path.to_str().unwrap());
-    let settings = [("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told"), model];
+    let settings = [("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on"), model];
     let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &settings).unwrap();
     let outcome = told_flight(together(20, 5, 2.0, &image), &MASTER, PROVEN).fly(|_| Ok(())).unwrap();
     let frames = outcome.frames();

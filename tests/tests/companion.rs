@@ -62,8 +62,8 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     let said = flown(chips::settings(ROBOTS, 1, 60.0), &options);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
     let last = lines.last().unwrap();
-    assert_eq!(last.matches("company 2").count(), ROBOTS, "{said}");
-    assert_eq!(last.matches("neighbours 2").count(), ROBOTS, "{said}");
+    assert_eq!(last.matches("synchronized 2").count(), ROBOTS, "{said}");
+    assert_eq!(last.matches("neighbors 2").count(), ROBOTS, "{said}");
     assert_eq!(last.matches(", clear").count() + last.matches(", limited").count(), ROBOTS, "{said}");
     assert!(!said.contains("restarts"), "{said}");
     let ticks: Vec<f64> = behind(last, "tick").collect();
@@ -93,9 +93,9 @@ fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one
     let before = lines.iter().rfind(|line| behind(line, "tick").all(|tick| tick < 350.0));
     let (first, last) = (robots(before.unwrap()), robots(lines[lines.len() - 1]));
     assert!(first.iter().all(|robot| !robot.contains("key")), "a key came into use before its time: {said}");
-    assert!(first.iter().all(|robot| robot.contains("neighbours 2")), "{said}");
+    assert!(first.iter().all(|robot| robot.contains("neighbors 2")), "{said}");
     for robot in [0, 2] {
-        assert!(last[robot].contains("key 1") && last[robot].contains("neighbours 1"), "{said}");
+        assert!(last[robot].contains("key 1") && last[robot].contains("neighbors 1"), "{said}");
     }
-    assert!(!last[1].contains("key") && last[1].contains("neighbours 0"), "{said}");
+    assert!(!last[1].contains("key") && last[1].contains("neighbors 0"), "{said}");
 }

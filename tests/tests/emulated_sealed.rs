@@ -193,7 +193,7 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
         assert_eq!(outcome, judge.hear(&frames), "tick {now}");
         if now >= 10 && !frames.is_empty() {
             // Of a crowd that says nothing new some are not believed; friends are, all the time.
-            let neighbours = outcome.counts.neighbours as usize;
+            let neighbours = outcome.counts.neighbors as usize;
             assert!((friends.len()..=NEIGHBOURS).contains(&neighbours), "{neighbours}");
             let known = judge.thoughts().known;
             let stays = |id: &u16| known.iter().any(|one| one.sender == *id && one.heard_now && one.counted);
@@ -249,7 +249,7 @@ fn after_a_reset_in_flight_its_frames_are_accepted_and_recordings_are_not() {
             20,
             "and its own are not"
         );
-        assert_eq!((outcome.counts.neighbours, of_friend.counts.neighbours), (1, 1));
+        assert_eq!((outcome.counts.neighbors, of_friend.counts.neighbors), (1, 1));
         for frame in said {
             let identity = Link::identity(&frame, now).unwrap();
             assert_eq!(identity.boot, 1);
@@ -263,6 +263,6 @@ fn after_a_reset_in_flight_its_frames_are_accepted_and_recordings_are_not() {
     let mut robot = robot::start(&image, folder.path());
     assert_eq!(robot.hello().unwrap().boot, 0);
     let (said, _, _, of_friend) = fly(&mut robot, 160, &Default::default());
-    assert_eq!((refused(&of_friend), of_friend.counts.neighbours), (vec![], 1));
+    assert_eq!((refused(&of_friend), of_friend.counts.neighbors), (vec![], 1));
     assert!(Link::identity(&said[0], 160).unwrap().sequence > last);
 }

@@ -268,7 +268,7 @@ fn no_emulator_outlives_its_swarm() {
 
 #[test]
 fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_heard_by_neither() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
     let image = image::build_with("robot", &[], &settings).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     // One is captured, one is restarted in the middle of it, and a fifth of the frames is lost.
@@ -282,7 +282,7 @@ fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_he
 
 #[test]
 fn emulated_robots_prove_their_names_as_native_ones_do_and_invented_ones_count_with_neither() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_PERSONAL", "told")];
+    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
     let image = image::build_with("robot", &[], &settings).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     // An insider invents names, one robot is restarted, and a fifth of the frames is lost.

@@ -48,7 +48,7 @@ fn stack(image: &Path, link: Link) -> u64 {
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
         let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
-        let known = |outcome: &Outcome| outcome.counts.neighbours == 8 || tick < profile.exchange();
+        let known = |outcome: &Outcome| outcome.counts.neighbors == 8 || tick < profile.exchange();
         assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }
     emulated.leave();

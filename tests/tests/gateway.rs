@@ -25,7 +25,7 @@ use system_tests::{
     image::alone,
 };
 use wdgnn_link::error::Refusals;
-use wdgnn_protocol::gateway::{BAUD, Down, Hello, LARGEST, Line, Up};
+use wdgnn_protocol::gateway::{BAUD, Deframer, FromGateway, Hello, MAX_MESSAGE, ToGateway};
 
 const MILLISECOND: u64 = SECOND / 1_000;
 
@@ -45,7 +45,7 @@ fn assert_sound(mixed: Mixed, simulated: u8) {
             "robot {index}"
         );
         assert_eq!(robot.differs, None, "robot {index} and its native twin");
-        let known = robot.status.map(|status| (status.neighbours, status.company));
+        let known = robot.status.map(|status| (status.neighbors, status.synchronized));
         assert_eq!(known, Some((others, others)), "robot {index}");
     }
 }
@@ -139,9 +139,9 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
             burst.push(0);
             let frame: Vec<u8> = (0..random.random_range(0..=125)).map(|_| random.random()).collect();
             let at = [0, u64::MAX, random.random()][random.random_range(0..3)];
-            let mut bytes = [0; LARGEST];
+            let mut bytes = [0; MAX_MESSAGE];
             let number = random.random_range(40_000..50_000);
-            let length = Down::Send { number, at, frame: &frame }.encode(&mut bytes).unwrap();
+            let length = ToGateway::Send { number, at, frame: &frame }.encode(&mut bytes).unwrap();
             if random.random_range(0..8) == 0 {
                 burst.extend(&bytes[..length]);
             }
@@ -167,10 +167,10 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
 
 /// What a gateway says about itself.
 fn hello(chip: &mut Chip) -> Option<Hello> {
-    let mut line = Line::default();
+    let mut line = Deframer::default();
     let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
-    said.into_iter().find_map(|(_, byte)| match Up::decode(line.take(byte)?) {
-        Some(Up::Hello(hello)) => Some(hello),
+    said.into_iter().find_map(|(_, byte)| match FromGateway::decode(line.push(byte)?) {
+        Some(FromGateway::Hello(hello)) => Some(hello),
         _ => None,
     })
 }
@@ -186,8 +186,8 @@ fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked
         chip.run(100_000 * MICROSECOND);
         let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} says nothing"));
         assert_eq!((first.profile, first.timing.period, first.timing.slots), (2, 10_000, 2), "{feature}");
-        let mut ask = [0; LARGEST];
-        let length = Down::Ask { version: 1 }.encode(&mut ask).unwrap();
+        let mut ask = [0; MAX_MESSAGE];
+        let length = ToGateway::Query { version: 1 }.encode(&mut ask).unwrap();
         let now = chip.now();
         chip.peripherals().uarte.receive(now, BAUD.into(), &ask[..length]);
         chip.run(110_000 * MICROSECOND);
@@ -220,9 +220,9 @@ fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
     assert!(hello(&mut chip).is_some());
     let [robot, gateway] = [&*chips::IMAGE, &*IMAGE].map(|path| path.display().to_string());
     for (options, sentence) in [
-        (["--gateway", "--image", &robot], "is a robot's image"),
-        (["--robots=1", "--image", &gateway], "is a gateway's image"),
-        (["--gateway", "--key", &robot], "leave --key out"),
+        (["--gateway", "--image", &robot], "is a robot image"),
+        (["--robots=1", "--image", &gateway], "is a gateway image"),
+        (["--gateway", "--key", &robot], "--key is not available with --gateway"),
     ] {
         let (code, said) = provision(&options);
         assert!(code == Some(2) && said.contains(sentence), "{options:?}: {said}");

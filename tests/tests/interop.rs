@@ -273,7 +273,7 @@ mod emulated {
             for outcome in swarm.hear(&vec![Some(heard); robots]).into_iter().take(listeners) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
-                    (outcome.counts.heard, outcome.counts.neighbours),
+                    (outcome.counts.heard, outcome.counts.neighbors),
                     (3, 2),
                     "both that Python wrote are neighbours"
                 );

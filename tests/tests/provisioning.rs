@@ -1,4 +1,4 @@
-//! `firmware/provision.py`: what it writes boots as the robot that it should be, and what cannot be is refused.
+//! `firmware/provision.py`: its files boot with the right address, and invalid options are rejected.
 
 #![cfg(feature = "emulated")]
 
@@ -37,25 +37,39 @@ fn bytes_of(hex: &Path) -> BTreeMap<u32, u8> {
 }
 
 #[test]
-fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
+fn robots_boot_from_their_files_with_their_addresses() {
     let key = fs::read_to_string(KEY).unwrap();
     for (board, kind) in [("nrf52840", Part::Nrf52840), ("microbit-v2", Part::Nrf52833)] {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().display().to_string();
-        // Cargo gives every board's image the same place.
+        // Cargo writes the images of all boards to one path.
         let output = alone(|| {
-            provision(&["--board", board, "--robots", "7,300", "--key", KEY, "--one-key", "--out", &out])
-                .output()
-                .unwrap()
+            provision(&[
+                "--board",
+                board,
+                "--robots",
+                "7,300",
+                "--key",
+                KEY,
+                "--no-key-rotation",
+                "--out",
+                &out,
+            ])
+            .output()
+            .unwrap()
         });
         assert!(output.status.success(), "{}", words(&output));
-        assert!(!words(&output).contains(key.trim()), "the key is nobody's business");
+        assert!(!words(&output).contains(key.trim()), "the key must not be printed");
         let elf = sealed_elf(board);
         let (decoder, file) = (Decoder::new(&elf).unwrap(), fs::read(&elf).unwrap());
         let rtt = Rtt::new(image::elf_symbol(&file, "_SEGGER_RTT").unwrap());
         for address in [7, 300] {
             let hex = folder.path().join(format!("{board}-robot-{address}.hex"));
-            assert_eq!(fs::metadata(&hex).unwrap().permissions().mode() & 0o777, 0o600, "the key is in it");
+            assert_eq!(
+                fs::metadata(&hex).unwrap().permissions().mode() & 0o777,
+                0o600,
+                "the file contains the key"
+            );
             let mut chip = Chip::new(kind, 0x1234_5678_9abc);
             for (address, byte) in bytes_of(&hex) {
                 chip.program(address, &[byte]);
@@ -68,7 +82,7 @@ fn robots_boot_from_their_files_with_the_addresses_that_they_were_given() {
             }
             let lines = decoder.lines(&log).join("\n");
             assert!(lines.contains(&format!("robot {address}, model")), "{lines}");
-            assert!(!lines.contains("no address was given"), "{lines}");
+            assert!(!lines.contains("no provisioning page"), "{lines}");
         }
     }
 }
@@ -90,15 +104,15 @@ fn uf2_blocks_carry_the_same_bytes_as_the_hex_file() {
         assert_eq!([word(0), word(4), word(8), word(508)], [0x0a32_4655, 0x9e5d_5157, 0x2000, 0x0ab1_6f30]);
         assert_eq!([word(16), word(20), word(24)], [256, index as u32, (file.len() / 512) as u32]);
         assert_eq!(word(28), 0xada5_2840, "the family of Adafruit's bootloader for the nRF52840");
-        assert!(word(12).is_multiple_of(256) && word(12) >= 0x26000, "nothing goes over the SoftDevice");
+        assert!(word(12).is_multiple_of(256) && word(12) >= 0x26000, "no block overwrites the SoftDevice");
         for (address, byte) in (word(12)..).zip(&block[32..32 + 256]) {
             assert_eq!(*byte, hex.remove(&address).unwrap_or(0xff), "{address:#x}");
         }
     }
-    assert!(hex.is_empty(), "everything is in some block");
+    assert!(hex.is_empty(), "all bytes are in some block");
 }
 
-/// A stand-in for probe-rs: it writes down how it was called, and reads what it is told to.
+/// Stand-in for probe-rs: records its calls, and reads `memory`.
 fn probe_rs(folder: &Path, memory: &str) -> (String, PathBuf) {
     let calls = folder.join("calls");
     let script = format!(
@@ -112,17 +126,17 @@ fn probe_rs(folder: &Path, memory: &str) -> (String, PathBuf) {
 }
 
 #[test]
-fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() {
+fn flashing_reads_the_provisioning_page_back_and_rejects_a_difference() {
     let folder = tempfile::tempdir().unwrap();
     let (out, elf) = (folder.path().display().to_string(), sealed_elf("nrf52840").display().to_string());
     let arguments = ["--board", "nrf52840", "--robots", "5", "--image", &elf, "--out", &out];
     assert!(provision(&arguments).output().unwrap().status.success());
     let hex = folder.path().join("nrf52840-robot-5.hex");
-    let settings: Vec<String> =
+    let page: Vec<String> =
         bytes_of(&hex).range(0x000f_7000..).map(|(_, byte)| format!("{byte:02x}")).collect();
-    assert_eq!(settings.len(), 16);
+    assert_eq!(page.len(), 16);
 
-    let (path, calls) = probe_rs(folder.path(), &settings.join(" "));
+    let (path, calls) = probe_rs(folder.path(), &page.join(" "));
     let flash = [&arguments[..], &["--flash", "--probe", "1366:1015:0001"]].concat();
     let output = provision(&flash).env("PATH", &path).output().unwrap();
     assert!(output.status.success(), "{}", words(&output));
@@ -133,22 +147,22 @@ fn flashing_reads_the_settings_back_and_refuses_what_is_not_as_it_was_written() 
     );
     assert_eq!(fs::read_to_string(&calls).unwrap(), expected);
 
-    for wrong in ["ff ff ff ff ff ff ff ff ff ff ff ff", &settings[1..].join(" "), ""] {
+    for wrong in ["ff ff ff ff ff ff ff ff ff ff ff ff", &page[1..].join(" "), ""] {
         fs::remove_file(&calls).unwrap();
         let (path, calls) = probe_rs(folder.path(), wrong);
         let output = provision(&flash).env("PATH", &path).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", words(&output));
         assert!(
-            words(&output).contains("robot 5 was flashed, but its settings read back as"),
+            words(&output).contains("robot 5 was flashed, but its provisioning page reads back as"),
             "{}",
             words(&output)
         );
-        assert!(!fs::read_to_string(&calls).unwrap().contains("reset"), "it is not let loose");
+        assert!(!fs::read_to_string(&calls).unwrap().contains("reset"), "the robot must not start");
     }
 }
 
 #[test]
-fn files_go_to_drives_where_boards_have_one() {
+fn files_are_copied_to_usb_drives() {
     let (folder, drive) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let [out, to] = [&folder, &drive].map(|folder| folder.path().display().to_string());
     let elf = sealed_elf("microbit-v2").display().to_string();
@@ -158,36 +172,46 @@ fn files_go_to_drives_where_boards_have_one() {
     assert!(output.status.success(), "{}", words(&output));
     let file = "microbit-v2-robot-2.hex";
     assert_eq!(fs::read(folder.path().join(file)).unwrap(), fs::read(drive.path().join(file)).unwrap());
-    // An image of another board would go over a bootloader.
+    // The image of another board could overwrite the bootloader.
     let foreign = ["--board", "nrf52840-dongle", "--robots", "2", "--image", &elf, "--out", &out];
     let output = provision(&foreign).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
-    assert!(words(&output).contains("is it for another board?"), "{}", words(&output));
+    assert!(
+        words(&output).contains("--image must be an image for nrf52840-dongle, got one for microbit-v2"),
+        "{}",
+        words(&output)
+    );
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_a_sentence() {
+fn invalid_options_are_rejected_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let bad_key = folder.path().join("bad.key");
     fs::write(&bad_key, "0123456789abcdef-not-a-key").unwrap();
     let bad_key = bad_key.display().to_string();
     let refused: [(&[&str], &str); 11] = [
-        (&["--robots", "0-9"], "give --key FILE"),
-        (&["--robots", "0-9", "--key", KEY, "--unsealed"], "give --key FILE"),
-        (&["--robots", "0-4,3", "--unsealed"], "two robots cannot have one address: 3"),
-        (&["--robots", "65536", "--unsealed"], "addresses go from 0 to 65535"),
-        (&["--robots", "9-0", "--unsealed"], "cannot be"),
-        (&["--robots", "seven", "--unsealed"], "cannot be read"),
-        (&["--robots", "1", "--key", "nowhere.key"], "there is no key at nowhere.key"),
-        (&["--robots", "1", "--key", &bad_key], "is no key"),
-        (&["--robots", "1", "--unsealed", "--drive", "/"], "shows no drive"),
-        (&["--robots", "1", "--key", KEY], "give --personal FOLDER"),
-        (&["--robots", "1", "--key", KEY, "--personal", "nowhere"], "there is no key at nowhere/robot-1.key"),
+        (&["--robots", "0-9"], "give either --key FILE"),
+        (&["--robots", "0-9", "--key", KEY, "--unsealed"], "give either --key FILE"),
+        (&["--robots", "0-4,3", "--unsealed"], "--robots must not repeat an address, got 3"),
+        (&["--robots", "65536", "--unsealed"], "addresses from 0 to 65535, got 65536"),
+        (&["--robots", "9-0", "--unsealed"], "must be ascending addresses"),
+        (&["--robots", "seven", "--unsealed"], "--robots must be addresses such as 0-9"),
+        (&["--robots", "1", "--key", "nowhere.key"], "there is no key file nowhere.key"),
+        (&["--robots", "1", "--key", &bad_key], "must have 16 bytes or 32 hexadecimal digits"),
+        (&["--robots", "1", "--unsealed", "--drive", "/"], "has no USB drive"),
+        (&["--robots", "1", "--key", KEY], "give either --personal-keys FOLDER"),
+        (
+            &["--robots", "1", "--key", KEY, "--personal-keys", "nowhere"],
+            "there is no key file nowhere/robot-1.key",
+        ),
     ];
     for (arguments, sentence) in refused {
         let output = provision(&[&["--board", "nrf52840"], arguments].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", words(&output));
         assert!(words(&output).contains(sentence), "{arguments:?}: {}", words(&output));
-        assert!(!words(&output).contains("0123456789abcdef"), "what a key file holds is nobody's business");
+        assert!(
+            !words(&output).contains("0123456789abcdef"),
+            "the content of a key file must not be printed"
+        );
     }
 }

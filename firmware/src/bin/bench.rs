@@ -1,7 +1,8 @@
-//! How many instructions a tick takes, verb by verb, with eight neighbours: for QEMU with `-icount shift=10`, where every
-//! instruction takes 1,024 ns of emulated time and the 25 MHz `SysTick` tells it exactly.
+//! Instruction counts of a tick's steps with eight neighbors.
 //!
-//! Instructions are not cycles: a real Cortex-M4F waits for flash, divides for 14 cycles, and branches for three.
+//! Runs in QEMU with `-icount shift=10`: each instruction takes 1,024 ns of emulated time, which
+//! the 25 MHz `SysTick` measures exactly. Instructions are not cycles: a Cortex-M4F waits for
+//! flash, needs up to 14 cycles for a division and up to three for a branch.
 
 #![no_std]
 #![no_main]
@@ -43,39 +44,40 @@ use wdgnn_robot::{
 static MODEL: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 static ROBOT: StaticCell<Robot<'static>> = StaticCell::new();
 static OPEN: StaticCell<Robot<'static, Dot154>> = StaticCell::new();
-static FREE: StaticCell<Robot<'static, SealedWith<Dot154, Free, 8>>> = StaticCell::new();
+static FREE: StaticCell<Robot<'static, SealedWith<Dot154, NullCipher, 8>>> = StaticCell::new();
 static SEALED: StaticCell<Robot<'static, Sealed<Dot154>>> = StaticCell::new();
 static FRAMES: StaticCell<Aligned<Frames>> = StaticCell::new();
 
-const NEIGHBOURS: usize = 8;
+const NEIGHBORS: usize = 8;
 
-/// What they say, each from a multiple of four on, as a radio would put it there.
-type Frames = [[u8; ROOM]; NEIGHBOURS];
-const ROOM: usize = FRAME_BYTES.next_multiple_of(4);
+/// Frames of the neighbors, each aligned to four bytes like a radio buffer.
+type Frames = [[u8; FRAME_LEN]; NEIGHBORS];
+const FRAME_LEN: usize = FRAME_BYTES.next_multiple_of(4);
 
-/// Emulated nanoseconds per instruction, and per count of the 25 MHz timer.
-const INSTRUCTION_NANOSECONDS: u32 = 1024;
-const COUNT_NANOSECONDS: u32 = 40;
+/// Emulated time per instruction, and per count of the 25 MHz timer.
+const INSTRUCTION_NS: u32 = 1024;
+const COUNT_NS: u32 = 40;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    let Some(mut peripherals) = Peripherals::take() else { Board::end(false) };
+    let Some(mut peripherals) = Peripherals::take() else { Board::exit(false) };
     peripherals.SYST.set_clock_source(SystClkSource::Core);
     peripherals.SYST.set_reload(0x00ff_ffff);
     peripherals.SYST.clear_current();
     peripherals.SYST.enable_counter();
 
-    let Ok(weights) = Weights::open(&MODEL.0) else { Board::end(false) };
+    let Ok(weights) = Weights::open(&MODEL.0) else { Board::exit(false) };
     let robot = load(&ROBOT, &weights, Exact);
-    let Aligned(frames) = FRAMES.init(Aligned([[0; ROOM]; NEIGHBOURS]));
+    let Aligned(frames) = FRAMES.init(Aligned([[0; FRAME_LEN]; NEIGHBORS]));
     let mut buffer = Aligned([0; BUFFER_BYTES]);
     let buffer = &mut buffer.0[..];
 
-    // The first tick fills the table; from the second on, everybody is known: the usual case.
-    air(robot, frames, 0);
-    run(robot, 0, &mut Air::new(frames), buffer);
+    // The first tick fills the neighbor table. Later ticks, with known neighbors, are the usual
+    // case.
+    encode_all(robot, frames, 0);
+    run(robot, 0, &mut ReplayRadio::new(frames), buffer);
 
-    air(robot, frames, 1);
+    encode_all(robot, frames, 1);
     let nothing = count(|| ());
     let show = |verb: &str, counted: u32| defmt::println!("{=str} {=u32}", verb, counted - nothing);
     robot.sense(1, Some(Sensed::now(motion(0))));
@@ -106,8 +108,8 @@ fn main() -> ! {
     show("agree, by the paper's rule", count(|| black_box(black_box(&mut *robot).agree())));
     robot.behaviour_mut().learning = weights.header.learning;
 
-    air(robot, frames, 2);
-    let mut radio = Air::new(frames);
+    encode_all(robot, frames, 2);
+    let mut radio = ReplayRadio::new(frames);
     show("tick", count(|| run(robot, 2, &mut radio, buffer)));
 
     let (written, read) = frame(Dot154::default(), buffer);
@@ -116,31 +118,31 @@ fn main() -> ! {
     let (written, read) = frame(Sealed::new(Dot154::default(), &[7; 16]), buffer);
     show("write a dot154 frame, sealed", written);
     show("read a dot154 frame, sealed", read);
-    let good = robot.neighbours().len() == NEIGHBOURS;
+    let good = robot.neighbours().len() == NEIGHBORS;
 
     let aes = || Sealed::new(Dot154::default(), &[7; 16]);
-    let free = || SealedWith::with_cipher(Dot154::default(), Free);
+    let free = || SealedWith::with_cipher(Dot154::default(), NullCipher);
     let (open, free, aes) = (
         whole(&OPEN, &weights, Dot154::default, frames, buffer),
         whole(&FREE, &weights, free, frames, buffer),
         whole(&SEALED, &weights, aes, frames, buffer),
     );
-    let (Some(open), Some(free), Some(aes)) = (open, free, aes) else { Board::end(false) };
+    let (Some(open), Some(free), Some(aes)) = (open, free, aes) else { Board::exit(false) };
     show("tick, dot154", open[0]);
     show("tick, dot154, two heard", open[1]);
     show("tick, dot154 sealed, without its AES", free[0]);
     show("tick, dot154 sealed, without its AES, two heard", free[1]);
     show("tick, dot154 sealed", aes[0]);
     show("tick, dot154 sealed, two heard", aes[1]);
-    Board::end(good)
+    Board::exit(good)
 }
 
-fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut Air<'_>, buffer: &mut [u8]) {
+fn run<P: Codec>(robot: &mut Robot<'_, P>, tick: u32, radio: &mut ReplayRadio<'_>, buffer: &mut [u8]) {
     let mut ports = Ports { radio, sensor: &mut Still, actuator: &mut Still, store: &mut NoStore };
     black_box(control_loop::run(black_box(robot), tick, &mut ports, buffer));
 }
 
-/// Not inlined: what it needs of the stack, it gives back.
+/// Not inlined, so that its stack is released before the measurements.
 #[inline(never)]
 fn load<P: Codec>(
     place: &'static StaticCell<Robot<'static, P>>,
@@ -149,12 +151,12 @@ fn load<P: Codec>(
 ) -> &'static mut Robot<'static, P> {
     place.init_with(|| match onboard::robot(0, weights, codec) {
         Ok(robot) => robot,
-        Err(_) => Board::end(false),
+        Err(_) => Board::exit(false),
     })
 }
 
-/// The instructions of a whole tick on any profile of one frame per exchange: it speaks, hears all eight neighbours or two of them, and
-/// everything else. `None` when it refused one.
+/// Instructions of a whole tick with eight and with two received frames, on a profile with one
+/// frame per exchange. `None` if a frame is rejected.
 #[inline(never)]
 fn whole<P: Codec>(
     place: &'static StaticCell<Robot<'static, P>>,
@@ -164,14 +166,14 @@ fn whole<P: Codec>(
     buffer: &mut [u8],
 ) -> Option<[u32; 2]> {
     let robot = load(place, weights, codec());
-    // This image's model exchanges in every tick; the profile does not.
+    // The model exchanges in every tick, the profile does not.
     let every = P::profile(true).interval().into();
     let behaviour = robot.behaviour().every(every);
     *robot.behaviour_mut() = if P::SEALED { behaviour.robust() } else { behaviour };
-    let air = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
+    let encode_all = |exchange, frames: &mut Frames, robot: &Robot<'_, P>| {
         let mut length = 0;
         for (sender, frame) in (1..).zip(frames) {
-            // Where an honest robot can be by then, and parameters that it can have.
+            // A plausible position and plausible parameters at that tick.
             let tick = exchange * every;
             let state = robot.task().predict(&motion(sender), tick);
             let said = Beacon { state, wide: *robot.model().offline(), ..said(sender, tick) };
@@ -180,10 +182,10 @@ fn whole<P: Codec>(
         Some(length)
     };
     let mut counted = [0; 2];
-    // In the first exchange everybody is new; in the last one, all but two are held.
-    for (exchange, heard) in (0..).zip([NEIGHBOURS, NEIGHBOURS, NEIGHBOURS, 2]) {
-        let (tick, length) = (exchange * every, air(exchange, frames, robot)?);
-        let mut radio = Air { frames: frames.get(..heard)?.iter(), length };
+    // In the first exchange all neighbors are new; in the last one only two are received.
+    for (exchange, heard) in (0..).zip([NEIGHBORS, NEIGHBORS, NEIGHBORS, 2]) {
+        let (tick, length) = (exchange * every, encode_all(exchange, frames, robot)?);
+        let mut radio = ReplayRadio { frames: frames.get(..heard)?.iter(), length };
         match (&mut counted, exchange) {
             ([eight, _], 2) => *eight = count(|| run(robot, tick, &mut radio, buffer)),
             ([_, two], 3) => *two = count(|| run(robot, tick, &mut radio, buffer)),
@@ -193,13 +195,13 @@ fn whole<P: Codec>(
             return None;
         }
     }
-    (robot.neighbours().len() == NEIGHBOURS).then_some(counted)
+    (robot.neighbours().len() == NEIGHBORS).then_some(counted)
 }
 
-/// A block cipher that takes nearly nothing, in place of a processor's own. It hides nothing: never for a robot.
-struct Free;
+/// Block cipher of nearly zero cost, as a stand-in for AES hardware. Not secure.
+struct NullCipher;
 
-impl BlockCipher for Free {
+impl BlockCipher for NullCipher {
     fn with_key(_: &[u8; 16]) -> Self {
         Self
     }
@@ -210,7 +212,7 @@ impl BlockCipher for Free {
     }
 }
 
-/// The instructions that `work` takes, and a constant few.
+/// Instructions of `work`, plus a constant overhead.
 #[inline]
 fn count<T>(work: impl FnOnce() -> T) -> u32 {
     bench_mark();
@@ -218,18 +220,18 @@ fn count<T>(work: impl FnOnce() -> T) -> u32 {
     black_box(work());
     let counts = before.wrapping_sub(SYST::get_current()) & 0x00ff_ffff;
     bench_mark();
-    (counts * COUNT_NANOSECONDS + INSTRUCTION_NANOSECONDS / 2) / INSTRUCTION_NANOSECONDS
+    (counts * COUNT_NS + INSTRUCTION_NS / 2) / INSTRUCTION_NS
 }
 
-/// Where whoever follows the program from outside, instruction by instruction, begins and ends counting.
+/// Marker for tools that trace instructions: counting starts and ends here.
 #[inline(never)]
 fn bench_mark() {
     black_box(());
 }
 
-/// Robot 0 in the origin, the others on a circle of 1 m around it: nobody needs the separation guard.
+/// Robot 0 at the origin and the others on a circle of 1 m, too far apart for the collision guard.
 fn motion(id: u16) -> Motion {
-    const CIRCLE: [[f32; 2]; NEIGHBOURS] = [
+    const CIRCLE: [[f32; 2]; NEIGHBORS] = [
         [1.0, 0.0],
         [0.7, 0.7],
         [0.0, 1.0],
@@ -244,7 +246,7 @@ fn motion(id: u16) -> Motion {
     Motion { position, velocity: [0.5 + 0.1 * position[0], 0.1 * position[1] - 0.25] }
 }
 
-/// The instructions that it takes to write a frame and to read it. None when it is not good.
+/// Instructions to encode and to decode a frame; zeros if decoding fails.
 #[inline(never)]
 fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
     let link = Link { profile: C::profile(true), checksum: 0 };
@@ -257,14 +259,14 @@ fn frame<C: Codec>(mut codec: C, buffer: &mut [u8]) -> (u32, u32) {
     if good { (written, read) } else { (0, 0) }
 }
 
-/// What the eight neighbours say at `tick`, in ascending id.
-fn air(robot: &Robot<'_>, frames: &mut Frames, tick: u32) {
+/// Encodes the frames of the eight neighbors at `tick`, by ascending address.
+fn encode_all(robot: &Robot<'_>, frames: &mut Frames, tick: u32) {
     for (sender, frame) in (1..).zip(frames) {
         let _ = exact::encode(&said(sender, tick), robot.link(), frame);
     }
 }
 
-/// A beacon with numbers of an ordinary size, all different.
+/// Beacon with distinct numbers of ordinary size.
 fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
     let mut number = f32::from(sender);
     let mut next = || {
@@ -279,26 +281,26 @@ fn said(sender: u16, tick: u32) -> BeaconOf<RobotModel<'static>, Flocking> {
         sender,
         boot: 0,
         sequence: tick,
-        degree: NEIGHBOURS as u8,
+        degree: NEIGHBORS as u8,
         state: motion(sender),
         chains: Stacked { chain, above: NoChain },
         wide,
     }
 }
 
-/// A radio that hears the eight frames.
-struct Air<'a> {
-    frames: core::slice::Iter<'a, [u8; ROOM]>,
+/// Radio that receives prepared frames.
+struct ReplayRadio<'a> {
+    frames: core::slice::Iter<'a, [u8; FRAME_LEN]>,
     length: usize,
 }
 
-impl<'a> Air<'a> {
+impl<'a> ReplayRadio<'a> {
     fn new(frames: &'a Frames) -> Self {
         Self { frames: frames.iter(), length: FRAME_BYTES }
     }
 }
 
-impl Radio for Air<'_> {
+impl Radio for ReplayRadio<'_> {
     type Error = Infallible;
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {

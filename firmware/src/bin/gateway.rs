@@ -1,49 +1,52 @@
-//! The gateway between a PC that simulates robots and the air that real ones speak in (`host-sim swarm --gateway`): what it hears goes
-//! up the line as it is, what comes down goes out in its slot. It has no key, no clock of the swarm's and no robot.
+//! Gateway between a PC with simulated robots and the radio of real ones (`host-sim swarm
+//! --gateway`).
+//!
+//! It reports received frames to the PC and sends the PC's frames in their slots. It has no key and
+//! does not track the swarm's clock.
 
 #![no_std]
 #![no_main]
 
 use firmware::{
     board::ThisBoard,
-    io::gateway::Desk,
-    wdgnn_protocol::gateway::{LONGEST_FRAME, Up},
+    io::gateway::GatewayQueues,
+    wdgnn_protocol::gateway::{FromGateway, MAX_FRAME},
 };
 
-/// It looks at everything so often. A piece of the line takes 0.64 ms, a slot 4.5.
-const LOOK_US: u64 = 250;
-/// It tells the time so often.
-const TELL_US: u64 = 1_000;
+/// Period of the main loop. A chunk on the serial line takes 0.64 ms, a slot 4.5 ms.
+const POLL_US: u64 = 250;
+/// Period of the time message.
+const TIME_REPORT_US: u64 = 1_000;
 
 #[firmware::__private::entry]
 fn main() -> ! {
     let (mut board, hello) = ThisBoard::gateway();
-    let mut desk = Desk::new(hello);
-    let mut told = 0;
+    let mut queues = GatewayQueues::new(hello);
+    let mut last_report = 0;
     loop {
-        // First the time, then everything that came before it.
+        // Reads the time before the events, so that all events before that time are reported.
         let now = board.now();
-        if let Some((number, fate, at)) = board.fate(now) {
-            desk.say(&Up::Fate { number, fate, at });
+        if let Some((number, result, at)) = board.send_result(now) {
+            queues.report(&FromGateway::SendDone { number, result, at });
         }
-        while let Some((began, frame)) = board.heard(&mut [0; LONGEST_FRAME]) {
-            desk.say(&Up::Heard { began, frame });
+        while let Some((start, frame)) = board.receive(&mut [0; MAX_FRAME]) {
+            queues.report(&FromGateway::Received { start, frame });
         }
-        while let Some(began) = board.spoilt() {
-            desk.say(&Up::Spoilt { began });
+        while let Some(start) = board.next_corrupt() {
+            queues.report(&FromGateway::Corrupt { start });
         }
-        desk.lose(board.lost());
-        if now >= told + TELL_US {
-            told = now;
-            desk.tell(now);
+        queues.count_lost(board.take_lost());
+        if now >= last_report + TIME_REPORT_US {
+            last_report = now;
+            queues.report_time(now);
         }
-        board.listen(now, |byte| desk.take(byte, now));
+        board.read_serial(now, |byte| queues.push(byte, now));
         if board.is_free()
-            && let Some(next) = desk.next(board.now())
+            && let Some(next) = queues.next_frame(board.now())
         {
-            board.plan(&next);
+            board.schedule(&next);
         }
-        board.speak(|place| desk.piece(place));
-        board.rest(now + LOOK_US);
+        board.write_serial(|buffer| queues.next_chunk(buffer));
+        board.sleep_until(now + POLL_US);
     }
 }

@@ -1,10 +1,12 @@
-//! A proof by linking: every verb of the robot, without a reachable panic. `panic-never` leaves its panic handler undefined, so one
-//! panic that the compiler cannot rule out makes this program fail to link. It is never run.
+//! Link-time proof that no panic is reachable from a robot's control loop.
 //!
-//! Every task that comes with the core, on every link profile: plain, sealed with tags of 8 and of 4 bytes by AES in software; and by
-//! a block cipher that can do anything. Sealed robots have the robust settings, and what a weight file says (personal parts, ridges,
-//! exchanges) nobody knows before it is read, so that nothing of it can be left out. Every port may fail, by an error that tells nothing:
-//! a panic on a failing port would not link either.
+//! `panic-never` leaves the panic handler undefined, so the program does not link if the compiler
+//! cannot exclude a panic. It is never run.
+//!
+//! Covers every built-in task on every link profile: plain, sealed with tags of 8 and 4 bytes by
+//! AES in software, and sealed by an arbitrary block cipher. Sealed robots use the robust settings.
+//! The compiler does not know the content of the weight file, so it cannot remove any option. All
+//! ports may fail.
 
 #![no_std]
 #![no_main]
@@ -39,15 +41,15 @@ use wdgnn_robot::{
     ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
 };
 
-/// Ports that can do anything and fail at any time, as far as the compiler knows.
-struct Anything;
+/// Ports with arbitrary behavior, as far as the compiler knows.
+struct AnyPort;
 
-/// This value, or an error, as far as the compiler knows.
-fn perhaps<T>(value: T) -> Result<T, ()> {
+/// The value or an error, as far as the compiler knows.
+fn maybe<T>(value: T) -> Result<T, ()> {
     black_box(Ok(value))
 }
 
-impl Radio for Anything {
+impl Radio for AnyPort {
     type Error = ();
 
     fn begin(&mut self, tick: u32) {
@@ -56,12 +58,12 @@ impl Radio for Anything {
 
     fn send(&mut self, frame: &[u8]) -> Result<(), ()> {
         black_box(frame);
-        perhaps(())
+        maybe(())
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, ()> {
         black_box(buffer);
-        perhaps(Some(Received { length: LONGEST_BUFFER, arrived: 0 }))
+        maybe(Some(Received { length: LONGEST_BUFFER, arrived: 0 }))
     }
 
     fn vouched(&mut self, sender: &Identity, received: &Received) {
@@ -69,46 +71,46 @@ impl Radio for Anything {
     }
 }
 
-impl<S: State> Sensor<S> for Anything {
+impl<S: State> Sensor<S> for AnyPort {
     type Error = ();
 
     fn sense(&mut self) -> Result<Sensed<S>, ()> {
-        perhaps(Sensed { state: S::zero(), age: 0 })
+        maybe(Sensed { state: S::zero(), age: 0 })
     }
 }
 
-impl<C> Actuator<C> for Anything {
+impl<C> Actuator<C> for AnyPort {
     type Error = ();
 
     fn act(&mut self, command: &C) -> Result<(), ()> {
         black_box(command);
-        perhaps(())
+        maybe(())
     }
 
     fn stop(&mut self) -> Result<(), ()> {
-        perhaps(())
+        maybe(())
     }
 }
 
-impl Store for Anything {
+impl Store for AnyPort {
     type Error = ();
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, ()> {
         black_box(buffer);
-        perhaps(Some(LONGEST_BUFFER))
+        maybe(Some(LONGEST_BUFFER))
     }
 
     fn save(&mut self, bytes: &[u8]) -> Result<(), ()> {
         black_box(bytes);
-        perhaps(())
+        maybe(())
     }
 
     fn flush(&mut self) -> Result<(), ()> {
-        perhaps(())
+        maybe(())
     }
 }
 
-/// A block cipher that can do anything, as far as the compiler knows.
+/// Block cipher with arbitrary output, as far as the compiler knows.
 struct AnyCipher;
 
 impl BlockCipher for AnyCipher {
@@ -124,7 +126,7 @@ impl BlockCipher for AnyCipher {
 
 static FILE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("WDGNN_MODEL")));
 
-/// The keys by which others prove their names.
+/// Pairwise keys of the peers.
 static ROSTER: &[[u8; 16]] = &[[7; 16]; 5];
 
 #[cortex_m_rt::entry]
@@ -134,7 +136,7 @@ fn main() -> ! {
     fly_on_every_link::<Coverage>();
     fly::<Flocking<2>, _>(SealedWith::<_, _, 8>::with_cipher(Dot154::default(), AnyCipher));
     fly::<Flocking<2>, _>(SealedWith::<_, _, 4>::with_cipher(Esb32, AnyCipher));
-    // With keys that change in flight.
+    // Key rotation.
     let key = black_box([7; 16]);
     fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).rekeyed(
         black_box(7),
@@ -143,7 +145,7 @@ fn main() -> ! {
         &key,
     ));
     fly::<Flocking<2>, _>(RekeyableEsb32::new(Esb32, &key).rekeyed(black_box(7), &key, black_box(0), &key));
-    // With names that have to be proven.
+    // Peer authentication.
     let roster = black_box(ROSTER);
     fly::<Flocking<2>, _>(Rekeyable::new(Dot154::default(), &key).knowing(black_box(7), &key, roster));
     fly::<Flocking<3>, _>(Rekeyable::new(Exact, &key).knowing(black_box(7), &key, roster));
@@ -153,35 +155,31 @@ fn main() -> ! {
     }
 }
 
-/// A task on every profile, sealed or not.
+/// Runs a task on every profile, plain and sealed.
 fn fly_on_every_link<T: Onboard>() {
-    fly_sealed_or_not::<T, _>(Exact);
-    fly_sealed_or_not::<T, _>(Dot154::default());
-    fly_sealed_or_not::<T, _>(EspNow::default());
-    fly_sealed_or_not::<T, _>(Esb32);
-    fly_sealed_or_not::<T, _>(P2p57);
+    fly_plain_and_sealed::<T, _>(Exact);
+    fly_plain_and_sealed::<T, _>(Dot154::default());
+    fly_plain_and_sealed::<T, _>(EspNow::default());
+    fly_plain_and_sealed::<T, _>(Esb32);
+    fly_plain_and_sealed::<T, _>(P2p57);
 }
 
-fn fly_sealed_or_not<T: Onboard, P: Codec + Copy>(codec: P) {
+fn fly_plain_and_sealed<T: Onboard, P: Codec + Copy>(codec: P) {
     let key = black_box([7; 16]);
     fly::<T, _>(codec);
     fly::<T, _>(SealedWith::<_, Aes, 8>::new(codec, &key));
     fly::<T, _>(SealedWith::<_, Aes, 4>::new(codec, &key));
 }
 
-/// Everything that a robot of one task does, on one link profile.
+/// Runs a robot with task `T` on one link.
 fn fly<T: Onboard, P: Codec>(codec: P) {
     let mut buffer = [0; LONGEST_BUFFER];
     let Ok(weights) = Weights::open(black_box(&FILE.0)) else { return };
     let Ok(mut robot) = onboard::robot::<T, _>(black_box(7), &weights, codec) else { return };
-    let _ = black_box(persist::resume(&mut robot, &mut Anything, &mut buffer));
+    let _ = black_box(persist::resume(&mut robot, &mut AnyPort, &mut buffer));
     for tick in 0..black_box(1_000) {
-        let mut ports = Ports {
-            radio: &mut Anything,
-            sensor: &mut Anything,
-            actuator: &mut Anything,
-            store: &mut Anything,
-        };
+        let mut ports =
+            Ports { radio: &mut AnyPort, sensor: &mut AnyPort, actuator: &mut AnyPort, store: &mut AnyPort };
         black_box(control_loop::run(&mut robot, tick, &mut ports, &mut buffer));
     }
 }

@@ -1,9 +1,9 @@
-//! The robot of a task that comes with the core, `WDGNN_TASK`: flocking, unless the build is told otherwise.
+//! Robot image of a built-in task, selected by `WDGNN_TASK` (default: flocking).
 
 #![no_std]
 #![no_main]
 
-// `type Task`, from the table in build.rs.
+// Defines `type Task`, from the table in build.rs.
 include!(concat!(env!("OUT_DIR"), "/task.rs"));
 
 firmware::robot!(Task, env!("WDGNN_MODEL"));

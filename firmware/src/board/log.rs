@@ -1,9 +1,10 @@
-//! The log: defmt frames, each written whole to the board's `Sink` or not at all.
+//! Global defmt logger. It writes each log frame to the board's `Sink` as a whole, or not at all.
 //!
-//! Not `defmt-semihosting`, whose standard output carries the robot's messages to the world; and not `defmt-rtt`, which panics when it is
-//! used by an interrupt at a bad moment and holds up a robot whose log is read too slowly.
+//! `defmt-semihosting` cannot be used, because its standard output carries the robot's messages to
+//! the simulator. `defmt-rtt` panics if an interrupt logs while a frame is written, and blocks the
+//! robot if the log is read too slowly.
 
-#![allow(unsafe_code, reason = "a logger is a global that defmt calls between acquire and release")]
+#![allow(unsafe_code, reason = "defmt calls a global logger between acquire and release")]
 
 use core::cell::UnsafeCell;
 
@@ -22,7 +23,7 @@ struct Log {
 
 struct Shared(UnsafeCell<Log>);
 
-// SAFETY: only used between `acquire` and `release`, inside a critical section; there is one core.
+// SAFETY: used only between `acquire` and `release`, in a critical section on a single core.
 unsafe impl Sync for Shared {}
 
 static LOG: Shared = Shared(UnsafeCell::new(Log {
@@ -31,24 +32,26 @@ static LOG: Shared = Shared(UnsafeCell::new(Log {
     sink: Sink::new(),
 }));
 
-/// Splits the log into what encodes and what writes.
+/// Encoder and sink of the log.
 ///
 /// # Safety
-/// Only between `acquire` and `release`.
+/// Call only between `acquire` and `release`.
 unsafe fn parts() -> (&'static mut defmt::Encoder, &'static mut Sink) {
-    // SAFETY: the caller is in the critical section, and no reference outlives the call it is made for.
+    // SAFETY: the caller is in the critical section, and no reference outlives the calling
+    // function.
     let log = unsafe { &mut *LOG.0.get() };
     (&mut log.encoder, &mut log.sink)
 }
 
-// SAFETY: `acquire` enters a critical section that `release` leaves; defmt calls them in pairs and never nests them.
+// SAFETY: `acquire` enters a critical section that `release` leaves; defmt calls them in pairs and
+// does not nest them.
 unsafe impl defmt::Logger for Logger {
     fn acquire() {
-        // SAFETY: `release` gives the state back.
+        // SAFETY: `release` restores the state.
         let restore = unsafe { critical_section::acquire() };
-        // SAFETY: in the critical section.
+        // SAFETY: inside the critical section.
         unsafe { (*LOG.0.get()).restore = restore };
-        // SAFETY: acquired.
+        // SAFETY: after `acquire`.
         let (encoder, sink) = unsafe { parts() };
         sink.begin();
         encoder.start_frame(|bytes| sink.write(bytes));
@@ -57,16 +60,16 @@ unsafe impl defmt::Logger for Logger {
     unsafe fn flush() {}
 
     unsafe fn release() {
-        // SAFETY: acquired.
+        // SAFETY: after `acquire`.
         let (encoder, sink) = unsafe { parts() };
         encoder.end_frame(|bytes| sink.write(bytes));
         sink.end();
-        // SAFETY: the state that `acquire` got.
+        // SAFETY: the state returned by `critical_section::acquire`.
         unsafe { critical_section::release((*LOG.0.get()).restore) };
     }
 
     unsafe fn write(bytes: &[u8]) {
-        // SAFETY: acquired.
+        // SAFETY: after `acquire`.
         let (encoder, sink) = unsafe { parts() };
         encoder.write(bytes, |bytes| sink.write(bytes));
     }

@@ -1,4 +1,4 @@
-//! What differs from board to board: the ports of a robot, a clock, an address.
+//! Boards: the hardware of a robot, one folder per board.
 
 use wdgnn_core::task::NodeId;
 use wdgnn_link::security::{ccm::BlockCipher, key::Key};
@@ -10,60 +10,61 @@ use wdgnn_robot::{
 
 use crate::link::Link;
 
-/// What a robot needs of its board. A board flies every task whose state its sensor senses and whose commands its actuator obeys.
+/// Hardware of a robot. A board supports every task whose state its sensor reads and whose commands
+/// its actuator accepts.
 pub trait Board: Clock + Sized {
-    /// Carries frames.
+    /// Radio port.
     type Radio: Radio;
-    /// Senses states.
+    /// Sensor port.
     type Sensor;
-    /// Obeys commands.
+    /// Actuator port.
     type Actuator;
-    /// Keeps parameters over a restart.
+    /// Nonvolatile store.
     type Store: Store;
-    /// Seals frames, where a key is in the image.
+    /// Block cipher that seals frames.
     type Cipher: BlockCipher;
 
-    /// Starts the board.
+    /// Initializes the board.
     fn init() -> Self;
 
-    /// There is nothing to fly with: the reason has been logged.
-    fn give_up() -> !;
+    /// Stops after a fatal error that was logged.
+    fn halt() -> !;
 
-    /// What seals frames, with the swarm's key.
+    /// Block cipher with the group key.
     fn cipher(key: &Key) -> Self::Cipher;
 
-    /// The robot's address.
+    /// Address of the robot.
     fn id(&self) -> NodeId;
 
-    /// How many robots the swarm has, with addresses from 0 on; 0 if nobody told.
-    fn robots(&self) -> NodeId;
+    /// Swarm size, for addresses from 0; 0 accepts every address.
+    fn swarm_size(&self) -> NodeId;
 
-    /// The robot's personal key and the epoch of the swarm's key in this image, if it was told: where keys change in flight.
-    fn personal(&self) -> Option<(Key, u8)>;
+    /// Personal key for key rotation, and the epoch of the image's group key.
+    fn personal_key(&self) -> Option<(Key, u8)>;
 
-    /// The keys by which others prove their names to this robot, by name; none where names are not proven.
+    /// Pairwise keys that authenticate the peers, by address; empty without peer authentication.
     fn roster(&self) -> &'static [Key];
 
-    /// Where parameters are kept over a restart.
+    /// The nonvolatile store.
     fn store(&mut self) -> &mut Self::Store;
 
-    /// A boot count for a robot whose store knows none, so that no frame's number comes twice.
-    fn unstored_boot(&mut self) -> u32;
+    /// Boot count for a robot without a stored one. It must not lead to a reused sequence number.
+    fn fallback_boot_count(&mut self) -> u32;
 
-    /// The robot is ready, with parameters that it took up from the store or with those of its weight file.
-    fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool);
+    /// Called once before the first tick. `resumed` is true if the parameters come from the store.
+    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool);
 
-    /// Before a tick.
-    fn prepare<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]);
+    /// Called before each tick.
+    fn before_tick<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]);
 
-    /// The robot's ports for a tick.
+    /// Ports of the robot for a tick.
     fn ports(&mut self) -> PortsOf<'_, Self>;
 
-    /// A tick is finished.
-    fn finish<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>);
+    /// Called after each tick.
+    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>);
 }
 
-/// The ports of a board.
+/// Ports of board `B`.
 pub type PortsOf<'a, B> =
     Ports<'a, <B as Board>::Radio, <B as Board>::Sensor, <B as Board>::Actuator, <B as Board>::Store>;
 
@@ -78,7 +79,8 @@ macro_rules! boards {
     };
 }
 
-// Each has a feature in Cargo.toml, by the name of its folder. That exactly one is chosen, build.rs sees to.
+// Each board has a cargo feature named after its folder. build.rs checks that exactly one is
+// selected.
 boards! {
     "board-qemu": qemu,
     "board-nrf52840": nrf52840,

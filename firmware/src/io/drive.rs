@@ -1,8 +1,8 @@
-//! A differential drive: two wheels, each on a PWM channel and a direction pin.
+//! Differential drive: two wheels, each on a PWM channel and a direction pin.
 //!
-//! The network's command is an acceleration of a point that goes anywhere; two wheels only roll ahead and turn. So the
-//! drive keeps the velocity that the commands add up to, turns towards its direction, and rolls ahead as far as it already
-//! looks there.
+//! Commands are accelerations of a point mass, but two wheels can only roll forward and turn. The
+//! drive therefore integrates the commands to a velocity, turns toward its direction, and rolls
+//! forward in proportion to how well the heading already matches.
 
 use core::f32::consts::{PI, TAU};
 
@@ -10,48 +10,56 @@ use embedded_hal::{digital::OutputPin, pwm::SetDutyCycle};
 use wdgnn_core::math;
 use wdgnn_robot::ports::Actuator;
 
-/// Largest error of the heading, in radians: micromath's arc tangent (measured over the circle, and tested). The drive closes
-/// the loop over the heading, so a third of a degree shifts where it looks and adds up to nothing.
+/// Largest heading error in radians: the error of micromath's arc tangent, tested over the full
+/// circle. It does not accumulate, because the drive closes the loop over the heading.
 pub const HEADING_ERROR: f32 = 0.006;
 
-/// How a robot is built and how it turns.
+/// Dimensions and turn rate of a robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
-    /// Distance between the wheels, in metres.
+    /// Distance between the wheels in meters.
     pub track: f32,
-    /// What a wheel does at full duty, in m/s.
+    /// Speed of a wheel at full duty cycle in m/s.
     pub full_speed: f32,
-    /// How fast it turns towards where it wants to go, in rad/s per radian.
+    /// Turn rate per heading error, in rad/s per radian.
     pub turning: f32,
-    /// The control period, in seconds.
+    /// Control period in seconds.
     pub period: f32,
 }
 
 /// One wheel.
 #[derive(Debug)]
 pub struct Wheel<P, D> {
-    /// How hard.
+    /// PWM channel of the motor.
     pub duty: P,
-    /// High for ahead.
+    /// Direction pin, high for forward.
     pub ahead: D,
 }
 
-/// A wheel did not take its command.
+/// A wheel's PWM channel or pin failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WheelFailed;
+pub struct WheelError;
 
-impl<P: SetDutyCycle, D: OutputPin> Wheel<P, D> {
-    /// Turns with `share` of full speed, −1 to 1; stands still when it is no number.
-    fn turn(&mut self, share: f32) -> Result<(), WheelFailed> {
-        let share = math::clamp(if share.is_nan() { 0.0 } else { share }, 1.0);
-        self.ahead.set_state((share >= 0.0).into()).map_err(|_| WheelFailed)?;
-        let full = self.duty.max_duty_cycle();
-        let duty = (share.abs() * f32::from(full) + 0.5) as u16;
-        self.duty.set_duty_cycle(duty.min(full)).map_err(|_| WheelFailed)
+impl core::fmt::Display for WheelError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("a wheel's PWM channel or pin failed")
     }
 }
 
-/// The drive.
+impl core::error::Error for WheelError {}
+
+impl<P: SetDutyCycle, D: OutputPin> Wheel<P, D> {
+    /// Sets the speed as a fraction of full speed, −1 to 1. NaN stops the wheel.
+    fn turn(&mut self, fraction: f32) -> Result<(), WheelError> {
+        let fraction = math::clamp(if fraction.is_nan() { 0.0 } else { fraction }, 1.0);
+        self.ahead.set_state((fraction >= 0.0).into()).map_err(|_| WheelError)?;
+        let full = self.duty.max_duty_cycle();
+        let duty = (fraction.abs() * f32::from(full) + 0.5) as u16;
+        self.duty.set_duty_cycle(duty.min(full)).map_err(|_| WheelError)
+    }
+}
+
+/// Actuator with two wheels.
 #[derive(Debug)]
 pub struct DifferentialDrive<P, D> {
     geometry: Geometry,
@@ -62,23 +70,23 @@ pub struct DifferentialDrive<P, D> {
 }
 
 impl<P: SetDutyCycle, D: OutputPin> DifferentialDrive<P, D> {
-    /// A drive at rest that looks along the x axis.
+    /// Drive at rest with heading 0 (along the x axis).
     pub fn new(geometry: Geometry, left: Wheel<P, D>, right: Wheel<P, D>) -> Self {
         Self { geometry, left, right, velocity: [0.0; 2], heading: 0.0 }
     }
 
-    /// Corrects the heading with a measured one, in radians.
+    /// Sets the heading to a measured value in radians.
     pub fn set_heading(&mut self, heading: f32) {
-        self.heading = wrapped(heading);
+        self.heading = wrap_angle(heading);
     }
 }
 
 impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, D> {
-    type Error = WheelFailed;
+    type Error = WheelError;
 
-    fn act(&mut self, command: &[f32; 2]) -> Result<(), WheelFailed> {
+    fn act(&mut self, command: &[f32; 2]) -> Result<(), WheelError> {
         let Geometry { track, full_speed, turning, period } = self.geometry;
-        // What is no number would stay in the velocity for ever.
+        // A non-finite command would stay in the integrated velocity.
         if !command.iter().all(|u| u.is_finite()) {
             return self.stop();
         }
@@ -91,20 +99,20 @@ impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, 
             *vy *= full_speed / speed;
             speed = full_speed;
         }
-        let off = if speed > 0.0 { wrapped(direction(*vx, *vy) - self.heading) } else { 0.0 };
-        let turn = turning * off;
-        // Ahead only as far as it already looks there: cos(off), to second order, never backwards.
-        let ahead = speed * (1.0 - 0.5 * off * off).max(0.0);
-        self.heading = wrapped(self.heading + period * turn);
+        let error = if speed > 0.0 { wrap_angle(direction(*vx, *vy) - self.heading) } else { 0.0 };
+        let turn = turning * error;
+        // Rolls forward by cos(error), approximated to second order, and never backward.
+        let ahead = speed * (1.0 - 0.5 * error * error).max(0.0);
+        self.heading = wrap_angle(self.heading + period * turn);
         let rim = 0.5 * track * turn;
-        // Both wheels are told, also when the first one fails.
+        // Commands both wheels, also if the first one fails.
         let left = self.left.turn((ahead - rim) / full_speed);
         let right = self.right.turn((ahead + rim) / full_speed);
         left.and(right)
     }
 
-    /// Both wheels stand still, and the velocity that commands add up to begins anew.
-    fn stop(&mut self) -> Result<(), WheelFailed> {
+    /// Stops both wheels and resets the integrated velocity.
+    fn stop(&mut self) -> Result<(), WheelError> {
         self.velocity = [0.0; 2];
         let left = self.left.turn(0.0);
         let right = self.right.turn(0.0);
@@ -112,15 +120,15 @@ impl<P: SetDutyCycle, D: OutputPin> Actuator<[f32; 2]> for DifferentialDrive<P, 
     }
 }
 
-/// The direction of a velocity, within [`HEADING_ERROR`]. By explicit path: as a method, a test build would silently take
-/// std's.
+/// Direction of a velocity, within [`HEADING_ERROR`]. The explicit path keeps test builds from
+/// using std's `atan2`.
 fn direction(x: f32, y: f32) -> f32 {
     micromath::F32(y).atan2(micromath::F32(x)).0
 }
 
-/// An angle within ±π.
-fn wrapped(mut angle: f32) -> f32 {
-    // At most a few turns: headings are kept wrapped, and a measured one is an angle.
+/// Wraps an angle to ±π.
+fn wrap_angle(mut angle: f32) -> f32 {
+    // Four steps are enough: headings stay wrapped, and a measured heading is within a few turns.
     for _ in 0..4 {
         if angle > PI {
             angle -= TAU;
@@ -146,7 +154,7 @@ mod tests {
 
     const GEOMETRY: Geometry = Geometry { track: 0.2, full_speed: 2.0, turning: 5.0, period: 0.1 };
 
-    /// A wheel that expects these states and duties of 1000.
+    /// Wheel that expects these direction states and duty cycles of 1000.
     fn wheel(turns: &[(State, u16)]) -> Wheel<Pwm, Pin> {
         let duties: Vec<_> = turns
             .iter()
@@ -168,40 +176,41 @@ mod tests {
     }
 
     #[test]
-    fn straight_ahead_both_wheels_do_the_same() {
-        // 5 m/s² for 0.1 s: 0.5 m/s of 2; then 1 m/s; then braked to rest.
+    fn straight_motion_drives_both_wheels_equally() {
+        // 5 m/s² for 0.1 s: 0.5 of 2 m/s; then 1 m/s; then braked to rest.
         let turns = [(State::High, 250), (State::High, 500), (State::High, 0)];
         drive(&[[5.0, 0.0], [5.0, 0.0], [-10.0, 0.0]], &turns, &turns);
     }
 
     #[test]
-    fn to_the_left_it_turns_on_the_spot_first() {
-        // Off by π/2: 1 − (π/2)²/2 < 0, nothing ahead; rim speed 0.1 · 5 · π/2 = 0.785 of 2 m/s.
+    fn a_command_to_the_left_turns_on_the_spot_first() {
+        // Heading error π/2: 1 − (π/2)²/2 < 0, no forward motion; rim speed 0.1 · 5 · π/2 = 0.785
+        // of 2 m/s.
         drive(&[[0.0, 5.0]], &[(State::Low, 393)], &[(State::High, 393)]);
     }
 
     #[test]
-    fn never_faster_than_the_wheels_are_and_at_rest_where_the_command_is_no_number() {
+    fn speed_is_limited_and_a_nan_command_stops() {
         drive(&[[1.0e9, 0.0]], &[(State::High, 1000)], &[(State::High, 1000)]);
         drive(&[[f32::NAN, 0.0]], &[(State::High, 0)], &[(State::High, 0)]);
     }
 
-    /// A wheel that remembers its speed, as a share of full speed.
+    /// Wheel that records its speed as a fraction of full speed.
     #[derive(Clone, Default)]
-    struct Watched(std::rc::Rc<std::cell::Cell<(bool, u16)>>);
+    struct RecordedWheel(std::rc::Rc<std::cell::Cell<(bool, u16)>>);
 
-    impl Watched {
+    impl RecordedWheel {
         fn speed(&self) -> f32 {
             let (ahead, duty) = self.0.get();
             if ahead { f32::from(duty) / 1000.0 } else { f32::from(duty) / -1000.0 }
         }
     }
 
-    impl embedded_hal::pwm::ErrorType for Watched {
+    impl embedded_hal::pwm::ErrorType for RecordedWheel {
         type Error = core::convert::Infallible;
     }
 
-    impl SetDutyCycle for Watched {
+    impl SetDutyCycle for RecordedWheel {
         fn max_duty_cycle(&self) -> u16 {
             1000
         }
@@ -212,11 +221,11 @@ mod tests {
         }
     }
 
-    impl embedded_hal::digital::ErrorType for Watched {
+    impl embedded_hal::digital::ErrorType for RecordedWheel {
         type Error = core::convert::Infallible;
     }
 
-    impl OutputPin for Watched {
+    impl OutputPin for RecordedWheel {
         fn set_low(&mut self) -> Result<(), Self::Error> {
             self.0.set((false, self.0.get().1));
             Ok(())
@@ -228,17 +237,18 @@ mod tests {
         }
     }
 
-    fn watched() -> (DifferentialDrive<Watched, Watched>, Watched) {
-        let [left, right] = [(); 2].map(|()| Watched::default());
-        let wheel = |watched: &Watched| Wheel { duty: watched.clone(), ahead: watched.clone() };
+    fn recorded() -> (DifferentialDrive<RecordedWheel, RecordedWheel>, RecordedWheel) {
+        let [left, right] = [(); 2].map(|()| RecordedWheel::default());
+        let wheel = |wheel: &RecordedWheel| Wheel { duty: wheel.clone(), ahead: wheel.clone() };
         (DifferentialDrive::new(GEOMETRY, wheel(&left), wheel(&right)), left)
     }
 
     #[test]
-    fn however_long_it_was_pushed_on_it_brakes_from_full_speed_and_no_more() {
-        // 2 m/s at 5 m/s² and 0.1 s: four periods up, and four down, whatever came in between.
+    fn velocity_does_not_wind_up_above_full_speed() {
+        // 2 m/s at 5 m/s² and 0.1 s: four periods to accelerate and four to brake, for any duration
+        // at full speed.
         for pushed in [4, 5, 40, 4000] {
-            let (mut drive, wheel) = watched();
+            let (mut drive, wheel) = recorded();
             for _ in 0..pushed {
                 drive.act(&[5.0, 0.0]).unwrap();
             }
@@ -251,9 +261,9 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_is_no_number_stops_it_and_the_next_one_counts() {
+    fn a_non_finite_command_stops_and_the_next_command_takes_effect() {
         for bad in [[f32::NAN, 0.0], [0.0, f32::NAN], [f32::INFINITY, 0.0], [0.0, f32::NEG_INFINITY]] {
-            let (mut drive, wheel) = watched();
+            let (mut drive, wheel) = recorded();
             drive.act(&[5.0, 0.0]).unwrap();
             drive.act(&bad).unwrap();
             assert_eq!(wheel.speed(), 0.0, "{bad:?}");
@@ -263,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn stopped_it_stands_still_and_begins_anew_from_there() {
+    fn after_a_stop_the_drive_accelerates_from_rest() {
         let turns = [(State::High, 500), (State::High, 0), (State::High, 250)];
         let mut drive = DifferentialDrive::new(GEOMETRY, wheel(&turns), wheel(&turns));
         drive.act(&[10.0, 0.0]).unwrap();
@@ -276,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arc_tangent_is_as_good_as_stated() {
+    fn arc_tangent_error_is_within_the_bound() {
         for step in 0..100_000_u32 {
             let angle = f64::from(step) * std::f64::consts::TAU / 100_000.0;
             let (y, x) = angle.sin_cos();

@@ -1,5 +1,4 @@
-//! Drivers for any chip, over `embedded-hal` and `embedded-io`: what a robot senses, moves and talks with. All of them run, and
-//! are tested, on a host.
+//! Board-independent drivers over `embedded-hal` and `embedded-io`, tested on the host.
 
 pub mod companion;
 pub mod drive;

@@ -1,9 +1,12 @@
-//! The nRF24L01+ radio over SPI: 2 Mbit/s, packets of up to 32 bytes, nobody acknowledges a broadcast. Fly it with the link profile
-//! [`wdgnn_link::encoding::esb32::Esb32`], whose frames fit.
+//! nRF24L01+ radio over SPI: 2 Mbit/s, packets of up to 32 bytes, broadcast without
+//! acknowledgement.
 //!
-//! It listens whenever it does not send, and nothing here waits: what is to be done is done by [`Nrf24::poll`], a few microseconds
-//! each time. The radio itself keeps three packets, so that [`Nrf24::poll`] is to be called whenever its interrupt line falls, or at
-//! least once in 0.4 ms while others speak. Packets are kept here until the tick asks for them.
+//! Made for the link profile [`wdgnn_link::encoding::esb32::Esb32`], whose frames fit.
+//!
+//! The radio listens whenever it does not send, and the driver never blocks: [`Nrf24::poll`] does
+//! the pending work in a few microseconds. The radio holds three packets, so call [`Nrf24::poll`]
+//! at each falling edge of its interrupt line, or at least every 0.4 ms while other robots send.
+//! The driver queues received packets until the next tick.
 
 #[cfg(test)]
 mod model;
@@ -14,26 +17,26 @@ use embedded_hal::{delay::DelayNs, digital::OutputPin, spi::SpiDevice};
 use heapless::Deque;
 use wdgnn_robot::ports::{Radio, Received};
 
-/// The most bytes in a packet.
-pub const LARGEST: usize = 32;
-/// Packets that are kept until the tick asks for them.
-pub const KEPT: usize = 32;
+/// Maximum packet length in bytes.
+pub const MAX_PACKET: usize = 32;
+/// Capacity of the receive queue in packets.
+pub const QUEUE_LEN: usize = 32;
 
-/// Everybody's address.
+/// Broadcast address of the swarm.
 const ADDRESS: [u8; 5] = *b"wdgnn";
-/// Above the channels of wireless networks: 2.490 GHz.
+/// 2.490 GHz, above the Wi-Fi channels.
 const CHANNEL: u8 = 90;
-/// Preamble, address and checksum around a packet, in bytes.
-const AROUND: u32 = 8;
-/// A byte on the air at 2 Mbit/s.
-const BYTE_MICROSECONDS: u32 = 4;
-/// A packet leaves within 0.3 ms of the settling time and its own. What takes longer never will.
-const STUCK_MICROSECONDS: u32 = 2_000;
-/// More packets than these are left for the next poll: a jammer costs frames and not the tick.
-const AT_ONCE: usize = 6;
-/// From power to the first word, and from the first word to the first packet (product specification, 6.1.7).
-const POWER_MILLISECONDS: u32 = 100;
-const CRYSTAL_MILLISECONDS: u32 = 5;
+/// Preamble, address and checksum of a packet in bytes.
+const OVERHEAD: u32 = 8;
+/// Air time of a byte at 2 Mbit/s.
+const BYTE_US: u32 = 4;
+/// Send timeout. A packet needs at most 0.3 ms with the settling time.
+const TIMEOUT_US: u32 = 2_000;
+/// Maximum number of packets read per poll, so that a jammer cannot delay the tick.
+const MAX_READS: usize = 6;
+/// Power-on reset time, and oscillator start-up time (product specification, 6.1.7).
+const POWER_ON_MS: u32 = 100;
+const OSCILLATOR_MS: u32 = 5;
 
 /// Registers and commands (product specification, 8.3.1 and 9.1).
 const CONFIG: u8 = 0x00;
@@ -51,55 +54,68 @@ const FIFO_STATUS: u8 = 0x17;
 const DYNPD: u8 = 0x1c;
 const FEATURE: u8 = 0x1d;
 const WRITE: u8 = 0x20;
-const READ_PAYLOAD: u8 = 0x61;
-const WRITE_PAYLOAD: u8 = 0xa0;
-const FLUSH_SENDING: u8 = 0xe1;
-const FLUSH_RECEIVED: u8 = 0xe2;
-const NOTHING: u8 = 0xff;
+const READ_RX_PAYLOAD: u8 = 0x61;
+const WRITE_TX_PAYLOAD: u8 = 0xa0;
+const FLUSH_TX: u8 = 0xe1;
+const FLUSH_RX: u8 = 0xe2;
+const NOP: u8 = 0xff;
 
-/// CONFIG: a checksum of two bytes, powered, and which way.
-const SENDING: u8 = 0x0e;
-const LISTENING: u8 = 0x0f;
-/// STATUS: a packet has come, one has left, one was given up.
-const CAME: u8 = 0x40;
-const LEFT: u8 = 0x20;
-const ALL: u8 = 0x70;
-/// FIFO_STATUS: nothing has come.
-const EMPTY: u8 = 0x01;
+/// CONFIG: 16-bit CRC, power up, transmit or receive.
+const CONFIG_TX: u8 = 0x0e;
+const CONFIG_RX: u8 = 0x0f;
+/// STATUS: packet received, packet sent, all interrupt flags.
+const RX_DR: u8 = 0x40;
+const TX_DS: u8 = 0x20;
+const ALL_FLAGS: u8 = 0x70;
+/// `FIFO_STATUS`: receive FIFO empty.
+const RX_EMPTY: u8 = 0x01;
 
-/// The radio did not do what it was told.
+/// Failure of the radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nrf24Failed {
+#[non_exhaustive]
+pub enum Nrf24Error {
     /// SPI or a pin failed, or no radio answers.
-    Line,
-    /// A packet did not leave in time, or the one before has not left yet.
-    Stuck,
-    /// A frame of another length than the radio was set up for.
+    Bus,
+    /// A packet was not sent in time, or the previous one is still pending.
+    Timeout,
+    /// The frame length differs from the configured length.
     Length,
 }
 
+impl core::fmt::Display for Nrf24Error {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Self::Bus => "the nRF24 does not answer",
+            Self::Timeout => "a packet was not sent in time",
+            Self::Length => "the frame length differs from the configured length",
+        })
+    }
+}
+
+impl core::error::Error for Nrf24Error {}
+
 struct Packet {
-    bytes: [u8; LARGEST],
+    bytes: [u8; MAX_PACKET],
     arrived: u32,
 }
 
-/// The radio. `T` tells the time in microseconds, wrapping.
+/// Driver. `T` returns the time in microseconds, wrapping.
 pub struct Nrf24<S, C, T> {
     spi: S,
     enable: C,
     now: T,
     length: u8,
-    /// Since when a packet is on its way out.
+    /// Start of the current transmission.
     sending: Option<u32>,
-    /// A packet that has its turn later.
-    waiting: Option<(u32, [u8; LARGEST])>,
-    received: Deque<Packet, KEPT>,
-    begun: u32,
+    /// Frame that waits for its send time.
+    waiting: Option<(u32, [u8; MAX_PACKET])>,
+    received: Deque<Packet, QUEUE_LEN>,
+    tick_start: u32,
     offset: u32,
-    failed: Option<Nrf24Failed>,
-    /// It had lost its settings and got them anew: from the next tick on it listens.
+    error: Option<Nrf24Error>,
+    /// The radio lost its configuration. It listens again from the next tick.
     restarting: bool,
-    /// Packets that nobody asked for in time.
+    /// Packets dropped because the queue was full.
     pub lost: u32,
 }
 
@@ -110,17 +126,18 @@ impl<S, C, T> core::fmt::Debug for Nrf24<S, C, T> {
 }
 
 impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
-    /// Finds and sets up the radio, for frames of one length ([`wdgnn_robot::Node::frame_bytes`]). Takes a tenth of a second; nothing
-    /// later does.
+    /// Detects and configures the radio for frames of one length. Blocks for 0.1 s; all other
+    /// functions return at once.
     pub fn new(
         spi: S,
         enable: C,
         delay: &mut impl DelayNs,
         now: T,
         length: usize,
-    ) -> Result<Self, Nrf24Failed> {
-        let length = u8::try_from(length).ok().filter(|length| (1..=LARGEST).contains(&usize::from(*length)));
-        let length = length.ok_or(Nrf24Failed::Length)?;
+    ) -> Result<Self, Nrf24Error> {
+        let length =
+            u8::try_from(length).ok().filter(|length| (1..=MAX_PACKET).contains(&usize::from(*length)));
+        let length = length.ok_or(Nrf24Error::Length)?;
         let mut radio = Self {
             spi,
             enable,
@@ -129,22 +146,23 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
             sending: None,
             waiting: None,
             received: Deque::new(),
-            begun: 0,
+            tick_start: 0,
             offset: 0,
-            failed: None,
+            error: None,
             restarting: false,
             lost: 0,
         };
-        radio.enable(false)?;
-        delay.delay_ms(POWER_MILLISECONDS);
-        radio.set_up()?;
-        delay.delay_ms(CRYSTAL_MILLISECONDS);
-        radio.enable(true)?;
+        radio.set_enable(false)?;
+        delay.delay_ms(POWER_ON_MS);
+        radio.configure()?;
+        delay.delay_ms(OSCILLATOR_MS);
+        radio.set_enable(true)?;
         Ok(radio)
     }
 
-    fn set_up(&mut self) -> Result<(), Nrf24Failed> {
-        // No acknowledgements, one pipe, addresses of five bytes, packets of one length, 2 Mbit/s at full power.
+    fn configure(&mut self) -> Result<(), Nrf24Error> {
+        // No acknowledgement, one pipe, addresses of five bytes, fixed packet length, 2 Mbit/s at
+        // full power.
         let settings = [
             (EN_AA, 0),
             (EN_RXADDR, 1),
@@ -159,40 +177,42 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
         for (register, value) in settings {
             self.write(register, value)?;
         }
-        // A loose line reads as zeros or ones.
+        // A disconnected SPI line reads as all zeros or all ones.
         if self.read(RF_CH)? != CHANNEL {
-            return Err(Nrf24Failed::Line);
+            return Err(Nrf24Error::Bus);
         }
         for register in [RX_ADDR_P0, TX_ADDR] {
             let [a, b, c, d, e] = ADDRESS;
             self.transfer(&mut [WRITE | register, a, b, c, d, e])?;
         }
-        self.transfer(&mut [FLUSH_SENDING])?;
-        self.transfer(&mut [FLUSH_RECEIVED])?;
-        self.write(STATUS, ALL)?;
-        self.write(CONFIG, LISTENING)
+        self.transfer(&mut [FLUSH_TX])?;
+        self.transfer(&mut [FLUSH_RX])?;
+        self.write(STATUS, ALL_FLAGS)?;
+        self.write(CONFIG, CONFIG_RX)
     }
 
-    /// Frames leave so many microseconds into the tick: robots whose ticks begin at the same time speak one after the other when each
-    /// has an offset of its own, 0.45 ms apart.
-    pub fn speak_at(&mut self, offset_microseconds: u32) {
-        self.offset = offset_microseconds;
+    /// Sets the send time of frames, in microseconds after the start of the tick.
+    ///
+    /// Robots with synchronized ticks need different offsets, at least 0.45 ms apart.
+    pub fn set_send_offset(&mut self, offset_us: u32) {
+        self.offset = offset_us;
     }
 
-    /// Takes in what has come, sends what has its turn, and listens again when that has left. Never waits.
-    pub fn poll(&mut self) -> Result<(), Nrf24Failed> {
+    /// Reads received packets, sends a frame that is due, and returns to receive mode after
+    /// sending. Never blocks.
+    pub fn poll(&mut self) -> Result<(), Nrf24Error> {
         if self.restarting {
-            return Err(Nrf24Failed::Line);
+            return Err(Nrf24Error::Bus);
         }
         let now = (self.now)();
-        let airtime = BYTE_MICROSECONDS * (AROUND + u32::from(self.length));
-        for _ in 0..AT_ONCE {
-            if self.read(FIFO_STATUS)? & EMPTY != 0 {
+        let airtime = BYTE_US * (OVERHEAD + u32::from(self.length));
+        for _ in 0..MAX_READS {
+            if self.read(FIFO_STATUS)? & RX_EMPTY != 0 {
                 break;
             }
-            let mut packet = [READ_PAYLOAD; LARGEST + 1];
-            self.transfer(packet.get_mut(..=usize::from(self.length)).ok_or(Nrf24Failed::Length)?)?;
-            self.write(STATUS, CAME)?;
+            let mut packet = [READ_RX_PAYLOAD; MAX_PACKET + 1];
+            self.transfer(packet.get_mut(..=usize::from(self.length)).ok_or(Nrf24Error::Length)?)?;
+            self.write(STATUS, RX_DR)?;
             let [_, bytes @ ..] = packet;
             let packet = Packet { bytes, arrived: now.wrapping_sub(airtime) };
             if self.received.push_back(packet).is_err() {
@@ -200,11 +220,11 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
             }
         }
         if let Some(since) = self.sending {
-            if self.transfer(&mut [NOTHING])? & LEFT != 0 {
+            if self.transfer(&mut [NOP])? & TX_DS != 0 {
                 self.listen()?;
-            } else if now.wrapping_sub(since) > STUCK_MICROSECONDS {
+            } else if now.wrapping_sub(since) > TIMEOUT_US {
                 self.listen()?;
-                return Err(Nrf24Failed::Stuck);
+                return Err(Nrf24Error::Timeout);
             }
         } else if let Some((due, frame)) = self.waiting
             && now.wrapping_sub(due).cast_signed() >= 0
@@ -215,56 +235,57 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
         Ok(())
     }
 
-    /// A radio that came loose, or lost power, has other settings than it was given: it gets them anew.
-    fn look_after(&mut self) -> Result<(), Nrf24Failed> {
-        let expected = if self.sending.is_some() { SENDING } else { LISTENING };
+    /// Polls the radio, or configures it again if it lost its registers through a loose connection
+    /// or a power loss.
+    fn check_configuration(&mut self) -> Result<(), Nrf24Error> {
+        let expected = if self.sending.is_some() { CONFIG_TX } else { CONFIG_RX };
         if self.read(CONFIG)? == expected {
             if core::mem::take(&mut self.restarting) {
-                self.enable(true)?;
+                self.set_enable(true)?;
             }
             return self.poll();
         }
         (self.sending, self.waiting, self.restarting) = (None, None, true);
-        self.enable(false)?;
-        self.set_up()?;
-        Err(Nrf24Failed::Line)
+        self.set_enable(false)?;
+        self.configure()?;
+        Err(Nrf24Error::Bus)
     }
 
-    fn transmit(&mut self, frame: &[u8; LARGEST]) -> Result<(), Nrf24Failed> {
-        let mut packet = [WRITE_PAYLOAD; LARGEST + 1];
+    fn transmit(&mut self, frame: &[u8; MAX_PACKET]) -> Result<(), Nrf24Error> {
+        let mut packet = [WRITE_TX_PAYLOAD; MAX_PACKET + 1];
         packet.iter_mut().skip(1).zip(frame).for_each(|(to, from)| *to = *from);
-        self.enable(false)?;
-        self.write(CONFIG, SENDING)?;
-        self.transfer(packet.get_mut(..=usize::from(self.length)).ok_or(Nrf24Failed::Length)?)?;
+        self.set_enable(false)?;
+        self.write(CONFIG, CONFIG_TX)?;
+        self.transfer(packet.get_mut(..=usize::from(self.length)).ok_or(Nrf24Error::Length)?)?;
         self.sending = Some((self.now)());
-        self.enable(true)
+        self.set_enable(true)
     }
 
-    fn listen(&mut self) -> Result<(), Nrf24Failed> {
+    fn listen(&mut self) -> Result<(), Nrf24Error> {
         self.sending = None;
-        self.enable(false)?;
-        self.transfer(&mut [FLUSH_SENDING])?;
-        self.write(STATUS, LEFT)?;
-        self.write(CONFIG, LISTENING)?;
-        self.enable(true)
+        self.set_enable(false)?;
+        self.transfer(&mut [FLUSH_TX])?;
+        self.write(STATUS, TX_DS)?;
+        self.write(CONFIG, CONFIG_RX)?;
+        self.set_enable(true)
     }
 
-    fn enable(&mut self, on: bool) -> Result<(), Nrf24Failed> {
-        self.enable.set_state(on.into()).map_err(|_| Nrf24Failed::Line)
+    fn set_enable(&mut self, on: bool) -> Result<(), Nrf24Error> {
+        self.enable.set_state(on.into()).map_err(|_| Nrf24Error::Bus)
     }
 
-    /// Exchanges bytes with the radio; the first that comes back is its status.
-    fn transfer(&mut self, bytes: &mut [u8]) -> Result<u8, Nrf24Failed> {
-        self.spi.transfer_in_place(bytes).map_err(|_| Nrf24Failed::Line)?;
-        bytes.first().copied().ok_or(Nrf24Failed::Line)
+    /// Exchanges bytes with the radio and returns its status, the first received byte.
+    fn transfer(&mut self, bytes: &mut [u8]) -> Result<u8, Nrf24Error> {
+        self.spi.transfer_in_place(bytes).map_err(|_| Nrf24Error::Bus)?;
+        bytes.first().copied().ok_or(Nrf24Error::Bus)
     }
 
-    fn write(&mut self, register: u8, value: u8) -> Result<(), Nrf24Failed> {
+    fn write(&mut self, register: u8, value: u8) -> Result<(), Nrf24Error> {
         self.transfer(&mut [WRITE | register, value]).map(|_| ())
     }
 
-    fn read(&mut self, register: u8) -> Result<u8, Nrf24Failed> {
-        let mut bytes = [register, NOTHING];
+    fn read(&mut self, register: u8) -> Result<u8, Nrf24Error> {
+        let mut bytes = [register, NOP];
         self.transfer(&mut bytes)?;
         let [_, value] = bytes;
         Ok(value)
@@ -272,31 +293,31 @@ impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Nrf24<S, C, T> {
 }
 
 impl<S: SpiDevice, C: OutputPin, T: FnMut() -> u32> Radio for Nrf24<S, C, T> {
-    type Error = Nrf24Failed;
+    type Error = Nrf24Error;
 
-    /// What has come until now is this tick's.
+    /// Packets received until now belong to this tick.
     fn begin(&mut self, _: u32) {
-        self.begun = (self.now)();
-        self.failed = self.look_after().err();
+        self.tick_start = (self.now)();
+        self.error = self.check_configuration().err();
     }
 
-    fn send(&mut self, frame: &[u8]) -> Result<(), Nrf24Failed> {
-        let mut packet = [0; LARGEST];
+    fn send(&mut self, frame: &[u8]) -> Result<(), Nrf24Error> {
+        let mut packet = [0; MAX_PACKET];
         if frame.len() != usize::from(self.length) {
-            return Err(Nrf24Failed::Length);
+            return Err(Nrf24Error::Length);
         }
         packet.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         self.poll()?;
         if self.sending.is_some() || self.waiting.is_some() {
-            return Err(Nrf24Failed::Stuck);
+            return Err(Nrf24Error::Timeout);
         }
-        self.waiting = Some((self.begun.wrapping_add(self.offset), packet));
+        self.waiting = Some((self.tick_start.wrapping_add(self.offset), packet));
         self.poll()
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Nrf24Failed> {
-        if let Some(failed) = self.failed.take() {
-            return Err(failed);
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Nrf24Error> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
         }
         let Some(Packet { bytes, arrived }) = self.received.pop_front() else { return Ok(None) };
         buffer.iter_mut().zip(bytes).take(self.length.into()).for_each(|(to, from)| *to = from);

@@ -2,7 +2,7 @@
 
 use nrf52_emulator::air::{SECOND, Station};
 use wdgnn_core::tasks::flocking::Motion;
-use wdgnn_protocol::companion::{Command, KeyMessage, LARGEST, PoseMessage, Status, decode, encode};
+use wdgnn_protocol::companion::{Command, KeyMessage, MAX_MESSAGE, PoseMessage, Status, decode, encode};
 
 use crate::scene::Frame;
 
@@ -89,7 +89,7 @@ impl Companion {
             let motion = body.motion(self.next);
             if self.next < self.dies && station.is_powered() {
                 let at = station.cycles_at(self.next);
-                let mut frame = [0; LARGEST];
+                let mut frame = [0; MAX_MESSAGE];
                 if let Some(key) = self.key.take() {
                     let (halves, _) = key.as_chunks();
                     let length = encode(&KeyMessage(halves[0], halves[1]), &mut frame).unwrap_or(0);

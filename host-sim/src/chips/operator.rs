@@ -25,7 +25,7 @@ fn sealed(page: &mut Vec<u8>, from: usize) {
     page.extend(seal);
 }
 
-/// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/settings.rs`); where keys can
+/// The settings page of a robot with this address, of a swarm of so many (`firmware/src/board/nrf52/provisioning.rs`); where keys can
 /// change, with its personal key and the epoch of its image's key, and where names are proven, with the keys for that.
 pub fn settings_page(
     address: NodeId,

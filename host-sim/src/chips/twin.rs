@@ -46,7 +46,7 @@ impl<'w, C: Codec> Twin<'w, C> {
 
     /// A frame came in with a good checksum.
     pub fn received(&mut self, content: &Arc<[u8]>) {
-        if mac::content(content).is_some() {
+        if mac::parse(content).is_some() {
             self.frames.push_back(Arc::clone(content));
         }
     }
@@ -71,7 +71,7 @@ impl<'w, C: Codec> Twin<'w, C> {
         }
         let heard = usize::from(status.heard).min(self.frames.len());
         let frames: Vec<_> = self.frames.drain(..heard).collect();
-        let pose = (status.sensed != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
+        let pose = (status.pose_received != 0).then(|| told.get(usize::from(status.pose)).copied()).flatten();
         let mut done = [0.0; 2];
         let mut ports = Ports {
             radio: &mut Frames(frames.iter()),
@@ -105,7 +105,7 @@ impl Radio for Frames<'_> {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        Ok(self.0.by_ref().find_map(|frame| mac::content(frame)).map(|(_, content)| {
+        Ok(self.0.by_ref().find_map(|frame| mac::parse(frame)).map(|(_, content)| {
             buffer.iter_mut().zip(content).for_each(|(to, from)| *to = *from);
             Received::untimed(content.len())
         }))

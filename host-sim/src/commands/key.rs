@@ -32,7 +32,7 @@ use crate::{
 #[command(after_help = "Examples:\n  host-sim key master --out master.key\n  \
                   host-sim key swarm --master master.key --epoch 0 --out swarm.key\n  \
                   host-sim key robots --master master.key --robots 10 --out keys\n  \
-                  firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --personal keys --flash\n  \
+                  firmware/provision.py --board nrf52840 --robots 0-9 --key swarm.key --personal-keys keys --flash\n  \
                   host-sim key rekey --master master.key --robots 10 --expel 3 --epoch 1 --at 60000 --out rekey.txt")]
 pub struct KeyArguments {
     #[command(subcommand)]

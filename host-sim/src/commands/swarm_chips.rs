@@ -89,7 +89,7 @@ pub struct ChipFlight<'a> {
     pub origin: &'a Origin,
 }
 
-/// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board/nrf52/boards`).
+/// The board that is built for a chip: its cargo feature, and its settings page (`firmware/src/board`).
 const fn board(kind: Part) -> (&'static str, u32) {
     match kind {
         Part::Nrf52840 => ("board-nrf52840", 0x000f_7000),
@@ -406,7 +406,7 @@ fn print(
             format!("{:.2}", robot.rate),
             format!("{:.2} %", 100.0 * robot.busy),
             restarts(robot).to_string(),
-            robot.status.map_or("-".into(), |status| status.company.to_string()),
+            robot.status.map_or("-".into(), |status| status.synchronized.to_string()),
         ]);
     }
     let kind = if flight.kind == Part::Nrf52840 { "nRF52840" } else { "nRF52833" };

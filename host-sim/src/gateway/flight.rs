@@ -6,7 +6,7 @@ use wdgnn_core::{task::NodeId, tasks::flocking::Motion};
 use wdgnn_link::{encoding::Codec, error::Refusals, security::key::Key, tdma::Timing};
 use wdgnn_protocol::{
     companion::{self, Command},
-    gateway::{Down, Fate, Hello, LARGEST, Line, Up, VERSION},
+    gateway::{Deframer, FromGateway, Hello, MAX_MESSAGE, SendResult, ToGateway, VERSION},
     mac,
 };
 use wdgnn_robot::onboard::Robot;
@@ -51,7 +51,7 @@ pub struct Flight<'w, C: Codec> {
     make: Make<'w, C>,
     /// Who is there.
     pub lookout: Lookout,
-    line: Line,
+    line: Deframer,
     gateway: Option<Hello>,
     /// The gateway's time.
     now: u64,
@@ -86,7 +86,7 @@ impl<'w, C: Codec> Flight<'w, C> {
             lookout: Lookout::new(settings.key, settings.robots, simulated),
             settings,
             make: Box::new(make),
-            line: Line::default(),
+            line: Deframer::default(),
             gateway: None,
             now: 0,
             robots: Vec::new(),
@@ -102,7 +102,7 @@ impl<'w, C: Codec> Flight<'w, C> {
 
     /// What is said to a gateway that has not said anything yet.
     pub fn greeting() -> Vec<u8> {
-        encoded(&Down::Ask { version: VERSION })
+        encoded(&ToGateway::Query { version: VERSION })
     }
 
     /// Whether the gateway has introduced itself.
@@ -119,7 +119,7 @@ impl<'w, C: Codec> Flight<'w, C> {
     pub fn hear(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         let mut answer = Vec::new();
         for byte in bytes {
-            let Some(message) = self.line.take(*byte) else { continue };
+            let Some(message) = self.line.push(*byte) else { continue };
             // A message is small, and what it does needs all of this.
             let mut message = message.to_vec();
             self.understand(&mut message, &mut answer)?;
@@ -129,29 +129,29 @@ impl<'w, C: Codec> Flight<'w, C> {
 
     fn understand(&mut self, message: &mut [u8], answer: &mut Vec<u8>) -> Result {
         let mut other = message.to_vec();
-        match Up::decode(message) {
-            Some(Up::Hello(hello)) => self.greet(hello),
-            Some(Up::Other(version)) => Err(Error::usage(format!(
+        match FromGateway::decode(message) {
+            Some(FromGateway::Hello(hello)) => self.greet(hello),
+            Some(FromGateway::OtherVersion(version)) => Err(Error::usage(format!(
                 "the gateway speaks version {version} of its messages, this program {VERSION}: flash the gateway of this version"
             ))),
             // Before it has said what it is, nothing that it says has a meaning.
             Some(_) if self.gateway.is_none() => Ok(()),
-            Some(Up::Heard { began, frame }) => {
+            Some(FromGateway::Received { start, frame }) => {
                 self.counts.heard += 1;
-                self.overhear(began, frame, true);
+                self.overhear(start, frame, true);
                 Ok(())
             }
-            Some(Up::Spoilt { began }) => {
+            Some(FromGateway::Corrupt { start }) => {
                 self.counts.spoilt += 1;
-                self.robots.iter_mut().for_each(|robot| robot.spoilt(began));
+                self.robots.iter_mut().for_each(|robot| robot.spoilt(start));
                 Ok(())
             }
-            Some(Up::Fate { number, fate, at }) => {
-                self.settle(number, fate, at);
+            Some(FromGateway::SendDone { number, result, at }) => {
+                self.settle(number, result, at);
                 Ok(())
             }
-            Some(Up::Time { now, lost, unread }) => {
-                self.count([lost, unread]);
+            Some(FromGateway::Time { now, lost, malformed }) => {
+                self.count([lost, malformed]);
                 self.go_on(now, answer)
             }
             None if companion::decode::<Command>(&mut other).is_some() => Err(Error::usage(
@@ -173,7 +173,7 @@ impl<'w, C: Codec> Flight<'w, C> {
                 carried.map_or("of another version", Profile::name)
             )));
         }
-        if self.gateway.is_some_and(|known| known.start != hello.start) {
+        if self.gateway.is_some_and(|known| known.boot_id != hello.boot_id) {
             return Err(Error::Failed("the gateway was reset in flight: its clock began anew".into()));
         }
         self.gateway = Some(hello);
@@ -189,7 +189,7 @@ impl<'w, C: Codec> Flight<'w, C> {
 
     /// A robot's broadcast was on the air.
     fn overhear(&mut self, began: u64, frame: &[u8], real: bool) {
-        let Some((note, content)) = mac::content(frame) else {
+        let Some((note, content)) = mac::parse(frame) else {
             self.counts.foreign += 1;
             return;
         };
@@ -219,19 +219,19 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 
     /// What became of a frame.
-    fn settle(&mut self, number: u16, fate: Fate, at: u64) {
+    fn settle(&mut self, number: u16, result: SendResult, at: u64) {
         let Some((robot, frame)) = self.given.remove(&number) else { return };
-        match fate {
-            Fate::Sent => {
+        match result {
+            SendResult::Sent => {
                 self.counts.sent += 1;
                 self.overhear(at, &frame, false);
             }
-            Fate::Busy => {
+            SendResult::Busy => {
                 self.counts.busy += 1;
                 self.robots[robot].crowded(at);
             }
-            Fate::Late => self.counts.late_down += 1,
-            Fate::Refused => self.counts.refused_down += 1,
+            SendResult::Late => self.counts.late_down += 1,
+            SendResult::Refused => self.counts.refused_down += 1,
         }
     }
 
@@ -288,7 +288,7 @@ impl<'w, C: Codec> Flight<'w, C> {
 
     fn say(&mut self, robot: usize, Words { at, frame }: Words, answer: &mut Vec<u8>) {
         self.number = self.number.wrapping_add(1);
-        answer.extend(encoded(&Down::Send { number: self.number, at, frame: &frame }));
+        answer.extend(encoded(&ToGateway::Send { number: self.number, at, frame: &frame }));
         self.given.insert(self.number, (robot, frame));
         self.counts.given += 1;
     }
@@ -301,8 +301,8 @@ impl<'w, C: Codec> Flight<'w, C> {
     }
 }
 
-fn encoded(message: &Down<'_>) -> Vec<u8> {
-    let mut bytes = [0; LARGEST];
+fn encoded(message: &ToGateway<'_>) -> Vec<u8> {
+    let mut bytes = [0; MAX_MESSAGE];
     let length = message.encode(&mut bytes).unwrap_or(0);
     bytes[..length].to_vec()
 }

@@ -9,7 +9,7 @@ use std::{
 use tempfile::TempDir;
 use wdgnn_core::task::{NodeId, State as _};
 use wdgnn_link::security::key_update::personal_key;
-use wdgnn_protocol::emulation::{Dimensions, Hello, Situation, VERSION};
+use wdgnn_protocol::emulation::{Hello, ImageDimensions, SensorInput, VERSION};
 use wdgnn_robot::onboard::Onboard;
 
 use super::{
@@ -176,7 +176,7 @@ impl Emulated {
 impl<T: Flown> Robots<T> for Emulated {
     fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>> {
         self.each(waking, |emulator, Waking { tick, sensed }| {
-            let situation = Situation { tick: *tick, sensed: sensed.is_some().into() };
+            let situation = SensorInput { tick: *tick, sensed: sensed.is_some().into() };
             emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).numbers().as_ref())
         });
         let said = self.each(waking, |emulator, _| emulator.speak());
@@ -249,7 +249,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
             "the firmware image speaks another version: build it anew with `{BUILD}`"
         )));
     }
-    let (here, there) = (Dimensions::of::<T>(), hello.dimensions);
+    let (here, there) = (ImageDimensions::of::<T>(), hello.dimensions);
     let fields = [
         ("as its task", here.task, there.task),
         ("numbers of a state", here.state, there.state),
@@ -257,7 +257,7 @@ fn check<T: Onboard>(hello: &Hello, model: &ModelFile, link: Link) -> Result {
         ("taps", here.taps, there.taps),
         ("hidden features", here.hidden, there.hidden),
         ("outputs", here.outputs, there.outputs),
-        ("neighbours", here.neighbours, there.neighbours),
+        ("neighbours", here.neighbors, there.neighbors),
         ("wide parameters", here.wide, there.wide),
     ];
     if let Some((name, here, there)) = fields.into_iter().find(|(_, here, there)| here != there) {
@@ -306,7 +306,7 @@ mod tests {
             model: model.weights().checksum,
             profile: Profile::Exact.code(),
             sealed: 0,
-            dimensions: Dimensions::of::<Flocking>(),
+            dimensions: ImageDimensions::of::<Flocking>(),
         };
         change(&mut hello);
         check::<Flocking>(&hello, &model, Link { profile: Profile::Exact, sealed: false })

@@ -84,13 +84,11 @@ pub fn build(settings: &Settings<'_>) -> Result<PathBuf> {
     // Another package's image is of its own task.
     let chosen = settings.package == PACKAGE && settings.task != "flocking";
     let task = chosen.then(|| settings.task.into());
-    // Whoever asks for no key means it: nothing is flashed here.
+    // An explicit choice without a key, which a board image requires.
     let unsealed = key.is_none().then(|| "1".into());
-    // Nor does whoever asks for robots with one key.
-    let personal = if settings.rekeyed { "told" } else { "none" };
+    let key_rotation = if settings.rekeyed { "on" } else { "off" };
     for (variable, value) in [
-        ("WDGNN_PERSONAL", key.is_some().then(|| personal.into())),
-        ("WDGNN_EPOCH", None),
+        ("WDGNN_KEY_ROTATION", key.is_some().then(|| key_rotation.into())),
         ("WDGNN_TASK", task),
         ("WDGNN_PROFILE", profile),
         ("WDGNN_KEY", key),

@@ -10,7 +10,7 @@ use std::{
 
 use bytemuck::Pod;
 use wdgnn_link::security::key::Key;
-use wdgnn_protocol::emulation::{self, FRAME_ROOM, Frame, Hello, Situation, VERSION};
+use wdgnn_protocol::emulation::{self, FrameHeader, Hello, MAX_FRAME, SensorInput, VERSION};
 use wdgnn_robot::control_loop::MOST_FRAMES;
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 use crate::scene;
 
 /// The most numbers of a command or a wide part that a robot is believed to have; the largest frame holds a quarter of that.
-const MOST_NUMBERS: usize = FRAME_ROOM;
+const MOST_NUMBERS: usize = MAX_FRAME;
 
 /// What an operator tells one robot and no other.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ impl Emulator {
     }
 
     /// Begins a tick, with the numbers of the robot's state.
-    pub fn sense(&mut self, situation: &Situation, state: &[f32]) -> io::Result<()> {
+    pub fn sense(&mut self, situation: &SensorInput, state: &[f32]) -> io::Result<()> {
         self.write(&[bytemuck::bytes_of(situation), bytemuck::cast_slice(state)].concat())
     }
 
@@ -102,7 +102,7 @@ impl Emulator {
     pub fn speak(&mut self) -> io::Result<Vec<scene::Frame>> {
         let mut frames = Vec::new();
         loop {
-            let frame: Frame = self.read()?;
+            let frame: FrameHeader = self.read()?;
             if let Some(count) = frame.bytes() {
                 let mut bytes = vec![0; count];
                 self.read_bytes(&mut bytes)?;
@@ -119,19 +119,19 @@ impl Emulator {
         let frames = frames.get(..=MOST_FRAMES as usize).unwrap_or(frames);
         let mut messages = Vec::new();
         for (count, frame) in (1..).zip(frames) {
-            let (message, bytes) = Frame::of(frame, count == frames.len());
+            let (message, bytes) = FrameHeader::of(frame, count == frames.len());
             messages.extend_from_slice(bytemuck::bytes_of(&message));
             messages.extend_from_slice(bytes);
         }
         if messages.is_empty() {
-            messages.extend_from_slice(bytemuck::bytes_of(&Frame::SILENCE));
+            messages.extend_from_slice(bytemuck::bytes_of(&FrameHeader::NONE));
         }
         self.write(&messages)
     }
 
     /// What the robot did in this tick.
     pub fn outcome(&mut self) -> io::Result<Outcome> {
-        let counts: emulation::Outcome = self.read()?;
+        let counts: emulation::TickResult = self.read()?;
         let [mut command, mut wide] = self.numbers.map(|count| vec![0.0; count]);
         self.read_bytes(bytemuck::cast_slice_mut(&mut command))?;
         self.read_bytes(bytemuck::cast_slice_mut(&mut wide))?;

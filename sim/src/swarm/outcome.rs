@@ -9,7 +9,7 @@ use crate::scene::Flown;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What it counted.
-    pub counts: emulation::Outcome,
+    pub counts: emulation::TickResult,
     /// Its command.
     pub command: Vec<f32>,
     /// Its wide parameters for the next tick, one row per tap and feature.
@@ -20,7 +20,7 @@ impl Outcome {
     /// What a robot of this process reports.
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
-        Self { counts: emulation::Outcome::new(report), command, wide }
+        Self { counts: emulation::TickResult::new(report), command, wide }
     }
 
     /// Its command as its task has it.

@@ -1,12 +1,14 @@
-//! The store: a log of records in a few pages of flash, behind the page of the robot's settings.
+//! Nonvolatile store: a log of records in flash, after the provisioning page.
 //!
-//! * Nothing is erased in flight: an erasure stops the processor for 85 ms, which is eight ticks. Pages are erased at a start on the
-//!   ground; when they are full, nothing more is kept until the next one.
-//! * A record is written a few words per tick, 41 µs each, between ticks ([`Flash::work`]). It counts from its last word on: whoever
-//!   loses power before that has the record before.
-//! * What is not a record, because somebody else wrote there, is erased at the next start.
+//! * The store never erases in flight, because erasing a page stalls the CPU for 85 ms (eight
+//!   ticks). It erases at a start on the ground. Full pages stay full until then, and new records
+//!   are rejected.
+//! * [`Flash::write_pending`] writes a few words between ticks, 41 µs each. A record is valid once
+//!   its last word is written. After a power loss the previous record is still there.
+//! * Pages with other content are erased at the next start.
 //!
-//! A record is its head (`"wR"`, its length in bytes), its number, the bytes, and the number again with all bits inverted, all in words.
+//! A record consists of words: header (`"wR"` and the length in bytes), number, content, inverted
+//! number.
 
 use core::{ops::Range, ptr};
 
@@ -18,89 +20,107 @@ use wdgnn_robot::{
     ports::Store,
 };
 
-use super::{settings, start};
+use super::{provisioning, startup};
 
-/// Bytes in a page.
+/// Page size in bytes.
 const PAGE: u32 = 4096;
-/// Pages of the store.
+/// Number of pages of the store.
 const PAGES: u32 = 8;
-/// A record's head: this and its length.
-const HEAD: u32 = 0x5277_0000;
+/// Upper half of a record header. The lower half is the length.
+const HEADER: u32 = 0x5277_0000;
 const ERASED: u32 = u32::MAX;
-/// Words of a record besides its bytes.
-const AROUND: u32 = 3;
-/// Bytes of the largest record.
-const LARGEST: usize = BUFFER_BYTES.next_multiple_of(4);
+/// Words of a record in addition to its content.
+const OVERHEAD: u32 = 3;
+/// Maximum length of a record's content in bytes.
+const MAX_CONTENT: usize = BUFFER_BYTES.next_multiple_of(4);
 /// Words written between two ticks: 0.33 ms.
-const WORDS_AT_ONCE: usize = 8;
-/// Ticks between two records, at least: ten seconds, so that the pages last for half an hour and a page of flash for ten years.
-const EVERY: u32 = 1_000;
-/// Bytes that a record may take, with what is around it.
-const PLACE: u32 = 4 * AROUND + LARGEST as u32;
-/// The last places are for records that somebody insists on: a new key takes two, and must not be lost because a flight was long.
-const INSISTED: u32 = 4;
-/// Fewer free pages than these are a reason to erase, on the ground.
-const ENOUGH_PAGES: u32 = 2;
+const WORDS_PER_TICK: usize = 8;
+/// Minimum number of ticks between two records: 10 s. The pages then last for half an hour
+/// of flight, and the flash for ten years.
+const INTERVAL_TICKS: u32 = 1_000;
+/// Maximum size of a record in bytes.
+const MAX_RECORD: u32 = 4 * OVERHEAD + MAX_CONTENT as u32;
+/// Number of records reserved for [`Store::insist`]. A key update takes two and must not be lost
+/// after a long flight.
+const RESERVED: u32 = 4;
+/// A start on the ground erases old pages if fewer pages are free.
+const MIN_FREE_PAGES: u32 = 2;
 
-/// Whether a robot's record fits: its head, its keys, its wide parameters and its personal part (`docs/wire-format.md`).
+/// Whether the record of a robot fits: header, keys, wide parameters and local adaptation
+/// (`docs/wire-format.md`).
 pub const fn holds<T: Onboard>() -> bool {
-    persist::record_bytes::<ModelOf<'_, T>>(true) <= LARGEST
+    persist::record_bytes::<ModelOf<'_, T>>(true) <= MAX_CONTENT
 }
 
-/// The store.
+/// Store in flash.
 #[derive(Debug)]
 pub struct Flash {
-    /// The newest record's bytes.
+    /// Address range of the newest record's content.
     newest: Option<Range<u32>>,
     number: u32,
-    /// Where the next record begins.
+    /// Start of the next record.
     free: u32,
-    /// What is being written: words that are left, and where the next one goes.
-    writing: Vec<u32, { LARGEST / 4 + AROUND as usize }>,
+    /// Words of the record in progress, and the number of words already written.
+    writing: Vec<u32, { MAX_CONTENT / 4 + OVERHEAD as usize }>,
     written: usize,
+    /// Ticks since the last record.
     since: u32,
-    /// The next record is to be kept in any case: there is a new key in it, or a new boot count.
-    insisted: bool,
+    /// The next record may use the reserved space, because it holds a new key or boot count.
+    may_use_reserve: bool,
 }
 
-/// The flash could not be read or written.
+/// Reason why a record was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlashFailed {
-    /// There is no room until the next start on the ground.
+#[non_exhaustive]
+pub enum FlashError {
+    /// The store is full until the next start on the ground.
     Full,
-    /// What was written reads otherwise.
+    /// The written words read back differently.
     Worn,
-    /// Longer than a record can be.
+    /// The record is too long.
     TooLong,
 }
 
-/// Where the store is.
+impl core::fmt::Display for FlashError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Self::Full => "the store is full until the next start on the ground",
+            Self::Worn => "the flash did not keep the record",
+            Self::TooLong => "the record is too long",
+        })
+    }
+}
+
+impl core::error::Error for FlashError {}
+
+/// Address range of the store.
 fn store() -> Range<u32> {
-    let begins = settings::place() + PAGE;
+    let begins = provisioning::page_address() + PAGE;
     begins..begins + PAGES * PAGE
 }
 
 fn word(address: u32) -> u32 {
-    // SAFETY: any address of flash may be read.
+    // SAFETY: all flash addresses are readable.
     unsafe { ptr::read_volatile(ptr::with_exposed_provenance::<u32>(address as usize)) }
 }
 
-/// Writes a word of flash or of the user information.
+/// Writes a word of flash or UICR.
 pub fn write_word(place: *mut u32, value: u32) {
-    start::flash_mode(Wen::Wen);
-    // SAFETY: the flash controller lets only ones become zeros, in the word named; callers name words of the store or of UICR.
+    startup::set_flash_mode(Wen::Wen);
+    // SAFETY: callers pass words of the store or of UICR, and the flash controller can only clear
+    // bits of that word.
     unsafe { ptr::write_volatile(place, value) };
-    start::ready();
-    start::flash_mode(Wen::Ren);
+    startup::wait_for_flash();
+    startup::set_flash_mode(Wen::Ren);
 }
 
 fn erase(page: u32) {
-    start::feed();
-    start::flash_mode(Wen::Een);
+    startup::feed_watchdog();
+    startup::set_flash_mode(Wen::Een);
     NVMC.erasepage().write_value(page);
-    start::ready();
-    start::flash_mode(Wen::Ren);
-    start::feed();
+    startup::wait_for_flash();
+    startup::set_flash_mode(Wen::Ren);
+    startup::feed_watchdog();
 }
 
 fn page_of(address: u32) -> u32 {
@@ -111,65 +131,67 @@ fn is_erased(range: Range<u32>) -> bool {
     range.step_by(4).all(|address| word(address) == ERASED)
 }
 
-/// The record at `address` and the address behind it; none where there is no whole one.
+/// Content range, number and end of the record at `address`; `None` without a record. The range is
+/// empty if the record is incomplete.
 fn record(address: u32) -> Option<(Range<u32>, u32, u32)> {
-    let head = word(address);
-    let bytes = head & 0xffff;
+    let header = word(address);
+    let bytes = header & 0xffff;
     let words = bytes.div_ceil(4);
-    let behind = address + 4 * (words + AROUND);
-    if head & 0xffff_0000 != HEAD || bytes as usize > LARGEST || behind > page_of(address) + PAGE {
+    let end = address + 4 * (words + OVERHEAD);
+    if header & 0xffff_0000 != HEADER || bytes as usize > MAX_CONTENT || end > page_of(address) + PAGE {
         return None;
     }
     let (number, from) = (word(address + 4), address + 8);
-    let whole = word(behind - 4) == !number;
-    // A record that was broken off is passed over; what comes behind it is still good.
-    Some((if whole { from..from + bytes } else { 0..0 }, number, behind))
+    let complete = word(end - 4) == !number;
+    // An incomplete record is skipped; records after it are valid.
+    Some((if complete { from..from + bytes } else { 0..0 }, number, end))
 }
 
 impl Flash {
-    /// Looks for the newest record, and makes room where that costs no flight.
-    pub(super) fn open(in_flight: bool) -> Self {
+    /// Finds the newest record, and erases old pages if needed.
+    pub(super) fn open(was_flying: bool) -> Self {
         let mut flash = Self {
             newest: None,
             number: 0,
             free: store().end,
             writing: Vec::new(),
             written: 0,
-            since: EVERY,
-            insisted: true,
+            since: INTERVAL_TICKS,
+            may_use_reserve: true,
         };
         for page in store().step_by(PAGE as usize) {
-            flash.look_through(page);
+            flash.scan(page);
         }
         let keep = flash.newest.as_ref().map(|newest| page_of(newest.start));
         flash.free = Self::next_free(keep);
         let room = store().end.saturating_sub(flash.free);
-        if flash.free == store().end || (!in_flight && room < ENOUGH_PAGES * PAGE) {
-            // One page is enough to go on with in flight; on the ground there is time for all that hold nothing new.
+        if flash.free == store().end || (!was_flying && room < MIN_FREE_PAGES * PAGE) {
+            // One page is enough in flight. On the ground there is time to erase all old pages.
             let old = store()
                 .step_by(PAGE as usize)
                 .filter(|page| Some(*page) != keep && !is_erased(*page..*page + PAGE));
-            old.take(if in_flight { 1 } else { usize::MAX }).for_each(erase);
+            old.take(if was_flying { 1 } else { usize::MAX }).for_each(erase);
             flash.free = Self::next_free(keep);
         }
         flash
     }
 
-    fn look_through(&mut self, page: u32) {
+    fn scan(&mut self, page: u32) {
         let mut at = page;
-        while at + 4 * AROUND <= page + PAGE
-            && let Some((bytes, number, behind)) = record(at)
+        while at + 4 * OVERHEAD <= page + PAGE
+            && let Some((bytes, number, end)) = record(at)
         {
             if !bytes.is_empty()
                 && (self.newest.is_none() || number.wrapping_sub(self.number).cast_signed() > 0)
             {
                 (self.newest, self.number) = (Some(bytes), number);
             }
-            at = behind;
+            at = end;
         }
     }
 
-    /// The first place for a record: behind the newest in its page, or an erased page; pages are used in a circle from there.
+    /// Start of the next record: after the newest record in its page, or in the next erased page.
+    /// Pages form a ring.
     fn next_free(newest: Option<u32>) -> u32 {
         let store = store();
         let first = newest.map_or(0, |page| (page - store.start) / PAGE);
@@ -177,33 +199,33 @@ impl Flash {
             .map(|step| store.start + (first + step) % PAGES * PAGE)
             .find_map(|page| {
                 let mut at = page;
-                while at + 4 * AROUND <= page + PAGE
-                    && let Some((_, _, behind)) = record(at)
+                while at + 4 * OVERHEAD <= page + PAGE
+                    && let Some((_, _, end)) = record(at)
                 {
-                    at = behind;
+                    at = end;
                 }
-                let fits = at + PLACE <= page + PAGE;
+                let fits = at + MAX_RECORD <= page + PAGE;
                 (fits && is_erased(at..page + PAGE)).then_some(at)
             })
             .unwrap_or(store.end)
     }
 
-    /// Writes a few words of what is to be kept. Called between ticks.
-    pub(super) fn work(&mut self) {
-        for _ in 0..WORDS_AT_ONCE {
+    /// Writes the next words of the record in progress. Called between ticks.
+    pub(super) fn write_pending(&mut self) {
+        for _ in 0..WORDS_PER_TICK {
             let Some(value) = self.writing.get(self.written).copied() else { return };
             let place = self.free + 4 * self.written as u32;
             write_word(ptr::with_exposed_provenance_mut(place as usize), value);
             self.written += 1;
             if self.written == self.writing.len() {
-                self.end();
+                self.finish_record();
             }
         }
     }
 
-    fn end(&mut self) {
+    fn finish_record(&mut self) {
         let begins = self.free;
-        let length = self.writing.first().map_or(0, |head| head & 0xffff);
+        let length = self.writing.first().map_or(0, |header| header & 0xffff);
         self.free = Self::next_free(Some(page_of(begins)));
         if record(begins).is_some_and(|(bytes, ..)| !bytes.is_empty()) {
             self.newest = Some(begins + 8..begins + 8 + length);
@@ -212,17 +234,17 @@ impl Flash {
         self.written = 0;
     }
 
-    /// Whether there are no more places for records than so many, which are fewer than a page has.
-    fn has_no_more_than(&self, places: u32) -> bool {
+    /// Whether at most `records` more records fit. Exact if `records` is less than a page holds.
+    fn has_room_for_at_most(&self, records: u32) -> bool {
         let page = page_of(self.free);
-        let here = (page + PAGE).saturating_sub(self.free) / PLACE;
+        let here = (page + PAGE).saturating_sub(self.free) / MAX_RECORD;
         let others = || store().step_by(PAGE as usize).filter(|other| *other != page);
-        self.free >= store().end || (here <= places && !others().any(|other| is_erased(other..other + PAGE)))
+        self.free >= store().end || (here <= records && !others().any(|other| is_erased(other..other + PAGE)))
     }
 
-    fn begin(&mut self, bytes: &[u8]) -> Result<(), FlashFailed> {
+    fn begin_record(&mut self, bytes: &[u8]) -> Result<(), FlashError> {
         if self.free >= store().end {
-            return Err(FlashFailed::Full);
+            return Err(FlashError::Full);
         }
         self.number = self.number.wrapping_add(1);
         self.written = 0;
@@ -230,18 +252,18 @@ impl Flash {
         let words = bytes
             .chunks(4)
             .map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
-        let all = [HEAD | bytes.len() as u32, self.number].into_iter().chain(words).chain([!self.number]);
+        let all = [HEADER | bytes.len() as u32, self.number].into_iter().chain(words).chain([!self.number]);
         for word in all {
-            self.writing.push(word).map_err(|_| FlashFailed::TooLong)?;
+            self.writing.push(word).map_err(|_| FlashError::TooLong)?;
         }
         Ok(())
     }
 }
 
 impl Store for Flash {
-    type Error = FlashFailed;
+    type Error = FlashError;
 
-    fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, FlashFailed> {
+    fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, FlashError> {
         let Some(newest) = self.newest.clone() else { return Ok(None) };
         for (slot, address) in buffer.iter_mut().zip(newest.clone()) {
             *slot = (word(address / 4 * 4) >> (8 * (address % 4))) as u8;
@@ -249,44 +271,44 @@ impl Store for Flash {
         Ok(Some(newest.len()))
     }
 
-    /// Keeps one record in ten seconds at most; what comes in between is not kept, and that is no error.
-    fn save(&mut self, bytes: &[u8]) -> Result<(), FlashFailed> {
-        if bytes.len() > LARGEST {
-            return Err(FlashFailed::TooLong);
+    /// Starts a record if the last one is at least 10 s old. Skipping a record is not an error.
+    fn save(&mut self, bytes: &[u8]) -> Result<(), FlashError> {
+        if bytes.len() > MAX_CONTENT {
+            return Err(FlashError::TooLong);
         }
-        // Called once a second (`tick::SAVE_EVERY`).
+        // The control loop calls `save` once per `SAVE_EVERY` ticks.
         self.since = self.since.saturating_add(wdgnn_robot::control_loop::SAVE_EVERY);
-        if self.since < EVERY || !self.writing.is_empty() {
+        if self.since < INTERVAL_TICKS || !self.writing.is_empty() {
             return Ok(());
         }
-        if !core::mem::take(&mut self.insisted) && self.has_no_more_than(INSISTED) {
-            return Err(FlashFailed::Full);
+        if !core::mem::take(&mut self.may_use_reserve) && self.has_room_for_at_most(RESERVED) {
+            return Err(FlashError::Full);
         }
         self.since = 0;
-        self.begin(bytes)
+        self.begin_record(bytes)
     }
 
-    /// What is being written is written to its end first: at most 7 ms, once or twice in a change of keys.
+    /// Finishes the record in progress first: at most 7 ms, once or twice per key update.
     fn insist(&mut self) {
         while !self.writing.is_empty() {
-            self.work();
+            self.write_pending();
         }
-        (self.since, self.insisted) = (EVERY, true);
+        (self.since, self.may_use_reserve) = (INTERVAL_TICKS, true);
     }
 
-    /// Whether there is no place behind the next record but those that are for others.
+    /// Whether only the reserved records are left after the next one.
     fn is_last(&self) -> bool {
-        self.has_no_more_than(INSISTED + 1)
+        self.has_room_for_at_most(RESERVED + 1)
     }
 
-    fn flush(&mut self) -> Result<(), FlashFailed> {
+    fn flush(&mut self) -> Result<(), FlashError> {
         let begins = self.free;
         if self.writing.is_empty() {
-            return Err(FlashFailed::Full);
+            return Err(FlashError::Full);
         }
         while !self.writing.is_empty() {
-            self.work();
+            self.write_pending();
         }
-        record(begins).filter(|(bytes, ..)| !bytes.is_empty()).map(|_| ()).ok_or(FlashFailed::Worn)
+        record(begins).filter(|(bytes, ..)| !bytes.is_empty()).map(|_| ()).ok_or(FlashError::Worn)
     }
 }

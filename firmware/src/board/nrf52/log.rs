@@ -1,16 +1,17 @@
-//! Where the log goes: RTT, a ring in RAM that a debug probe empties while the robot runs (SEGGER's format, which probe-rs reads).
+//! RTT log sink: a ring buffer in RAM that a debug probe reads while the robot runs (SEGGER's
+//! format, read by probe-rs).
 //!
-//! A frame that does not fit is left out whole. Nobody waits for a reader.
+//! A log frame that does not fit is dropped as a whole. The robot never waits for the probe.
 
 use core::{
     cell::UnsafeCell,
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Bytes in the ring: the start and a few seconds.
+/// Ring size in bytes, enough for the start and a few seconds.
 const BYTES: usize = 1024;
 
-/// What a probe looks for in RAM, and what it finds there.
+/// RTT control block. The probe searches RAM for it.
 #[repr(C)]
 pub struct ControlBlock {
     identifier: [u8; 16],
@@ -24,13 +25,14 @@ pub struct ControlBlock {
     flags: u32,
 }
 
-// SAFETY: the pointers are to statics; the ring is written between `begin` and `end`, in a critical section, and read by the probe.
+// SAFETY: the pointers refer to statics. The ring is written in a critical section and read only by
+// the probe.
 unsafe impl Sync for ControlBlock {}
 
-/// The ring.
+/// Ring buffer.
 pub struct Ring(UnsafeCell<[u8; BYTES]>);
 
-// SAFETY: likewise.
+// SAFETY: written in a critical section and read only by the probe.
 unsafe impl Sync for Ring {}
 
 static RING: Ring = Ring(UnsafeCell::new([0; BYTES]));
@@ -46,31 +48,31 @@ static _SEGGER_RTT: ControlBlock = ControlBlock {
     size: BYTES as u32,
     written: AtomicU32::new(0),
     read: AtomicU32::new(0),
-    // Skip what does not fit.
+    // Mode 0: skip data that does not fit.
     flags: 0,
 };
 
-/// A frame on its way into the ring.
+/// Writer of log frames.
 #[derive(Debug)]
 pub struct Sink {
-    /// Where its next byte goes.
+    /// Position of the next byte.
     cursor: u32,
     fits: bool,
 }
 
 impl Sink {
-    /// Nothing yet.
+    /// Writer without a frame.
     pub const fn new() -> Self {
         Self { cursor: 0, fits: true }
     }
 
-    /// A frame begins.
+    /// Begins a frame.
     pub fn begin(&mut self) {
         self.cursor = _SEGGER_RTT.written.load(Ordering::Relaxed) % BYTES as u32;
         self.fits = true;
     }
 
-    /// A part of it.
+    /// Appends bytes to the frame.
     pub fn write(&mut self, bytes: &[u8]) {
         let read = _SEGGER_RTT.read.load(Ordering::Acquire) % BYTES as u32;
         for byte in bytes {
@@ -79,13 +81,13 @@ impl Sink {
                 self.fits = false;
                 return;
             }
-            // SAFETY: within the ring, and not yet the reader's.
+            // SAFETY: the position is inside the ring and not yet visible to the probe.
             unsafe { RING.0.get().cast::<u8>().wrapping_add(self.cursor as usize).write_volatile(*byte) };
             self.cursor = next;
         }
     }
 
-    /// It ends: from now on it is the reader's.
+    /// Ends the frame and makes it visible to the probe.
     pub fn end(&mut self) {
         if self.fits {
             _SEGGER_RTT.written.store(self.cursor, Ordering::Release);

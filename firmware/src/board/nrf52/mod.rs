@@ -1,25 +1,23 @@
-//! nRF52840 and nRF52833: IEEE 802.15.4 radio, companion computer on UART0, store in flash, watchdog.
+//! nRF52840 and nRF52833: IEEE 802.15.4 radio, companion on UART0, store in flash, watchdog.
 //!
-//! By their registers (`nrf-pac`), because a robot must know what happens when: the radio listens by interrupt and takes its times,
-//! frames go out in slots by a timer, the serial line goes round by itself, nothing is erased in flight, and the processor sleeps
-//! whenever there is nothing to do. Run register by register in `nrf52-emulator`, never on a board: see `docs/firmware.md`.
+//! The drivers use registers directly (`nrf-pac`) for exact timing: the radio receives by interrupt
+//! and timestamps frames, a timer starts each slot, the serial line uses DMA, flash is never erased
+//! in flight, and the CPU sleeps when idle. Tested in `nrf52-emulator`, not yet on hardware
+//! (`docs/firmware.md`).
 
-#![allow(
-    unsafe_code,
-    reason = "memory that radio, serial line and AES read and write by themselves, and interrupts"
-)]
+#![allow(unsafe_code, reason = "DMA memory of radio, serial line and AES, and interrupts")]
 
 mod aes;
-mod air;
 mod flash;
 #[cfg(feature = "gateway")]
 pub mod gateway;
-mod light;
+mod led;
 mod log;
+mod provisioning;
 mod radio;
 mod serial;
-mod settings;
-mod start;
+mod startup;
+mod tdma;
 mod time;
 
 use core::marker::PhantomData;
@@ -37,99 +35,96 @@ use wdgnn_robot::{
 
 use self::{
     aes::ChipAes,
-    air::Air,
     flash::Flash,
+    provisioning::Provisioning,
     serial::{Input, Output},
-    settings::Settings,
+    tdma::TdmaRadio,
 };
-pub use self::{light::Light, log::Sink, serial::Pin};
+pub use self::{led::Led, log::Sink, serial::Pin};
 use super::{Board, PortsOf};
 use crate::{
-    io::companion::{Acceleration, Pose},
+    io::companion::{CommandSender, PoseSensor},
     link::Link,
 };
 
 #[cfg(not(profile = "dot154"))]
-compile_error!("this board's radio carries the link profile dot154: leave WDGNN_PROFILE out");
+compile_error!("the radio of this board supports only the link profile dot154: unset WDGNN_PROFILE");
 
-/// The control period: 100 ticks a second, as the models are trained for.
+/// Control period: 100 ticks per second, as in training.
 const PERIOD_US: u32 = 10_000;
-/// What the radio sends with: all it has.
+/// Transmit power, the maximum.
 const POWER: Txpower = Txpower::Pos8dBm;
-/// Ticks without a pose after which the line is started anew.
-const SILENT: u32 = 25;
+/// Number of ticks without a pose after which the serial receiver is restarted.
+const POSE_TIMEOUT_TICKS: u32 = 25;
 
-/// What differs from one nRF52 board to the next, besides the memory in its `map.x`.
+/// Pins and supply of an nRF52 board. Its memory is in `map.x`.
 pub trait Wiring {
-    /// From the companion.
-    const RECEIVE: Pin;
-    /// To the companion.
-    const SEND: Pin;
-    /// What shows that the robot is alive.
-    const LIGHT: Light;
-    /// The voltage that the chip makes of USB's, by its code in the user information (REGOUT0), where that is not the board's to choose.
+    /// Serial input from the companion.
+    const RX: Pin;
+    /// Serial output to the companion.
+    const TX: Pin;
+    /// Status LED.
+    const LED: Led;
+    /// Code of the output voltage in UICR.REGOUT0, for boards that must set it.
     const OUTPUT_VOLTAGE: Option<u32> = None;
-    /// Whether the inductors of the chip's supply are there.
+    /// Whether the board has the inductors of the DC/DC converter.
     const DCDC: bool = true;
 }
 
-/// The robot's hardware, on a board with the wiring `W`.
+/// Robot hardware on a board with wiring `W`.
 #[derive(Debug)]
 pub struct Nrf52<W> {
     id: NodeId,
-    robots: NodeId,
-    air: Air,
-    pose: Pose<Input>,
-    acceleration: Acceleration<Output>,
+    swarm_size: NodeId,
+    radio: TdmaRadio,
+    pose: PoseSensor<Input>,
+    commands: CommandSender<Output>,
     flash: Flash,
     /// Ticks since the last pose.
-    silent: u32,
-    /// The count of ticks went back.
-    back: bool,
-    /// In which ticks the robot has its turn, modulo the exchange.
+    ticks_without_pose: u32,
+    /// The swarm's tick count went back, so that the boot count must increase.
+    went_back: bool,
+    /// Tick of the robot's slot, modulo the exchange.
     turn: Option<u32>,
     wiring: PhantomData<W>,
 }
 
 impl<W: Wiring> Board for Nrf52<W> {
-    type Radio = Air;
-    type Sensor = Pose<Input>;
-    type Actuator = Acceleration<Output>;
+    type Radio = TdmaRadio;
+    type Sensor = PoseSensor<Input>;
+    type Actuator = CommandSender<Output>;
     type Store = Flash;
     type Cipher = ChipAes;
 
-    /// Starts the clocks, the radio and the serial line.
+    /// Starts clocks, serial line and store.
     fn init() -> Self {
-        let reasons = start::start::<W>(cfg!(debug_port_open));
-        defmt::info!("started: {=str} ({=u32:#x})", start::reasons(reasons), reasons);
+        let reasons = startup::init::<W>(cfg!(debug_port_open));
+        defmt::info!("started: {=str} ({=u32:#x})", startup::reset_reason(reasons), reasons);
         time::start();
-        W::LIGHT.start();
-        let Settings { id, robots } = settings::read().unwrap_or_else(|| {
-            let settings = Settings::of_the_chip();
-            defmt::warn!(
-                "no address was given to this robot: it takes {=u16} of the chip's own",
-                settings.id
-            );
-            settings
+        W::LED.init();
+        let Provisioning { id, swarm_size } = provisioning::read().unwrap_or_else(|| {
+            let provisioning = Provisioning::from_device_address();
+            defmt::warn!("no provisioning page, using address {=u16} from the chip", provisioning.id);
+            provisioning
         });
-        let flash = Flash::open(start::in_flight(reasons));
-        let (input, output) = serial::open(W::RECEIVE, W::SEND, Baudrate::Baud460800);
+        let flash = Flash::open(startup::was_flying(reasons));
+        let (input, output) = serial::open(W::RX, W::TX, Baudrate::Baud460800);
         Self {
             id,
-            robots,
-            air: Air::new(id, 1, 0, 0),
-            pose: Pose::new(input),
-            acceleration: Acceleration::new(output),
+            swarm_size,
+            radio: TdmaRadio::new(id, 1, 0, 0),
+            pose: PoseSensor::new(input),
+            commands: CommandSender::new(output),
             flash,
-            silent: 0,
-            back: false,
+            ticks_without_pose: 0,
+            went_back: false,
             turn: None,
             wiring: PhantomData,
         }
     }
 
-    fn give_up() -> ! {
-        start::give_up()
+    fn halt() -> ! {
+        startup::halt()
     }
 
     fn cipher(key: &Key) -> ChipAes {
@@ -140,103 +135,102 @@ impl<W: Wiring> Board for Nrf52<W> {
         self.id
     }
 
-    fn robots(&self) -> NodeId {
-        self.robots
+    fn swarm_size(&self) -> NodeId {
+        self.swarm_size
     }
 
-    fn personal(&self) -> Option<(Key, u8)> {
-        settings::personal()
+    fn personal_key(&self) -> Option<(Key, u8)> {
+        provisioning::personal_key()
     }
 
     fn roster(&self) -> &'static [Key] {
-        settings::roster()
+        provisioning::roster()
     }
 
     fn store(&mut self) -> &mut Flash {
         &mut self.flash
     }
 
-    /// By chance, because ticks begin anew where the store knows nothing, and no sealed frame may have the number of an earlier one. The
-    /// lower half, so that there is room to count on.
-    fn unstored_boot(&mut self) -> u32 {
-        start::chance() >> 1
+    /// Random number. Without a stored boot count, ticks restart, and a sealed frame must never
+    /// reuse a sequence number. The lower half of the range leaves room to count up.
+    fn fallback_boot_count(&mut self) -> u32 {
+        startup::random() >> 1
     }
 
-    /// It begins to listen, and from now on the watchdog watches.
-    fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, _: bool) {
+    /// Starts radio and watchdog.
+    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, _: bool) {
         const {
-            assert!(
-                flash::holds::<T>(),
-                "this task's network has more wide parameters than this board keeps"
-            );
+            assert!(flash::holds::<T>(), "the wide parameters of this task do not fit into the store");
         };
-        self.air = Air::new(self.id, robot.behaviour().interval, start::chance(), robot.first_tick());
+        let (interval, seed) = (robot.behaviour().interval, startup::random());
+        self.radio = TdmaRadio::new(self.id, interval, seed, robot.first_tick());
         radio::start(POWER);
-        start::start_watchdog();
+        startup::start_watchdog();
     }
 
-    /// The robot has its turn when its slot says so. When the swarm's time has gone back, frames' numbers begin anew, with a new boot
-    /// count that is kept first.
-    fn prepare<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]) {
-        if let Some(mut frame) = self.pose.key() {
-            // Whatever it is worth: it is counted by nobody, and kept at the end of the tick.
+    /// Handles a key update from the companion, and sets the robot's slot. If the swarm's tick
+    /// count went back, increases and stores the boot count, because sequence numbers restart.
+    fn before_tick<T: Onboard>(&mut self, robot: &mut Robot<'_, Link, T>, buffer: &mut [u8]) {
+        if let Some(mut frame) = self.pose.take_key_update() {
+            // The result does not matter here. An accepted key is stored at the end of the tick.
             let _ = robot.hear(&mut frame);
         }
-        self.turn = self.air.turn();
+        self.turn = self.radio.turn();
         match self.turn {
             Some(turn) => robot.set_turn(turn),
-            // While it listens, nothing of what it has to say goes out, and the swarm's time may be an earlier one.
+            // Without a slot, frames are not sent, and the swarm's tick count may be lower.
             None => robot.set_boot(robot.boot()),
         }
-        if core::mem::take(&mut self.back) {
+        if core::mem::take(&mut self.went_back) {
             robot.set_boot(robot.boot().saturating_add(1));
             self.flash.insist();
             if wdgnn_robot::persist::keep(robot, &mut self.flash, buffer).is_err() {
-                robot.set_boot(self.unstored_boot());
+                robot.set_boot(self.fallback_boot_count());
             }
         }
     }
 
     fn ports(&mut self) -> PortsOf<'_, Self> {
         Ports {
-            radio: &mut self.air,
+            radio: &mut self.radio,
             sensor: &mut self.pose,
-            actuator: &mut self.acceleration,
+            actuator: &mut self.commands,
             store: &mut self.flash,
         }
     }
 
-    /// The only place where the watchdog is fed.
-    fn finish<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
-        start::feed();
-        W::LIGHT.show(report);
-        let (pose, company, epoch) = (self.pose.number(), self.air.company(), robot.epoch());
-        self.acceleration.tell(Status::new(report, pose, company, self.turn, epoch));
-        self.silent = if report.errors.sensor == 0 { 0 } else { self.silent.saturating_add(1) };
-        if self.silent >= SILENT {
-            // A line that nothing comes from may be stuck: that costs nothing to mend.
-            self.silent = 0;
-            self.pose.line().restart();
+    /// Feeds the watchdog; no other code does so in flight.
+    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
+        startup::feed_watchdog();
+        W::LED.show(report);
+        let (pose, synchronized, epoch) = (self.pose.number(), self.radio.synchronized(), robot.epoch());
+        self.commands.set_status(Status::new(report, pose, synchronized, self.turn, epoch));
+        let has_pose = report.errors.sensor == 0;
+        self.ticks_without_pose = if has_pose { 0 } else { self.ticks_without_pose.saturating_add(1) };
+        if self.ticks_without_pose >= POSE_TIMEOUT_TICKS {
+            // The receiver may be stuck after a line error.
+            self.ticks_without_pose = 0;
+            self.pose.serial_mut().restart();
         }
     }
 }
 
-/// The processor cannot go on: logged, and then the watchdog.
+/// Logs the fault and waits for the watchdog reset.
 #[cortex_m_rt::exception]
 unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
     defmt::error!("fault at {=u32:#x}", frame.pc());
-    start::give_up()
+    startup::halt()
 }
 
 impl<W> Clock for Nrf52<W> {
-    /// Sleeps until the next tick of the swarm's clock; those that have passed already are skipped. Before that, a few words of what
-    /// is to be kept are written.
+    /// Writes pending words to flash, then sleeps until the next tick of the swarm's clock. Skips
+    /// past ticks.
     fn next_tick(&mut self) -> u32 {
-        self.flash.work();
-        let beat = self.air.next_beat();
-        self.back |= beat.back;
-        time::sleep_until(beat.begins);
-        self.acceleration.begin(beat.tick);
-        beat.tick
+        self.flash.write_pending();
+        let next = self.radio.next_tick_start();
+        self.went_back |= next.back;
+        time::sleep_until(next.begins);
+        self.commands.set_tick(next.tick);
+        next.tick
     }
 }

@@ -1,7 +1,9 @@
-//! The 802.15.4 radio, by its registers (product specification, "RADIO"). It listens always, except in the robot's own slot.
+//! IEEE 802.15.4 radio driver (product specification, "RADIO"). The radio listens except while it
+//! sends.
 //!
-//! Reception belongs to the interrupt: whoever thinks about one frame does not miss the next. The driver of embassy-nrf is polled,
-//! cuts frames while nobody waits for them, and panics on lengths that a checksum does not rule out.
+//! The interrupt handler queues received frames, so that the control loop can be busy during
+//! reception. The driver of embassy-nrf is polled, truncates frames while no task waits for them,
+//! and panics on frame lengths that a valid checksum does not exclude.
 
 use core::{
     cell::{RefCell, UnsafeCell},
@@ -17,112 +19,114 @@ use nrf_pac::{
 
 use super::time;
 
-/// 2.480 GHz, channel 26: clear of wireless networks. In MHz above 2.4 GHz.
+/// Channel 26, 2.480 GHz, clear of Wi-Fi. In MHz above 2.4 GHz.
 const FREQUENCY: u8 = 80;
-/// The longest frame behind its length byte, checksum included (IEEE 802.15.4, 11.3).
-const LONGEST: usize = 127;
-/// The checksum.
+/// Maximum frame length after the length byte, with checksum (IEEE 802.15.4, 11.3).
+const MAX_LENGTH: usize = 127;
+/// Length of the checksum.
 const CHECKSUM: usize = 2;
-/// A byte in the air, in microseconds; preamble, delimiter and length are six of them.
+/// Air time of a byte in microseconds. Preamble, delimiter and length take six bytes.
 const BYTE_US: u32 = 32;
-const SYNCHRONISATION_BYTES: u32 = 6;
-/// Frames that wait for the next tick: two slots bring two, and a robot that was late for a few ticks loses none.
-const WAITING: usize = 8;
-/// Clear channel assessment by carrier and energy. The three numbers are written together: a write of the mode alone would set the
-/// correlator's count to zero, with which it finds nothing. Count and threshold as after a reset; energy −70 dBm or so.
+const SYNC_BYTES: u32 = 6;
+/// Capacity of the receive queue: two frames per tick, for a robot that is late by up to four
+/// ticks.
+const QUEUE_LEN: usize = 8;
+/// CCACTRL: clear channel assessment by carrier and energy (about −70 dBm), with the reset values
+/// of correlator count and threshold. All fields are written at once: a correlator count of zero
+/// never detects a carrier.
 const CCA: u32 = 3 | 0x14 << 8 | 0x2d << 16 | 0x05 << 24;
-/// Turns of a loop that waits for a state that comes within a microsecond.
-const SOON: u32 = 10_000;
+/// Iteration limit of a loop that waits for a radio state.
+const MAX_POLLS: u32 = 10_000;
 
-/// A frame that was received.
+/// Received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     length: u8,
-    bytes: [u8; LONGEST],
-    /// When its first symbol came, in the lower 32 bits of microseconds.
-    pub began: u32,
+    bytes: [u8; MAX_LENGTH],
+    /// Lower 32 bits of the time of the first symbol, in microseconds.
+    pub start: u32,
 }
 
 impl Frame {
-    /// What it carries between its length and its checksum.
-    pub fn content(&self) -> &[u8] {
+    /// Frame without length byte and checksum.
+    pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length.into()).unwrap_or_default()
     }
 }
 
-/// Frames that wait, in order; each is copied once, from where the radio put it.
+/// Ring of received frames. Each frame is copied once, from the DMA buffer.
 #[derive(Debug)]
 pub struct Queue {
-    frames: [Frame; WAITING],
+    frames: [Frame; QUEUE_LEN],
     first: usize,
     count: usize,
 }
 
 impl Queue {
-    /// Looks at the first frame and takes it out.
-    pub fn take<T>(&mut self, look: impl FnOnce(&Frame) -> T) -> Option<T> {
+    /// Passes the first frame to `read` and removes it.
+    pub fn take<T>(&mut self, read: impl FnOnce(&Frame) -> T) -> Option<T> {
         self.count = self.count.checked_sub(1)?;
-        let seen = self.frames.get(self.first % WAITING).map(look);
-        self.first = (self.first + 1) % WAITING;
-        seen
+        let result = self.frames.get(self.first % QUEUE_LEN).map(read);
+        self.first = (self.first + 1) % QUEUE_LEN;
+        result
     }
 
-    /// Adds a frame; says whether there was room.
-    fn add(&mut self, content: &[u8], began: u32) -> bool {
-        let place = (self.first + self.count) % WAITING;
-        let Some(frame) = self.frames.get_mut(place).filter(|_| self.count < WAITING) else { return false };
+    /// Appends a frame. Returns false if the queue is full.
+    fn push(&mut self, content: &[u8], start: u32) -> bool {
+        let place = (self.first + self.count) % QUEUE_LEN;
+        let Some(frame) = self.frames.get_mut(place).filter(|_| self.count < QUEUE_LEN) else { return false };
         let Some(bytes) = frame.bytes.get_mut(..content.len()) else { return false };
         bytes.copy_from_slice(content);
-        (frame.length, frame.began) = (content.len() as u8, began);
+        (frame.length, frame.start) = (content.len() as u8, start);
         self.count += 1;
         true
     }
 }
 
-/// What became of the robot's own frame.
+/// State of this robot's transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
-    /// Nothing to send, or not yet.
+pub enum TxState {
+    /// No frame, or a loaded frame that waits for its slot.
     Idle,
-    /// On its way.
-    Begun,
-    /// It was sent.
+    /// The transmission has started.
+    Started,
+    /// The frame was sent.
     Sent,
-    /// The channel was not clear.
+    /// The channel was busy.
     Busy,
 }
 
-/// What interrupt and robot share.
+/// State shared between interrupt handlers and main thread.
 #[derive(Debug)]
 pub struct Shared {
-    /// Frames that were received.
-    pub heard: Queue,
-    /// Frames that were lost because nobody took them.
+    /// Received frames.
+    pub received: Queue,
+    /// Frames lost because the queue was full.
     pub lost: u32,
-    /// When frames began that could not be read.
-    pub spoilt: Deque<u32, WAITING>,
-    /// What became of the own frame.
-    pub sending: Sending,
+    /// Start times of frames with a bad checksum.
+    pub corrupt: Deque<u32, QUEUE_LEN>,
+    /// State of the transmission.
+    pub tx: TxState,
 }
 
-const NO_FRAME: Frame = Frame { length: 0, bytes: [0; LONGEST], began: 0 };
+const EMPTY_FRAME: Frame = Frame { length: 0, bytes: [0; MAX_LENGTH], start: 0 };
 
 static SHARED: Mutex<RefCell<Shared>> = Mutex::new(RefCell::new(Shared {
-    heard: Queue { frames: [NO_FRAME; WAITING], first: 0, count: 0 },
+    received: Queue { frames: [EMPTY_FRAME; QUEUE_LEN], first: 0, count: 0 },
     lost: 0,
-    spoilt: Deque::new(),
-    sending: Sending::Idle,
+    corrupt: Deque::new(),
+    tx: TxState::Idle,
 }));
 
-/// Memory that the radio reads or writes by itself: the length byte, what follows, and the link's quality.
-struct Buffer(UnsafeCell<[u8; LONGEST + 1]>);
+/// DMA buffer: length byte, frame, and link quality.
+struct Buffer(UnsafeCell<[u8; MAX_LENGTH + 1]>);
 
-// SAFETY: `RECEIVED` is touched by the radio while it listens, and by its interrupt while it does not; `TO_SEND` by the robot while
-// the radio is not sending (`Shared::sending`), and by the radio while it is.
+// SAFETY: `RX_BUFFER` belongs to the radio while it receives, otherwise to its interrupt handler.
+// `TX_BUFFER` belongs to the radio while it sends (`Shared::tx`), otherwise to the driver.
 unsafe impl Sync for Buffer {}
 
-static RECEIVED: Buffer = Buffer(UnsafeCell::new([0; LONGEST + 1]));
-static TO_SEND: Buffer = Buffer(UnsafeCell::new([0; LONGEST + 1]));
+static RX_BUFFER: Buffer = Buffer(UnsafeCell::new([0; MAX_LENGTH + 1]));
+static TX_BUFFER: Buffer = Buffer(UnsafeCell::new([0; MAX_LENGTH + 1]));
 
 impl Buffer {
     fn address(&self) -> u32 {
@@ -130,31 +134,31 @@ impl Buffer {
     }
 }
 
-/// Does something with what interrupt and robot share.
-pub fn shared<T>(act: impl FnOnce(&mut Shared) -> T) -> Option<T> {
+/// Accesses the shared state in a critical section.
+pub fn with_shared<T>(act: impl FnOnce(&mut Shared) -> T) -> Option<T> {
     critical_section::with(|section| {
         SHARED.borrow(section).try_borrow_mut().ok().map(|mut shared| act(&mut shared))
     })
 }
 
-/// Sets the radio up and begins to listen.
-pub fn start(power_dbm: vals::Txpower) {
+/// Configures the radio and starts listening.
+pub fn start(power: vals::Txpower) {
     RADIO.power().write(|w| w.set_power(false));
     RADIO.power().write(|w| w.set_power(true));
     RADIO.mode().write(|w| w.set_mode(vals::Mode::Ieee802154250kbit));
-    // 40 µs to ramp up in place of 130.
+    // Fast ramp-up: 40 µs instead of 130 µs.
     RADIO.modecnf0().write(|w| {
         w.set_ru(vals::Ru::Fast);
         w.set_dtx(vals::Dtx::Center);
     });
     RADIO.frequency().write(|w| w.set_frequency(FREQUENCY));
-    RADIO.txpower().write(|w| w.set_txpower(power_dbm));
+    RADIO.txpower().write(|w| w.set_txpower(power));
     RADIO.pcnf0().write(|w| {
         w.set_lflen(8);
         w.set_plen(vals::Plen::_32bitZero);
         w.set_crcinc(vals::Crcinc::Include);
     });
-    RADIO.pcnf1().write(|w| w.set_maxlen(LONGEST as u8));
+    RADIO.pcnf1().write(|w| w.set_maxlen(MAX_LENGTH as u8));
     RADIO.crccnf().write(|w| {
         w.set_len(vals::Len::Two);
         w.set_skipaddr(vals::Skipaddr::Ieee802154);
@@ -163,20 +167,20 @@ pub fn start(power_dbm: vals::Txpower) {
     RADIO.crcinit().write(|w| w.set_crcinit(0));
     RADIO.sfd().write(|w| w.set_sfd(0xa7));
     RADIO.ccactrl().write_value(regs::Ccactrl(CCA));
-    // The end of a frame takes the time by itself.
+    // PPI captures the time at the end of a frame.
     let event = RADIO.events_end().as_ptr().expose_provenance() as u32;
     PPI.ch(0).eep().write_value(event);
-    PPI.ch(0).tep().write_value(time::frame_task());
+    PPI.ch(0).tep().write_value(time::frame_capture_task());
     PPI.chenset().write(|w| w.set_ch(0, true));
     listen();
-    // SAFETY: its handler is below, and what it touches is there from the start.
+    // SAFETY: the handler below uses only statics that are initialized at compile time.
     unsafe { cortex_m::peripheral::NVIC::unmask(nrf_pac::Interrupt::RADIO) };
 }
 
-/// Waits until the radio is off: at most for the 21 µs after sending.
-fn off() {
+/// Disables the radio. Takes at most 21 µs, after sending.
+fn disable() {
     RADIO.tasks_disable().write_value(1);
-    for _ in 0..SOON {
+    for _ in 0..MAX_POLLS {
         if RADIO.state().read().state() == vals::State::Disabled {
             break;
         }
@@ -187,7 +191,7 @@ fn off() {
 fn listen() {
     RADIO.intenclr().write(|w| w.set_disabled(true));
     RADIO.shorts().write(|w| w.set_rxready_start(true));
-    RADIO.packetptr().write_value(RECEIVED.address());
+    RADIO.packetptr().write_value(RX_BUFFER.address());
     RADIO.events_phyend().write_value(0);
     RADIO.events_framestart().write_value(0);
     RADIO.intenset().write(|w| w.set_phyend(true));
@@ -195,44 +199,46 @@ fn listen() {
     RADIO.tasks_rxen().write_value(1);
 }
 
-/// Puts the robot's next frame where the radio will fetch it; not while one is being sent.
-pub fn prepare(parts: [&[u8]; 2]) -> bool {
+/// Loads this robot's next frame. Returns false if it is too long or a transmission is in progress.
+pub fn load(parts: [&[u8]; 2]) -> bool {
     let length = parts[0].len() + parts[1].len();
-    let idle = shared(|shared| shared.sending != Sending::Begun).unwrap_or(false);
-    if !idle || length + CHECKSUM > LONGEST {
+    let idle = with_shared(|shared| shared.tx != TxState::Started).unwrap_or(false);
+    if !idle || length + CHECKSUM > MAX_LENGTH {
         return false;
     }
-    // SAFETY: nothing is being sent, and the interrupt that begins to send does so only after `Sending::Idle` was set.
-    let buffer = unsafe { &mut *TO_SEND.0.get() };
+    // SAFETY: no transmission is in progress, and the slot interrupt starts one only after this
+    // frame is scheduled.
+    let buffer = unsafe { &mut *TX_BUFFER.0.get() };
     let bytes = [(length + CHECKSUM) as u8].into_iter().chain(parts[0].iter().chain(parts[1]).copied());
     buffer.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
     true
 }
 
-/// Changes a byte of the frame that is to be sent, by its place behind the length. Called by the interrupt that sends.
-pub fn amend(place: usize, byte: u8) {
-    // SAFETY: called only from interrupts of one priority while nothing is being sent.
-    let buffer = unsafe { &mut *TO_SEND.0.get() };
-    if let Some(slot) = buffer.get_mut(1 + place) {
+/// Replaces a byte of the loaded frame. Called by the slot interrupt.
+pub fn patch(offset: usize, byte: u8) {
+    // SAFETY: called only from interrupts of one priority, while no transmission is in progress.
+    let buffer = unsafe { &mut *TX_BUFFER.0.get() };
+    if let Some(slot) = buffer.get_mut(1 + offset) {
         *slot = byte;
     }
 }
 
-/// Sends the prepared frame if nobody is speaking. Called by the interrupt of the slot.
+/// Sends the loaded frame if the channel is clear. Called by the slot interrupt.
 pub fn send_if_clear() {
-    // Somebody's frame is coming in: the channel is anything but clear.
+    // A frame is being received, so the channel is busy.
     let receiving = RADIO.events_framestart().read() != 0 && RADIO.events_phyend().read() == 0;
     if receiving {
-        shared(|shared| shared.sending = Sending::Busy);
+        with_shared(|shared| shared.tx = TxState::Busy);
         return;
     }
-    // One that has just ended, and whose interrupt waits for this one's end, is not lost.
+    // A frame has ended and its interrupt is pending: process it now, before the radio is
+    // reconfigured.
     if RADIO.events_phyend().read() != 0 {
         compiler_fence(Ordering::SeqCst);
-        received();
+        on_frame_end();
     }
     RADIO.intenclr().write(|w| w.set_phyend(true));
-    off();
+    disable();
     RADIO.shorts().write(|w| {
         w.set_rxready_ccastart(true);
         w.set_ccaidle_txen(true);
@@ -240,55 +246,55 @@ pub fn send_if_clear() {
         w.set_ccabusy_disable(true);
         w.set_phyend_disable(true);
     });
-    RADIO.packetptr().write_value(TO_SEND.address());
+    RADIO.packetptr().write_value(TX_BUFFER.address());
     RADIO.events_ccabusy().write_value(0);
     RADIO.events_phyend().write_value(0);
     RADIO.intenset().write(|w| w.set_disabled(true));
-    shared(|shared| shared.sending = Sending::Begun);
+    with_shared(|shared| shared.tx = TxState::Started);
     compiler_fence(Ordering::SeqCst);
     RADIO.tasks_rxen().write_value(1);
 }
 
 #[interrupt]
 fn RADIO() {
-    let sending = shared(|shared| shared.sending) == Some(Sending::Begun);
+    let sending = with_shared(|shared| shared.tx) == Some(TxState::Started);
     if sending && RADIO.events_disabled().read() != 0 {
         RADIO.events_disabled().write_value(0);
         let busy = RADIO.events_ccabusy().read() != 0;
-        shared(|shared| shared.sending = if busy { Sending::Busy } else { Sending::Sent });
+        with_shared(|shared| shared.tx = if busy { TxState::Busy } else { TxState::Sent });
         listen();
         if busy {
-            super::air::channel_was_busy();
+            super::tdma::on_channel_busy();
         }
     } else if !sending && RADIO.events_phyend().read() != 0 {
         RADIO.events_phyend().write_value(0);
         RADIO.events_framestart().write_value(0);
         compiler_fence(Ordering::SeqCst);
-        received();
+        on_frame_end();
         compiler_fence(Ordering::SeqCst);
         RADIO.tasks_start().write_value(1);
     }
 }
 
-/// A frame has ended, good or not.
-fn received() {
-    // SAFETY: the radio has ended its reception and is started again only after this.
-    let buffer = unsafe { &*RECEIVED.0.get() };
-    let good = RADIO.crcstatus().read().crcstatus() == vals::Crcstatus::CrcOk;
-    // Only 3 to 127 are lengths of a frame that carries something; a good checksum does not rule out others.
+/// Queues a received frame, or records a corrupt one.
+fn on_frame_end() {
+    // SAFETY: reception has ended, and the radio starts again only after this function.
+    let buffer = unsafe { &*RX_BUFFER.0.get() };
+    let valid = RADIO.crcstatus().read().crcstatus() == vals::Crcstatus::CrcOk;
+    // Valid lengths are 3 to 127. A valid checksum does not exclude others.
     let length = usize::from(buffer[0]);
-    let content = buffer.get(1..(length + 1).saturating_sub(CHECKSUM)).filter(|_| good && length <= LONGEST);
+    let content =
+        buffer.get(1..(length + 1).saturating_sub(CHECKSUM)).filter(|_| valid && length <= MAX_LENGTH);
     let content = content.filter(|content| !content.is_empty());
-    let began =
-        time::end_of_frame().wrapping_sub(BYTE_US * (SYNCHRONISATION_BYTES + u32::from(buffer[0] & 0x7f)));
-    shared(|shared| {
+    let start = time::end_of_frame().wrapping_sub(BYTE_US * (SYNC_BYTES + u32::from(buffer[0] & 0x7f)));
+    with_shared(|shared| {
         if let Some(content) = content {
-            shared.lost += u32::from(!shared.heard.add(content, began));
+            shared.lost += u32::from(!shared.received.push(content, start));
         } else {
-            if shared.spoilt.is_full() {
-                shared.spoilt.pop_front();
+            if shared.corrupt.is_full() {
+                shared.corrupt.pop_front();
             }
-            let _ = shared.spoilt.push_back(began);
+            let _ = shared.corrupt.push_back(start);
         }
     });
 }

@@ -1,8 +1,8 @@
-//! The serial line to the companion, or to a gateway's PC: UARTE0 (product specification, "UARTE").
+//! Serial line to a companion, or from a gateway to a PC: UARTE0 (product specification, "UARTE").
 //!
-//! What comes in goes round a ring of a kilobyte by DMA alone: the transfer starts itself again at the same place, and a counter
-//! (TIMER1, through the interconnect) counts the bytes. There is nothing to serve in time and no count to lose: whoever reads too
-//! late loses bytes, and is back in step with the next message.
+//! Reception runs on DMA alone: the transfer restarts itself on a ring buffer of 1 KiB, and TIMER1
+//! counts the bytes through PPI. No interrupt must be served in time. If the reader is more than a
+//! ring behind, it loses bytes and resynchronizes at the next message.
 
 use core::{
     cell::UnsafeCell,
@@ -13,25 +13,25 @@ use core::{
 
 use nrf_pac::{PPI, TIMER1, UARTE0, shared::regs::Psel, timer, uarte::vals};
 
-/// Bytes in the ring: 22 ms at a robot's rate. A power of two, so that the counter may wrap.
-const RING: usize = 1024;
-/// The most that goes out at once.
-pub const LONGEST: usize = 64;
-/// Turns of a loop that waits for a stopped receiver: four bytes' time, 87 µs.
-const STOPPED: u32 = 10_000;
+/// Ring size in bytes, 22 ms at a robot's baud rate. A power of two, so that the counter may wrap.
+const RING_LEN: usize = 1024;
+/// Maximum length of a write.
+pub const MAX_WRITE: usize = 64;
+/// Iteration limit of the loop that waits for the receiver to stop: four bytes, 87 µs.
+const MAX_POLLS: u32 = 10_000;
 
-struct Ring(UnsafeCell<[u8; RING]>);
-struct Outgoing(UnsafeCell<[u8; LONGEST]>);
+struct Ring(UnsafeCell<[u8; RING_LEN]>);
+struct TxBuffer(UnsafeCell<[u8; MAX_WRITE]>);
 
-// SAFETY: the ring is written by DMA and read by volatile reads of single bytes; `Outgoing` is written only while no transfer runs.
+// SAFETY: DMA writes the ring, and the driver reads single bytes with volatile reads.
 unsafe impl Sync for Ring {}
-// SAFETY: likewise.
-unsafe impl Sync for Outgoing {}
+// SAFETY: the driver writes the buffer only while no transfer runs.
+unsafe impl Sync for TxBuffer {}
 
-static RECEIVED: Ring = Ring(UnsafeCell::new([0; RING]));
-static TO_SEND: Outgoing = Outgoing(UnsafeCell::new([0; LONGEST]));
+static RX_RING: Ring = Ring(UnsafeCell::new([0; RING_LEN]));
+static TX_BUFFER: TxBuffer = TxBuffer(UnsafeCell::new([0; MAX_WRITE]));
 
-/// A pin: port and number.
+/// GPIO pin: port and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pin(pub u8, pub u8);
 
@@ -45,23 +45,23 @@ impl Pin {
     }
 }
 
-/// The line's two directions.
+/// Receiver.
 #[derive(Debug)]
 pub struct Input {
     read: u16,
 }
 
-/// The way out.
+/// Transmitter.
 #[derive(Debug)]
 pub struct Output {
-    begun: bool,
+    started: bool,
 }
 
-/// Opens the line.
+/// Opens the serial line.
 pub fn open(receive: Pin, send: Pin, rate: vals::Baudrate) -> (Input, Output) {
     let pin =
         |Pin(port, number): Pin| (if port == 0 { nrf_pac::P0 } else { nrf_pac::P1 }, usize::from(number));
-    // Idle is high, also before the line is on; the receiver's pin is pulled up, so that an open one is silent.
+    // The idle level is high. The pull-up keeps an unconnected receiver idle.
     let (port, number) = pin(send);
     port.outset().write(|w| w.0 = 1 << number);
     port.dirset().write(|w| w.0 = 1 << number);
@@ -84,7 +84,7 @@ pub fn open(receive: Pin, send: Pin, rate: vals::Baudrate) -> (Input, Output) {
 
     let mut input = Input { read: 0 };
     input.start();
-    (input, Output { begun: false })
+    (input, Output { started: false })
 }
 
 impl Input {
@@ -92,18 +92,18 @@ impl Input {
         TIMER1.tasks_clear().write_value(1);
         self.read = 0;
         let dma = UARTE0.dma().rx();
-        dma.ptr().write_value(RECEIVED.0.get().expose_provenance() as u32);
-        dma.maxcnt().write(|w| w.set_maxcnt(RING as u16));
+        dma.ptr().write_value(RX_RING.0.get().expose_provenance() as u32);
+        dma.maxcnt().write(|w| w.set_maxcnt(RING_LEN as u16));
         UARTE0.shorts().write(|w| w.set_endrx_startrx(true));
         UARTE0.tasks_dma().rx().start().write_value(1);
     }
 
-    /// Begins anew, whatever happened to the line.
+    /// Restarts the receiver after a line error.
     pub fn restart(&mut self) {
         UARTE0.shorts().write(|_| {});
         UARTE0.events_rxto().write_value(0);
         UARTE0.tasks_dma().rx().stop().write_value(1);
-        for _ in 0..STOPPED {
+        for _ in 0..MAX_POLLS {
             if UARTE0.events_rxto().read() != 0 {
                 break;
             }
@@ -112,7 +112,7 @@ impl Input {
         self.start();
     }
 
-    /// Bytes that have come and were not read.
+    /// Number of received bytes that were not read yet.
     fn waiting(&self) -> u16 {
         TIMER1.tasks_capture(0).write_value(1);
         (TIMER1.cc(0).read() as u16).wrapping_sub(self.read)
@@ -130,19 +130,20 @@ impl embedded_io::ReadReady for Input {
 }
 
 impl embedded_io::Read for Input {
-    /// Never waits: nothing there is nothing read.
+    /// Never blocks. Returns 0 if no byte has arrived.
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Infallible> {
         let waiting = self.waiting();
-        if usize::from(waiting) > RING {
-            // Overtaken: what is left of it is in pieces. On with what comes now.
+        if usize::from(waiting) > RING_LEN {
+            // Overrun: drop the ring's content and continue with new bytes.
             self.read = self.read.wrapping_add(waiting);
             return Ok(0);
         }
         compiler_fence(Ordering::SeqCst);
         let count = buffer.len().min(waiting.into());
         for slot in buffer.iter_mut().take(count) {
-            let place = RECEIVED.0.get().cast::<u8>().wrapping_add(usize::from(self.read) % RING);
-            // SAFETY: within the ring; the DMA may be writing elsewhere in it, and a byte is read at once.
+            let place = RX_RING.0.get().cast::<u8>().wrapping_add(usize::from(self.read) % RING_LEN);
+            // SAFETY: the address is inside the ring. A byte is read atomically while DMA may write
+            // others.
             *slot = unsafe { ptr::read_volatile(place) };
             self.read = self.read.wrapping_add(1);
         }
@@ -150,19 +151,19 @@ impl embedded_io::Read for Input {
     }
 }
 
-/// The last message is still on its way, or this one is too long.
+/// The previous write is still in progress, or the message has an invalid length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Occupied;
+pub struct SerialBusyError;
 
-impl core::fmt::Display for Occupied {
+impl core::fmt::Display for SerialBusyError {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        formatter.write_str("the last message is still on its way")
+        formatter.write_str("the serial line is busy")
     }
 }
 
-impl core::error::Error for Occupied {}
+impl core::error::Error for SerialBusyError {}
 
-impl embedded_io::Error for Occupied {
+impl embedded_io::Error for SerialBusyError {
     fn kind(&self) -> embedded_io::ErrorKind {
         embedded_io::ErrorKind::Other
     }
@@ -170,37 +171,37 @@ impl embedded_io::Error for Occupied {
 
 #[cfg(feature = "gateway")]
 impl Output {
-    /// Whether the last message has left.
+    /// Whether the previous write has finished.
     pub fn is_free(&self) -> bool {
-        !self.begun || UARTE0.events_dma().tx().end().read() != 0
+        !self.started || UARTE0.events_dma().tx().end().read() != 0
     }
 }
 
 impl embedded_io::ErrorType for Output {
-    type Error = Occupied;
+    type Error = SerialBusyError;
 }
 
 impl embedded_io::Write for Output {
-    /// All of a message, or nothing: never waits.
-    fn write(&mut self, bytes: &[u8]) -> Result<usize, Occupied> {
+    /// Writes the whole message or nothing. Never blocks.
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, SerialBusyError> {
         let ended = UARTE0.events_dma().tx().end();
-        if (self.begun && ended.read() == 0) || bytes.len() > LONGEST || bytes.is_empty() {
-            return Err(Occupied);
+        if (self.started && ended.read() == 0) || bytes.len() > MAX_WRITE || bytes.is_empty() {
+            return Err(SerialBusyError);
         }
         ended.write_value(0);
         // SAFETY: no transfer runs.
-        let buffer = unsafe { &mut *TO_SEND.0.get() };
+        let buffer = unsafe { &mut *TX_BUFFER.0.get() };
         buffer.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         let dma = UARTE0.dma().tx();
-        dma.ptr().write_value(TO_SEND.0.get().expose_provenance() as u32);
+        dma.ptr().write_value(TX_BUFFER.0.get().expose_provenance() as u32);
         dma.maxcnt().write(|w| w.set_maxcnt(bytes.len() as u16));
         compiler_fence(Ordering::SeqCst);
         UARTE0.tasks_dma().tx().start().write_value(1);
-        self.begun = true;
+        self.started = true;
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> Result<(), Occupied> {
+    fn flush(&mut self) -> Result<(), SerialBusyError> {
         Ok(())
     }
 }

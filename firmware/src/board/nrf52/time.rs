@@ -1,26 +1,29 @@
-//! The robot's clock: TIMER3 counts microseconds of the 32 MHz crystal, which the radio keeps running anyway. No 32 kHz crystal is
-//! needed, and a period has no rounding.
+//! Microsecond clock: TIMER3 on the 32 MHz crystal.
 //!
-//! Its channels: 0 wakes a sleeping robot for its next tick, 1 begins the robot's slot, 2 takes the time of a frame's end
-//! (without the processor), 3 tells the time, 4 wakes whoever waits for something that may never come.
+//! The radio needs the crystal anyway, and a control period is a whole number of microseconds. No
+//! 32 kHz crystal is needed.
+//!
+//! Compare channels: 0 wakes the CPU for the next tick, 1 starts the robot's slot, 2 captures the
+//! end of a frame (through PPI), 3 reads the current time, 4 is a timeout.
 
 use core::cell::Cell;
 
 use critical_section::Mutex;
 use nrf_pac::{TIMER3, interrupt, timer::vals};
 
-use super::air;
+use super::tdma;
 
 const TICK: usize = 0;
 const SLOT: usize = 1;
 const FRAME: usize = 2;
 const NOW: usize = 3;
-const GUARD: usize = 4;
+const TIMEOUT: usize = 4;
 
-/// The time when it was last asked for: the counter's 32 bits last for 71 minutes, the robot asks in every tick.
+/// Last value of [`now`]. The 32-bit counter wraps after 71 minutes; the robot reads the time in
+/// every tick.
 static LAST: Mutex<Cell<u64>> = Mutex::new(Cell::new(0));
 
-/// Starts the clock. The crystal runs already.
+/// Starts the clock. The crystal must be running.
 pub fn start() {
     TIMER3.tasks_stop().write_value(1);
     TIMER3.tasks_clear().write_value(1);
@@ -29,7 +32,7 @@ pub fn start() {
     // 16 MHz / 2⁴.
     TIMER3.prescaler().write(|w| w.set_prescaler(4));
     TIMER3.tasks_start().write_value(1);
-    // SAFETY: its handler is below, and what it touches is there from the start.
+    // SAFETY: the handler below uses only statics that are initialized at compile time.
     unsafe { cortex_m::peripheral::NVIC::unmask(nrf_pac::Interrupt::TIMER3) };
 }
 
@@ -44,56 +47,56 @@ pub fn now() -> u64 {
     })
 }
 
-/// The whole of a time in the last hour of which only 32 bits are known.
-pub fn whole(low: u32) -> u64 {
+/// Extends the lower 32 bits of a time within the last 71 minutes to 64 bits.
+pub fn extend(low: u32) -> u64 {
     let now = now();
     now - u64::from((now as u32).wrapping_sub(low))
 }
 
-/// The end of the frame that the radio has just received, in its lower 32 bits.
+/// Lower 32 bits of the time at the end of the last received frame.
 pub fn end_of_frame() -> u32 {
     TIMER3.cc(FRAME).read()
 }
 
-/// Where the radio's end of a frame is taken to, for the interconnect.
-pub fn frame_task() -> u32 {
+/// Address of the capture task for the end of a frame, for PPI.
+pub fn frame_capture_task() -> u32 {
     TIMER3.tasks_capture(FRAME).as_ptr().expose_provenance() as u32
 }
 
-/// Sleeps until then.
+/// Sleeps until `at`.
 pub fn sleep_until(at: u64) {
     TIMER3.events_compare(TICK).write_value(0);
     TIMER3.cc(TICK).write_value(at as u32);
     TIMER3.intenset().write(|w| w.set_compare(TICK, true));
     while now() < at {
-        // Any interrupt wakes it, also one that came since it looked.
+        // Returns at once if an interrupt occurred since the check.
         cortex_m::asm::wfe();
     }
 }
 
-/// Wakes a sleeping processor after so many microseconds, and says when that is, in the lower 32 bits.
-pub fn wake_after(microseconds: u32) -> u32 {
-    TIMER3.tasks_capture(GUARD).write_value(1);
-    let at = TIMER3.cc(GUARD).read().wrapping_add(microseconds);
-    TIMER3.cc(GUARD).write_value(at);
-    TIMER3.events_compare(GUARD).write_value(0);
-    TIMER3.intenset().write(|w| w.set_compare(GUARD, true));
+/// Wakes the CPU after a number of microseconds. Returns the lower 32 bits of that time.
+pub fn set_timeout(microseconds: u32) -> u32 {
+    TIMER3.tasks_capture(TIMEOUT).write_value(1);
+    let at = TIMER3.cc(TIMEOUT).read().wrapping_add(microseconds);
+    TIMER3.cc(TIMEOUT).write_value(at);
+    TIMER3.events_compare(TIMEOUT).write_value(0);
+    TIMER3.intenset().write(|w| w.set_compare(TIMEOUT, true));
     at
 }
 
-/// Nobody waits any more.
-pub fn wake_no_more() {
-    TIMER3.intenclr().write(|w| w.set_compare(GUARD, true));
+/// Cancels the timeout.
+pub fn clear_timeout() {
+    TIMER3.intenclr().write(|w| w.set_compare(TIMEOUT, true));
 }
 
-/// Whether the time of `wake_after` has come.
-pub fn has_come(at: u32) -> bool {
+/// Whether the time returned by [`set_timeout`] has passed.
+pub fn has_passed(at: u32) -> bool {
     TIMER3.tasks_capture(NOW).write_value(1);
     TIMER3.cc(NOW).read().wrapping_sub(at).cast_signed() >= 0
 }
 
-/// The robot's slot begins then; what is past already begins never.
-pub fn begin_slot_at(at: u64) {
+/// Sets the alarm for the robot's slot. An alarm in the past never fires.
+pub fn set_slot_alarm(at: u64) {
     TIMER3.events_compare(SLOT).write_value(0);
     TIMER3.cc(SLOT).write_value(at as u32);
     TIMER3.intenset().write(|w| w.set_compare(SLOT, true));
@@ -105,13 +108,13 @@ fn TIMER3() {
         TIMER3.events_compare(TICK).write_value(0);
         TIMER3.intenclr().write(|w| w.set_compare(TICK, true));
     }
-    if TIMER3.events_compare(GUARD).read() != 0 {
-        TIMER3.events_compare(GUARD).write_value(0);
-        wake_no_more();
+    if TIMER3.events_compare(TIMEOUT).read() != 0 {
+        TIMER3.events_compare(TIMEOUT).write_value(0);
+        clear_timeout();
     }
     if TIMER3.events_compare(SLOT).read() != 0 {
         TIMER3.events_compare(SLOT).write_value(0);
         TIMER3.intenclr().write(|w| w.set_compare(SLOT, true));
-        air::slot_begins();
+        tdma::on_slot_start();
     }
 }

@@ -1,21 +1,22 @@
-//! Nordic's dongle, nRF52840 Dongle (PCA10059), flashed over USB by its own bootloader, which lies above 0xe0000. The line is on
-//! the castellated edge.
+//! Nordic nRF52840 Dongle (PCA10059), flashed over USB by its bootloader, which starts at 0xe0000.
+//!
+//! The serial line is on the castellated edge.
 
 pub use super::nrf52::Sink;
-use super::nrf52::{Light, Nrf52, Pin, Wiring};
+use super::nrf52::{Led, Nrf52, Pin, Wiring};
 
-/// The dongle.
+/// nRF52840 Dongle board.
 pub type ThisBoard = Nrf52<Dongle>;
 
-/// Its wiring.
+/// Wiring of the board.
 #[derive(Debug)]
 pub struct Dongle;
 
 impl Wiring for Dongle {
-    const RECEIVE: Pin = Pin(0, 15);
-    const SEND: Pin = Pin(0, 13);
-    /// LED1, green, on when low.
-    const LIGHT: Light = Light { pin: Pin(0, 6), on_when_high: false, ground: None };
-    /// Fed from USB, the chip makes 1.8 V of it unless told otherwise; code 4 is 3.0 V, for adapters and lights.
+    const RX: Pin = Pin(0, 15);
+    const TX: Pin = Pin(0, 13);
+    /// LED1, green, active low.
+    const LED: Led = Led { pin: Pin(0, 6), active_high: false, ground: None };
+    /// Code 4 is 3.0 V, for serial adapters and LEDs. The default on USB power is 1.8 V.
     const OUTPUT_VOLTAGE: Option<u32> = Some(4);
 }

@@ -1,18 +1,20 @@
-//! The emulated board: QEMU's `mps2-an386`, a Cortex-M4F. Its world is the program that started it.
+//! Emulated board: QEMU's `mps2-an386` (Cortex-M4F), started by the simulator.
 //!
-//! Sensor, radio and actuator are [`wdgnn_protocol::emulation`]'s messages over QEMU's standard input and output, read and written by
-//! semihosting: 15 µs a message, where the emulated UART takes 40 µs a byte. The store and the log are files in QEMU's
-//! working directory. Nothing hangs: when the world closes its end, the robot reports its stack and ends; a panic or a
-//! fault ends QEMU with failure.
+//! Sensor, radio and actuator are messages ([`wdgnn_protocol::emulation`]) over QEMU's standard
+//! input and output. They go through semihosting, which takes 15 µs per message; the emulated UART
+//! takes 40 µs per byte. Store and log are files in QEMU's working directory.
+//!
+//! The robot never hangs: it exits if the simulator closes its pipe, and a panic or fault exits
+//! QEMU with an error.
 
-#![allow(unsafe_code, reason = "exception handlers and the stack's painted words")]
+#![allow(unsafe_code, reason = "exception handlers, and reading the painted stack")]
 
 mod log;
-mod world;
+mod pipes;
 
 use core::mem::MaybeUninit;
 
-use cortex_m as _; // the critical section that the logger needs
+use cortex_m as _; // critical section of the logger
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{
     fs::{self, File},
@@ -24,74 +26,74 @@ use static_cell::StaticCell;
 use wdgnn_link::{security::{aes::Aes, key::{Key, parse_key}, group_key::ROSTER}, encoding::Codec as _};
 use wdgnn_robot::{ports::{Clock, Ports, Store}, onboard::{Onboard, Robot}, control_loop::Report};
 use wdgnn_core::{task::NodeId, tensor::Tensor as _};
-use wdgnn_protocol::emulation::{Dimensions, Hello, Outcome, VERSION};
+use wdgnn_protocol::emulation::{Hello, ImageDimensions, TickResult, VERSION};
 
 pub use self::log::Sink;
-use self::world::{Air, Eyes, Motors, World};
+use self::pipes::{NullActuator, PipeRadio, PipeSensor, Pipes};
 use super::{Board, PortsOf};
 use crate::link::Link;
 
-/// The emulated board.
+/// Emulated board.
 pub type ThisBoard = Qemu;
 
-/// The emulated robot's hardware.
+/// Hardware of the emulated robot.
 #[derive(Debug)]
 pub struct Qemu {
     id: NodeId,
-    robots: NodeId,
-    personal: Option<Key>,
-    world: &'static World,
-    air: Air,
-    sensor: Eyes,
-    motors: Motors,
-    store: Disk,
+    swarm_size: NodeId,
+    personal_key: Option<Key>,
+    pipes: &'static Pipes,
+    radio: PipeRadio,
+    sensor: PipeSensor,
+    actuator: NullActuator,
+    store: FileStore,
 }
 
 impl Qemu {
-    /// Ends QEMU, well or badly: for programs that need nothing else of the board.
-    pub fn end(well: bool) -> ! {
-        process::exit(i32::from(!well))
+    /// Exits QEMU with code 0 or 1.
+    pub fn exit(success: bool) -> ! {
+        process::exit(i32::from(!success))
     }
 }
 
 impl Board for Qemu {
-    type Radio = Air;
-    type Sensor = Eyes;
-    type Actuator = Motors;
-    type Store = Disk;
+    type Radio = PipeRadio;
+    type Sensor = PipeSensor;
+    type Actuator = NullActuator;
+    type Store = FileStore;
     type Cipher = Aes;
 
-    /// Opens the pipes. The address is the first word on QEMU's semihosting command line, the swarm's number of robots the second,
-    /// its personal key, where it has one, the third. Where names have to be proven, a file has the keys for it.
+    /// Opens the pipes and reads QEMU's semihosting command line: address, swarm size, personal key
+    /// (optional).
     ///
-    /// Without them there is no robot: QEMU ends with failure.
+    /// Exits with an error if the address or the pipes are missing.
     fn init() -> Self {
-        static WORLD: StaticCell<World> = StaticCell::new();
+        static PIPES: StaticCell<Pipes> = StaticCell::new();
         let mut line = [MaybeUninit::uninit(); 64];
         let words = sys_get_cmdline_uninit(&mut line).ok().map(|line| &*line).unwrap_or_default();
         let mut words = words.split(|byte| *byte == b' ');
         let Some(id) = words.next().and_then(number) else {
-            fail("no robot's number: start QEMU with -semihosting-config enable=on,arg=NUMBER")
+            fail("no robot address: start QEMU with -semihosting-config enable=on,arg=ADDRESS")
         };
-        let Some(world) = World::open() else { fail("no pipes to and from a world") };
-        let world = &*WORLD.init(world);
-        let robots = words.next().and_then(number).unwrap_or(0);
-        let personal = words.next().filter(|_| cfg!(rekeyed));
-        let personal = personal.and_then(|word| parse_key(word.trim_ascii_end()).ok());
+        let Some(pipes) = Pipes::open() else { fail("cannot open the pipes to the simulator") };
+        let pipes = &*PIPES.init(pipes);
+        let swarm_size = words.next().and_then(number).unwrap_or(0);
+        let personal_key = words.next().filter(|_| cfg!(key_rotation));
+        let personal_key = personal_key.and_then(|word| parse_key(word.trim_ascii_end()).ok());
         Self {
             id,
-            robots,
-            personal,
-            world,
-            air: Air::new(world),
-            sensor: Eyes(world),
-            motors: Motors,
-            store: Disk,
+            swarm_size,
+            personal_key,
+            pipes,
+            radio: PipeRadio::new(pipes),
+            sensor: PipeSensor(pipes),
+            actuator: NullActuator,
+            store: FileStore,
         }
     }
 
-    fn give_up() -> ! {
-        Self::end(false)
+    fn halt() -> ! {
+        Self::exit(false)
     }
 
     fn cipher(key: &Key) -> Aes {
@@ -102,30 +104,30 @@ impl Board for Qemu {
         self.id
     }
 
-    fn robots(&self) -> NodeId {
-        self.robots
+    fn swarm_size(&self) -> NodeId {
+        self.swarm_size
     }
 
-    fn personal(&self) -> Option<(Key, u8)> {
-        Some((self.personal?, 0))
+    fn personal_key(&self) -> Option<(Key, u8)> {
+        Some((self.personal_key?, 0))
     }
 
     fn roster(&self) -> &'static [Key] {
         roster()
     }
 
-    fn store(&mut self) -> &mut Disk {
+    fn store(&mut self) -> &mut FileStore {
         &mut self.store
     }
 
-    /// The world's ticks go on over a restart, so any count will do.
-    fn unstored_boot(&mut self) -> u32 {
+    /// Zero: the simulator's ticks continue over a restart, so sequence numbers do not repeat.
+    fn fallback_boot_count(&mut self) -> u32 {
         0
     }
 
-    /// Tells the world.
-    fn ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool) {
-        self.world.say(&Hello {
+    /// Sends the hello.
+    fn on_ready<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, resumed: bool) {
+        self.pipes.write(&Hello {
             version: VERSION,
             id: self.id.into(),
             boot: robot.boot(),
@@ -133,32 +135,32 @@ impl Board for Qemu {
             model: robot.link().checksum,
             profile: robot.link().profile as u32,
             sealed: Link::SEALED.into(),
-            dimensions: Dimensions::of::<T>(),
+            dimensions: ImageDimensions::of::<T>(),
         });
     }
 
-    /// Nothing to be done: the world keeps turns.
-    fn prepare<T: Onboard>(&mut self, _: &mut Robot<'_, Link, T>, _: &mut [u8]) {}
+    /// Does nothing: the simulator assigns the slots.
+    fn before_tick<T: Onboard>(&mut self, _: &mut Robot<'_, Link, T>, _: &mut [u8]) {}
 
     fn ports(&mut self) -> PortsOf<'_, Self> {
         Ports {
-            radio: &mut self.air,
+            radio: &mut self.radio,
             sensor: &mut self.sensor,
-            actuator: &mut self.motors,
+            actuator: &mut self.actuator,
             store: &mut self.store,
         }
     }
 
-    /// Tells the world what came of it. Not inlined: its message is on the stack only while it is told.
+    /// Sends the tick's result. Not inlined, so that its message is on the stack only here.
     #[inline(never)]
-    fn finish<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
-        self.world.say(&Outcome::new(report));
-        self.world.say_bytes(bytemuck::cast_slice(report.command.as_ref()));
-        self.world.say_bytes(bytemuck::cast_slice(robot.wide().numbers()));
+    fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
+        self.pipes.write(&TickResult::new(report));
+        self.pipes.write_bytes(bytemuck::cast_slice(report.command.as_ref()));
+        self.pipes.write_bytes(bytemuck::cast_slice(robot.wide().numbers()));
     }
 }
 
-/// The decimal number at the front of a line.
+/// Decimal number at the start of a word.
 fn number(line: &[u8]) -> Option<NodeId> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(None, |number, digit| {
@@ -167,44 +169,44 @@ fn number(line: &[u8]) -> Option<NodeId> {
 }
 
 impl Clock for Qemu {
-    /// The world says when; without a world the robot ends.
+    /// Waits for the simulator. Exits if it has closed the pipe.
     fn next_tick(&mut self) -> u32 {
-        self.world.next_tick()
+        self.pipes.next_tick()
     }
 }
 
-/// Ends QEMU with failure.
-fn fail(why: &str) -> ! {
-    defmt::error!("{=str}", why);
+/// Logs an error and exits QEMU with code 1.
+fn fail(reason: &str) -> ! {
+    defmt::error!("{=str}", reason);
     process::exit(1)
 }
 
-/// The world is gone: the robot's last words.
-fn leave() -> ! {
-    defmt::info!("the world is gone; stack high-water {=usize} bytes", stack_high_water());
+/// Logs the stack usage and exits QEMU, after the simulator closed its pipe.
+fn exit() -> ! {
+    defmt::info!("pipe closed, stack high-water {=usize} bytes", stack_high_water());
     process::exit(0)
 }
 
-/// How much of the stack was ever used: all above the lowest word that lost its paint.
+/// Maximum stack usage in bytes: everything above the lowest word that lost its paint.
 fn stack_high_water() -> usize {
     unsafe extern "C" {
         static _stack_start: u32;
         static _stack_end: u32;
     }
-    // SAFETY: only their addresses are taken; the linker script defines both.
+    // SAFETY: the linker script defines both symbols, and only their addresses are used.
     let (mut word, top) = (&raw const _stack_end, &raw const _stack_start);
-    // SAFETY: `word` stays within the stack's memory, which start-up painted; the words are read and nothing else.
+    // SAFETY: `word` stays inside the stack memory, which the start-up code painted.
     while word < top && unsafe { word.read_volatile() } == cortex_m_rt::STACK_PAINT_VALUE {
         word = word.wrapping_add(1);
     }
     top.addr() - word.addr()
 }
 
-/// The store: a file that is replaced all at once.
+/// Store in a file that is replaced atomically.
 #[derive(Debug)]
-pub struct Disk;
+pub struct FileStore;
 
-impl Store for Disk {
+impl Store for FileStore {
     type Error = io::Error;
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, io::Error> {
@@ -218,25 +220,24 @@ impl Store for Disk {
     }
 }
 
-/// The keys by which others prove their names to this robot, from a file beside its store. It
-/// is asked for once.
+/// Reads the pairwise keys of the peers from the file `roster`. Called once.
 fn roster() -> &'static [Key] {
-    static ROOM: StaticCell<[Key; ROSTER]> = StaticCell::new();
+    static KEYS: StaticCell<[Key; ROSTER]> = StaticCell::new();
     let Ok(mut file) = File::open(c"roster") else { return &[] };
-    let Some(keys) = ROOM.try_init([[0; 16]; ROSTER]) else { return &[] };
+    let Some(keys) = KEYS.try_init([[0; 16]; ROSTER]) else { return &[] };
     let bytes = file.read(keys.as_flattened_mut()).unwrap_or(0);
     keys.get(..bytes / 16).unwrap_or_default()
 }
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    // Where, not what: the words would bring all of `core::fmt` into the image, 14 KB.
-    let (file, line) = info.location().map_or(("", 0), |place| (place.file(), place.line()));
+    // Without the message, which would link `core::fmt` (14 KB).
+    let (file, line) = info.location().map_or(("", 0), |location| (location.file(), location.line()));
     defmt::error!("panic at {=str}:{=u32}", file, line);
     process::exit(1)
 }
 
-/// `defmt::panic!` has said what there is to say.
+/// `defmt::panic!` has already logged the message.
 #[defmt::panic_handler]
 fn defmt_panic() -> ! {
     process::exit(1)

@@ -1,5 +1,7 @@
-//! The nRF24L01+ by its product specification: SPI bytes in, registers, FIFOs and times inside, several on one air. Microseconds are
-//! its grain, and it complains about what a driver must not do.
+//! Model of the nRF24L01+ after its product specification.
+//!
+//! Models SPI commands, registers, FIFOs and timing of several radios on one channel, with a
+//! resolution of 1 µs. Panics if a driver breaks the specification.
 
 extern crate std;
 
@@ -11,10 +13,10 @@ use embedded_hal::{
     spi::{ErrorType, Operation, SpiDevice},
 };
 
-/// Packets in each FIFO.
+/// Capacity of each FIFO in packets.
 const FIFO: usize = 3;
-/// From PWR_UP to standby, and from standby to the air.
-const CRYSTAL: u64 = 1_500;
+/// Times from power-up to standby, and from standby to active mode.
+const POWER_UP: u64 = 1_500;
 const SETTLING: u64 = 130;
 const UNDEFINED: u64 = u64::MAX;
 
@@ -34,13 +36,13 @@ enum Mode {
 }
 
 #[derive(Clone, Debug)]
-struct Flying {
+struct Transmission {
     from: usize,
     ends: u64,
     payload: Vec<u8>,
     address: [u8; 5],
     channel: u8,
-    /// For each radio: whether it hears this whole.
+    /// For each radio: whether it receives the whole packet.
     whole: Vec<bool>,
 }
 
@@ -54,10 +56,10 @@ struct Chip {
     settled: u64,
     received: VecDeque<Vec<u8>>,
     to_send: VecDeque<Vec<u8>>,
-    on_air: bool,
-    /// Its wires are off: it reads as zeros.
+    transmitting: bool,
+    /// The radio is disconnected: all reads return zeros.
     loose: bool,
-    discarded: u32,
+    dropped: u32,
 }
 
 impl Chip {
@@ -77,18 +79,18 @@ impl Chip {
             settled: UNDEFINED,
             received: VecDeque::new(),
             to_send: VecDeque::new(),
-            on_air: false,
+            transmitting: false,
             loose: false,
-            discarded: 0,
+            dropped: 0,
         }
     }
 
     fn mode(&self, now: u64) -> Mode {
         let listening = self.registers[CONFIG] & 1 != 0;
         match () {
-            () if self.powered == UNDEFINED || now < self.powered + CRYSTAL => Mode::Down,
-            // A packet that is on its way leaves, whatever CE does.
-            () if self.on_air => Mode::Sending,
+            () if self.powered == UNDEFINED || now < self.powered + POWER_UP => Mode::Down,
+            // A started transmission ends, also if CE goes low.
+            () if self.transmitting => Mode::Sending,
             () if !self.enabled => Mode::Standby,
             () if listening => Mode::Listening,
             () if self.to_send.is_empty() => Mode::Standby,
@@ -128,16 +130,16 @@ impl Chip {
         }
     }
 
-    /// One SPI command with the bytes behind it; what comes back.
+    /// Executes one SPI command with its data and returns the response.
     fn command(&mut self, bytes: &[u8], now: u64) -> Vec<u8> {
         if self.loose {
             return vec![0; bytes.len()];
         }
         let (command, data) = bytes.split_first().expect("a command");
-        let mut back = vec![self.status(); bytes.len()];
+        let mut response = vec![self.status(); bytes.len()];
         let register = usize::from(command & 0x1f);
         match command {
-            0x00..=0x1f => back[1..].fill(if register == FIFO_STATUS {
+            0x00..=0x1f => response[1..].fill(if register == FIFO_STATUS {
                 self.fifo_status()
             } else {
                 self.registers[register]
@@ -146,36 +148,36 @@ impl Chip {
             0x20..=0x3f => self.write(register, data[0], now),
             0x61 => {
                 let packet = self.received.pop_front().expect("a packet to read");
-                back[1..].copy_from_slice(&packet);
+                response[1..].copy_from_slice(&packet);
             }
             0xa0 => {
-                assert!(self.to_send.len() < FIFO, "there is no room for another packet");
+                assert!(self.to_send.len() < FIFO, "the transmit FIFO is full");
                 self.to_send.push_back(data.to_vec());
             }
             0xe1 => self.to_send.clear(),
             0xe2 => self.received.clear(),
             0xff => {}
-            _ => panic!("{command:#x} is no command"),
+            _ => panic!("{command:#x} is not a command"),
         }
-        back
+        response
     }
 }
 
-/// Everything, on one clock.
+/// All radios, on one clock.
 #[derive(Debug, Default)]
-pub struct Ether {
+pub struct Channel {
     now: u64,
     chips: Vec<Chip>,
-    flying: Vec<Flying>,
+    in_flight: Vec<Transmission>,
 }
 
-impl Ether {
+impl Channel {
     fn advance(&mut self, microseconds: u64) {
         for _ in 0..microseconds {
             self.now += 1;
             self.change_modes();
-            self.land();
-            self.take_off();
+            self.end_transmissions();
+            self.start_transmissions();
         }
     }
 
@@ -184,19 +186,19 @@ impl Ether {
             let mode = chip.mode(self.now);
             if mode != chip.mode {
                 (chip.mode, chip.settled) = (mode, self.now + SETTLING);
-                self.flying.iter_mut().for_each(|packet| packet.whole[index] = false);
+                self.in_flight.iter_mut().for_each(|packet| packet.whole[index] = false);
             }
         }
     }
 
-    fn land(&mut self) {
+    fn end_transmissions(&mut self) {
         let now = self.now;
-        for packet in self.flying.extract_if(.., |packet| packet.ends <= now) {
+        for packet in self.in_flight.extract_if(.., |packet| packet.ends <= now) {
             let sender = &mut self.chips[packet.from];
             sender.to_send.pop_front();
-            sender.on_air = false;
+            sender.transmitting = false;
             sender.registers[STATUS] |= 0x20;
-            // The next one settles anew.
+            // The next packet settles again.
             sender.mode = Mode::Standby;
             for (chip, whole) in self.chips.iter_mut().zip(packet.whole) {
                 let fits = packet.payload.len() == usize::from(chip.registers[RX_PW_P0]);
@@ -206,7 +208,7 @@ impl Ether {
                     && chip.registers[RF_CH] == packet.channel
                 {
                     if chip.received.len() == FIFO {
-                        chip.discarded += 1;
+                        chip.dropped += 1;
                     } else {
                         chip.received.push_back(packet.payload.clone());
                         chip.registers[STATUS] |= 0x40;
@@ -216,71 +218,71 @@ impl Ether {
         }
     }
 
-    fn take_off(&mut self) {
+    fn start_transmissions(&mut self) {
         let listening: Vec<bool> =
             self.chips.iter().map(|chip| chip.mode == Mode::Listening && self.now >= chip.settled).collect();
         for from in 0..self.chips.len() {
             let chip = &mut self.chips[from];
-            if chip.mode != Mode::Sending || self.now < chip.settled || chip.on_air {
+            if chip.mode != Mode::Sending || self.now < chip.settled || chip.transmitting {
                 continue;
             }
             let Some(payload) = chip.to_send.front().cloned() else { continue };
             assert_eq!(chip.registers[RF_SETUP] & 0x28, 0x08, "2 Mbit/s");
-            chip.on_air = true;
-            // Preamble, five bytes of address, payload, two of checksum, at 4 µs a byte.
+            chip.transmitting = true;
+            // Preamble, five address bytes, payload and two CRC bytes, at 4 µs per byte.
             let ends = self.now + 4 * (8 + payload.len() as u64);
             let (address, channel) = (chip.address[1], chip.registers[RF_CH]);
             let mut whole = listening.clone();
-            // Two at once spoil each other.
-            for other in self.flying.iter_mut().filter(|other| other.channel == channel) {
+            // Two packets at the same time destroy each other.
+            for other in self.in_flight.iter_mut().filter(|other| other.channel == channel) {
                 other.whole.fill(false);
                 whole.fill(false);
             }
-            self.flying.push(Flying { from, ends, payload, address, channel, whole });
+            self.in_flight.push(Transmission { from, ends, payload, address, channel, whole });
         }
     }
 }
 
-/// The air, and the clock that everybody looks at.
+/// Shared channel and clock.
 #[derive(Clone, Debug, Default)]
-pub struct Air(Rc<RefCell<Ether>>);
+pub struct SharedChannel(Rc<RefCell<Channel>>);
 
-impl Air {
-    /// Another radio: its SPI device and its CE pin.
+impl SharedChannel {
+    /// Adds a radio and returns its SPI device and its CE pin.
     pub fn radio(&self) -> (Wire, Wire) {
-        let mut ether = self.0.borrow_mut();
-        ether.chips.push(Chip::new());
-        let wire = Wire { air: self.clone(), index: ether.chips.len() - 1 };
+        let mut channel = self.0.borrow_mut();
+        channel.chips.push(Chip::new());
+        let wire = Wire { shared: self.clone(), index: channel.chips.len() - 1 };
         (wire.clone(), wire)
     }
 
-    /// Time goes by.
+    /// Advances the clock.
     pub fn wait(&self, microseconds: u64) {
         self.0.borrow_mut().advance(microseconds);
     }
 
-    /// In microseconds.
+    /// Time in microseconds.
     pub fn now(&self) -> u32 {
         self.0.borrow().now as u32
     }
 
-    /// Packets that a radio threw away because its FIFO was full.
-    pub fn discarded(&self, index: usize) -> u32 {
-        self.0.borrow().chips[index].discarded
+    /// Packets that a radio dropped because its FIFO was full.
+    pub fn dropped(&self, index: usize) -> u32 {
+        self.0.borrow().chips[index].dropped
     }
 
-    /// A radio's wires come off, or are put on again; without power it forgets everything.
-    pub fn loosen(&self, index: usize, loose: bool) {
+    /// Disconnects a radio, or connects it again with the register values after power-on.
+    pub fn set_loose(&self, index: usize, loose: bool) {
         let chip = &mut self.0.borrow_mut().chips[index];
         let enabled = chip.enabled;
         *chip = Chip { enabled, loose, ..Chip::new() };
     }
 }
 
-/// One radio's wires.
+/// SPI device and CE pin of one radio.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    air: Air,
+    shared: SharedChannel,
     index: usize,
 }
 
@@ -294,12 +296,12 @@ impl SpiDevice for Wire {
             let Operation::TransferInPlace(bytes) = operation else {
                 panic!("the driver transfers in place")
             };
-            let mut ether = self.air.0.borrow_mut();
-            // 8 MHz.
-            ether.advance(bytes.len() as u64);
-            let now = ether.now;
-            let back = ether.chips[self.index].command(bytes, now);
-            bytes.copy_from_slice(&back);
+            let mut channel = self.shared.0.borrow_mut();
+            // One byte takes 1 µs at 8 MHz.
+            channel.advance(bytes.len() as u64);
+            let now = channel.now;
+            let response = channel.chips[self.index].command(bytes, now);
+            bytes.copy_from_slice(&response);
         }
         Ok(())
     }
@@ -311,17 +313,17 @@ impl PinError for Wire {
 
 impl OutputPin for Wire {
     fn set_low(&mut self) -> Result<(), Infallible> {
-        self.air.0.borrow_mut().chips[self.index].enabled = false;
+        self.shared.0.borrow_mut().chips[self.index].enabled = false;
         Ok(())
     }
 
     fn set_high(&mut self) -> Result<(), Infallible> {
-        self.air.0.borrow_mut().chips[self.index].enabled = true;
+        self.shared.0.borrow_mut().chips[self.index].enabled = true;
         Ok(())
     }
 }
 
-impl DelayNs for Air {
+impl DelayNs for SharedChannel {
     fn delay_ns(&mut self, nanoseconds: u32) {
         self.wait(u64::from(nanoseconds / 1_000));
     }

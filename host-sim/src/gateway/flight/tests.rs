@@ -8,18 +8,18 @@ use crate::{models, recipe::RecipeName};
 
 const HELLO: Hello = Hello {
     profile: 2,
-    start: 7,
+    boot_id: 7,
     timing: Timing { period: 10_000, interval: 1, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 },
 };
 
-fn said(message: &Up<'_>) -> Vec<u8> {
-    let mut bytes = [0; LARGEST];
+fn said(message: &FromGateway<'_>) -> Vec<u8> {
+    let mut bytes = [0; MAX_MESSAGE];
     let length = message.encode(&mut bytes).unwrap();
     bytes[..length].to_vec()
 }
 
 fn time(now: u64) -> Vec<u8> {
-    said(&Up::Time { now, lost: 0, unread: 0 })
+    said(&FromGateway::Time { now, lost: 0, malformed: 0 })
 }
 
 /// Two robots at rest in the origin, unsealed, that hear nobody further away than two metres.
@@ -35,11 +35,11 @@ fn with_flight(act: impl FnOnce(&mut Flight<'_, Dot154>)) {
 
 /// What is sent in the time until then, frame by frame.
 fn sent(flight: &mut Flight<'_, Dot154>, until: u64) -> Vec<(u16, u64, Vec<u8>)> {
-    let (mut found, mut line) = (Vec::new(), Line::default());
+    let (mut found, mut line) = (Vec::new(), Deframer::default());
     for now in (flight.now + 1_000..=until).step_by(1_000) {
         for byte in flight.hear(&time(now)).unwrap() {
-            if let Some(message) = line.take(byte)
-                && let Some(Down::Send { number, at, frame }) = Down::decode(message)
+            if let Some(message) = line.push(byte)
+                && let Some(ToGateway::Send { number, at, frame }) = ToGateway::decode(message)
             {
                 assert!(at > now + 900, "it can be there in time");
                 found.push((number, at, frame.to_vec()));
@@ -56,32 +56,35 @@ fn who_is_there_is_told_by_name_when_it_is_no_gateway_of_ours() {
         with_flight(|flight| refusal = flight.hear(bytes).unwrap_err().to_string());
         refusal
     };
-    assert!(refusal(&said(&Up::Other(9))).contains("speaks version 9"));
+    assert!(refusal(&said(&FromGateway::OtherVersion(9))).contains("speaks version 9"));
     let esb32 = Hello { profile: 4, ..HELLO };
-    assert!(refusal(&said(&Up::Hello(esb32))).contains("this flight is on dot154"));
-    let mut command = [0; companion::LARGEST];
+    assert!(refusal(&said(&FromGateway::Hello(esb32))).contains("this flight is on dot154"));
+    let mut command = [0; companion::MAX_MESSAGE];
     let robot = Command { acceleration: [0.0; 2], tick: 7, stop: 0 };
     let length = companion::encode(&robot, &mut command).unwrap();
     assert!(refusal(&command[..length]).contains("there is a robot at the other end"));
-    let again = [said(&Up::Hello(HELLO)), said(&Up::Hello(Hello { start: 8, ..HELLO }))].concat();
+    let again =
+        [said(&FromGateway::Hello(HELLO)), said(&FromGateway::Hello(Hello { boot_id: 8, ..HELLO }))].concat();
     assert!(refusal(&again).contains("reset in flight"));
 }
 
 #[test]
 fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counted() {
     with_flight(|flight| {
-        flight.hear(&[said(&Up::Hello(HELLO)), time(1_000)].concat()).unwrap();
+        flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let senders: Vec<u8> = frames.iter().map(|(_, _, frame)| frame[7]).collect();
         assert!(senders.contains(&0) && senders.contains(&1), "{senders:?}");
-        let fates = [Fate::Sent, Fate::Busy, Fate::Late, Fate::Refused];
-        for ((number, at, _), fate) in frames.iter().zip(fates) {
-            flight.hear(&said(&Up::Fate { number: *number, fate, at: *at })).unwrap();
+        let results = [SendResult::Sent, SendResult::Busy, SendResult::Late, SendResult::Refused];
+        for ((number, at, _), result) in frames.iter().zip(results) {
+            flight.hear(&said(&FromGateway::SendDone { number: *number, result, at: *at })).unwrap();
         }
         let Counts { given, sent, busy, late_down, refused_down, .. } = flight.counts;
         assert_eq!((given, sent, busy, late_down, refused_down), (frames.len() as u64, 1, 1, 1, 1));
-        // A fate that nobody asked for is nothing.
-        flight.hear(&said(&Up::Fate { number: 9_999, fate: Fate::Sent, at: 0 })).unwrap();
+        // Results for unknown frame numbers are ignored.
+        flight
+            .hear(&said(&FromGateway::SendDone { number: 9_999, result: SendResult::Sent, at: 0 }))
+            .unwrap();
         assert_eq!(flight.counts.sent, 1);
     });
 }
@@ -89,11 +92,11 @@ fn robots_speak_in_slots_of_their_own_and_what_becomes_of_their_frames_is_counte
 #[test]
 fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in_the_next() {
     with_flight(|flight| {
-        flight.hear(&[said(&Up::Hello(HELLO)), time(1_000)].concat()).unwrap();
+        flight.hear(&[said(&FromGateway::Hello(HELLO)), time(1_000)].concat()).unwrap();
         let frames = sent(flight, 500_000);
         let (_, _, words) = frames.iter().find(|(_, _, frame)| frame[7] == 1).unwrap();
         // As if robot 2 had said it.
-        let (_, content) = mac::content(words).unwrap();
+        let (_, content) = mac::parse(words).unwrap();
         let from = content.windows(2).position(|pair| pair == [1, 0]).unwrap();
         let as_two = |counter: u8| {
             let mut content = content.to_vec();
@@ -101,8 +104,8 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
             content[from + 6] = content[from + 6].wrapping_add(counter);
             [&mac::header(counter, 2, Note::default())[..], &content].concat()
         };
-        let heard = |flight: &mut Flight<'_, Dot154>, began: u64, counter: u8| {
-            let bytes = said(&Up::Heard { began, frame: &as_two(counter) });
+        let heard = |flight: &mut Flight<'_, Dot154>, start: u64, counter: u8| {
+            let bytes = said(&FromGateway::Received { start, frame: &as_two(counter) });
             flight.hear(&bytes).unwrap();
         };
         heard(flight, flight.now + 500, 1);
@@ -112,7 +115,7 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
         heard(flight, 400_000, 2);
         sent(flight, 560_000);
         assert_eq!((flight.counts.late_up, flight.counts.taken_of_real), (1, 4), "as what it is");
-        flight.hear(&said(&Up::Heard { began: 560_000, frame: &[1, 2, 3] })).unwrap();
+        flight.hear(&said(&FromGateway::Received { start: 560_000, frame: &[1, 2, 3] })).unwrap();
         assert_eq!(flight.counts.foreign, 1);
     });
 }
@@ -120,9 +123,9 @@ fn a_frame_is_heard_in_its_tick_and_one_that_comes_later_is_counted_and_heard_in
 #[test]
 fn what_the_gateway_loses_and_what_is_damaged_is_counted() {
     with_flight(|flight| {
-        let told = |now, lost, unread| said(&Up::Time { now, lost, unread });
+        let told = |now, lost, malformed| said(&FromGateway::Time { now, lost, malformed });
         flight.hear(&[1, 2, 3, 0]).unwrap();
-        flight.hear(&[said(&Up::Hello(HELLO)), told(1_000, 65_530, 3)].concat()).unwrap();
+        flight.hear(&[said(&FromGateway::Hello(HELLO)), told(1_000, 65_530, 3)].concat()).unwrap();
         flight.hear(&[told(2_000, 4, 5), vec![9, 9, 0]].concat()).unwrap();
         let Counts { lost, damaged, .. } = flight.counts;
         assert_eq!((lost, damaged), (10, 3), "counts go round, and what was before the flight is nobody's");

@@ -1,25 +1,25 @@
-//! The robot's light: what it is doing, for somebody without a debugger.
+//! Status LED.
 //!
-//! | light | meaning |
+//! | pattern | meaning |
 //! |---|---|
-//! | a flash in every second | it flies with others |
-//! | half a second on, half a second off | it flies alone |
-//! | ten times a second | it does not know where it is: no pose from the companion |
-//! | off, or on for good | it does not run |
+//! | one flash per second | the robot flies with neighbors |
+//! | 0.5 s on, 0.5 s off | the robot flies without neighbors |
+//! | ten flashes per second | no pose from the companion |
+//! | always off or always on | the firmware does not run |
 
 use nrf_pac::gpio::Gpio;
 use wdgnn_robot::{control_loop::Report, safety::gate::Verdict};
 
 use super::serial::Pin;
 
-/// A light.
+/// LED on a GPIO pin.
 #[derive(Clone, Copy, Debug)]
-pub struct Light {
-    /// What it hangs on.
+pub struct Led {
+    /// Pin that switches the LED.
     pub pin: Pin,
-    /// Whether a high pin lights it.
-    pub on_when_high: bool,
-    /// The pin at its other end, held low.
+    /// Whether a high level turns the LED on.
+    pub active_high: bool,
+    /// Pin at the other end of the LED, driven low.
     pub ground: Option<Pin>,
 }
 
@@ -27,9 +27,9 @@ fn port(pin: Pin) -> Gpio {
     if pin.0 == 0 { nrf_pac::P0 } else { nrf_pac::P1 }
 }
 
-impl Light {
-    /// Makes its pins outputs.
-    pub fn start(&self) {
+impl Led {
+    /// Configures the pins as outputs and turns the LED off.
+    pub fn init(&self) {
         for pin in [Some(self.pin), self.ground].into_iter().flatten() {
             port(pin).outclr().write(|w| w.0 = 1 << pin.1);
             port(pin).dirset().write(|w| w.0 = 1 << pin.1);
@@ -37,17 +37,17 @@ impl Light {
         self.set(false);
     }
 
-    /// Switches it on or off.
+    /// Turns the LED on or off.
     pub fn set(&self, on: bool) {
         let (port, bit) = (port(self.pin), 1 << self.pin.1);
-        if on == self.on_when_high {
+        if on == self.active_high {
             port.outset().write(|w| w.0 = bit);
         } else {
             port.outclr().write(|w| w.0 = bit);
         }
     }
 
-    /// Shows what came of a tick.
+    /// Shows the verdict of a tick.
     pub fn show<O>(&self, report: &Report<O>) {
         let phase = report.tick % 100;
         self.set(match report.verdict {

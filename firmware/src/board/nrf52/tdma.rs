@@ -1,0 +1,214 @@
+//! TDMA radio of a robot: slots and the swarm's clock on top of the [`radio`](super::radio) driver.
+
+use core::cell::Cell;
+
+use critical_section::Mutex;
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    header::Identity,
+    tdma::{Beat, Note, Rhythm, Timing},
+};
+use wdgnn_protocol::mac;
+use wdgnn_robot::ports::{Radio, Received};
+
+use super::{
+    radio::{self, TxState},
+    time,
+};
+
+/// Time from the start of a slot to the first symbol: ramp-up (40 µs), clear channel assessment
+/// (128 µs), ramp-up (40 µs) and interrupt latency, measured on the emulated chip.
+const DELAY_US: u32 = 211;
+/// Slot length: the delay, a sealed frame (119 bytes of 32 µs with all overhead) and a guard time
+/// of 0.5 ms.
+const SLOT_US: u32 = DELAY_US + 119 * 32 + 511;
+/// Time from the start of a tick to its first slot, in which a robot senses, encodes and seals its
+/// frame.
+const LEAD_US: u32 = 900;
+/// Delay of the retry on a busy channel, the latest that the guard time allows.
+const RETRY_US: u32 = 350;
+const MAX_RETRIES: u8 = 1;
+/// Number of robots whose clocks are tracked.
+const MAX_TRACKED: usize = 32;
+
+/// Slot timing with one exchange in `interval` ticks.
+pub const fn timing(interval: u32) -> Timing {
+    Timing {
+        period: super::PERIOD_US,
+        interval,
+        slots: 2,
+        lead: LEAD_US,
+        slot: SLOT_US,
+        delay: DELAY_US,
+        retry: RETRY_US,
+    }
+}
+
+/// Frame that waits for its slot.
+#[derive(Clone, Copy)]
+struct PendingFrame {
+    begins: u64,
+    note: Note,
+    retries: u8,
+}
+
+static PENDING: Mutex<Cell<Option<PendingFrame>>> = Mutex::new(Cell::new(None));
+/// The channel was busy in this robot's slot, also at the last retry.
+static SLOT_BUSY: Mutex<Cell<bool>> = Mutex::new(Cell::new(false));
+
+/// Schedules the loaded frame for the slot that starts at `begins`. Returns false if that time has
+/// passed.
+pub(super) fn schedule(begins: u64, note: Note) -> bool {
+    let frame = PendingFrame { begins, note, retries: 0 };
+    critical_section::with(|section| PENDING.borrow(section).set(Some(frame)));
+    time::set_slot_alarm(begins);
+    // An alarm in the past never fires.
+    time::now() < begins
+}
+
+/// Number of retries of the scheduled frame; `None` after the last retry failed.
+#[cfg(feature = "gateway")]
+pub(super) fn retries() -> Option<u8> {
+    critical_section::with(|section| PENDING.borrow(section).get().map(|frame| frame.retries))
+}
+
+/// Handles the slot alarm.
+pub(super) fn on_slot_start() {
+    if let Some(frame) = critical_section::with(|section| PENDING.borrow(section).get()) {
+        radio::patch(mac::NOTE_OFFSET, frame.note.retried(frame.retries).0);
+        radio::send_if_clear();
+        if radio::with_shared(|shared| shared.tx) == Some(TxState::Busy) {
+            on_channel_busy();
+        }
+    }
+}
+
+/// Schedules the retry, or drops the frame.
+pub(super) fn on_channel_busy() {
+    critical_section::with(|section| {
+        let pending = PENDING.borrow(section);
+        match pending.get() {
+            Some(PendingFrame { begins, note, retries }) if retries < MAX_RETRIES => {
+                let begins = begins + u64::from(RETRY_US);
+                pending.set(Some(PendingFrame { begins, note, retries: retries + 1 }));
+                time::set_slot_alarm(begins);
+            }
+            _ => {
+                pending.set(None);
+                SLOT_BUSY.borrow(section).set(true);
+            }
+        }
+    });
+}
+
+/// Radio port of the robot.
+#[derive(Debug)]
+pub struct TdmaRadio {
+    id: NodeId,
+    clock: Rhythm<MAX_TRACKED>,
+    sequence: u8,
+    /// Start of this robot's slot in the current tick.
+    slot_start: Option<u64>,
+    /// Slot information of the last received frame.
+    note: Note,
+}
+
+/// Reason why a frame was not sent, or was lost on reception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TdmaError {
+    /// The frame exceeds the limit of the standard.
+    TooLong,
+    /// The robot has no slot in this tick, or is listening for a free one.
+    NoSlot,
+    /// The slot has already started.
+    Late,
+    /// The receive queue overflowed.
+    Overflow,
+}
+
+impl core::fmt::Display for TdmaError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Self::TooLong => "the frame is too long",
+            Self::NoSlot => "the robot has no slot",
+            Self::Late => "the slot has already started",
+            Self::Overflow => "the receive queue overflowed",
+        })
+    }
+}
+
+impl core::error::Error for TdmaError {}
+
+impl TdmaRadio {
+    pub(super) fn new(id: NodeId, interval: u32, seed: u32, first_tick: u32) -> Self {
+        let clock = Rhythm::new(timing(interval), id, time::now(), seed).from_tick(first_tick);
+        Self { id, clock, sequence: 0, slot_start: None, note: Note::default() }
+    }
+
+    /// Start of the next tick.
+    pub(super) fn next_tick_start(&mut self) -> Beat {
+        while let Some(start) = radio::with_shared(|shared| shared.corrupt.pop_front()).flatten() {
+            self.clock.spoilt(time::extend(start));
+        }
+        if critical_section::with(|section| SLOT_BUSY.borrow(section).replace(false)) {
+            self.clock.busy(time::now());
+        }
+        let next = self.clock.next(time::now());
+        self.slot_start = next.speaks;
+        next
+    }
+
+    /// Tick of this robot's slot, modulo the exchange.
+    pub(super) fn turn(&self) -> Option<u32> {
+        self.clock.turn()
+    }
+
+    /// Number of robots with a synchronized clock.
+    pub(super) fn synchronized(&self) -> u8 {
+        self.clock.company(time::now()) as u8
+    }
+}
+
+impl Radio for TdmaRadio {
+    type Error = TdmaError;
+
+    /// Loads and schedules the frame. The slot alarm sends it.
+    fn send(&mut self, frame: &[u8]) -> Result<(), TdmaError> {
+        let begins = self.slot_start.take().ok_or(TdmaError::NoSlot)?;
+        self.sequence = self.sequence.wrapping_add(1);
+        let note = self.clock.note(time::now());
+        critical_section::with(|section| PENDING.borrow(section).set(None));
+        if !radio::load([&mac::header(self.sequence, self.id, note), frame]) {
+            return Err(TdmaError::TooLong);
+        }
+        if schedule(begins, note) { Ok(()) } else { Err(TdmaError::Late) }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, TdmaError> {
+        if radio::with_shared(|shared| core::mem::take(&mut shared.lost)) > Some(0) {
+            return Err(TdmaError::Overflow);
+        }
+        // Skips frames that are not from robots.
+        let copy = |frame: &radio::Frame, buffer: &mut [u8]| {
+            let (note, payload) = mac::parse(frame.bytes())?;
+            buffer.iter_mut().zip(payload).for_each(|(to, from)| *to = *from);
+            Some((note, Received { length: payload.len(), arrived: frame.start }))
+        };
+        while let Some(taken) =
+            radio::with_shared(|shared| shared.received.take(|frame| copy(frame, buffer))).flatten()
+        {
+            if let Some((note, received)) = taken {
+                self.note = note;
+                return Ok(Some(received));
+            }
+        }
+        Ok(None)
+    }
+
+    fn vouched(&mut self, who: &Identity, received: &Received) {
+        if who.sender != self.id {
+            self.clock.heard(who, self.note, time::extend(received.arrived));
+        }
+    }
+}
