@@ -85,17 +85,23 @@ fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
 
 #[test]
 fn impossible_options_are_refused_with_a_sentence() {
-    refused(&["flock", "--robots", "0"], "--robots 0 cannot be");
-    refused(&["flock", "--robots", "20000001"], "between 1 and 20000000");
-    refused(&["flock", "--robots", "70000", "--profile", "dot154"], "65536 addresses");
-    refused(&["flock", "--robots", "70000", "--drop-chance", "0.1"], "65536 addresses");
-    refused(&["flock", "--radius", "-1"], "--radius -1 cannot be");
-    refused(&["flock", "--speed", "-1"], "--speed -1 cannot be");
-    refused(&["flock", "--swarms", "0"], "at least 1");
+    refused(&["flock", "--robots", "0"], "--robots must be a whole number between 1 and 20000000, got 0");
+    refused(&["flock", "--robots", "20000001"], "between 1 and 20000000, got 20000001");
+    refused(
+        &["flock", "--robots", "70000", "--profile", "dot154"],
+        "--robots must be at most 65536 on --profile",
+    );
+    refused(
+        &["flock", "--robots", "70000", "--drop-chance", "0.1"],
+        "--robots must be at most 65536 on --profile",
+    );
+    refused(&["flock", "--radius", "-1"], "--radius must be a number above 0.1 and at most 1000, got -1");
+    refused(&["flock", "--speed", "-1"], "--speed must be a number between 0 and 340, got -1");
+    refused(&["flock", "--swarms", "0"], "--swarms must be a whole number between 1 and");
     refused(&["flock", "--step-size", "-1"], "--step-size");
     refused(&["sweep", "robots", "--values", "2.5"], "whole number");
-    refused(&["sweep", "radius", "--values", "0"], "--radius 0 cannot be");
-    refused(&["theorem", "--ridge", "0"], "more than 0");
+    refused(&["sweep", "radius", "--values", "0"], "--radius must be a number above 0.1");
+    refused(&["theorem", "--ridge", "0"], "--ridge must be a number above 0");
 }
 
 #[test]
@@ -205,18 +211,21 @@ fn faults_of_the_air_are_counted_by_reason() {
 
 #[test]
 fn faults_and_profiles_that_cannot_be_are_told() {
-    refused(&["flock", "--drop-chance", "2"], "--drop-chance 2 cannot be");
-    refused(&["flock", "--kill", "50@3"], "there is no robot 50");
-    refused(&["flock", "--liars", "TASTE:0.1"], "is not STATE:SHARE");
+    refused(&["flock", "--drop-chance", "2"], "--drop-chance must be a number between 0 and 1, got 2");
+    refused(&["flock", "--kill", "50@3"], "--kill names robot 50: the robots are 0 to 49");
+    refused(&["flock", "--liars", "TASTE:0.1"], "--liars must be STATE:SHARE");
     refused(&["flock", "--recipe", "paper", "--profile", "dot154"], "leave --recipe out");
-    refused(&["flock", "--profile", "esb32", "--robots", "300"], "256 addresses");
-    refused(&["flock", "--realisations", "2", "--drop-chance", "0.1"], "leave --profile and faults");
+    refused(&["flock", "--profile", "esb32", "--robots", "300"], "at most 256 on --profile esb32");
+    refused(
+        &["flock", "--realisations", "2", "--drop-chance", "0.1"],
+        "cannot be combined with --profile or faults",
+    );
     let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     refused(&["flock", "--profile", "dot154", "--model", exact], "train --profile dot154");
-    refused(&["faults", "--robots", "100"], "between 5 and 64");
-    refused(&["air", "--robots", "0"], "between 1 and 65535");
-    refused(&["air", "--rate", "-3"], "more than 0");
-    refused(&["air", "--rate", "50"], "name it with --profile");
+    refused(&["faults", "--robots", "100"], "--robots must be a whole number between 5 and 64, got 100");
+    refused(&["air", "--robots", "0"], "between 1 and 65535, got 0");
+    refused(&["air", "--rate", "-3"], "--rate must be a number above 0");
+    refused(&["air", "--rate", "50"], "--rate needs --profile");
 }
 
 #[test]

@@ -190,7 +190,6 @@ impl<W: World> Lineup<W> {
     /// Models must be usable networks for this task and profile before anything is flown.
     pub fn check(&self) -> Result {
         self.models.iter().try_for_each(|model| {
-            self.profile.check(model)?;
             Network::<W::Task>::of(model, self.profile)?.typed::<W::Shapes>(&[]).map(drop)
         })
     }

@@ -9,7 +9,7 @@ use wdgnn_core::Task as _;
 
 use crate::{
     commands::{
-        flock_tables,
+        STEP_SIZE, flock_tables,
         outputs::{self, OutputArguments, Results},
         realisations,
         records::TrajectoryArguments,
@@ -24,6 +24,7 @@ use crate::{
     jobs,
     lineup::{Controller, Lineup, MANY_ROBOTS},
     model::ModelFile,
+    option_range::OptionRange,
     page::{self, flights::counted, replay::Replay},
     profiles::Profile,
     progress,
@@ -31,6 +32,7 @@ use crate::{
     train::recipe::Recipe,
     world::{
         Condition, World as _,
+        condition::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
         flock::{Flock, bodies::Quirks},
     },
 };
@@ -61,38 +63,38 @@ pub struct FlockArguments {
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
     /// Robots per swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
     /// Radio range in metres; the spacing at the start goes with it.
-    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius)]
+    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, value_parser = RADIUS_METRES.parser::<f32>())]
     pub radius: f32,
     /// Largest starting speed per axis in m/s.
-    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed)]
+    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, value_parser = SPEED.parser::<f32>())]
     pub speed: f32,
     /// Length of a flight in ticks of 10 ms.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks, value_parser = TICKS.parser::<u32>())]
     pub ticks: u32,
     /// Held-out swarms to fly [default: 40, and one of more than 5000 robots].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: Option<usize>,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = SEED)]
+    #[arg(long, value_name = "N", default_value_t = SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// Fly so many seeds, one after the other, and give mean and spread over them. The page shows the first.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations")]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub seeds: usize,
     /// Motors that answer so many ticks of 10 ms late, which training did not see: learning in flight calms what swings.
     #[arg(long, value_name = "TICKS", default_value_t = 0, conflicts_with = "realisations",
         value_parser = clap::value_parser!(u32).range(..=100))]
     pub late_motors: u32,
     /// Online step size γ in place of the model's own.
-    #[arg(long, value_name = "GAMMA")]
+    #[arg(long, value_name = "GAMMA", value_parser = STEP_SIZE.parser::<f32>())]
     pub step_size: Option<f32>,
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
-    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"], value_parser = OptionRange::COUNT.parser::<usize>())]
     pub realisations: Option<usize>,
     /// Trajectories of the first swarm under every controller.
     #[command(flatten)]
@@ -124,7 +126,7 @@ impl FlockArguments {
             (Profile::Exact, recipe @ RecipeName::Paper) => Lineup::shipped(recipe)?,
             (profile, recipe) => {
                 return Err(Error::usage(format!(
-                    "--recipe {} has no models for --profile {}: leave --recipe out",
+                    "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
                     recipe.name(),
                     profile.name()
                 )));
@@ -136,9 +138,6 @@ impl FlockArguments {
         lineup.world = Flock::with(Quirks { delay: self.late_motors, ..Quirks::default() });
         lineup.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
         lineup.check()?;
-        if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
-            return Err(Error::usage("--step-size must be 0 or more"));
-        }
         lineup.step = self.step_size;
         lineup.many = self.robots > MANY_ROBOTS && lineup.faults.is_none();
         if lineup.many {
@@ -154,20 +153,12 @@ impl FlockArguments {
     pub fn run(&self) -> Result {
         let condition = self.condition();
         condition.check()?;
-        if self.seeds == 0 {
-            return Err(Error::usage("--seeds 0 leaves nothing to fly: give at least 1"));
-        }
-        if self.swarms == Some(0) {
-            return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
-        }
         let lineup = self.lineup()?;
         if self.profile != Profile::Exact || lineup.faults.is_some() {
             self.profile.check_robots(self.robots)?;
         }
         if self.realisations.is_some() && (self.profile != Profile::Exact || lineup.faults.is_some()) {
-            return Err(Error::usage(
-                "--realisations are the paper's experiment: leave --profile and faults of the air out",
-            ));
+            return Err(Error::usage("--realisations cannot be combined with --profile or faults"));
         }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         self.scenario.check()?;
@@ -245,7 +236,7 @@ impl FlockArguments {
             flown = Some(lineup);
         }
         bar.finish_and_clear();
-        let lineup = flown.ok_or_else(|| Error::usage("--realisations must be at least 1"))?;
+        let lineup = flown.ok_or_else(|| Error::Failed("no realisation was trained".into()))?;
         Ok((lineup, realisations::together(&realised)))
     }
 

@@ -20,6 +20,7 @@ use crate::{
     lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Chart, ChartPage, Series, flights::counted},
     profiles::Profile,
@@ -28,6 +29,9 @@ use crate::{
     table,
     world::{Condition, World},
 };
+
+/// Values of any parameter. [`Condition::check`] has the limits of each.
+const VALUES: OptionRange = OptionRange::real(0.0, 1.0e9);
 
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -73,12 +77,12 @@ impl Parameter {
         let condition = match self {
             Self::Radius => Condition { radius: value as f32, ..usual },
             Self::Speed if usual.speed == 0.0 => {
-                return Err(Error::usage("speed has no effect: robots of this task start at rest"));
+                return Err(Error::usage("speed cannot be swept: robots of this task start at rest"));
             }
             Self::Speed => Condition { speed: value as f32, ..usual },
             Self::Robots if value.fract() == 0.0 => Condition { robots: value as usize, ..usual },
             Self::Robots => {
-                return Err(Error::usage(format!("{value} robots cannot be: give a whole number")));
+                return Err(Error::usage(format!("--values of robots must be whole numbers, got {value}")));
             }
         };
         condition.check()?;
@@ -105,16 +109,16 @@ pub struct SweepArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Its values, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = VALUES.parser::<f64>())]
     pub values: Vec<f64>,
     /// Which of the trained models of flocking to fly [default: through].
     #[arg(long, value_enum, conflicts_with = "model")]
     pub recipe: Option<RecipeName>,
     /// Held-out swarms per value.
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED)]
+    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// The link profile: how much of a beacon goes on the air, and how often.
     #[arg(long, value_enum, default_value = "exact")]
@@ -163,8 +167,10 @@ struct OutputPoint<'a> {
 impl SweepArguments {
     /// Flies and prints.
     pub fn run<W: World>(&self) -> Result {
-        if self.swarms == 0 {
-            return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
+        let parameter = self.parameter.name();
+        let typed = &self.scenario.typed;
+        if typed.told().iter().any(|told| told.option == parameter && !told.usual) {
+            return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
         }
         let usual = self.condition.of::<W>()?;
         let mut values =
