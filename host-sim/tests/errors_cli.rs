@@ -88,6 +88,10 @@ fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
             "--profile must be exact, dot154, esb32, espnow or p2p57, got wifi",
         ),
         (&["sweep", "taste"], "PARAMETER must be radius, speed or robots, got taste"),
+        (
+            &["flock", "--actuator-delay", "101"],
+            "--actuator-delay must be a whole number between 0 and 100, got 101",
+        ),
         (&["flock", "--robots"], "--robots needs a value"),
     ] {
         assert_eq!(message(arguments), expected);

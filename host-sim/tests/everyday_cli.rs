@@ -86,7 +86,7 @@ fn trajectories_have_a_row_per_robot_and_tick() {
 fn trajectories_of_a_comparison_have_every_shown_controller() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = ["--robots", "4", "--ticks", "5", "--swarms", "1", "--trajectories", "t.csv"];
-    for (command, controllers) in [(&["flock"][..], 7), (&["fly", "--task", "coverage"], 4)] {
+    for (command, controllers) in [(&["flock"][..], 6), (&["fly", "--task", "coverage"], 4)] {
         let output = host_sim(folder.path(), &[command, &small].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let csv = std::fs::read_to_string(folder.path().join("t.csv")).expect("written");

@@ -57,6 +57,62 @@ fn the_shipped_networks_fly_as_well_as_the_documents_say() {
 }
 
 #[test]
+fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let printed = |more: &[&str]| {
+        let output = host_sim(folder.path(), &[&["flock", "--swarms", "3", "--robots", "12"], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let rows = |text: &str| -> Vec<String> {
+        let table = text.lines().skip_while(|line| !line.starts_with('─')).skip(1);
+        table.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let short = printed(&[]);
+    let names = [
+        "expert (sees all robots)",
+        "averaging over 1 hop",
+        "averaging over 3 hops",
+        "GNN alone",
+        "WD-GNN, as trained",
+        "WD-GNN, learning in flight",
+    ];
+    let table = rows(&short);
+    assert_eq!(table.len(), names.len(), "{short}");
+    assert!(table.iter().zip(names).all(|(row, name)| row.starts_with(name)), "{short}");
+    assert!(table[1..].iter().all(|row| row.matches('±').count() == 2), "total and ratio: {short}");
+    assert_eq!(rows(&printed(&["--all"])).len(), 14);
+    // One sentence about delayed actuators first; a legend of five lines last.
+    assert!(
+        short.starts_with("After 6 s with actuators delayed by 80 ms, the velocity variation"),
+        "{short}"
+    );
+    let legend = short.lines().skip_while(|line| !line.starts_with("total, final:"));
+    assert_eq!(legend.take_while(|line| !line.is_empty()).count(), 5, "{short}");
+}
+
+#[test]
+fn delayed_actuators_are_flown_as_trained_and_learning_unless_a_delay_is_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = |more: &[&str]| -> serde_json::Value {
+        let arguments = [&["flock", "--swarms", "1", "--robots", "12", "--json"], more].concat();
+        serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON")
+    };
+    let flown = json(&[]);
+    let delayed = &flown["delayed_actuators"];
+    assert_eq!((&delayed["milliseconds"], &delayed["seconds"]), (&80.into(), &6.into()), "{delayed}");
+    assert!(delayed["as_trained"].as_f64() > Some(0.1), "{delayed}");
+    assert!(delayed["learning_in_flight"].as_f64() < Some(0.01), "{delayed}");
+    assert!(json(&["--actuator-delay", "4"])["delayed_actuators"].is_null());
+    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/flock-robots-12-swarms-1.html"));
+    let page = page.expect("a page");
+    assert!(
+        page.find("Actuators delayed by 80 ms") < page.find("All controllers"),
+        "the comparison is first"
+    );
+}
+
+#[test]
 fn several_seeds_give_mean_and_spread() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["flock", "--seeds", "2", "--swarms", "2", "--robots", "12", "--json"];
@@ -143,7 +199,7 @@ fn csv_has_a_row_per_controller() {
     let csv = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
     assert_eq!(csv.lines().count(), 1 + 7 + 7, "a heading, the paper's controllers, the baselines");
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [11; 15]);
+    assert_eq!(columns, [12; 15]);
 }
 
 /// Runs `theorem` with a ridge. Returns its exit code and, for every rule, whether the bound held at

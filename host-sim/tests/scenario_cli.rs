@@ -45,7 +45,7 @@ fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
         unknown.contains("my.toml, line 2: flock has no option robot; did you mean robots?"),
         "{unknown}"
     );
-    let others = wrong("late-motors = 3\n", "swarm");
+    let others = wrong("actuator-delay = 3\n", "swarm");
     assert!(others.contains("an option of flock, not of swarm: move it to [flock]"), "{others}");
     assert!(wrong("[flocks]\nrobots = 1\n", "flock").contains("there is no command flocks"));
     assert!(wrong("report = \"x\"\n", "flock").contains("give --report"));

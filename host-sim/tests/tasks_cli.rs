@@ -141,7 +141,7 @@ fn a_condition_is_swept_for_any_task() {
             "1",
         ],
     );
-    assert!(swept.contains("WD-GNN online") && swept.lines().count() > 3, "{swept}");
+    assert!(swept.contains("WD-GNN, learning in flight") && swept.lines().count() > 3, "{swept}");
 }
 
 #[test]

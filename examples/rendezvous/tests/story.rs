@@ -46,7 +46,7 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
         let printed =
             run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
-            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN online"),
+            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
         );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));

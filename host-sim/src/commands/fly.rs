@@ -187,26 +187,28 @@ impl FlyArguments {
         outcomes: &[Outcome],
         origin: &Origin,
     ) -> Result<String> {
-        let replay = page::replay::record(lineup, condition, self.seed, &|| {})?.0;
+        let controllers = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+        let replay = page::replay::record(lineup, controllers, condition, self.seed, &|| {})?.0;
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
-        let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "held-out swarm"));
+        let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: capital(W::TITLE),
             lead: format!(
-                "{robots} hear each other within {} m. Less is better: {}.",
+                "{robots} with a radio range of {} m. The score is the {}; lower is better.",
                 condition.radius,
                 W::SCORE
             ),
+            comparison: None,
+            heading: "All controllers".into(),
             score: W::SCORE,
             outcomes: &shown,
             robots: condition.robots,
             replay: &replay,
-            moments: false,
-            table: flock_tables::measured(outcomes),
+            table: flock_tables::all_rows(outcomes),
             legend: format!(
-                "Mean ± standard deviation over {swarms}. Total and final: {}, summed over the flight and at its end. Nearest: \
-                 smallest distance between two robots in any swarm. < 0.1, 0.2, 0.3 m: pairs nearer than that, in pair-ticks per \
-                 swarm. Disagreement: of the robots’ wide parameters at the end, relative to the offline ones.",
+                "{swarms}. total, final: {}, summed over the ticks and at the end; mean ± standard deviation over swarms. ratio: \
+                 total relative to the expert’s in the same swarms, ± standard error. closest: smallest distance between two \
+                 robots. pairs < 0.1 m: pairs closer than that, counted per tick, per swarm.",
                 W::SCORE
             ),
             air: super::air_in_words(self.profile, lineup.faults.is_some(), &self.faults.words()),
@@ -263,8 +265,12 @@ impl FlyArguments {
                 words => format!("\nframes sealed, with{words}"),
             },
         );
-        table::print(&flock_tables::measured(outcomes));
-        println!("\ntotal, final: {}, mean ± standard deviation over swarms; less is better.", W::SCORE);
+        table::print(&flock_tables::all_rows(outcomes));
+        println!(
+            "\ntotal, final: {}, summed over the ticks and at the end; mean ± standard deviation over swarms; lower is better.\n\
+             ratio: total relative to the expert's in the same swarms, ± standard error.",
+            W::SCORE
+        );
         match digest {
             Some(digest) => println!("digest of the first swarm, learning in flight: {digest}"),
             None => println!(

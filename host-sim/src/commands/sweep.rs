@@ -191,7 +191,7 @@ impl SweepArguments {
         }
         lineup.check()?;
         let controllers: Vec<_> =
-            lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+            lineup.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
         let page = format!("sweep-{}", self.parameter.name());
         let typed = self.scenario.typed.clone().without("parameter");
         let outputs = self.outputs.or_page(outputs::page(&page, &typed));
@@ -237,7 +237,7 @@ impl SweepArguments {
         );
         table::print(&self.ratios(points));
         println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
-        table::print(&self.rows(points, flock_tables::measured));
+        table::print(&self.rows(points, flock_tables::all_rows));
     }
 
     /// The networks that are flown.
@@ -262,7 +262,7 @@ impl SweepArguments {
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
-            dashed: outcome.title.ends_with("(bound)"),
+            dashed: outcome.is_bound(),
         };
         ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
@@ -279,7 +279,7 @@ impl SweepArguments {
                 series: compared(points).map(series).collect(),
                 ..Chart::default()
             }],
-            table: self.rows(points, flock_tables::measured),
+            table: self.rows(points, flock_tables::all_rows),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
             origin,
             ..ChartPage::default()
