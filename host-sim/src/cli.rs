@@ -1,17 +1,27 @@
 //! The command line. One subcommand, one file in `commands`.
 
-use std::{ffi::OsString, path::Path, process::ExitCode};
+use std::{
+    any::TypeId,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     commands::{self, scenario, shard},
-    error::{Error, Result},
+    error::{self, Error, Result},
     files,
     jobs::Shard,
+    option_range::OptionRange,
     table,
     tasks::{self, Tasks},
+    usage_error,
 };
+
+/// Threads to work with.
+const THREADS: OptionRange = OptionRange::whole(1, 4096);
 
 /// Trains, flies and measures swarms of Wide and Deep Graph Neural Network robots.
 ///
@@ -20,7 +30,7 @@ use crate::{
 #[command(version, about, long_about, max_term_width = 110)]
 pub struct Cli {
     /// Threads to work with; results are the same at any number [default: one per core].
-    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", global = true, value_parser = THREADS.parser::<u16>())]
     threads: Option<u16>,
     #[command(subcommand)]
     command: Option<Command>,
@@ -119,7 +129,13 @@ pub fn main(tasks: Tasks<'_>) -> ExitCode {
     match parsed().and_then(|line| line.run(tasks)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("host-sim: {error}");
+            let message = match &error {
+                Error::Task { path, trained, flown } => {
+                    error::other_task(path, *trained, *flown, |number| tasks::name_of(tasks, number))
+                }
+                error => error.to_string(),
+            };
+            eprintln!("host-sim: {message}");
             error.exit_code()
         }
     }
@@ -151,7 +167,15 @@ fn merged(words: &[String]) -> Result<Cli> {
 /// Parses words, those of a scenario included.
 fn matches(words: &[OsString]) -> Result<ArgMatches> {
     let line = std::iter::once(OsString::from("host-sim")).chain(words.iter().cloned()).collect();
-    Ok(command().get_matches_from(scenario::expanded(line, &command())?))
+    let (line, scenario) = scenario::expanded(line, &command())?;
+    command().try_get_matches_from(line).map_err(|error| {
+        let option = usage_error::option(&error);
+        let message = usage_error::one_line(error).unwrap_or_else(|error| error.exit());
+        match scenario.filter(|scenario| option.is_some_and(|option| scenario.has(&option))) {
+            Some(scenario) => Error::usage(format!("{}: {message}", scenario.path.display())),
+            None => message,
+        }
+    })
 }
 
 fn cli(matches: &ArgMatches) -> Cli {
@@ -164,14 +188,23 @@ fn shard_of(matches: &ArgMatches) -> Option<Shard> {
     arguments.try_get_one("shard").ok()?.copied()
 }
 
-/// The program's command line. Options with a value take negative numbers, so that errors are about the number.
+/// The argument parser.
 pub fn command() -> clap::Command {
-    Cli::command().mut_subcommands(|command| {
-        command.mut_args(|arg| {
-            let takes_values = arg.get_action().takes_values();
-            arg.allow_negative_numbers(takes_values)
+    accept_hyphens(Cli::command())
+}
+
+/// Makes options accept values such as -5 or -1@50, so that the range of the option refuses them. Options for files and names accept
+/// none: `--csv --json` lacks a file name. Options with an optional value accept none either.
+fn accept_hyphens(command: clap::Command) -> clap::Command {
+    let text = [TypeId::of::<String>(), TypeId::of::<PathBuf>()];
+    command
+        .mut_args(|arg| {
+            let needs_value = arg.get_num_args().is_none_or(|range| range.min_values() > 0);
+            let is_text = text.iter().any(|text| arg.get_value_parser().type_id() == *text);
+            let accepts = arg.get_action().takes_values() && needs_value && !is_text && !arg.is_positional();
+            arg.allow_hyphen_values(accepts)
         })
-    })
+        .mut_subcommands(accept_hyphens)
 }
 
 /// `host-sim sweep speed | head` is no error: when the reader goes away, so does the writer. A full disk is one. The standard library

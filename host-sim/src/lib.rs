@@ -26,9 +26,10 @@ pub mod tasks;
 pub mod theorem;
 pub mod train;
 pub mod trajectories;
+pub mod usage_error;
 
 // The simulator, which other programs use without this one.
 pub use wdgnn_sim::{
-    air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, profiles, radio,
-    recipe, scene, seeds, shapes, tally, world,
+    air, airtime, error, evaluate, files, flight, jobs, key, lineup, links, model, models, option_range,
+    profiles, radio, recipe, scene, seeds, shapes, tally, world,
 };

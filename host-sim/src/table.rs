@@ -5,8 +5,10 @@ use std::{
     io::{IsTerminal as _, stdout},
 };
 
-/// The row that tables are about.
-const OURS: &str = "WD-GNN online";
+use crate::lineup::ONLINE_TITLE;
+
+/// The row that tables emphasize.
+const OURS: &str = ONLINE_TITLE;
 /// What is told in colours.
 const VERDICTS: [(&str, &str); 2] = [("DOES NOT HOLD", "31"), ("holds", "32")];
 
@@ -21,9 +23,7 @@ fn emphasised(text: &str) -> String {
     let line = |(index, line): (usize, &str)| match index {
         0 => format!("\x1b[1m{line}\x1b[0m\n"),
         1 => format!("\x1b[2m{line}\x1b[0m\n"),
-        _ if line.starts_with(OURS) && !line[OURS.len()..].starts_with(',') => {
-            format!("\x1b[1m{line}\x1b[0m\n")
-        }
+        _ if line.starts_with(OURS) => format!("\x1b[1m{line}\x1b[0m\n"),
         _ => {
             let verdict = VERDICTS.iter().find(|(words, _)| line.contains(&format!("  {words}")));
             verdict.map_or(format!("{line}\n"), |(words, colour)| {
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn what_matters_stands_out_and_nothing_else_changes() {
-        let text = "who   verdict\n─────\nWD-GNN online, centralised  1\nWD-GNN online  2\nx  holds\ny  DOES NOT HOLD\n";
+        let text = "who   verdict\n─────\nWD-GNN, as trained  1\nWD-GNN, learning in flight  2\nx  holds\ny  DOES NOT HOLD\n";
         let shown = emphasised(text);
         assert!(
-            shown.contains("\x1b[1mWD-GNN online  2\x1b[0m") && shown.contains("\nWD-GNN online, c"),
+            shown.contains("\x1b[1mWD-GNN, learning in flight  2\x1b[0m") && shown.contains("\nWD-GNN, as"),
             "{shown:?}"
         );
         assert!(shown.contains("\x1b[32mholds\x1b[0m") && shown.contains("\x1b[31mDOES NOT HOLD\x1b[0m"));

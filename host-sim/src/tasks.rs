@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use wdgnn_core::Task as _;
+
 use crate::{
     commands::{
         faults::FaultsArguments, fly::FlyArguments, swarm::SwarmArguments, sweep::SweepArguments,
@@ -16,6 +18,8 @@ use crate::{
 pub trait Entry: Sync {
     /// The name on the command line.
     fn name(&self) -> &'static str;
+    /// The number in weight files.
+    fn number(&self) -> u16;
     /// In words, and how it is trained unless somebody says otherwise.
     fn words(&self) -> (&'static str, &'static str, &'static str);
     /// `train`.
@@ -55,6 +59,10 @@ impl<W: World> Entry for Of<W> {
         W::NAME
     }
 
+    fn number(&self) -> u16 {
+        W::Task::NUMBER
+    }
+
     fn words(&self) -> (&'static str, &'static str, &'static str) {
         (W::TITLE, W::SCORE, Recipe::<W>::usual().name())
     }
@@ -86,4 +94,10 @@ pub fn named(tasks: Tasks<'_>, name: &str) -> Result<&'static dyn Entry> {
         let names: Vec<&str> = tasks.iter().map(|task| task.name()).collect();
         Error::usage(format!("there is no task {name}: there are {}", names.join(", ")))
     })
+}
+
+/// Name of the task with this number in weight files.
+#[must_use]
+pub fn name_of(tasks: Tasks<'_>, number: u16) -> Option<&'static str> {
+    tasks.iter().find(|task| task.number() == number).map(|task| task.name())
 }

@@ -53,19 +53,28 @@ fn json_has_every_seed_and_the_worst_of_them_with_both_lengths() {
 fn options_that_cannot_be_end_with_one_sentence() {
     for (arguments, complaint) in [
         (&["faults", "--only", "nothing of the kind"][..], "leaves nothing to fly"),
-        (&["faults", "--seconds", "0"], "flights of 0 s cannot be"),
-        (&["faults", "--seeds", "0"], "at least 1 of --swarms and --seeds"),
-        (&["flock", "--motor", "loose:0.1"], "stuck, dead or weak"),
+        (&["faults", "--seconds", "0"], "--seconds must be a number between 2 and 600, got 0"),
+        (&["faults", "--seeds", "0"], "--seeds must be a whole number between 1 and 100000, got 0"),
+        (&["flock", "--motor", "loose:0.1"], "--motor must be stuck:SHARE, dead:SHARE or weak:SHARE"),
         (&["flock", "--sensor", "frozen:0.1"], "frozen:0.1@50"),
         (&["flock", "--heading-error", "30"], "30:0.2"),
-        (&["flock", "--saturation", "0"], "--saturation 0 cannot be"),
-        (&["flock", "--collisions"], "--collisions is for a --profile that a radio carries"),
-        (&["flock", "--profile", "esb32", "--robots", "50", "--sybil", "250"], "no addresses for so many"),
+        (&["flock", "--saturation", "0"], "--saturation must be a number above 0 and at most 1000, got 0"),
+        (&["flock", "--collisions"], "--collisions needs a --profile with a radio"),
+        (
+            &["flock", "--profile", "esb32", "--robots", "50", "--sybil", "250"],
+            "need more addresses than --profile esb32 has",
+        ),
         (&["fly", "--task", "coverage", "--other-model", "0.5"], "no other model of --task coverage"),
-        (&["fly", "--task", "coverage", "--one-way", "2"], "--one-way 2 cannot be"),
-        (&["swarm", "--nodes", "emulated", "--other-model", "0.5"], "emulated ones run one image"),
+        (
+            &["fly", "--task", "coverage", "--one-way", "2"],
+            "--one-way must be a number between 0 and 1, got 2",
+        ),
+        (&["swarm", "--nodes", "emulated", "--other-model", "0.5"], "emulated robots run one image"),
         (&["swarm", "--join", "0.2"], "SHARE@TICK"),
-        (&["swarm", "--robots", "5", "--brown-out", "5@10"], "there is no robot 5"),
+        (
+            &["swarm", "--robots", "5", "--brown-out", "5@10"],
+            "--brown-out names robot 5: the robots are 0 to 4",
+        ),
     ] {
         refused(arguments, complaint);
     }

@@ -57,6 +57,62 @@ fn the_shipped_networks_fly_as_well_as_the_documents_say() {
 }
 
 #[test]
+fn the_table_has_six_rows_with_measured_errors_and_all_rows_on_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let printed = |more: &[&str]| {
+        let output = host_sim(folder.path(), &[&["flock", "--swarms", "3", "--robots", "12"], more].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let rows = |text: &str| -> Vec<String> {
+        let table = text.lines().skip_while(|line| !line.starts_with('─')).skip(1);
+        table.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let short = printed(&[]);
+    let names = [
+        "expert (sees all robots)",
+        "averaging over 1 hop",
+        "averaging over 3 hops",
+        "GNN alone",
+        "WD-GNN, as trained",
+        "WD-GNN, learning in flight",
+    ];
+    let table = rows(&short);
+    assert_eq!(table.len(), names.len(), "{short}");
+    assert!(table.iter().zip(names).all(|(row, name)| row.starts_with(name)), "{short}");
+    assert!(table[1..].iter().all(|row| row.matches('±').count() == 2), "total and ratio: {short}");
+    assert_eq!(rows(&printed(&["--all"])).len(), 14);
+    // One sentence about delayed actuators first; a legend of five lines last.
+    assert!(
+        short.starts_with("After 6 s with actuators delayed by 80 ms, the velocity variation"),
+        "{short}"
+    );
+    let legend = short.lines().skip_while(|line| !line.starts_with("total, final:"));
+    assert_eq!(legend.take_while(|line| !line.is_empty()).count(), 5, "{short}");
+}
+
+#[test]
+fn delayed_actuators_are_flown_as_trained_and_learning_unless_a_delay_is_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = |more: &[&str]| -> serde_json::Value {
+        let arguments = [&["flock", "--swarms", "1", "--robots", "12", "--json"], more].concat();
+        serde_json::from_slice(&host_sim(folder.path(), &arguments).stdout).expect("JSON")
+    };
+    let flown = json(&[]);
+    let delayed = &flown["delayed_actuators"];
+    assert_eq!((&delayed["milliseconds"], &delayed["seconds"]), (&80.into(), &6.into()), "{delayed}");
+    assert!(delayed["as_trained"].as_f64() > Some(0.1), "{delayed}");
+    assert!(delayed["learning_in_flight"].as_f64() < Some(0.01), "{delayed}");
+    assert!(json(&["--actuator-delay", "4"])["delayed_actuators"].is_null());
+    let page = std::fs::read_to_string(folder.path().join("target/wdgnn/flock-robots-12-swarms-1.html"));
+    let page = page.expect("a page");
+    assert!(
+        page.find("Actuators delayed by 80 ms") < page.find("All controllers"),
+        "the comparison is first"
+    );
+}
+
+#[test]
 fn several_seeds_give_mean_and_spread() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["flock", "--seeds", "2", "--swarms", "2", "--robots", "12", "--json"];
@@ -85,17 +141,23 @@ fn a_condition_that_training_did_not_see_is_flown_by_everybody() {
 
 #[test]
 fn impossible_options_are_refused_with_a_sentence() {
-    refused(&["flock", "--robots", "0"], "--robots 0 cannot be");
-    refused(&["flock", "--robots", "20000001"], "between 1 and 20000000");
-    refused(&["flock", "--robots", "70000", "--profile", "dot154"], "65536 addresses");
-    refused(&["flock", "--robots", "70000", "--drop-chance", "0.1"], "65536 addresses");
-    refused(&["flock", "--radius", "-1"], "--radius -1 cannot be");
-    refused(&["flock", "--speed", "-1"], "--speed -1 cannot be");
-    refused(&["flock", "--swarms", "0"], "at least 1");
+    refused(&["flock", "--robots", "0"], "--robots must be a whole number between 1 and 20000000, got 0");
+    refused(&["flock", "--robots", "20000001"], "between 1 and 20000000, got 20000001");
+    refused(
+        &["flock", "--robots", "70000", "--profile", "dot154"],
+        "--robots must be at most 65536 on --profile",
+    );
+    refused(
+        &["flock", "--robots", "70000", "--drop-chance", "0.1"],
+        "--robots must be at most 65536 on --profile",
+    );
+    refused(&["flock", "--radius", "-1"], "--radius must be a number above 0.1 and at most 1000, got -1");
+    refused(&["flock", "--speed", "-1"], "--speed must be a number between 0 and 340, got -1");
+    refused(&["flock", "--swarms", "0"], "--swarms must be a whole number between 1 and");
     refused(&["flock", "--step-size", "-1"], "--step-size");
     refused(&["sweep", "robots", "--values", "2.5"], "whole number");
-    refused(&["sweep", "radius", "--values", "0"], "--radius 0 cannot be");
-    refused(&["theorem", "--ridge", "0"], "more than 0");
+    refused(&["sweep", "radius", "--values", "0"], "--radius must be a number above 0.1");
+    refused(&["theorem", "--ridge", "0"], "--ridge must be a number above 0");
 }
 
 #[test]
@@ -137,7 +199,7 @@ fn csv_has_a_row_per_controller() {
     let csv = std::fs::read_to_string(folder.path().join("out.csv")).expect("written");
     assert_eq!(csv.lines().count(), 1 + 7 + 7, "a heading, the paper's controllers, the baselines");
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [11; 15]);
+    assert_eq!(columns, [12; 15]);
 }
 
 /// Runs `theorem` with a ridge. Returns its exit code and, for every rule, whether the bound held at
@@ -205,18 +267,21 @@ fn faults_of_the_air_are_counted_by_reason() {
 
 #[test]
 fn faults_and_profiles_that_cannot_be_are_told() {
-    refused(&["flock", "--drop-chance", "2"], "--drop-chance 2 cannot be");
-    refused(&["flock", "--kill", "50@3"], "there is no robot 50");
-    refused(&["flock", "--liars", "TASTE:0.1"], "is not STATE:SHARE");
+    refused(&["flock", "--drop-chance", "2"], "--drop-chance must be a number between 0 and 1, got 2");
+    refused(&["flock", "--kill", "50@3"], "--kill names robot 50: the robots are 0 to 49");
+    refused(&["flock", "--liars", "TASTE:0.1"], "--liars must be STATE:SHARE");
     refused(&["flock", "--recipe", "paper", "--profile", "dot154"], "leave --recipe out");
-    refused(&["flock", "--profile", "esb32", "--robots", "300"], "256 addresses");
-    refused(&["flock", "--realisations", "2", "--drop-chance", "0.1"], "leave --profile and faults");
+    refused(&["flock", "--profile", "esb32", "--robots", "300"], "at most 256 on --profile esb32");
+    refused(
+        &["flock", "--realisations", "2", "--drop-chance", "0.1"],
+        "cannot be combined with --profile or faults",
+    );
     let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     refused(&["flock", "--profile", "dot154", "--model", exact], "train --profile dot154");
-    refused(&["faults", "--robots", "100"], "between 5 and 64");
-    refused(&["air", "--robots", "0"], "between 1 and 65535");
-    refused(&["air", "--rate", "-3"], "more than 0");
-    refused(&["air", "--rate", "50"], "name it with --profile");
+    refused(&["faults", "--robots", "100"], "--robots must be a whole number between 5 and 64, got 100");
+    refused(&["air", "--robots", "0"], "between 1 and 65535, got 0");
+    refused(&["air", "--rate", "-3"], "--rate must be a number above 0");
+    refused(&["air", "--rate", "50"], "--rate needs --profile");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod air;
 mod capture_cli;
+mod errors_cli;
 mod everyday_cli;
 mod fast_path;
 mod faults_cli;

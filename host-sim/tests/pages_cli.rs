@@ -12,7 +12,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["fly", "--task", "coverage", "--swarms", "1", "--robots", "6", "--ticks", "10"],
     &["swarm", "--robots", "6", "--ticks", "20", "--kill", "2@5"],
     &["sweep", "speed", "--swarms", "1", "--robots", "6", "--values", "1,2"],
-    &["faults", "--only", "your", "--swarms", "1", "--robots", "6", "--seconds", "1", "--drop-chance", "0.1"],
+    &["faults", "--only", "your", "--swarms", "1", "--robots", "6", "--seconds", "2", "--drop-chance", "0.1"],
     &["air", "--profile", "dot154"],
     &["theorem", "--robots", "10"],
     &["shift", "delay", "--swarms", "1", "--seeds", "1", "--retrain", "1"],

@@ -17,7 +17,7 @@ fn expand(text: &str, line: &str) -> Result<String> {
     fs::write(&path, text).unwrap();
     let line = format!("host-sim {line} --scenario {}", path.display());
     let words = expanded(line.split(' ').map(OsString::from).collect(), &cli::command())?;
-    let words: Vec<String> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
+    let words: Vec<String> = words.0.into_iter().map(|word| word.into_string().unwrap()).collect();
     let short = words.join(" ").replace(&path.display().to_string(), "FILE");
     Ok(short.replace(&folder.path().display().to_string(), "FOLDER"))
 }
@@ -34,23 +34,28 @@ fn a_scenario_is_read_as_if_it_were_typed_and_what_is_typed_counts_more() {
     assert!(expand(text, "sweep radius").unwrap().contains("--values=1,2"));
     // What names no scenario stays as it is, and so does another command.
     let plain = ["host-sim", "flock", "--json"].map(OsString::from).to_vec();
-    assert_eq!(expanded(plain.clone(), &cli::command()).unwrap(), plain);
+    assert_eq!(expanded(plain.clone(), &cli::command()).unwrap().0, plain);
 }
 
 #[test]
 fn what_a_command_does_not_take_is_told_by_its_line_with_what_is_nearest() {
     let wrong = |text: &str, line: &str| expand(text, line).unwrap_err().to_string();
     let unknown = wrong("radius = 1\nrobot = 20\n", "flock");
-    assert!(unknown.contains("my.toml, line 2: flock has no option robot; robots is nearest"), "{unknown}");
-    let others = wrong("late-motors = 3\n", "swarm");
-    assert!(others.contains("an option of flock, not of swarm: put it under [flock]"), "{others}");
+    assert!(
+        unknown.contains("my.toml, line 2: flock has no option robot; did you mean robots?"),
+        "{unknown}"
+    );
+    let others = wrong("actuator-delay = 3\n", "swarm");
+    assert!(others.contains("an option of flock, not of swarm: move it to [flock]"), "{others}");
     assert!(wrong("[flocks]\nrobots = 1\n", "flock").contains("there is no command flocks"));
-    assert!(wrong("report = \"x\"\n", "flock").contains("type --report"));
+    assert!(wrong("report = \"x\"\n", "flock").contains("give --report"));
     assert!(wrong("robots = {a = 1}\n", "flock").contains("line 1"));
-    assert!(wrong("robots = 1979-05-27\n", "flock").contains("neither a number nor a text"));
+    assert!(wrong("robots = 1979-05-27\n", "flock").contains("must be a number, a text or a list"));
     assert!(wrong("robots = \n", "flock").contains("line 1"));
+    assert!(wrong("robots = [1, 2]\n", "flock").contains("robots takes one value, not a list"));
+    assert!(wrong("kill = []\n", "flock").contains("kill has an empty list"));
     // Also in a table that is for somebody else.
-    assert!(wrong("[swarm]\nnode = \"emulated\"\n", "flock").contains("nodes is nearest"));
+    assert!(wrong("[swarm]\nnode = \"emulated\"\n", "flock").contains("did you mean nodes?"));
 }
 
 #[test]
@@ -86,6 +91,7 @@ fn without_time(mut json: Value) -> Value {
 #[test]
 fn what_was_flown_is_saved_and_flown_again() {
     let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("saved")).unwrap();
     let small = [
         "--robots",
         "8",
@@ -152,12 +158,12 @@ fn a_scenario_that_cannot_be_ends_with_a_sentence() {
     let path = folder.path().join("my.toml");
     fs::write(&path, "robots = 20\nrobust = 1\n").unwrap();
     let path = path.display().to_string();
-    refused(&["flock", "--scenario", &path], "line 2: flock has no option robust; robots is nearest");
+    refused(&["flock", "--scenario", &path], "line 2: flock has no option robust; did you mean robots?");
     refused(&["flock", "--scenario", "nothing.toml"], "cannot read nothing.toml");
     refused(&["flock", "--scenario", "/dev/zero"], "longer than");
     refused(&["flock", "--save-scenario", "/dev/full/x.toml"], "cannot write");
     fs::write(folder.path().join("my.toml"), "task = \"coverage\"\n").unwrap();
-    refused(&["flock", "--scenario", &path], "invalid value 'coverage' for '--task");
+    refused(&["flock", "--scenario", &path], "my.toml: --task must be flocking, got coverage");
 }
 
 #[test]

@@ -9,7 +9,7 @@ const COMMANDS: [&str; 5] = [
     "flock --swarms 2 --seeds 2 --robots 8 --json --report page.html",
     "fly --task coverage --swarms 2 --robots 8 --ticks 30 --json --report page.html",
     "shift weak --swarms 1 --seeds 2 --retrain 1 --json --report page.html",
-    "faults --only lost --swarms 1 --seconds 1 --robots 8 --json --report page.html",
+    "faults --only lost --swarms 1 --seconds 2 --robots 8 --json --report page.html",
     "sweep speed --values 2,3 --swarms 2 --robots 8 --json --report page.html",
 ];
 
@@ -74,9 +74,12 @@ fn files_that_cannot_be_merged_are_refused() {
 
 #[test]
 fn only_commands_that_fly_many_episodes_have_shards() {
-    refused(&["sweep", "speed", "--shard", "3/2"], "must be K/N");
-    refused(&["sweep", "speed", "--shard", "0/2"], "must be K/N");
-    refused(&["flock", "--realisations", "2", "--shard", "1/2"], "cannot be used with");
-    refused(&["train", "--out", "x", "--shard", "1/2"], "unexpected argument '--shard'");
-    refused(&["merge"], "required");
+    refused(&["sweep", "speed", "--shard", "3/2"], "--shard must be K/N");
+    refused(&["sweep", "speed", "--shard", "0/2"], "--shard must be K/N");
+    refused(
+        &["flock", "--realisations", "2", "--shard", "1/2"],
+        "--realisations and --shard cannot be combined",
+    );
+    refused(&["train", "--out", "x", "--shard", "1/2"], "there is no option --shard here");
+    refused(&["merge"], "SHARD.json is required");
 }

@@ -82,11 +82,11 @@ fn what_cannot_be_flown_is_told() {
     let bad = bad.display().to_string();
     let exact = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
     for (arguments, reason) in [
-        (vec!["--key", &bad], "is no key"),
+        (vec!["--key", &bad], "is not a key"),
         (vec!["--profile", "dot154", "--model", exact], "train --profile dot154"),
-        (vec!["--profile", "esb32", "--robots", "300"], "256 addresses"),
-        (vec!["--kill", "50@3"], "there is no robot 50"),
-        (vec!["--drop-chance", "2"], "--drop-chance 2"),
+        (vec!["--profile", "esb32", "--robots", "300"], "at most 256 on --profile esb32"),
+        (vec!["--kill", "50@3"], "--kill names robot 50: the robots are 0 to 49"),
+        (vec!["--drop-chance", "2"], "--drop-chance must be a number between 0 and 1, got 2"),
     ] {
         let output = host_sim(&[&["swarm"], &arguments[..]].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -108,23 +108,26 @@ fn a_gateway_that_is_none_and_options_that_do_not_go_with_it_are_told_in_a_sente
     for (options, sentence) in [
         (vec!["--gateway", &missing, "--robots", "4", "--real", "2-3"], "there is no serial port"),
         (vec!["--gateway", "/dev/null", "--robots", "4", "--real", "2-3"], "/dev/null is no serial port"),
-        (vec!["--gateway", &missing, "--robots", "4"], "give --real ADDRESSES"),
-        (vec!["--gateway", &missing, "--robots", "4", "--real", "2-4"], "--real 4 cannot be"),
-        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "nobody is left to simulate"),
+        (vec!["--gateway", &missing, "--robots", "4"], "--gateway needs --real ADDRESSES"),
+        (
+            vec!["--gateway", &missing, "--robots", "4", "--real", "2-4"],
+            "--real names robot 4: the robots are 0 to 3",
+        ),
+        (vec!["--gateway", &missing, "--robots", "4", "--real", "0-3"], "none is left to simulate"),
         (
             vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--profile", "exact"],
-            "carries --profile dot154",
+            "--gateway needs --profile dot154",
         ),
         (
             vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--drop-chance", "0.1"],
-            "leave faults out",
+            "cannot be combined with faults",
         ),
         (
             vec!["--gateway", &missing, "--robots", "4", "--real", "3", "--emulated", "1"],
-            "leave out --nodes, --emulated",
+            "cannot be combined with --nodes, --emulated",
         ),
-        (vec!["--real", "3"], "--gateway"),
-        (vec!["--nodes", "nrf52840", "--gateway-chip"], "--serial-ports"),
+        (vec!["--real", "3"], "--gateway is required"),
+        (vec!["--nodes", "nrf52840", "--gateway-chip"], "--serial-ports is required"),
     ] {
         let (code, said) = refused(&options);
         assert_eq!(code, Some(2), "{options:?}: {said}");

@@ -141,7 +141,7 @@ fn a_condition_is_swept_for_any_task() {
             "1",
         ],
     );
-    assert!(swept.contains("WD-GNN online") && swept.lines().count() > 3, "{swept}");
+    assert!(swept.contains("WD-GNN, learning in flight") && swept.lines().count() > 3, "{swept}");
 }
 
 #[test]
@@ -153,14 +153,24 @@ fn what_cannot_be_is_told_with_what_can() {
     }
     refused(&["fly", "--task", "coverage", "--speed", "3"], "--speed has no effect");
     refused(&["swarm", "--task", "coverage", "--speed", "3"], "--speed has no effect");
-    refused(&["fly", "--task", "coverage", "--robots", "0"], "--robots 0 cannot be");
-    refused(&["fly", "--task", "coverage", "--ticks", "0"], "at least 1");
+    refused(
+        &["fly", "--task", "coverage", "--robots", "0"],
+        "--robots must be a whole number between 1 and 20000000, got 0",
+    );
+    refused(
+        &["fly", "--task", "coverage", "--ticks", "0"],
+        "--ticks must be a whole number between 1 and 1000000, got 0",
+    );
     refused(&["fly", "--task", "coverage", "--model", "missing.wdgnn"], "cannot read missing.wdgnn");
-    refused(&["fly", "--task", "coverage", "--profile", "esb32", "--robots", "300"], "256 addresses");
+    refused(
+        &["fly", "--task", "coverage", "--profile", "esb32", "--robots", "300"],
+        "at most 256 on --profile esb32",
+    );
     let plane = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-wd-gnn.wdgnn");
-    refused(&["fly", "--task", "coverage", "--model", plane], "Task differs");
-    refused(&["swarm", "--task", "flocking-3d", "--model", plane], "Task differs");
-    refused(&["flock", "--task", "coverage"], "invalid value 'coverage'");
+    let other = "was trained for the task flocking, not for";
+    refused(&["fly", "--task", "coverage", "--model", plane], &format!("{other} coverage: fly it with"));
+    refused(&["swarm", "--task", "flocking-3d", "--model", plane], &format!("{other} flocking-3d"));
+    refused(&["flock", "--task", "coverage"], "--task must be flocking, got coverage");
     let radio = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/flocking-dot154.wdgnn");
     let chips = ["swarm", "--task", "coverage", "--nodes", "nrf52840", "--model", radio];
     refused(&chips, "chips fly flocking only");

@@ -28,7 +28,7 @@ fn a_seed_gives_the_same_bytes_at_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     for way in WAYS {
         let bytes = |threads: &str| {
-            let output = train(folder.path(), threads, "out.wdgnn", way);
+            let output = train(folder.path(), threads, "out.wdgnn", &[way, &["--force"]].concat());
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             std::fs::read(folder.path().join("out.wdgnn")).expect("written")
         };
@@ -45,7 +45,8 @@ fn every_architecture_and_a_deep_one_can_be_trained_and_flown() {
         &["--recipe", "ours", "--layers", "2", "--taps", "2", "--features", "16"],
     ];
     for more in kinds {
-        let output = train(folder.path(), "2", "out.wdgnn", &[&["--trajectories", "4"], more].concat());
+        let options = [&["--force", "--trajectories", "4"], more].concat();
+        let output = train(folder.path(), "2", "out.wdgnn", &options);
         assert!(output.status.success(), "{more:?}: {}", String::from_utf8_lossy(&output.stderr));
         let flown = Command::new(env!("CARGO_BIN_EXE_host-sim"))
             .current_dir(folder.path())
@@ -66,15 +67,18 @@ fn a_shape_that_is_not_there_and_a_checkpoint_of_another_run_are_refused() {
         assert!(said.contains(sentence), "{more:?}: {said}");
         assert!(!folder.path().join("out.wdgnn").exists());
     };
-    refused(&["--layers", "9", "--recipe", "ours"], "there are (layers, taps, features): (1, 4, 32)");
+    refused(&["--layers", "9", "--recipe", "ours"], "it has (layers, taps, features) (1, 4, 32)");
     refused(&["--layers", "2"], "--recipe ours");
-    refused(&["--profile", "dot154", "--exchange", "2"], "--exchange 2 cannot be");
+    refused(
+        &["--profile", "dot154", "--exchange", "2"],
+        "--exchange must be a whole number between 5 and 100, got 2",
+    );
     refused(&["--task", "flocking-3d", "--profile", "esb32"], "does not fit the frames of --profile esb32");
     refused(&["--recipe", "evolve", "--trajectories", "4"], "--trajectories has no effect");
     refused(&["--task", "coverage", "--recipe", "through"], "--task coverage has no derivative");
     refused(&["--task", "coverage", "--recipe", "paper"], "--recipe paper is not for --task coverage");
-    refused(&["--task", "coverage", "--no-potential"], "--no-potential is not for --task coverage");
-    refused(&["--resume"], "cannot read out.wdgnn.checkpoint");
+    refused(&["--task", "coverage", "--no-potential"], "--no-potential has no effect on --task coverage");
+    refused(&["--resume"], "there is no checkpoint out.wdgnn.checkpoint");
     std::fs::write(folder.path().join("out.wdgnn.checkpoint"), b"not one").expect("written");
     refused(&["--resume"], "train without --resume");
 }
@@ -114,7 +118,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whichever_way_it_trains() {
         // Its end is known, and with more epochs it is none.
         let again = run("parts.wdgnn", &["--resume"]).output().expect("it starts");
         assert_eq!(again.status.code(), Some(2), "{way:?}");
-        assert!(String::from_utf8_lossy(&again.stderr).contains("finished, 20 epochs"), "{way:?}");
+        assert!(String::from_utf8_lossy(&again.stderr).contains("finished after 20 epochs"), "{way:?}");
     }
 }
 

@@ -1,11 +1,11 @@
-// Everything that can be pressed, dragged or typed.
+// Buttons, sliders, pointer and keys.
 const at = (id) => document.getElementById(id);
 
 const GO = "M8 5v14l11-7z";
 const PAUSE = "M6 5h4v14H6zM14 5h4v14h-4z";
-// What a drag of a metre does: so many m/s.
+// Change of velocity for a drag of one meter, in m/s.
 const PUSH = 2;
-// What a key's push or a stir does at most, in m/s.
+// Largest change of velocity by a key or by a random push, in m/s.
 const KICK = 3;
 
 class Controls {
@@ -65,7 +65,6 @@ class Controls {
   // Shows the state.
   update(state, playing, period) {
     const mission = MISSIONS.find(({ name }) => name === state.mission);
-    const scene = SCENES.find(({ name }) => name === state.scene);
     for (const side of ["left", "right"]) {
       for (const option of at(side).options) option.text = titled(option.value, state.mission);
       at(side).value = state[side];
@@ -75,12 +74,14 @@ class Controls {
     at("rate").value = state.rate;
     at("payload").setAttribute("aria-pressed", state.strength > 1);
     at("cut").setAttribute("aria-pressed", state.cut);
-    at("play").setAttribute("aria-label", playing ? "Pause" : "Go");
+    at("play").setAttribute("aria-label", playing ? "Pause" : "Play");
     at("play").querySelector("path").setAttribute("d", playing ? PAUSE : GO);
     for (const button of at("scenes").children) button.setAttribute("aria-current", button.dataset.scene === state.scene);
-    at("lead").innerHTML = scene.lead;
-    at("note").textContent = scene.note ?? SCENES[0].note;
-    for (const unit of document.querySelectorAll(".unit")) unit.textContent = `${mission.unit} of ${mission.score}`;
+    const { heading, lead } = introduction(state);
+    at("title").textContent = heading;
+    at("lead").innerHTML = lead;
+    at("note").textContent = SCENES[0].note;
+    for (const unit of document.querySelectorAll(".unit")) unit.textContent = `${mission.unit} ${mission.score}`;
     for (const slider of this.sliders) slider.update(state, mission, period);
   }
 
@@ -93,7 +94,7 @@ class Controls {
       said = "Link is in the address bar";
     }
     at("share").textContent = said;
-    setTimeout(() => (at("share").textContent = "Copy link to this"), 2000);
+    setTimeout(() => (at("share").textContent = "Copy link"), 2000);
   }
 
   get tool() {
@@ -175,7 +176,7 @@ class Controls {
     }
     const next = ids[(before + (key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1) + count) % count] ?? ids[0];
     this.show.pictures.forEach((other) => (other.chosen = next));
-    at("words").textContent = `Robot ${next} is chosen.`;
+    at("words").textContent = `Robot ${next} is selected.`;
     this.show.redraw();
     return true;
   }

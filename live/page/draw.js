@@ -1,4 +1,4 @@
-// Drawing a swarm.
+// Draws a swarm.
 
 // Deviations from the mean velocity that the two ends of the colour scale stand for, in m/s. The scale is logarithmic.
 const DEVIATIONS = [0.02, 3];
@@ -27,9 +27,9 @@ function inks() {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   return {
-    line: colour("soft"), grid: colour("faint"), heap: colour("series-6"), ink: colour("ink"), liar: colour("gnn"), border: colour("line"),
+    line: colour("soft"), grid: colour("faint"), heap: colour("series-6"), ink: colour("ink"), liar: colour("trouble"), border: colour("line"),
     rem: parseFloat(style.fontSize),
-    sides: [colour("graph-filter"), colour("wd-gnn-online")],
+    sides: [colour("wd-gnn"), colour("wd-gnn-online")],
     shades: Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1))),
   };
 }
@@ -109,6 +109,34 @@ class Picture {
     this.links(context, pairs, ink);
     this.darts(context, robots, mean, mission, [cos, sin], ink);
     this.marks(context, robots, ink);
+    this.away(context, ink);
+  }
+
+  // A triangle at the border points to each robot outside the picture; a label counts them.
+  away(context, ink) {
+    const { xs, ys, width, height, size } = this;
+    let count = 0;
+    context.fillStyle = ink.ink;
+    for (let robot = 0; robot < xs.length; robot++) {
+      const [dx, dy] = [xs[robot] - width / 2, ys[robot] - height / 2];
+      const beyond = Math.max(Math.abs(dx) / (width / 2), Math.abs(dy) / (height / 2));
+      if (beyond <= 1) continue;
+      count += 1;
+      const length = Math.hypot(dx, dy);
+      const [x, y] = [width / 2 + (0.985 * dx) / beyond, height / 2 + (0.985 * dy) / beyond];
+      const [c, s] = [(dx / length) * 1.7 * size, (dy / length) * 1.7 * size];
+      context.beginPath();
+      context.moveTo(x, y);
+      context.lineTo(x - c + 0.35 * s, y - s - 0.35 * c);
+      context.lineTo(x - c - 0.35 * s, y - s + 0.35 * c);
+      context.fill();
+    }
+    if (!count) return;
+    context.font = `${0.8 * ink.rem}px system-ui, sans-serif`;
+    context.textAlign = "left";
+    context.textBaseline = "alphabetic";
+    context.fillStyle = ink.line;
+    context.fillText(`${count} robot${count === 1 ? "" : "s"} outside`, 0.7 * ink.rem, height - 0.9 * ink.rem);
   }
 
   ground(context, ink, mission, scenery) {

@@ -1,10 +1,10 @@
-// The show: a clock that drives the core, and everything that follows from it.
+// The main loop: a clock that drives the core, the pictures and the plots.
 
 // Milliseconds of a frame that flying may take, so that drawing and the browser have the rest of sixteen.
 const BUDGET = 9;
 // A swarm that reaches so many times as far as the other is torn.
 const TORN = 1.8;
-// Figures in words: so often, in milliseconds.
+// Milliseconds between two descriptions in words.
 const WORDS_EVERY = 10000;
 
 class Show {
@@ -52,6 +52,7 @@ class Show {
     this.rounds = 0;
     this.spoken = -Infinity;
     this.plots.clear();
+    at("words").textContent = "";
     this.pictures.forEach((picture) => Object.assign(picture, { graves: [], drag: null, turn: 0, followed: null }));
     this.changed();
     if (trouble) at("lead").textContent = trouble;
@@ -107,6 +108,8 @@ class Show {
     this.state.liars.forEach((robot) => this.engine.core.set_liar(robot, true));
     this.engine.core.cut(this.state.cut);
     this.plots.clear();
+    at("words").textContent = "";
+    this.spoken = -Infinity;
     this.changed();
     this.redraw();
   }
@@ -188,7 +191,7 @@ class Show {
   pace(now) {
     if (this.since === undefined || now - this.since > 2000) {
       const real = this.since === undefined ? 1 : ((this.flown ?? 0) * this.period * 1000) / (now - this.since) / this.state.rate;
-      at("pace").textContent = real < 0.8 ? `slowed to ${(real * this.state.rate).toPrecision(1)}× by this machine` : "";
+      at("pace").textContent = real < 0.8 ? `this machine manages ${(real * this.state.rate).toPrecision(1)}×` : "";
       [this.since, this.flown] = [now, 0];
     }
   }
@@ -216,7 +219,8 @@ class Show {
       at(`figure-${side}`).textContent = words(score);
       at(`groups-${side}`).textContent = groups > 1 ? `, in ${groups} groups` : "";
     });
-    this.plots.draw(mission, this.ink);
+    const learns = CONTROLLERS.some(({ name, learns }) => learns && [this.state.left, this.state.right].includes(name));
+    this.plots.draw(mission, learns, this.ink);
     at("clock").textContent = `${this.seconds.toFixed(1)} s`;
     if (this.playing && performance.now() - this.spoken > WORDS_EVERY && this.seconds > 3) this.speak();
   }
@@ -231,9 +235,9 @@ class Show {
       const { score, robots, groups, close } = this.figures[index];
       const parts = groups > 1 ? `, in ${groups} groups` : "";
       this.pictures[index].canvas.setAttribute("aria-label", `${title(side)}: ${robots} robots${parts}`);
-      return `${title(side)}: ${words(score)} ${mission.unit}${parts}${close ? `, ${close} close pair${close === 1 ? "" : "s"}` : ""}`;
+      return `${side} (${title(side)}) ${words(score)}${parts}${close ? `, ${close} close pair${close === 1 ? "" : "s"}` : ""}`;
     });
-    at("words").textContent = `At ${this.seconds.toFixed(1)} s, ${mission.score}: left, ${told[0]}; right, ${told[1]}.`;
+    at("words").textContent = `At ${this.seconds.toFixed(1)} s, ${mission.score} in ${mission.unit}: ${told.join("; ")}.`;
   }
 }
 
@@ -241,7 +245,7 @@ class Show {
 function check(engine) {
   const digest = engine.check();
   at("digest").textContent = digest;
-  at("verdict").textContent = digest === NATIVE ? "the same to the last bit as natively" : `natively it is ${NATIVE}, which must not be`;
+  at("verdict").textContent = digest === NATIVE ? "identical to the native program" : `but the native program computes ${NATIVE}`;
 }
 
 try {
@@ -250,6 +254,6 @@ try {
   // Once the first second is flown.
   setTimeout(() => check(engine), 1500);
 } catch (error) {
-  at("lead").textContent = `The robots’ code did not start: ${error.message}. This page needs a browser of 2023 or later.`;
+  at("lead").textContent = `The simulator did not start: ${error.message}. This page needs a browser of 2023 or later.`;
   throw error;
 }

@@ -1,12 +1,13 @@
-// Plots that run along: both swarms over the last seconds.
+// Plots of both swarms over the last seconds.
 const WINDOW = 20;
 const KEPT = 600;
 
+// `range` is the smallest range of the vertical axis; larger values extend it. `learned` plots are hidden where no robot learns.
 const PLOTS = [
-  { key: "score", title: (mission) => `${mission.score}, ${mission.unit}`, log: true, range: (mission) => mission.range },
-  { key: "gain", title: () => "own gain (mean)", range: () => [0, 1.05] },
-  { key: "close", title: () => "pairs within 0.2 m", least: 4 },
-  { key: "disagreement", title: () => "disagreement of parameters", least: 0.004 },
+  { key: "score", title: (mission) => `${mission.score} in ${mission.unit}`, log: true, range: (mission) => mission.range },
+  { key: "gain", title: () => "learned gain, mean of the robots", range: () => [0, 1], learned: true },
+  { key: "close", title: () => "pairs closer than 0.2 m", range: () => [0, 4] },
+  { key: "disagreement", title: () => "difference of the learned parameters", range: () => [0, 0.004], learned: true },
 ];
 
 class Plots {
@@ -18,7 +19,7 @@ class Plots {
       canvas.setAttribute("role", "img");
       figure.append(caption, canvas);
       place.append(figure);
-      return { ...plot, caption, canvas };
+      return { ...plot, figure, caption, canvas };
     });
   }
 
@@ -29,15 +30,17 @@ class Plots {
   add(side, figures) {
     const history = this.history[side];
     const last = history.at(-1);
-    // A new start goes back in time.
+    // A restart goes back in time.
     if (last && figures.seconds < last.seconds) history.length = 0;
     if (last && figures.seconds - last.seconds < WINDOW / KEPT) return;
     history.push(figures);
     if (history.length > KEPT + 50) history.splice(0, 50);
   }
 
-  draw(mission, ink) {
+  draw(mission, learns, ink) {
     for (const plot of this.plots) {
+      plot.figure.hidden = plot.learned && !learns;
+      if (plot.figure.hidden) continue;
       const title = plot.title(mission);
       if (plot.caption.textContent !== title) plot.caption.textContent = title;
       plot.canvas.setAttribute("aria-label", `${title}: left ${words(this.history[0].at(-1)?.[plot.key])}, right ${words(this.history[1].at(-1)?.[plot.key])}`);
@@ -49,24 +52,34 @@ class Plots {
     const { context, width, height } = prepare(plot.canvas);
     if (!width) return;
     const end = Math.max(...this.history.map((history) => history.at(-1)?.seconds ?? 0), WINDOW);
-    const all = this.history.flat().filter(({ seconds }) => seconds >= end - WINDOW).map((figures) => figures[plot.key]);
-    const [low, high] = plot.range?.(mission) ?? [0, 1.1 * Math.max(plot.least, ...all)];
-    const [left, right, top, bottom] = [2.6 * ink.rem, 6, 8, 6];
-    const x = (seconds) => left + ((seconds - end + WINDOW) / WINDOW) * (width - left - right);
+    const begin = end - WINDOW;
+    const all = this.history.flat().filter(({ seconds }) => seconds >= begin).map((figures) => figures[plot.key]);
+    const [low, least] = plot.range(mission);
+    const high = Math.max(least, ...all) * (plot.log ? 1 : 1.05);
+    const font = 0.72 * ink.rem;
+    context.font = `${font}px system-ui, sans-serif`;
+    const labels = ticks(low, high, plot.log).map((tick) => [tick, plot.log ? power(tick) : short(tick)]);
+    const widest = Math.max(...labels.map(([, label]) => context.measureText(label).width));
+    const [left, right, top, bottom] = [widest + 1.4 * font, 0.9 * font, 0.8 * font, 2.9 * font];
+    const x = (seconds) => left + ((seconds - begin) / WINDOW) * (width - left - right);
     const share = (value) => (plot.log ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low));
-    const y = (value) => height - bottom - Math.min(share(value), 1) * (height - top - bottom);
-    context.font = `${0.7 * ink.rem}px system-ui, sans-serif`;
-    context.textAlign = "right";
+    const y = (value) => height - bottom - share(value) * (height - top - bottom);
+    context.fillStyle = ink.line;
+    context.strokeStyle = ink.border;
+    context.lineWidth = 1;
     context.textBaseline = "middle";
-    for (const tick of ticks(low, high, plot.log)) {
-      context.strokeStyle = ink.grid;
-      context.beginPath();
-      context.moveTo(left, y(tick));
-      context.lineTo(width - right, y(tick));
-      context.stroke();
-      context.fillStyle = ink.line;
-      context.fillText(plot.log ? exponent(tick) : short(tick), left - 5, y(tick));
+    context.textAlign = "right";
+    for (const [tick, label] of labels) {
+      line(context, left, y(tick), width - right, y(tick));
+      context.fillText(label, left - 0.5 * font, y(tick));
     }
+    context.textBaseline = "alphabetic";
+    context.textAlign = "center";
+    for (let tick = Math.ceil(begin / 5) * 5; tick <= end; tick += 5) {
+      line(context, x(tick), height - bottom, x(tick), height - bottom + 0.3 * font);
+      context.fillText(short(tick), x(tick), height - bottom + 1.35 * font);
+    }
+    context.fillText("time in s", (left + width - right) / 2, height - 0.3 * font);
     context.save();
     context.beginPath();
     context.rect(left, 0, width - left, height);
@@ -83,6 +96,13 @@ class Plots {
   }
 }
 
+function line(context, x, y, toX, toY) {
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(toX, toY);
+  context.stroke();
+}
+
 function ticks(low, high, log) {
   if (log) {
     const first = Math.ceil(Math.log10(low) - 1e-9);
@@ -95,10 +115,18 @@ function ticks(low, high, log) {
   return Array.from({ length: Math.floor(high / rough) + 1 }, (_, index) => index * rough);
 }
 
-const exponent = (value) => (value >= 0.1 && value <= 100 ? `${+value.toPrecision(1)}` : `1e${Math.round(Math.log10(value))}`);
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// 0.1, 1, 10, 100; 10⁻⁵ otherwise.
+function power(value) {
+  if (value >= 0.01 && value <= 1000) return `${+value.toPrecision(1)}`;
+  const exponent = Math.round(Math.log10(value));
+  return `10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((digit) => SUPERSCRIPTS[digit]).join("")}`;
+}
+
 const short = (value) => `${+value.toPrecision(2)}`;
 
-// A number as people read it.
+// A number with few digits.
 function words(value) {
   if (value === undefined) return "–";
   if (value === 0) return "0";

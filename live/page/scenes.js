@@ -1,23 +1,23 @@
-// What can be chosen, and scenes that show something.
+// Tasks, controllers, sliders and scenes.
 const MISSIONS = [
   { name: "flocking", title: "flocking in the plane", score: "velocity variation", unit: "m²/s²", noise: "m/s", range: [1e-5, 10] },
   { name: "flocking-3d", title: "flocking in space", score: "velocity variation", unit: "m²/s²", noise: "m/s", range: [1e-5, 10] },
   { name: "coverage", title: "coverage of an area", score: "squared distance to a robot", unit: "m²", noise: "m", range: [0.1, 10],
-    rivals: ["Lloyd, as far as sensors reach", "Lloyd, sees everything"] },
-  { name: "rendezvous", title: "robots that meet", score: "squared distance from the middle", unit: "m²", noise: "m", range: [1e-5, 100],
-    rivals: ["To the neighbours’ mean", "To the middle of all"] },
+    rivals: ["Lloyd with local sensors", "Lloyd, sees all robots"] },
+  { name: "rendezvous", title: "rendezvous", score: "squared distance from the center", unit: "m²", noise: "m", range: [1e-5, 100],
+    rivals: ["To the mean of the neighbors", "To the center of all robots"] },
 ];
 
 const CONTROLLERS = [
-  { name: "averaging", title: "Averaging, one hop" },
-  { name: "expert", title: "Expert, sees everything" },
+  { name: "averaging", title: "Averaging over 1 hop" },
+  { name: "expert", title: "Expert, sees all robots" },
   { name: "offline", title: "WD-GNN, as trained" },
-  { name: "paper", title: "WD-GNN online, paper’s rule" },
-  { name: "online", title: "WD-GNN online" },
-  { name: "wary", title: "WD-GNN online, wary" },
+  { name: "paper", title: "WD-GNN, the paper’s learning rule", learns: true },
+  { name: "online", title: "WD-GNN, learning in flight", learns: true },
+  { name: "wary", title: "WD-GNN, learning, checks messages", learns: true },
 ];
 
-// What a controller is called in a task.
+// The title of a controller in a task.
 function titled(controller, mission) {
   const number = CONTROLLERS.findIndex(({ name }) => name === controller);
   return MISSIONS.find(({ name }) => name === mission).rivals?.[number] ?? CONTROLLERS[number].title;
@@ -33,8 +33,8 @@ const SLIDERS = [
   { name: "speed", title: "Starting speed", scale: [0, 6, 0.1], say: (x) => `${x.toFixed(1)} m/s`, anew: true },
   { name: "loss", title: "Frames lost", scale: [0, 0.95, 0.05], say: percent },
   { name: "noise", title: "Sensor noise", scale: [0, 1, 0.01], say: (x, mission) => `${x.toFixed(2)} ${mission.noise}` },
-  { name: "spread", title: "Motors differ by", scale: [0, 0.9, 0.05], say: (x) => `± ${percent(x)}` },
-  { name: "delay", title: "Motors late by", scale: [0, 20, 1], say: (n, mission, period) => `${Math.round(1000 * n * period)} ms` },
+  { name: "spread", title: "Actuators differ by", scale: [0, 0.9, 0.05], say: (x) => `± ${percent(x)}` },
+  { name: "delay", title: "Actuators late by", scale: [0, 20, 1], say: (n, mission, period) => `${Math.round(1000 * n * period)} ms` },
 ];
 
 const PLAIN = {
@@ -43,47 +43,70 @@ const PLAIN = {
   seed: 1, rate: 1, every: 0, cut: false, liars: [], dead: [],
 };
 
+// `heading` and `lead` hold for the controllers of the scene.
 const SCENES = [
   {
-    name: "late", title: "Late motors", state: { delay: 8 },
-    lead: "Every motor answers 80 ms late. <b>Left</b>, the network as it was trained swings for ever. <b>Right</b>, the same robots from the same start learn in flight: each notices that it overshoots and turns its own gain down, and the swing is gone.",
-    note: "Learning wins here because robots are not what training assumed: the expert, who sees everything, swings too, and so does the paper’s own learning rule, which leaves the gain alone (choose them above). Where robots are as assumed, it changes next to nothing (scene “As trained”), and with frozen sensors or half the range lost it costs a little: docs/experiments.md has all eighteen conditions.",
+    name: "late", title: "Late actuators", state: { delay: 8 },
+    heading: "Late actuators: learning in flight stops the oscillation",
+    lead: "All actuators respond 80 ms late; in training they responded at once. <b>Left:</b> the network as trained keeps oscillating. <b>Right:</b> the robots learn in flight. Each robot notices that it overshoots and lowers its own gain.",
+    note: "Learning in flight helps where robots differ from the training. With late actuators, the expert and the paper’s learning rule oscillate too; select them above the pictures to see it. Where robots behave as in training, learning changes almost nothing (scene “As trained”). With frozen sensors or half the radio range, it costs a little: docs/experiments.md has all conditions.",
   },
   {
-    name: "payload", title: "Payload dropped", state: { delay: 2, strength: 2 },
-    lead: "A payload is gone and motors do twice what they are told, 20 ms late. <b>Left</b> nobody knows. <b>Right</b> every robot finds out by itself. Take the payload up and drop it again with the button.",
+    name: "payload", title: "Dropped payload", state: { delay: 2, strength: 2 },
+    heading: "Dropped payload: robots learn their new strength",
+    lead: "The robots dropped a payload. Their actuators are now twice as strong as in training, and 20 ms late. <b>Left:</b> the network as trained. <b>Right:</b> each robot learns its own strength in flight. The button “Drop payload” changes the strength.",
   },
   {
     name: "noise", title: "Noisy sensors", state: { noise: 0.2 },
-    lead: "Velocities are sensed with an error of 0.2 m/s. A high gain adds noise of its own; <b>right</b>, robots that learn turn it down.",
+    heading: "Noisy sensors: robots learn a lower gain",
+    lead: "The velocity sensors have an error of 0.2 m/s, and a high gain amplifies it. <b>Left:</b> the network as trained. <b>Right:</b> the robots learn in flight and lower their gain.",
   },
   {
     name: "trained", title: "As trained", state: {},
-    lead: "Robots are what training assumed. Both swarms agree within a second, and learning in flight <b>changes next to nothing</b>.",
+    heading: "As trained: learning in flight changes almost nothing",
+    lead: "The robots behave as in training. Both swarms agree on one velocity within a second, with learning and without.",
   },
   {
     name: "no-network", title: "No network", state: { delay: 8, left: "averaging" },
-    lead: "Late motors again. <b>Left</b>, plain averaging of the neighbours’ velocities, without any network: where motors are on time it is hard to beat, here it swings like the network that does not learn.",
+    heading: "Averaging compared with a network that learns in flight",
+    lead: "All actuators respond 80 ms late. <b>Left:</b> robots steer to the mean velocity of their neighbors, without a network. <b>Right:</b> the network learns in flight. Averaging is hard to beat where actuators respond at once; here it oscillates.",
   },
   {
     name: "liars", title: "Liars", state: { left: "online", right: "wary", liars: [3, 14, 22, 31, 45] },
-    lead: "Five robots (ringed) tell velocities that are 5 m/s off. <b>Left</b>, everybody is believed. <b>Right</b>, only who bears itself out: a word must go with the track that it left.",
+    heading: "Liars: robots that check each message",
+    lead: "Five robots (ringed) report velocities that are wrong by 5 m/s. <b>Left:</b> the other robots believe every message. <b>Right:</b> they compare each message with the track of its sender and ignore implausible ones.",
   },
   {
     name: "space", title: "In space", state: { mission: "flocking-3d", delay: 8 },
-    lead: "The same in three dimensions, with late motors: another network, another task, the same core.",
+    heading: "Three dimensions: learning in flight stops the oscillation",
+    lead: "Flocking in space with actuators that respond 80 ms late: another task and another network on the same core. <b>Left:</b> as trained. <b>Right:</b> learning in flight.",
   },
   {
     name: "coverage", title: "Coverage", state: { mission: "coverage", robots: 30, range: 3, speed: 0, left: "averaging", right: "offline", rate: 4 },
-    lead: "Robots spread over a square in which there is more to see in some places (yellow), and those move. <b>Left</b>, Lloyd’s way as far as sensors reach; <b>right</b>, the network, which also heeds what neighbours heard.",
+    heading: "Coverage: a network compared with Lloyd’s algorithm",
+    lead: "Robots spread over a square. Yellow regions are more important, and they move. <b>Left:</b> Lloyd’s algorithm with local sensors. <b>Right:</b> the network as trained, which also uses what neighbors received. Neither swarm learns in flight.",
   },
   {
     name: "rendezvous", title: "Rendezvous", state: { mission: "rendezvous", robots: 20, range: 4, speed: 0, left: "averaging", right: "offline", every: 5 },
-    lead: "Robots that meet. <b>Left</b>, everybody goes to its neighbours’ mean; <b>right</b>, the network. A task that was written outside of this project’s core, in one small crate. It starts anew every five seconds.",
+    heading: "Rendezvous: a task from a crate outside the core",
+    lead: "The robots meet at one point. <b>Left:</b> each robot moves to the mean of its neighbors. <b>Right:</b> the network as trained. Neither swarm learns in flight. The scene restarts every five seconds.",
   },
 ];
 
-// A state as a link carries it: what differs from the scene's own.
+// Heading and introduction of a state. They make no claim once the user has changed more than robots, seed and speed of time.
+function introduction(state) {
+  const scene = SCENES.find(({ name }) => name === state.scene);
+  const own = { ...PLAIN, ...scene.state };
+  const fixed = Object.keys(PLAIN).filter((key) => !["scene", "robots", "dead", "seed", "rate", "every"].includes(key));
+  if (fixed.every((key) => String(state[key]) === String(own[key]))) return scene;
+  const [left, right] = [state.left, state.right].map((controller) => titled(controller, state.mission));
+  return {
+    heading: `${scene.title}, modified`,
+    lead: `You changed this scene. <b>Left:</b> ${left}. <b>Right:</b> ${right}. “Reset scene” restores it.`,
+  };
+}
+
+// A link to a state: its differences from the scene.
 function toLink(state) {
   const base = { ...PLAIN, ...SCENES.find(({ name }) => name === state.scene)?.state };
   const words = [`scene=${state.scene}`];
@@ -94,7 +117,7 @@ function toLink(state) {
   return `#${words.join("&")}`;
 }
 
-// The state that a link carries. What cannot be is left out.
+// The state of a link. Invalid words are ignored.
 function fromLink(link) {
   const words = new URLSearchParams(link.replace(/^#/, ""));
   const scene = SCENES.find(({ name }) => name === words.get("scene")) ?? SCENES[0];

@@ -65,7 +65,7 @@ pub fn checked<'a>(
     let found = commands.shape();
     if found != [robots, outputs] {
         return Err(PyValueError::new_err(format!(
-            "commands of shape {found:?} cannot be: give one row per robot, {robots} by {outputs}"
+            "commands must have one row per robot, {robots} by {outputs}, got the shape {found:?}"
         )));
     }
     let numbers = commands.as_slice().map_err(|_| {

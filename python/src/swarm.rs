@@ -15,6 +15,7 @@ use pyo3::{
     types::{PyBytes, PyDict, PyList},
 };
 use wdgnn_link::security::key;
+use wdgnn_sim::world::condition::ROBOTS;
 
 use crate::{
     arrays::{Arrays, checked, two_rows},
@@ -68,7 +69,7 @@ impl Swarm {
     fn new(
         py: Python<'_>,
         task: &str,
-        robots: Option<usize>,
+        robots: Option<i64>,
         radius: Option<f32>,
         speed: Option<f32>,
         model: Option<&Bound<'_, PyAny>>,
@@ -82,8 +83,12 @@ impl Swarm {
         purpose: &str,
     ) -> PyResult<Self> {
         let bad_key = |no: key::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
+        let robots = robots.map(|robots| {
+            usize::try_from(robots)
+                .map_err(|_| PyValueError::new_err(format!("robots must be {ROBOTS}, got {robots}")))
+        });
         let order = Order {
-            circumstances: Circumstances { robots, radius, speed },
+            circumstances: Circumstances { robots: robots.transpose()?, radius, speed },
             model: model.map(model::any).transpose()?,
             controller: controller.to_owned(),
             profile: self::profile(profile)?,

@@ -90,7 +90,7 @@ def test_a_swarm_changes_keys_as_the_simulator_does(digest, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"personal": b"short"}, "no key"),
+        ({"personal": b"short"}, "not a key"),
         ({"personal": bytes(16), "roster": [bytes(16)] * 65}, "up to 64 keys"),
         ({"epoch": 1}, "give personal, too"),
         ({"personal": bytes(16), "kept": b"nothing"}, "not what a codec kept"),

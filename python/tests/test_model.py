@@ -20,10 +20,17 @@ def test_header_and_numbers_make_the_same_file_again(name):
 
 def test_files_are_saved_and_loaded(tmp_path):
     model = Model.named("coverage")
-    path = tmp_path / "new" / "cover.wdgnn"
+    path = tmp_path / "cover.wdgnn"
     model.save(path)
     assert Model.load(path) == model and path.read_bytes() == bytes(model)
     assert Model.load(str(path)).task == "coverage"
+
+
+def test_a_missing_folder_is_named_and_not_created(tmp_path):
+    missing = tmp_path / "none"
+    with pytest.raises(OSError, match=f"the folder {missing} does not exist"):
+        Model.named("coverage").save(missing / "cover.wdgnn")
+    assert not missing.exists()
 
 
 def test_models_are_copied_and_sent_to_other_processes():
@@ -40,11 +47,11 @@ def test_other_numbers_are_another_model():
 def test_damaged_files_are_told(tmp_path):
     damaged = bytearray(bytes(Model.named("through-wd-gnn")))
     damaged[200] ^= 1
-    with pytest.raises(wdgnn.Error, match="is not usable"):
+    with pytest.raises(wdgnn.Error, match="cannot use the model"):
         Model.from_bytes(bytes(damaged))
     path = tmp_path / "damaged.wdgnn"
     path.write_bytes(damaged)
-    with pytest.raises(wdgnn.Error, match="damaged.wdgnn is not usable"):
+    with pytest.raises(wdgnn.Error, match="cannot use the model .*damaged.wdgnn: the weight file is damaged"):
         wdgnn.Swarm(model=path)
 
 

@@ -35,7 +35,7 @@ def test_examples_of_the_module_run():
 
 def test_trajectories_have_every_controller_robot_and_tick(comparison):
     flights = read(comparison[1])
-    assert [flight.controller for flight in flights][:2] == ["limit", "expert"]
+    assert [flight.controller for flight in flights][:2] == ["expert", "averaging-1-hop"]
     for flight in flights:
         assert flight.position.shape == flight.velocity.shape == (TICKS, ROBOTS, 2)
         assert flight.present.all() and flight.honest.all()
@@ -94,8 +94,8 @@ def test_files_that_cannot_be_plotted_end_with_one_line(comparison, tmp_path, ca
     for arguments, words in [
         ([str(empty)], "has nothing to plot"),
         ([str(tmp_path / "missing.csv")], "No such file"),
-        ([str(comparison[1]), "--controllers", "nobody"], "has no controller nobody, only limit, expert"),
-        ([str(comparison[1])], "at most 4 controllers, got 7"),
+        ([str(comparison[1]), "--controllers", "nobody"], "has no controller nobody, only expert, averaging-1-hop"),
+        ([str(comparison[1])], "at most 4 controllers, got 6"),
     ]:
         assert plot.main([*arguments, "--out", str(tmp_path / "x.gif")]) == 2
         error = capsys.readouterr().err

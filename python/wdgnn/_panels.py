@@ -17,13 +17,20 @@ from .trajectories import Flight
 
 #: Titles and colors of controllers. Others have their name as title, and a color of `tab10`.
 CONTROLLERS = {
-    "limit": ("center, no guard (bound)", "#8a93a0"),
-    "expert": ("expert (centralized)", "#1b2230"),
-    "wd-gnn": ("WD-GNN as trained", "#4b9bd6"),
-    "wd-gnn-online-centralised": ("WD-GNN online, centralized", "#008060"),
-    "wd-gnn-online": ("WD-GNN, learning in flight", "#0b5fa5"),
-    "gnn": ("GNN", "#b0478f"),
-    "graph-filter": ("graph filter", "#c8530a"),
+    "expert": ("expert (sees all robots)", "#1b2230"),
+    "averaging-1-hop": ("averaging over 1 hop", "#b97a00"),
+    "averaging-3-hops": ("averaging over 3 hops", "#c2569c"),
+    "gnn": ("GNN alone", "#00876a"),
+    "wd-gnn": ("WD-GNN, as trained", "#2a8fd0"),
+    "wd-gnn-online": ("WD-GNN, learning in flight", "#d1480a"),
+    "wd-gnn-online-centralised": ("WD-GNN, one center learns", "#7b3294"),
+    "graph-filter": ("graph filter alone", "#7a6a00"),
+    "averaging-2-hops": ("averaging over 2 hops", "#8a93a0"),
+    "averaging-6-hops": ("averaging over 6 hops", "#8a93a0"),
+    "flooding": ("bound with local radio: flooding", "#8a93a0"),
+    "limit-guarded": ("bound: all robots known, hardest braking", "#8a93a0"),
+    "limit": ("bound without collision guard", "#8a93a0"),
+    "expert-guarded": ("expert with collision guard", "#8a93a0"),
 }
 #: Color of a robot by the difference of its velocity from the mean velocity, in m/s.
 DEVIATION: dict[str, Any] = {

@@ -22,7 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import ray
+try:
+    import ray
+except ImportError:
+    if __name__ != "__main__":
+        raise
+    print("wdgnn.cluster: Ray is not installed: run `pip install ray`", file=sys.stderr)
+    sys.exit(2)
 
 #: Shards for each processor of the cluster. More shards than processors shorten the wait for the slowest one.
 SHARDS_PER_PROCESSOR = 4

@@ -46,7 +46,7 @@ except ImportError as error:
 SCORE = "velocity variation in m²/s²"
 PARAMETERS = {"radius": "radio range in m", "speed": "starting speed in m/s", "robots": "number of robots"}
 #: Colors of the flights of an animation.
-SIDES = ("#c8530a", "#0b5fa5", "#008060", "#b0478f")
+SIDES = ("#2a8fd0", "#d1480a", "#00876a", "#c2569c")
 
 
 def bars(result: Mapping[str, Any], metric: str = "total") -> Figure:

@@ -1,10 +1,17 @@
-//! What can go wrong, each with a sentence that says what to do next.
+//! Errors that end a command, each with a message of one line.
 
-use std::{io, path::PathBuf, process::ExitCode};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use wdgnn_core::weights::WeightsError;
+use wdgnn_core::{Task as _, weights::WeightsError};
 
-use crate::jobs::Shard;
+use crate::{
+    jobs::Shard,
+    world::{World, coverage::Area, flock::Flock},
+};
 
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
@@ -22,20 +29,30 @@ pub enum Error {
         source: io::Error,
     },
     /// A file that could not be written.
-    #[error("cannot write {}: {source}; name another place", path.display())]
+    #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// A model that is damaged or does not fit.
-    #[error("{} is not usable: {source}; train one with `host-sim train --out {}`", path.display(), path.display())]
+    /// A model that is damaged or has other dimensions.
+    #[error("cannot use the model {}: {source}", path.display())]
     Model {
         /// The file.
         path: PathBuf,
         /// Why.
         source: WeightsError,
+    },
+    /// A model that was trained for another task.
+    #[error("{}", other_task(path, *trained, *flown, task_name))]
+    Task {
+        /// The file.
+        path: PathBuf,
+        /// Number of the task that the model was trained for.
+        trained: u16,
+        /// Number of the task that the model was given for.
+        flown: u16,
     },
     /// Ctrl-C.
     #[error("interrupted; what was written before is complete")]
@@ -52,7 +69,11 @@ impl Error {
     /// 2 for what the caller can put right, 130 for Ctrl-C, 1 for the rest.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Read { .. } | Self::Write { .. } | Self::Model { .. } => ExitCode::from(2),
+            Self::Usage(_)
+            | Self::Read { .. }
+            | Self::Write { .. }
+            | Self::Model { .. }
+            | Self::Task { .. } => ExitCode::from(2),
             Self::Interrupted => ExitCode::from(130),
             Self::Failed(_) => ExitCode::from(1),
             Self::Shard(_) => ExitCode::SUCCESS,
@@ -63,6 +84,32 @@ impl Error {
     pub fn usage(sentence: impl Into<String>) -> Self {
         Self::Usage(sentence.into())
     }
+}
+
+/// Message for a model that was trained for another task, with the names that `name_of` knows.
+///
+/// The file may be the only copy of a network, so the message suggests no command that writes it.
+pub fn other_task(
+    path: &Path,
+    trained: u16,
+    flown: u16,
+    name_of: impl Fn(u16) -> Option<&'static str>,
+) -> String {
+    let path = path.display();
+    let name = |number| name_of(number).map_or_else(|| format!("number {number}"), str::to_owned);
+    let advice = name_of(trained).map_or_else(String::new, |task| {
+        format!(": fly it with `host-sim fly --task {task} --model {path}`")
+    });
+    format!("{path} was trained for the task {}, not for {}{advice}", name(trained), name(flown))
+}
+
+/// Name of a task of this crate.
+fn task_name(number: u16) -> Option<&'static str> {
+    fn entry<W: World>() -> (u16, &'static str) {
+        (W::Task::NUMBER, W::NAME)
+    }
+    let known = [entry::<Flock<2>>(), entry::<Flock<3>>(), entry::<Area>()];
+    known.into_iter().find(|(known, _)| *known == number).map(|(_, name)| name)
 }
 
 /// What commands return.

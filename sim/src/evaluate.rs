@@ -98,7 +98,7 @@ pub struct Outcome {
     pub name: &'static str,
     /// Its name in tables.
     pub title: &'static str,
-    /// Whether the page shows it.
+    /// Whether short tables and pages show it.
     pub shown: bool,
     /// One flight per swarm.
     pub flights: Vec<Flight>,
@@ -107,6 +107,25 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The total relative to that of `reference` in the same swarms. The field `std` holds the standard error over swarms.
+    ///
+    /// The error is that of a ratio of means of paired values, by linearization: swarms that are hard for both add little to it.
+    #[must_use]
+    pub fn ratio_to(&self, reference: &Self) -> Spread {
+        let mean = self.summary.total.mean / reference.summary.total.mean;
+        let pairs = self.flights.iter().zip(&reference.flights);
+        let residuals: Vec<f64> =
+            pairs.map(|(flight, reference)| flight.total() - mean * reference.total()).collect();
+        let error = Spread::of(&residuals).std / (residuals.len() as f64).sqrt();
+        Spread { mean, std: error / reference.summary.total.mean }
+    }
+
+    /// Whether the controller is a bound that no robot can reach.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.title.starts_with("bound")
+    }
+
     /// Of a controller's flights.
     pub fn of<W: World>(controller: &Controller<W>, flights: &[Flight]) -> Self {
         let Controller { name, title, shown, .. } = *controller;

@@ -55,7 +55,12 @@ impl Place {
                 Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
                 Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
                 Ok(found) if !found.is_file() => return Ok(Self::Through(path)),
-                _ => return Ok(Self::File(path)),
+                Ok(_) => return Ok(Self::File(path)),
+                Err(_) if folder_of(&path).is_dir() => return Ok(Self::File(path)),
+                Err(_) => {
+                    let missing = format!("the folder {} does not exist", folder_of(&path).display());
+                    return Err(io::Error::new(io::ErrorKind::NotFound, missing));
+                }
             }
         }
         Err(io::Error::other("its links lead nowhere"))
@@ -71,7 +76,7 @@ pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes a file beside its place and moves it there once it is complete. Missing folders are made.
+/// Writes a temporary file in the same folder and renames it once it is complete. Folders are not created.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let written = Place::of(path).and_then(|place| match place {
         Place::Output => io::stdout().write_all(bytes),
@@ -82,9 +87,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result {
 }
 
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = folder_of(file);
-    fs::create_dir_all(folder)?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    let mut draft = draft(file)?;
     draft.write_all(bytes)?;
     draft.as_file().sync_all()?;
     #[cfg(unix)]
@@ -96,12 +99,19 @@ fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// A temporary file in the folder of `file`. The error does not name the temporary file.
+fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder_of(file)).map_err(|error| {
+        let reason = error.to_string();
+        io::Error::new(error.kind(), reason.split(" at path").next().unwrap_or_default().to_owned())
+    })
+}
+
 /// Finds out whether a file can be written, without touching it.
 pub fn probe(path: &Path) -> Result {
     let possible = Place::of(path).and_then(|place| {
         if let Place::File(file) = place {
-            fs::create_dir_all(folder_of(&file))?;
-            tempfile::NamedTempFile::new_in(folder_of(&file))?;
+            draft(&file)?;
         }
         Ok(())
     });
@@ -148,6 +158,17 @@ mod tests {
         write(&pipe, b"through").unwrap();
         assert_eq!(reader.join().unwrap(), b"through");
         assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_and_not_created() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("none");
+        for outcome in [probe(&missing.join("file")), write(&missing.join("file"), b"")] {
+            let error = outcome.unwrap_err().to_string();
+            assert!(error.ends_with(&format!("the folder {} does not exist", missing.display())), "{error}");
+        }
+        assert!(!missing.exists());
     }
 
     #[test]

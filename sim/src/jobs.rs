@@ -29,7 +29,7 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((number, of)) if 1 <= number && number <= of => Ok(Self { number, of }),
-            _ => Err("must be K/N with 1 ≤ K ≤ N".into()),
+            _ => Err("K/N with 1 ≤ K ≤ N, such as 2/8".into()),
         }
     }
 }

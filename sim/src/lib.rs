@@ -19,6 +19,7 @@ pub mod lineup;
 pub mod links;
 pub mod model;
 pub mod models;
+pub mod option_range;
 pub mod ports;
 pub mod profiles;
 pub mod radio;

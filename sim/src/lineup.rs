@@ -25,7 +25,7 @@ pub struct Controller<W: World> {
     pub name: &'static str,
     /// The name in tables.
     pub title: &'static str,
-    /// Whether the page shows it.
+    /// Whether short tables and pages show it.
     pub shown: bool,
     kind: Kind<W>,
 }
@@ -46,23 +46,27 @@ enum Learner {
     Robots,
 }
 
-/// The networks' rows.
-const NETWORKS: [(&str, &str, Architecture, Learner); 5] = [
-    ("wd-gnn", "WD-GNN", Architecture::WdGnn, Learner::Nobody),
-    ("wd-gnn-online-centralised", "WD-GNN online, centralised", Architecture::WdGnn, Learner::Centre),
-    (ONLINE, "WD-GNN online", Architecture::WdGnn, Learner::Robots),
-    ("gnn", "GNN", Architecture::Gnn, Learner::Nobody),
-    ("graph-filter", "graph filter", Architecture::GraphFilter, Learner::Nobody),
+/// Rows of networks: name, title, whether it is shown, architecture and learner.
+const NETWORKS: [(&str, &str, bool, Architecture, Learner); 5] = [
+    ("graph-filter", "graph filter alone", false, Architecture::GraphFilter, Learner::Nobody),
+    ("gnn", "GNN alone", true, Architecture::Gnn, Learner::Nobody),
+    (OFFLINE, "WD-GNN, as trained", true, Architecture::WdGnn, Learner::Nobody),
+    (CENTRALISED, "WD-GNN, one center learns", false, Architecture::WdGnn, Learner::Centre),
+    (ONLINE, ONLINE_TITLE, true, Architecture::WdGnn, Learner::Robots),
 ];
 
 /// More robots than this are many: a table of everybody by everybody takes a gigabyte.
 pub const MANY_ROBOTS: usize = 5_000;
 
-/// The name of whom everybody else is there for.
+/// Name of the WD-GNN whose robots learn in flight.
 pub const ONLINE: &str = "wd-gnn-online";
-/// The name of the same as it was trained.
+/// Title of [`ONLINE`] in tables.
+pub const ONLINE_TITLE: &str = "WD-GNN, learning in flight";
+/// Name of the WD-GNN as it was trained.
 pub const OFFLINE: &str = "wd-gnn";
-/// The name of whom everybody is measured by, where there is one.
+/// Name of the WD-GNN for which one center learns in flight.
+pub const CENTRALISED: &str = "wd-gnn-online-centralised";
+/// Name of the controller that totals are compared with, in worlds that have one.
 pub const EXPERT: &str = "expert";
 
 impl<W: World> Controller<W> {
@@ -76,10 +80,10 @@ impl<W: World> Controller<W> {
                 kind: Kind::Rival(rival.make),
             })
         };
-        let networks = NETWORKS.into_iter().map(|(name, title, architecture, learner)| Self {
+        let networks = NETWORKS.into_iter().map(|(name, title, shown, architecture, learner)| Self {
             name,
             title,
-            shown: true,
+            shown,
             kind: Kind::Network(architecture, learner),
         });
         rivals()
@@ -87,6 +91,12 @@ impl<W: World> Controller<W> {
             .chain(networks)
             .chain(rivals().filter(|rival| !rival.shown))
             .collect()
+    }
+
+    /// Whether it flies a network.
+    #[must_use]
+    pub fn is_network(&self) -> bool {
+        matches!(self.kind, Kind::Network(..))
     }
 
     /// The one of this name.
@@ -190,7 +200,6 @@ impl<W: World> Lineup<W> {
     /// Models must be usable networks for this task and profile before anything is flown.
     pub fn check(&self) -> Result {
         self.models.iter().try_for_each(|model| {
-            self.profile.check(model)?;
             Network::<W::Task>::of(model, self.profile)?.typed::<W::Shapes>(&[]).map(drop)
         })
     }

@@ -251,34 +251,41 @@ impl Profile {
         let addresses = self.row().addresses;
         if robots > addresses {
             return Err(Error::usage(format!(
-                "--robots {robots} cannot be on {}, which has {addresses} addresses",
+                "--robots must be at most {addresses} on --profile {}, the number of its addresses, got {robots}",
                 self.name()
             )));
         }
         Ok(())
     }
 
-    /// Checks that a model was trained for this profile's exchange rate, or for a lower one: the air has room for that, too.
+    /// Checks that a model was trained for this profile's exchange rate, or for a lower rate on a profile with a radio.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.interval);
         if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{} was trained with an exchange in every {trained} ticks, --profile {} has one in every {}: train it with \
-             `host-sim train --profile {}`",
+            "{} was trained for one exchange every {}, but --profile {} has one every {}: choose another profile, or train \
+             another network with `host-sim train --profile {}`",
             model.path().display(),
+            ticks(trained),
             self.name(),
-            self.exchange(),
+            ticks(self.exchange()),
             self.name()
         )))
     }
 }
 
+fn ticks(count: u32) -> String {
+    if count == 1 { "tick".into() } else { format!("{count} ticks") }
+}
+
 #[cfg(test)]
 mod tests {
+    use wdgnn_core::tasks::flocking::Flocking;
+
     use super::*;
-    use crate::{models, recipe::RecipeName};
+    use crate::{models, recipe::RecipeName, swarm::networks::Network};
 
     #[test]
     fn every_profile_comes_with_a_model_of_its_exchange_rate() {
@@ -286,6 +293,15 @@ mod tests {
             for &profile in Profile::ALL {
                 profile.check(&models::of_profile(recipe, profile).unwrap()).unwrap();
             }
+        }
+    }
+
+    #[test]
+    fn a_network_of_another_exchange_rate_cannot_be_made() {
+        for (model, profile) in [(Profile::Dot154, Profile::Exact), (Profile::Exact, Profile::Dot154)] {
+            let model = models::of_profile(RecipeName::Ours, model).unwrap();
+            let refusal = Network::<Flocking>::of(&model, profile).map(drop).unwrap_err().to_string();
+            assert!(refusal.contains("was trained for one exchange every"), "{refusal}");
         }
     }
 

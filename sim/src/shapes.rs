@@ -60,18 +60,18 @@ fn none(size: Dimensions, all: &[Dimensions]) -> Error {
     let first = all[0];
     if (size.features, size.outputs) != (first.features, first.outputs) {
         return Error::usage(format!(
-            "a network of {} features and {} outputs is for another task: this one has {} and {}",
+            "the network has {} features and {} outputs, but this task has {} and {}",
             size.features, size.outputs, first.features, first.outputs
         ));
     }
     let there: Vec<String> =
         all.iter().map(|size| format!("({}, {}, {})", size.layers, size.taps, size.hidden)).collect();
     Error::usage(format!(
-        "no network of {} layers, {} taps and {} features in this build; there are (layers, taps, features): {}; \
-         `--features all-shapes` behind `cargo run` adds more for flocking, and a line in the world's `Shapes` any other",
+        "this build has no network of {} layers, {} taps and {} features: it has (layers, taps, features) {}; build with \
+         `--features all-shapes` for more",
         size.layers,
         size.taps,
         size.hidden,
-        there.join(" ")
+        there.join(", ")
     ))
 }

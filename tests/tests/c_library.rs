@@ -121,6 +121,14 @@ fn number(output: &str, name: &str) -> u64 {
 }
 
 #[test]
+fn the_build_script_without_arguments_prints_its_usage() {
+    let output = Command::new(Path::new(FOLDER).join("examples/build.sh")).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("usage: build.sh MACHINE [FLIGHT WEIGHTS KIND"), "{message}");
+}
+
+#[test]
 fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
     let mut measured = Vec::new();
     let rekey = Faults { rekey: Some(20..150), expelled: vec![3], proofs: true, ..Faults::default() };

@@ -50,9 +50,9 @@ fn the_file_is_what_the_sources_give() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
     run(&["live", "--", made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
-    assert!(same, "docs/live.html is not what the sources give: make it anew with `cargo run -p live`");
+    assert!(same, "docs/live.html is out of date: run `cargo run -p live`");
     let size = fs::metadata(&made).unwrap().len();
-    assert!(size < 300_000, "{size} bytes are more than anybody wants to wait for");
+    assert!(size < 300_000, "{size} bytes");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
     browser.until("document.getElementById('digest').textContent.length === 16");
     assert_eq!(browser.evaluate("document.getElementById('digest').textContent"), swarm["digest"]);
     let verdict = browser.evaluate("document.getElementById('verdict').textContent");
-    assert_eq!(verdict, "the same to the last bit as natively");
+    assert_eq!(verdict, "identical to the native program");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
     let asked = browser.requests();
     assert!(asked.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{asked:?}");
@@ -150,7 +150,54 @@ fn less_motion_is_no_motion_until_somebody_steps() {
     browser.press(".", ".");
     assert_eq!(figures(&mut browser, 0, 0)["seconds"], f64::from(0.01_f32));
     let told = browser.evaluate("document.getElementById('words').textContent");
-    assert!(told.as_str().unwrap().contains("velocity variation: left, WD-GNN, as trained"), "{told}");
+    assert!(
+        told.as_str().unwrap().contains("velocity variation in m²/s²: left (WD-GNN, as trained)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_restart_clears_the_description_of_the_last_flight() {
+    let mut browser = Browser::start();
+    open(&mut browser, STILL, "#scene=late");
+    let told = "document.getElementById('words').textContent";
+    for button in ["again", "reset"] {
+        browser.evaluate("live.engine.core.step(300), live.stepOnce(), live.draw(), live.speak()");
+        assert!(browser.evaluate(told).as_str().unwrap().starts_with("At 3.0 s"));
+        browser.evaluate(&format!("document.getElementById('{button}').click()"));
+        assert_eq!(browser.evaluate(told), "", "{button}");
+    }
+}
+
+#[test]
+fn the_heading_claims_learning_only_where_a_swarm_learns() {
+    let mut browser = Browser::start();
+    open(&mut browser, STILL, "#scene=late");
+    let heading = "document.getElementById('title').textContent";
+    assert!(browser.evaluate(heading).as_str().unwrap().contains("learning in flight"));
+    // A scene without learning, and a scene whose controllers were changed.
+    for link in ["#scene=coverage", "#scene=late&right=offline"] {
+        browser.evaluate(&format!("location.hash = '{link}'"));
+        browser.until(&format!("live.link() === '{link}'"));
+        let heading = browser.evaluate(heading);
+        assert!(!heading.as_str().unwrap().to_lowercase().contains("learn"), "{link}: {heading}");
+    }
+}
+
+#[test]
+fn robots_outside_the_picture_are_marked_and_no_plot_clips() {
+    let mut browser = Browser::start();
+    open(&mut browser, STILL, "#scene=trained&range=1&speed=6");
+    browser.evaluate("live.engine.core.step(100), live.redraw(), live.draw()");
+    // Counts texts and the points of lines that are drawn again.
+    let drawn = browser.evaluate(
+        "(() => { const texts = []; const { fillText } = CanvasRenderingContext2D.prototype; \
+         CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { texts.push(text); fillText.call(this, text, ...at); }; \
+         live.redraw(), live.draw(); CanvasRenderingContext2D.prototype.fillText = fillText; return texts; })()",
+    );
+    let texts: Vec<&str> = drawn.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(texts.iter().any(|text| text.ends_with("robots outside")), "{texts:?}");
+    assert_eq!(texts.iter().filter(|text| **text == "time in s").count(), 4, "{texts:?}");
 }
 
 #[test]

@@ -19,8 +19,8 @@ const PHONE: View = View { width: 360, dark: false, still: false };
 /// True where the page is wider than its window.
 const SIDEWAYS: &str = "document.documentElement.scrollWidth > innerWidth";
 
-/// True once the replay has drawn more than a few frames.
-const RUNNING: &str = "Number(document.documentElement.dataset.frame) > 20";
+/// True once the first replay has drawn more than a few frames.
+const RUNNING: &str = "Number(views[0].root.dataset.frame) > 20";
 
 /// A number for every canvas that differs when its picture does, and how many of its pixels are painted.
 const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) => {
@@ -72,24 +72,20 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     let before = pictures(&mut browser);
-    assert_eq!(before.len(), 7 + 3, "seven controllers, three moments");
+    assert_eq!(before.len(), 2 + 6, "two flights with delayed actuators, six controllers");
     assert!(before.iter().all(shows_a_swarm), "{before:?}");
-    // Pictures out of sight are not redrawn: a look at every one of them.
-    for canvas in 0..7 {
+    // Only pictures in the window are drawn.
+    for canvas in 0..8 {
         browser.evaluate(&format!(
             "document.querySelectorAll('canvas')[{canvas}].scrollIntoView(); \
-             window.mark = Number(document.documentElement.dataset.frame)"
+             window.drawn = () => views.reduce((sum, view) => sum + view.frames, 0); window.mark = drawn()"
         ));
-        browser.until("Number(document.documentElement.dataset.frame) > mark + 10");
+        browser.until("drawn() > mark + 20");
     }
     let after = pictures(&mut browser);
     assert!(after.iter().all(shows_a_swarm), "{after:?}");
     for (index, (before, after)) in before.iter().zip(&after).enumerate() {
-        assert_eq!(
-            before["sum"] != after["sum"],
-            index < 7,
-            "the replay moves and the moments do not: {index}"
-        );
+        assert_ne!(before["sum"], after["sum"], "canvas {index}");
     }
     assert_eq!(browser.complaints(), Vec::<Value>::new());
 }
@@ -101,10 +97,10 @@ fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
     let still = View { still: true, ..WIDE };
     browser.open(&page, still);
     let begin = pictures(&mut browser);
-    assert_eq!(begin.len(), 2 + 2 + 1, "two controllers, two maps, one moment of the paper's");
-    let colours = "new Set(maps[0].map.frames[0]).size";
+    assert_eq!(begin.len(), 2 + 2, "two controllers, two maps");
+    let colours = "new Set(views[0].maps[0].map.frames[0]).size";
     assert!(browser.evaluate(colours).as_u64().unwrap() > 5);
-    browser.evaluate("seek(39); show(true)");
+    browser.evaluate("views[0].seek(39); views[0].show(true)");
     let end = pictures(&mut browser);
     browser.set(View { dark: true, ..still });
     browser.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
@@ -143,6 +139,19 @@ fn on_a_phone_nothing_sticks_out_in_light_or_dark() {
 }
 
 #[test]
+fn a_table_that_is_wider_than_a_phone_says_that_it_scrolls() {
+    let mut browser = Browser::start();
+    let hint = "getComputedStyle(document.querySelector('.scroll-hint')).display";
+    browser.open(flock(), WIDE);
+    assert_eq!(browser.evaluate(hint), "none");
+    browser.open(flock(), PHONE);
+    browser.until("document.querySelector('.table').classList.contains('cut')");
+    assert_eq!(browser.evaluate(hint), "block");
+    browser.evaluate("document.querySelector('.table').scrollLeft = 1000");
+    browser.until("!document.querySelector('.table').classList.contains('cut')");
+}
+
+#[test]
 fn pictures_follow_when_light_turns_to_dark() {
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
@@ -161,51 +170,51 @@ fn pictures_follow_when_light_turns_to_dark() {
 fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
-    let half_a_second = "new Promise((done) => setTimeout(() => done(clock.value), 500))";
+    let half_a_second = "new Promise((done) => setTimeout(() => done(views[0].clock.value), 500))";
     assert_eq!(browser.evaluate(half_a_second), "0.00 s");
     browser.press(" ", " ");
-    browser.until("clock.value > '0.05 s'");
-    assert_eq!(browser.evaluate("play.getAttribute('aria-label')"), "Pause");
+    browser.until("views[0].clock.value > '0.05 s'");
+    assert_eq!(browser.evaluate("views[0].play.getAttribute('aria-label')"), "Pause");
     browser.press(" ", " ");
-    assert_eq!(browser.evaluate("play.getAttribute('aria-label')"), "Play");
+    assert_eq!(browser.evaluate("views[0].play.getAttribute('aria-label')"), "Play");
 }
 
 #[test]
 fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
-    browser.evaluate("scrub.value = 49; scrub.dispatchEvent(new Event('input'))");
-    assert_eq!(browser.evaluate("clock.value"), "0.49 s");
-    assert_eq!(browser.evaluate("scrub.getAttribute('aria-valuetext')"), "0.49 s");
-    browser.press("ArrowRight", "");
-    assert_eq!(browser.evaluate("clock.value"), "0.50 s");
-    browser.press("ArrowLeft", "");
-    // The replay's numbers are those of the moments: WD-GNN online is the fifth.
-    let replayed = browser.evaluate("document.querySelectorAll('.panels output')[4].value");
-    assert_eq!(browser.evaluate("document.querySelectorAll('.moments output')[1].value"), replayed);
     browser.evaluate(
-        "const box = charts[0].svg.getBoundingClientRect(); \
-         charts[0].svg.dispatchEvent(new MouseEvent('click', {clientX: box.right, clientY: box.top + 50}))",
+        "const [view] = views; view.scrub.value = 49; view.scrub.dispatchEvent(new Event('input'))",
     );
-    assert_eq!(browser.evaluate("clock.value"), "1.99 s");
+    assert_eq!(browser.evaluate("view.clock.value"), "0.49 s");
+    assert_eq!(browser.evaluate("view.scrub.getAttribute('aria-valuetext')"), "0.49 s");
+    browser.press("ArrowRight", "");
+    assert_eq!(browser.evaluate("view.clock.value"), "0.50 s");
+    browser.press("ArrowLeft", "");
+    assert_eq!(browser.evaluate("view.clock.value"), "0.49 s");
+    browser.evaluate(
+        "const { svg } = view.charts[0]; const box = svg.getBoundingClientRect(); \
+         svg.dispatchEvent(new MouseEvent('click', {clientX: box.right, clientY: box.top + 50}))",
+    );
+    assert_eq!(browser.evaluate("view.clock.value"), "5.99 s");
 }
 
 #[test]
 fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
-    browser.evaluate("charts[0].svg.scrollIntoView({block: 'center'})");
+    browser.evaluate("views.at(-1).charts[0].svg.scrollIntoView({block: 'center'})");
     let place = |browser: &mut Browser, expression: &str| browser.evaluate(expression).as_f64().unwrap();
-    let box_of = |side: &str| format!("charts[0].svg.getBoundingClientRect().{side}");
+    let box_of = |side: &str| format!("views.at(-1).charts[0].svg.getBoundingClientRect().{side}");
     let [left, right, top, bottom] =
         ["left", "right", "top", "bottom"].map(|side| place(&mut browser, &box_of(side)));
     for step in 1..12 {
         let share = f64::from(step) / 12.0;
-        browser.evaluate("seek(0)");
+        browser.evaluate("views.at(-1).seek(0)");
         // Through all heights: lines, marks and nothing at all lie there.
         browser
             .click(left + 60.0 + share * (right - left - 80.0), top + 30.0 + share * (bottom - top - 80.0));
-        let clock = browser.evaluate("parseFloat(clock.value)").as_f64().unwrap();
+        let clock = browser.evaluate("parseFloat(views.at(-1).clock.value)").as_f64().unwrap();
         assert!((clock - 2.0 * share).abs() < 0.15, "{share}: {clock} s");
     }
 }
@@ -214,16 +223,19 @@ fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
 fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
-    browser.evaluate("charts[0].svg.focus()");
+    browser.evaluate("views.at(-1).charts[0].svg.focus()");
     browser.press("End", "");
-    assert_eq!(browser.evaluate("charts[0].readout.hidden"), false);
-    assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 7);
-    let inside = "[charts[0].readout, charts[0].svg].map((part) => part.getBoundingClientRect()) \
+    assert_eq!(browser.evaluate("views.at(-1).charts[0].readout.hidden"), false);
+    assert_eq!(browser.evaluate("views.at(-1).charts[0].readout.querySelectorAll('div').length"), 6);
+    let inside = "[views.at(-1).charts[0].readout, views.at(-1).charts[0].svg].map((part) => part.getBoundingClientRect()) \
                   .reduce((box, chart) => box.top >= chart.top && box.bottom <= chart.bottom)";
     assert_eq!(browser.evaluate(inside), true);
-    browser.evaluate("document.querySelector('.keys button').click()");
-    assert_eq!(browser.evaluate("charts[0].readout.querySelectorAll('div').length"), 6);
-    assert_eq!(browser.evaluate("charts[1].svg.querySelectorAll('.series:not(.hidden)').length"), 6);
+    browser.evaluate("[...document.querySelectorAll('.keys')].at(-1).querySelector('button').click()");
+    assert_eq!(browser.evaluate("views.at(-1).charts[0].readout.querySelectorAll('div').length"), 5);
+    assert_eq!(
+        browser.evaluate("views.at(-1).charts[1].svg.querySelectorAll('.series:not(.hidden)').length"),
+        5
+    );
 }
 
 #[test]
@@ -233,6 +245,7 @@ fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
         let arguments = ["fly", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
         let file = written(&format!("{task}.html"), &arguments);
         browser.open(&file, WIDE);
+        browser.evaluate("document.querySelector('canvas').scrollIntoView()");
         let before = pictures(&mut browser);
         assert!(before.len() >= controllers, "{task}: {before:?}");
         assert!(before.iter().all(|picture| picture["painted"].as_u64() > Some(200)), "{task}: {before:?}");
@@ -254,7 +267,7 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
     let xs = [1.0, 1.5, 2.0, 3.0];
     let series = |name: &str, scale: f64| Series {
         name: name.into(),
-        color: (name == "WD-GNN online").then_some("wd-gnn-online"),
+        color: (name == "WD-GNN, learning in flight").then_some("wd-gnn-online"),
         points: xs.map(|x| (x, scale * x)).to_vec(),
         band: Some(xs.map(|x| (0.9 * scale * x, 1.1 * scale * x)).to_vec()),
         dashed: scale > 1.0,
@@ -266,7 +279,7 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
         x_label: "radius in m".into(),
         y_label: "total / expert".into(),
         log_y,
-        series: vec![series("WD-GNN online", 1.0), series("something else", 2.0), gap.clone()],
+        series: vec![series("WD-GNN, learning in flight", 1.0), series("something else", 2.0), gap.clone()],
         ..Chart::default()
     };
     let page = ChartPage {
@@ -284,7 +297,7 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
         // Two charts; one of their twelve points is a gap.
         assert_eq!(browser.evaluate("document.querySelectorAll('.series circle').length"), 2 * 11);
         assert_eq!(
-            browser.evaluate("/NaN|Infinity/.test(document.getElementById('charts').innerHTML)"),
+            browser.evaluate("/NaN|Infinity/.test(document.querySelector('.charts').innerHTML)"),
             false
         );
         assert_eq!(browser.evaluate(SIDEWAYS), false);
@@ -313,24 +326,27 @@ fn what_goes_wrong_is_drawn() {
         browser.open(&file, view);
         browser.until(RUNNING);
         assert_eq!(
-            browser.evaluate("[flights[0].liars.size, flights[0].gone(10).size, flights[0].gone(30).has(3)]"),
+            browser.evaluate(
+                "const [flight] = views[0].flights; \
+                 [flight.liars.size, flight.gone(10).size, flight.gone(30).has(3)]"
+            ),
             serde_json::json!([2, 0, true])
         );
-        assert_eq!(browser.evaluate("flights[0].silent(30).length > 5"), true);
+        assert_eq!(browser.evaluate("flight.silent(30).length > 5"), true);
         assert_eq!(browser.evaluate(SIDEWAYS), false);
         let words = browser.evaluate("document.querySelector('.reading').innerText");
         for sentence in [
-            "Rings are around robots that lie",
-            "Crosses are robots that are gone",
-            "Dashed links carried nothing",
+            "A ring marks a robot that lies",
+            "A cross marks a robot that is off",
+            "A dashed link lost its frame",
         ] {
             assert!(words.as_str().is_some_and(|words| words.contains(sentence)), "{words}");
         }
         // The pictures with and without them differ.
         let drawn = |browser: &mut Browser| pictures(browser)[0]["sum"].clone();
-        browser.evaluate("seek(30)");
+        browser.evaluate("views[0].seek(30)");
         let with = drawn(&mut browser);
-        browser.evaluate("flights[0].liars.clear(); seek(30)");
+        browser.evaluate("views[0].flights[0].liars.clear(); views[0].seek(30)");
         assert_ne!(with, drawn(&mut browser), "rings");
         assert_eq!(browser.complaints(), Vec::<Value>::new());
     }
@@ -352,7 +368,7 @@ fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
             "--robots",
             "8",
             "--seconds",
-            "1",
+            "2",
         ],
     );
     let mut browser = Browser::start();

@@ -1,12 +1,22 @@
 #!/bin/sh
-# Builds the swarm example for a machine: build.sh MACHINE [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]
-#
-# MACHINE is host, f405 or rv32. The program is written to $OUT (swarm.elf). Build the library first:
-# cargo build -p wdgnn-c --release [--target thumbv7em-none-eabihf or riscv32imac-unknown-none-elf]
+# Builds the C swarm example for a machine.
 set -eu
 here=$(dirname "$0")
-if [ $# -eq 0 ]; then
-  echo "usage: build.sh host|f405|rv32 [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]" >&2
+if [ $# -eq 0 ] || [ $# -gt 6 ]; then
+  cat >&2 <<'USAGE'
+usage: build.sh MACHINE [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]
+
+  MACHINE   host, f405 or rv32
+  FLIGHT    file with the start of the flight (struct flight in swarm.c)
+  WEIGHTS   weight file, such as models/flocking-dot154.wdgnn
+  KIND      kind of robot in wdgnn.h, such as wdgnn_flocking_exact
+  KEY       file with the key of a sealed swarm
+  OPERATOR  file with personal keys and key updates (struct operator in swarm.c)
+
+Writes $OUT (default: swarm.elf). Build the library first:
+  cargo build -p wdgnn-c --release [--target thumbv7em-none-eabihf or riscv32imac-unknown-none-elf]
+$LIBRARY names the library if it is in another place.
+USAGE
   exit 2
 fi
 machine=$1 flight=${2:-$here/flight.bin} weights=${3:-$here/../../models/flocking-wd-gnn.wdgnn}
@@ -27,8 +37,11 @@ f405)
 rv32)
   compiler=riscv64-unknown-elf-gcc library=${LIBRARY:-$target/riscv32imac-unknown-none-elf/release/libwdgnn_c.a}
   options="-DMEMORY_BYTES=112640 -march=rv32imac_zicsr -mabi=ilp32 -ffreestanding -nostdlib -T$here/boards/rv32.ld" ;;
-*) echo "build.sh: MACHINE is host, f405 or rv32" >&2; exit 2 ;;
+*) echo "build.sh: MACHINE must be host, f405 or rv32, got $machine" >&2; exit 2 ;;
 esac
+for file in "$flight" "$weights" "$library" ${key:+"$key"} ${operator:+"$operator"}; do
+  if [ ! -f "$file" ]; then echo "build.sh: there is no file $file" >&2; exit 2; fi
+done
 # Options are words.
 # shellcheck disable=SC2086
 "$compiler" -std=c11 -Os -g -Wall -Wextra -Werror -ffp-contract=off -ffunction-sections -fdata-sections -Wl,--gc-sections \

@@ -31,11 +31,22 @@ fn every_way_of_training_gives_a_network_that_flies_and_shows() {
         let model = folder.join(format!("{recipe}.wdgnn"));
         let page = folder.join(format!("{recipe}.html"));
         let [model, page] = [&model, &page].map(|path| path.to_str().unwrap());
-        run(&["train", "--task", "rendezvous", "--recipe", recipe, "--epochs", "2", "--out", model]);
+        run(&[
+            "train",
+            "--task",
+            "rendezvous",
+            "--recipe",
+            recipe,
+            "--epochs",
+            "2",
+            "--force",
+            "--out",
+            model,
+        ]);
         let printed =
             run(&["fly", "--task", "rendezvous", "--model", model, "--swarms", "2", "--report", page]);
         assert!(
-            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN online"),
+            printed.contains("to the neighbours' mean") && printed.contains("WD-GNN, learning in flight"),
             "{printed}"
         );
         assert!(std::fs::read_to_string(page).unwrap().contains("Robots that meet"));

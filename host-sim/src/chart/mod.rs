@@ -126,14 +126,14 @@ mod tests {
     #[test]
     fn gaps_are_null_in_json() {
         let series = Series {
-            name: "WD-GNN online".into(),
+            name: "WD-GNN, learning in flight".into(),
             color: Some("wd-gnn-online"),
             points: vec![(0.5, 1.234_567_8), (1.0, f64::NAN)],
             ..Series::default()
         };
         assert_eq!(
             serde_json::to_string(&series).unwrap(),
-            r#"{"name":"WD-GNN online","color":"wd-gnn-online","bold":true,"points":[[0.5,1.2346],[1.0,null]],"dashed":false}"#
+            r#"{"name":"WD-GNN, learning in flight","color":"wd-gnn-online","bold":true,"points":[[0.5,1.2346],[1.0,null]],"dashed":false}"#
         );
     }
 }

@@ -152,8 +152,9 @@ fn line(drawing: &mut Drawing, series: &Series, index: usize, x: &Scale, y: &Sca
     let at = |px: f64, py: f64| format!("{:.1} {:.1}", x.at(px), y.at(py));
     let present = |value: f64| value.is_finite() && (!log || value > 0.0);
     let color = color_name(series.color, index);
+    let class = if series.is_bold() { "series ours" } else { "series" };
     drawing.push(format_args!(
-        "<g class=\"series\" data-index=\"{index}\" style=\"color:var(--{color})\" fill=\"none\">"
+        "<g class=\"{class}\" data-index=\"{index}\" style=\"color:var(--{color})\" fill=\"none\">"
     ));
     if let Some(band) = &series.band {
         let points = series.points.iter().zip(band);
@@ -215,7 +216,7 @@ impl Bars {
         for (index, row) in self.rows.iter().enumerate() {
             let middle = top + ROW * (index as f32 + 0.5);
             drawing.text([left - 8.0, middle + 4.0], &row.label, Anchor::End, "ink");
-            let color = if row.failed { "graph-filter" } else { "wd-gnn-online" };
+            let color = if row.failed { "trouble" } else { "wd-gnn" };
             if is_drawn(row.value) {
                 let width = x.at(row.value).clamp(left, right) - left;
                 drawing.push(format_args!(
@@ -306,6 +307,6 @@ mod tests {
         let rows = vec![row(1.0, false), row(30.0, true), row(f64::NAN, false)];
         let drawing = Bars { log: true, rows, ..Bars::default() }.drawing();
         assert_eq!((count(&drawing, "class=\"bar\""), count(&drawing, "class=\"limit\"")), (2, 3));
-        assert_eq!(count(&drawing, "fill:var(--graph-filter)"), 1);
+        assert_eq!(count(&drawing, "fill:var(--trouble)"), 1);
     }
 }

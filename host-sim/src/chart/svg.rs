@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn a_file_has_color_values_and_a_page_has_color_names() {
         let file = drawing().file();
-        assert!(file.contains("M0.0 1.0L2.0 3.0") && file.contains("stroke:#b0478f"), "{file}");
-        assert!(file.contains("a &lt; b") && file.contains("fill:#0b5fa5"), "{file}");
+        assert!(file.contains("M0.0 1.0L2.0 3.0") && file.contains("stroke:#00876a"), "{file}");
+        assert!(file.contains("a &lt; b") && file.contains("fill:#d1480a"), "{file}");
         assert!(!file.contains("var("), "{file}");
         assert!(drawing().inline("it").contains("stroke:var(--gnn)"));
     }

@@ -10,12 +10,18 @@ use super::{
 use crate::{
     airtime::{Airtime, MOST_USE},
     error::{Error, Result},
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage},
     profiles::Profile,
     radio::Radio,
     table,
 };
+
+/// Robots that hear each other. Addresses have 16 bits.
+const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
+/// Exchanges per second.
+const RATE_HZ: OptionRange = OptionRange::above(0.0, 1.0e6);
 
 /// Print what a link profile takes of the air: bytes, airtime and the highest exchange rate per radio.
 ///
@@ -31,10 +37,10 @@ pub struct AirArguments {
     #[arg(long, value_enum)]
     profile: Option<Profile>,
     /// Robots that hear each other.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = ROBOTS.parser::<usize>())]
     robots: usize,
     /// Exchanges per second in place of the profile's own.
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", value_parser = RATE_HZ.parser::<f64>())]
     rate: Option<f64>,
     #[command(flatten)]
     outputs: OutputArguments,
@@ -70,14 +76,8 @@ struct RadioOutput {
 impl AirArguments {
     /// Prints.
     pub fn run(&self) -> Result {
-        if !(1..=65_535).contains(&self.robots) {
-            return Err(Error::usage("--robots must be between 1 and 65535, as many as there are addresses"));
-        }
-        if self.rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1_000_000.0)) {
-            return Err(Error::usage("--rate must be more than 0 and at most 1000000"));
-        }
         if self.rate.is_some() && self.profile.is_none() {
-            return Err(Error::usage("--rate is for one profile: name it with --profile"));
+            return Err(Error::usage("--rate needs --profile"));
         }
         self.outputs.check()?;
         let profiles = self.profile.map_or(Profile::ALL.to_vec(), |profile| vec![profile]);

@@ -8,6 +8,7 @@ use super::outputs::{OutputArguments, Results};
 use crate::{
     bench::{self, Figures, instructions},
     error::Result,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
     table,
@@ -17,6 +18,9 @@ use crate::{
 const MOST_GROWTH: f64 = 1.5;
 /// See [`MOST_GROWTH`].
 const REFERENCE: usize = 1_000;
+
+/// Robots of the largest swarm.
+const ROBOTS: OptionRange = OptionRange::whole(1_000, 20_000_000);
 
 /// Measure training and flying in seconds of processor time, on one thread unless said otherwise.
 ///
@@ -28,7 +32,7 @@ const REFERENCE: usize = 1_000;
 )]
 pub struct BenchArguments {
     /// The most robots to fly; a million take some gigabytes.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = ROBOTS.parser::<usize>())]
     pub largest: usize,
     /// Count the hot kernels' instructions with valgrind instead, which no other program disturbs.
     #[arg(long, conflicts_with_all = ["json", "csv", "report", "svg", "png"])]
@@ -40,7 +44,7 @@ pub struct BenchArguments {
     #[arg(long, value_name = "NAME", hide = true)]
     pub kernel: Option<String>,
     /// So many rounds of it.
-    #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel")]
+    #[arg(long, value_name = "N", hide = true, default_value_t = 1, requires = "kernel", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub rounds: usize,
     #[command(flatten)]
     pub outputs: OutputArguments,

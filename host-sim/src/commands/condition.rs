@@ -5,23 +5,26 @@ use clap::Args;
 use super::typed::Typed;
 use crate::{
     error::{Error, Result},
-    world::{Condition, World},
+    world::{
+        Condition, World,
+        condition::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
+    },
 };
 
 /// What is not said is the task's own.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConditionArguments {
     /// Robots per swarm [default: the task's own, 50 for flocking].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]
     pub robots: Option<usize>,
     /// Length of a flight in ticks [default: the task's own, 200 of 10 ms for flocking].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = TICKS.parser::<u32>())]
     pub ticks: Option<u32>,
     /// Radio range in metres; for flocking, the spacing at the start goes with it [default: the task's own, 2 for flocking].
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", value_parser = RADIUS_METRES.parser::<f32>())]
     pub radius: Option<f32>,
     /// Largest starting speed per axis in m/s, where robots start with one [default: the task's own, 3 for flocking].
-    #[arg(long, value_name = "M/S")]
+    #[arg(long, value_name = "M/S", value_parser = SPEED.parser::<f32>())]
     pub speed: Option<f32>,
 }
 

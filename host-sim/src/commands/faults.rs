@@ -22,6 +22,7 @@ use crate::{
     jobs::{self, Pace},
     lineup::{Controller, EXPERT, Lineup},
     model::ModelFile,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
     profiles::Profile,
@@ -31,6 +32,11 @@ use crate::{
 
 /// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
 const LENGTHS: [(f64, usize); 2] = [(2.0, 1), (10.0, 5)];
+
+/// Robots of a swarm: a sealed robot stores 64 senders, and rows with few robots need five.
+const ROBOTS: OptionRange = OptionRange::whole(5, 64);
+/// Length of a flight: rows have events up to tick 150.
+const SECONDS: OptionRange = OptionRange::real(2.0, 600.0);
 
 /// Fly held-out swarms through everything that goes wrong, and judge what must hold all the same.
 ///
@@ -59,16 +65,16 @@ pub struct FaultsArguments {
     #[command(flatten)]
     condition: ConditionArguments,
     /// Held-out swarms per row.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     swarms: usize,
     /// Length of flights in seconds [default: 2, and then once more 10 with a fifth of the swarms].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks", value_parser = SECONDS.parser::<f64>())]
     seconds: Option<f64>,
     /// Seed of the swarms and of the faults.
-    #[arg(long, value_name = "N", default_value_t = super::flock::SEED)]
+    #[arg(long, value_name = "N", default_value_t = super::flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
     /// Fly so many seeds, one after the other, and show the worst of each row.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::COUNT.parser::<u64>())]
     seeds: u64,
     /// Fly those rows only that have this in their name or level.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
@@ -117,12 +123,7 @@ impl FaultsArguments {
     pub fn run<W: World>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;
-        // A sealed robot keeps count of 64 senders, and a swarm needs somebody to hear.
-        if !(5..=64).contains(&condition.robots) || self.swarms == 0 || self.seeds == 0 {
-            return Err(Error::usage(
-                "give between 5 and 64 --robots and at least 1 of --swarms and --seeds",
-            ));
-        }
+        ROBOTS.check_whole("robots", condition.robots as u64)?;
         let ticks = |seconds: f64| (seconds / f64::from(W::task().period())).round() as u32;
         for (seconds, _) in &lengths {
             self.own.faults(condition.robots, ticks(*seconds), self.seed)?;
@@ -175,11 +176,7 @@ impl FaultsArguments {
         let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
             return Ok(LENGTHS.map(|(seconds, fewer)| (seconds, self.swarms.div_ceil(fewer))).to_vec());
         };
-        if !(1.0..=600.0).contains(&seconds) {
-            return Err(Error::usage(format!(
-                "flights of {seconds} s cannot be: give between 1 and 600 --seconds"
-            )));
-        }
+        SECONDS.check_real(if self.seconds.is_some() { "seconds" } else { "ticks, in seconds," }, seconds)?;
         Ok(vec![(seconds, self.swarms)])
     }
 

@@ -1,5 +1,6 @@
-//! `host-sim flock`: the paper's Table 1, flown anew.
+//! `host-sim flock`: the paper's Table 1, and delayed actuators.
 
+mod delayed;
 mod shown;
 
 use std::path::PathBuf;
@@ -7,9 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 use wdgnn_core::Task as _;
 
+use self::delayed::Delayed;
 use crate::{
     commands::{
-        flock_tables,
+        STEP_SIZE, flock_tables,
         outputs::{self, OutputArguments, Results},
         realisations,
         records::TrajectoryArguments,
@@ -24,6 +26,7 @@ use crate::{
     jobs,
     lineup::{Controller, Lineup, MANY_ROBOTS},
     model::ModelFile,
+    option_range::OptionRange,
     page::{self, flights::counted, replay::Replay},
     profiles::Profile,
     progress,
@@ -31,72 +34,79 @@ use crate::{
     train::recipe::Recipe,
     world::{
         Condition, World as _,
+        condition::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
         flock::{Flock, bodies::Quirks},
     },
 };
 
-/// The held-out swarms that docs and README speak of.
+/// Default seed of the held-out swarms.
 pub const SEED: u64 = 7;
 
-/// Fly held-out swarms under every controller and compare them (the paper's Table 1).
+/// Largest actuator delay in ticks of 10 ms.
+const MAX_DELAY_TICKS: u64 = 100;
+
+/// Compare controllers of flocking (the paper's Table 1), and show learning in flight with delayed actuators.
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "Examples:\n  host-sim flock\n  host-sim flock --recipe paper\n  host-sim flock --robots 100 --radius 1.5 \
                         --seed 7 --json\n  host-sim flock --profile dot154 --robots 10\n  \
                         host-sim flock --model my.wdgnn --csv flock.csv\n  \
                         host-sim flock --recipe ours --one-way 0.3 --position-noise 0.1\n  \
-                        host-sim flock --late-motors 8 --ticks 600 --trajectories late.csv\n  \
+                        host-sim flock --actuator-delay 8 --ticks 600 --trajectories late.csv\n  \
                         host-sim flock --scenario examples/scenarios/lossy-air.toml --svg lossy.svg"
 )]
 pub struct FlockArguments {
     #[command(flatten)]
     pub scenario: ScenarioArguments,
-    /// What robots do, for scenarios of several commands: this one is about flocking.
+    /// Task, for scenarios that several commands share; only flocking.
     #[arg(long, hide = true, default_value = "flocking", value_parser = ["flocking"])]
     pub task: String,
-    /// Which of the trained models to fly.
+    /// Training recipe of the shipped networks to fly.
     #[arg(long, value_enum, default_value = "through")]
     pub recipe: RecipeName,
-    /// The link profile: how much of a beacon goes on the air, and how often.
+    /// Link profile: encoding and rate of the radio messages.
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
     /// Robots per swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
-    /// Radio range in metres; the spacing at the start goes with it.
-    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius)]
+    /// Radio range in meters. The spacing at the start is proportional to it.
+    #[arg(long, value_name = "METRES", default_value_t = Condition::PAPER.radius, value_parser = RADIUS_METRES.parser::<f32>())]
     pub radius: f32,
     /// Largest starting speed per axis in m/s.
-    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed)]
+    #[arg(long, value_name = "M/S", default_value_t = Condition::PAPER.speed, value_parser = SPEED.parser::<f32>())]
     pub speed: f32,
     /// Length of a flight in ticks of 10 ms.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks)]
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.ticks, value_parser = TICKS.parser::<u32>())]
     pub ticks: u32,
-    /// Held-out swarms to fly [default: 40, and one of more than 5000 robots].
-    #[arg(long, value_name = "N")]
+    /// Held-out swarms to fly [default: 40, or 1 with more than 5000 robots].
+    #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: Option<usize>,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = SEED)]
+    #[arg(long, value_name = "N", default_value_t = SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
-    /// Fly so many seeds, one after the other, and give mean and spread over them. The page shows the first.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations")]
+    /// Number of seeds to fly; prints mean and standard deviation over them. The page shows the first.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "realisations", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub seeds: usize,
-    /// Motors that answer so many ticks of 10 ms late, which training did not see: learning in flight calms what swings.
-    #[arg(long, value_name = "TICKS", default_value_t = 0, conflicts_with = "realisations",
-        value_parser = clap::value_parser!(u32).range(..=100))]
-    pub late_motors: u32,
-    /// Online step size γ in place of the model's own.
-    #[arg(long, value_name = "GAMMA")]
+    /// Delay of all actuators in ticks of 10 ms [default: 0 for the table, 8 for one extra swarm].
+    #[arg(long, value_name = "TICKS", default_value_t = 0, hide_default_value = true, conflicts_with = "realisations",
+        value_parser = OptionRange::whole(0, MAX_DELAY_TICKS).parser::<u32>())]
+    pub actuator_delay: u32,
+    /// Online step size γ [default: the model's own].
+    #[arg(long, value_name = "GAMMA", value_parser = STEP_SIZE.parser::<f32>())]
     pub step_size: Option<f32>,
-    /// A WD-GNN of your own in place of the one that comes with the program.
+    /// Network to fly instead of the shipped one of its architecture.
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Train this many realisations of networks and data anew, and average over them as the paper does (it takes minutes each).
-    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"])]
+    /// Train this many networks and data sets and average over them, as the paper does. Each takes minutes.
+    #[arg(long, value_name = "N", conflicts_with_all = ["model", "shard"], value_parser = OptionRange::COUNT.parser::<usize>())]
     pub realisations: Option<usize>,
     /// Trajectories of the first swarm under every controller.
     #[command(flatten)]
     pub trajectories: TrajectoryArguments,
+    /// Print all rows and columns of the table. JSON and CSV always have them.
+    #[arg(long)]
+    pub all: bool,
     #[command(flatten)]
     pub outputs: OutputArguments,
     #[command(flatten)]
@@ -124,7 +134,7 @@ impl FlockArguments {
             (Profile::Exact, recipe @ RecipeName::Paper) => Lineup::shipped(recipe)?,
             (profile, recipe) => {
                 return Err(Error::usage(format!(
-                    "--recipe {} has no models for --profile {}: leave --recipe out",
+                    "no model of --recipe {} comes with the program for --profile {}: leave --recipe out",
                     recipe.name(),
                     profile.name()
                 )));
@@ -133,12 +143,9 @@ impl FlockArguments {
         if let Some(path) = &self.model {
             lineup.put(ModelFile::load(path)?);
         }
-        lineup.world = Flock::with(Quirks { delay: self.late_motors, ..Quirks::default() });
+        lineup.world = Flock::with(Quirks { delay: self.actuator_delay, ..Quirks::default() });
         lineup.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
         lineup.check()?;
-        if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
-            return Err(Error::usage("--step-size must be 0 or more"));
-        }
         lineup.step = self.step_size;
         lineup.many = self.robots > MANY_ROBOTS && lineup.faults.is_none();
         if lineup.many {
@@ -154,20 +161,12 @@ impl FlockArguments {
     pub fn run(&self) -> Result {
         let condition = self.condition();
         condition.check()?;
-        if self.seeds == 0 {
-            return Err(Error::usage("--seeds 0 leaves nothing to fly: give at least 1"));
-        }
-        if self.swarms == Some(0) {
-            return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
-        }
         let lineup = self.lineup()?;
         if self.profile != Profile::Exact || lineup.faults.is_some() {
             self.profile.check_robots(self.robots)?;
         }
         if self.realisations.is_some() && (self.profile != Profile::Exact || lineup.faults.is_some()) {
-            return Err(Error::usage(
-                "--realisations are the paper's experiment: leave --profile and faults of the air out",
-            ));
+            return Err(Error::usage("--realisations cannot be combined with --profile or faults"));
         }
         let outputs = self.outputs.or_page(outputs::page("flock", &self.settled()));
         self.scenario.check()?;
@@ -189,17 +188,22 @@ impl FlockArguments {
             }
             (lineup, seeds.swap_remove(0))
         };
+        let delayed = self.flies_delayed(&lineup).then(|| Delayed::fly(&lineup, &condition, self.seed));
+        let delayed = delayed.transpose()?;
         let command = self.settled().command("flock");
         let origin = &self.scenario.origin(command, lineup.words()).with_faults(&self.faults.words());
         outputs.deliver(&Results {
             origin,
-            json: self.output(&outcomes, &over),
+            json: self.output(&outcomes, &over, delayed.as_ref()),
             print: &|| {
+                if let Some(delayed) = &delayed {
+                    println!("{}\n", delayed.scores.sentence());
+                }
                 self.print_table(&lineup, &outcomes);
-                self.print_seeds(&over);
+                self.print_seeds(&outcomes, &over);
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
-            page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), origin),
+            page: &|| self.page(&lineup, &outcomes, recorded.as_ref(), delayed.as_ref(), origin),
             plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
         })?;
         self.trajectories.write(&lineup, &condition, self.seed)?;
@@ -223,10 +227,11 @@ impl FlockArguments {
     fn record(&self, lineup: &Lineup<Flock>, condition: &Condition) -> Result<(Replay, Vec<Outcome>)> {
         let controllers = lineup.controllers();
         let bar = progress::bar(calls(lineup, condition, controllers.len()), "flying");
-        let (replay, flights) = page::replay::record(lineup, condition, self.seed, &|| bar.inc(1))?;
+        let shown = controllers.clone();
+        let (replay, flights) = page::replay::record(lineup, shown, condition, self.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
-        let shown = controllers.iter().filter(|controller| controller.shown);
-        Ok((replay, shown.zip(flights).map(|(one, flight)| Outcome::of(one, &[flight])).collect()))
+        let flown = controllers.iter().zip(flights);
+        Ok((replay, flown.map(|(one, flight)| Outcome::of(one, &[flight])).collect()))
     }
 
     /// Trains and flies realisations one after the other. The last one's networks are those of the page's replay.
@@ -239,20 +244,29 @@ impl FlockArguments {
         for seed in (self.seed..).take(count) {
             let mut lineup = realisations::lineup(self.recipe, seed, &bar, &stop)?;
             lineup.step = self.step_size;
-            let shown: Vec<Controller<Flock>> =
-                lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+            let shown: Vec<Controller<Flock>> = lineup
+                .controllers()
+                .into_iter()
+                .filter(|controller| controller.shown || controller.is_network())
+                .collect();
             realised.push(evaluate(&lineup, &shown, condition, self.swarms(), seed, &|| {})?);
             flown = Some(lineup);
         }
         bar.finish_and_clear();
-        let lineup = flown.ok_or_else(|| Error::usage("--realisations must be at least 1"))?;
+        let lineup = flown.ok_or_else(|| Error::Failed("no realisation was trained".into()))?;
         Ok((lineup, realisations::together(&realised)))
+    }
+
+    /// Whether one swarm with delayed actuators is flown as well: not where the delay of all swarms is given, and not where flights
+    /// take long.
+    fn flies_delayed(&self, lineup: &Lineup<Flock>) -> bool {
+        self.robots > 1 && self.actuator_delay == 0 && self.realisations.is_none() && !lineup.many
     }
 
     /// Whether this is the paper's experiment.
     fn is_paper(&self) -> bool {
         let papers = self.condition() == Condition::PAPER && self.profile == Profile::Exact;
-        papers && self.late_motors == 0 && self.faults.words().is_empty()
+        papers && self.actuator_delay == 0 && self.faults.words().is_empty()
     }
 
     /// Everything that counted.

@@ -1,21 +1,24 @@
-//! What `flock` and `sweep` print about outcomes: for people, and for programs.
+//! Tables of outcomes, for people and for programs.
 
 use serde::Serialize;
 
 use crate::{
     evaluate::{self, Outcome, Spread, Summary},
-    lineup::EXPERT,
+    lineup::{CENTRALISED, EXPERT, OFFLINE, ONLINE},
 };
 
 /// Total and final velocity variation in the paper's Table 1, mean and standard deviation.
 const PAPER: [(&str, [(f64, f64); 2]); 6] = [
     (EXPERT, [(52.0, 2.0), (0.0035, 0.0001)]),
-    ("wd-gnn", [(84.0, 5.0), (0.0119, 0.0032)]),
-    ("wd-gnn-online-centralised", [(79.0, 4.0), (0.0065, 0.0028)]),
-    ("wd-gnn-online", [(82.0, 4.0), (0.0069, 0.0023)]),
+    (OFFLINE, [(84.0, 5.0), (0.0119, 0.0032)]),
+    (CENTRALISED, [(79.0, 4.0), (0.0065, 0.0028)]),
+    (ONLINE, [(82.0, 4.0), (0.0069, 0.0023)]),
     ("gnn", [(95.0, 6.0), (0.0153, 0.0030)]),
     ("graph-filter", [(428.0, 105.0), (1.8, 1.1)]),
 ];
+
+/// Cell without a value.
+const NONE: &str = "–";
 
 /// What the paper has for a controller.
 pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
@@ -26,62 +29,68 @@ fn total_of(outcomes: &[Outcome], name: &str) -> f64 {
     evaluate::of(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
 }
 
-fn expert_total(outcomes: &[Outcome]) -> f64 {
-    total_of(outcomes, EXPERT)
+/// Total relative to the expert's, and its standard error over swarms; `None` without an expert or with a total of 0.
+fn ratio(outcome: &Outcome, outcomes: &[Outcome]) -> Option<Spread> {
+    let expert = evaluate::of(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
+    Some(outcome.ratio_to(expert))
 }
 
-/// The table for people.
-pub fn rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
-    let heading = [
-        "controller",
-        "total",
-        "/ expert",
-        "final",
-        "nearest",
-        "< 0.1",
-        "0.2",
-        "0.3 m",
-        "disagreement",
-        "paper: total",
-        "final",
-    ];
-    let expert = expert_total(outcomes);
+/// The table for people: seven columns, or eleven with all details. `quotes` adds what the paper has.
+pub fn rows<'a>(
+    outcomes: &'a [Outcome],
+    shown: impl Iterator<Item = &'a Outcome>,
+    details: bool,
+    quotes: bool,
+) -> Vec<Vec<String>> {
+    let mut heading = vec!["controller", "total", "ratio to expert", "final", "closest", "pairs < 0.1 m"];
+    heading.extend(details.then_some(["< 0.2 m", "< 0.3 m", "disagreement"]).into_iter().flatten());
+    heading.extend(quotes.then_some("paper's total"));
+    heading.extend((quotes && details).then_some("paper's final"));
     let row = |outcome: &Outcome| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
-        let paper = paper(outcome.name);
-        let quoted = |index: usize, digits: usize| {
-            paper.map_or("–".into(), |paper| {
-                // As many digits as the paper prints.
-                let digits = if paper[index].0 >= 1.0 { digits.min(1) } else { digits };
-                format!("{:.digits$} ± {:.digits$}", paper[index].0, paper[index].1)
-            })
-        };
-        vec![
-            outcome.title.into(),
+        let mut row = vec![
+            outcome.title.to_owned(),
             format!("{:.2} ± {:.2}", total.mean, total.std),
-            if expert > 0.0 { format!("{:.3}", total.mean / expert) } else { "–".into() },
-            format!("{:.4} ± {:.4}", last.mean, last.std),
-            if min_distance.is_finite() { format!("{min_distance:.3} m") } else { "–".into() },
+            ratio(outcome, outcomes).map_or(NONE.into(), |ratio| {
+                match (outcome.name, outcome.flights.len()) {
+                    (EXPERT, _) => "1".into(),
+                    (_, 1) => format!("{:.3}", ratio.mean),
+                    _ => format!("{:.3} ± {:.3}", ratio.mean, ratio.std),
+                }
+            }),
+            format!("{:.4}", last.mean),
+            if min_distance.is_finite() { format!("{min_distance:.3} m") } else { NONE.into() },
             format!("{close_pairs:.2}"),
-            format!("{close_pairs_200_mm:.1}"),
-            format!("{close_pairs_300_mm:.1}"),
-            disagreement
-                .map_or("–".into(), |x| if x < 1.0e4 { format!("{x:.4}") } else { format!("{x:.1e}") }),
-            quoted(0, 0),
-            quoted(1, 4),
-        ]
+        ];
+        if details {
+            row.push(format!("{close_pairs_200_mm:.1}"));
+            row.push(format!("{close_pairs_300_mm:.1}"));
+            row.push(
+                disagreement
+                    .map_or(NONE.into(), |x| if x < 1.0e4 { format!("{x:.4}") } else { format!("{x:.1e}") }),
+            );
+        }
+        let paper = paper(outcome.name);
+        if quotes {
+            row.push(paper.map_or(NONE.into(), |[(mean, std), _]| format!("{mean:.0} ± {std:.0}")));
+        }
+        if quotes && details {
+            row.push(paper.map_or(NONE.into(), |[_, (mean, std)]| {
+                // The paper prints one digit of a large value.
+                let digits = if mean >= 1.0 { 1 } else { 4 };
+                format!("{mean:.digits$} ± {std:.digits$}")
+            }));
+        }
+        row
     };
-    std::iter::once(heading.map(str::to_owned).to_vec()).chain(outcomes.iter().map(row)).collect()
+    let heading = heading.into_iter().map(str::to_owned).collect();
+    std::iter::once(heading).chain(shown.map(row)).collect()
 }
 
-/// The table for people without the paper's columns, which hold for the paper's condition only.
-pub fn measured(outcomes: &[Outcome]) -> Vec<Vec<String>> {
-    let mut rows = rows(outcomes);
-    for row in &mut rows {
-        row.truncate(row.len() - 2);
-    }
-    rows
+/// All rows in the columns of a short table.
+pub fn all_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
+    rows(outcomes, outcomes.iter(), false, false)
 }
 
 /// The table for programs.
@@ -91,6 +100,7 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         "total_mean",
         "total_std",
         "ratio_to_expert",
+        "ratio_standard_error",
         "final_mean",
         "final_std",
         "min_distance",
@@ -99,14 +109,15 @@ pub fn csv_rows(outcomes: &[Outcome]) -> Vec<Vec<String>> {
         "close_pairs_300_mm",
         "disagreement",
     ];
-    let expert = expert_total(outcomes);
     let row = |outcome: &Outcome| {
         let Summary { total, last, min_distance, disagreement, .. } = &outcome.summary;
         let Summary { close_pairs, close_pairs_200_mm, close_pairs_300_mm, .. } = &outcome.summary;
+        let ratio = ratio(outcome, outcomes).unwrap_or(Spread { mean: f64::NAN, std: f64::NAN });
         let numbers = [
             total.mean,
             total.std,
-            total.mean / expert,
+            ratio.mean,
+            ratio.std,
             last.mean,
             last.std,
             *min_distance,
@@ -161,8 +172,16 @@ pub fn over_seeds(seeds: &[Vec<Outcome>]) -> Vec<(&'static str, &'static str, Ov
 
 /// The same for people.
 pub fn over_seeds_rows(over: &[(&str, &str, OverSeeds)]) -> Vec<Vec<String>> {
-    let heading =
-        ["controller", "/ expert", "/ averaging, 1 hop", "final", "< 0.1", "0.2", "0.3 m"].map(str::to_owned);
+    let heading = [
+        "controller",
+        "ratio to expert",
+        "ratio to averaging",
+        "final",
+        "pairs < 0.1 m",
+        "< 0.2 m",
+        "< 0.3 m",
+    ]
+    .map(str::to_owned);
     let row = |(_, title, over): &(&str, &str, OverSeeds)| {
         let spread =
             |spread: &Spread, digits: usize| format!("{:.digits$} ± {:.digits$}", spread.mean, spread.std);

@@ -7,8 +7,9 @@ use serde::Serialize;
 use wdgnn_core::Task as _;
 
 use super::{
+    STEP_SIZE,
     condition::ConditionArguments,
-    flock_tables,
+    flock_tables, load_wd_gnn,
     outputs::{self, OutputArguments, Results},
     records::{RecordArguments, TrajectoryArguments},
     scenario::ScenarioArguments,
@@ -21,7 +22,7 @@ use crate::{
     fault_options::FaultArguments,
     flight::Start,
     lineup::{Controller, EXPERT, Lineup, OFFLINE, ONLINE},
-    model::ModelFile,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, flights::counted},
     profiles::Profile,
@@ -54,13 +55,13 @@ pub struct FlyArguments {
     #[command(flatten)]
     condition: ConditionArguments,
     /// Held-out swarms to fly.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = super::flock::SEED)]
+    #[arg(long, value_name = "N", default_value_t = super::flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// Online step size γ in place of the model's own.
-    #[arg(long, value_name = "GAMMA")]
+    #[arg(long, value_name = "GAMMA", value_parser = STEP_SIZE.parser::<f32>())]
     pub step_size: Option<f32>,
     /// Files of the first swarm: the capture under the network that learns, the trajectories under every controller.
     #[command(flatten)]
@@ -93,16 +94,12 @@ struct Output<'a> {
 
 impl FlyArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
-        let condition = self.condition.of::<W>()?;
-        if condition.ticks == 0 || self.swarms == 0 {
-            return Err(Error::usage("--ticks and --swarms must be at least 1"));
-        }
-        Ok(condition)
+        self.condition.of::<W>()
     }
 
     fn lineup<W: World>(&self, condition: &Condition) -> Result<Lineup<W>> {
         let model = match &self.model {
-            Some(path) => Some(ModelFile::load(path)?),
+            Some(path) => Some(load_wd_gnn(path)?),
             None => W::model(self.profile).ok(),
         };
         let mut lineup = Lineup::<W>::of(model.into_iter().collect(), self.profile);
@@ -111,9 +108,6 @@ impl FlyArguments {
             condition.robots,
         )?;
         lineup.check()?;
-        if self.step_size.is_some_and(|step| !(step.is_finite() && step >= 0.0)) {
-            return Err(Error::usage("--step-size must be 0 or more"));
-        }
         lineup.step = self.step_size;
         Ok(lineup)
     }
@@ -123,13 +117,18 @@ impl FlyArguments {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
         let lineup = self.lineup::<W>(&condition)?;
+        if lineup.models.is_empty() && (self.step_size.is_some() || lineup.faults.is_some()) {
+            return Err(Error::usage(
+                "--step-size and faults have no effect: no network of this task and profile comes with the program, give a --model",
+            ));
+        }
         if self.records.capture.is_some() && lineup.models.is_empty() {
             return Err(Error::usage("--capture records the frames of a network: give a --model"));
         }
         let outputs = self.outputs.or_page(outputs::page(W::NAME, &self.scenario.typed));
         self.scenario.check()?;
+        self.records.check()?;
         outputs.check()?;
-        self.records.trajectories.check()?;
         let controllers = lineup.controllers();
         let bar = progress::bar((self.swarms * controllers.len()) as u64, "flying");
         let case = Case {
@@ -188,26 +187,28 @@ impl FlyArguments {
         outcomes: &[Outcome],
         origin: &Origin,
     ) -> Result<String> {
-        let replay = page::replay::record(lineup, condition, self.seed, &|| {})?.0;
+        let controllers = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+        let replay = page::replay::record(lineup, controllers, condition, self.seed, &|| {})?.0;
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
-        let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "held-out swarm"));
+        let (robots, swarms) = (counted(condition.robots, "robot"), counted(self.swarms, "swarm"));
         Ok(page::flights(&page::FlightsPage {
             title: capital(W::TITLE),
             lead: format!(
-                "{robots} hear each other within {} m. Less is better: {}.",
+                "{robots} with a radio range of {} m. The score is the {}; lower is better.",
                 condition.radius,
                 W::SCORE
             ),
+            comparison: None,
+            heading: "All controllers".into(),
             score: W::SCORE,
             outcomes: &shown,
             robots: condition.robots,
             replay: &replay,
-            moments: false,
-            table: flock_tables::measured(outcomes),
+            table: flock_tables::all_rows(outcomes),
             legend: format!(
-                "Mean ± standard deviation over {swarms}. Total and final: {}, summed over the flight and at its end. Nearest: \
-                 smallest distance between two robots in any swarm. < 0.1, 0.2, 0.3 m: pairs nearer than that, in pair-ticks per \
-                 swarm. Disagreement: of the robots’ wide parameters at the end, relative to the offline ones.",
+                "{swarms}. total, final: {}, summed over the ticks and at the end; mean ± standard deviation over swarms. ratio: \
+                 total relative to the expert’s in the same swarms, ± standard error. closest: smallest distance between two \
+                 robots. pairs < 0.1 m: pairs closer than that, counted per tick, per swarm.",
                 W::SCORE
             ),
             air: super::air_in_words(self.profile, lineup.faults.is_some(), &self.faults.words()),
@@ -264,8 +265,12 @@ impl FlyArguments {
                 words => format!("\nframes sealed, with{words}"),
             },
         );
-        table::print(&flock_tables::measured(outcomes));
-        println!("\ntotal, final: {}, mean ± standard deviation over swarms; less is better.", W::SCORE);
+        table::print(&flock_tables::all_rows(outcomes));
+        println!(
+            "\ntotal, final: {}, summed over the ticks and at the end; mean ± standard deviation over swarms; lower is better.\n\
+             ratio: total relative to the expert's in the same swarms, ± standard error.",
+            W::SCORE
+        );
         match digest {
             Some(digest) => println!("digest of the first swarm, learning in flight: {digest}"),
             None => println!(

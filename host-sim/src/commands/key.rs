@@ -20,9 +20,13 @@ use wdgnn_link::{
 
 use crate::{
     error::{Error, Result},
-    key,
+    files, key,
+    option_range::OptionRange,
     profiles::Profile,
 };
+
+/// Robots with keys. Addresses have 16 bits.
+const ROBOTS: OptionRange = OptionRange::whole(1, 65_535);
 
 /// Make an operator's keys, and the frames that bring a swarm its next one.
 ///
@@ -53,7 +57,7 @@ enum What {
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
         /// Which: robots are made with that of epoch 0.
-        #[arg(long, value_name = "N", default_value_t = 0)]
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = OptionRange::whole(0, u8::MAX as u64).parser::<u8>())]
         epoch: u8,
         /// Where it goes. A file that is there stays as it is.
         #[arg(long, value_name = "FILE")]
@@ -65,7 +69,7 @@ enum What {
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
         /// How many, with names from 0 on.
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<NodeId>())]
         robots: NodeId,
         /// The folder that they go to. Files that are there stay as they are.
         #[arg(long, value_name = "FOLDER")]
@@ -77,16 +81,16 @@ enum What {
         #[arg(long, value_name = "FILE")]
         master: PathBuf,
         /// How many robots there are, with names from 0 on.
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<NodeId>())]
         robots: NodeId,
         /// A robot that was captured gets none.
-        #[arg(long, value_name = "ROBOT")]
+        #[arg(long, value_name = "ROBOT", value_parser = OptionRange::whole(0, u16::MAX as u64).parser::<NodeId>())]
         expel: Vec<NodeId>,
         /// Which key: one more than the one before.
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+        #[arg(long, value_name = "N", value_parser = OptionRange::whole(1, u8::MAX as u64).parser::<u8>())]
         epoch: u8,
         /// The swarm's tick from which on it is used.
-        #[arg(long, value_name = "TICK")]
+        #[arg(long, value_name = "TICK", value_parser = OptionRange::whole(0, u32::MAX as u64).parser::<u32>())]
         at: u32,
         /// How robots talk.
         #[arg(long, value_enum, default_value = "dot154")]
@@ -111,7 +115,10 @@ impl KeyArguments {
             }
             What::Robots { master, robots, out } => {
                 let master = key::read(master)?;
-                fs::create_dir_all(out).map_err(|source| Error::Write { path: out.clone(), source })?;
+                if !out.is_dir() {
+                    files::probe(out)?;
+                    fs::create_dir(out).map_err(|source| Error::Write { path: out.clone(), source })?;
+                }
                 for name in 0..*robots {
                     let path = out.join(format!("robot-{name}.key"));
                     write_new(&path, &digits(&key_update::personal_key(&master, name)))?;
@@ -156,14 +163,10 @@ fn frames(
 ) -> Result<Vec<String>> {
     profile.check_robots(robots.into())?;
     if usize::from(robots) > ROSTER {
-        return Err(Error::usage(format!(
-            "--robots {robots} cannot be: keys change in swarms of up to {ROSTER}"
-        )));
+        return Err(Error::usage(format!("--robots must be at most {ROSTER} for new keys, got {robots}")));
     }
     if let Some(name) = expelled.iter().find(|name| **name >= robots) {
-        return Err(Error::usage(format!(
-            "there is no robot {name} to --expel: {robots} robots count from 0 on"
-        )));
+        return Err(Error::usage(format!("--expel names robot {name}: the robots are 0 to {}", robots - 1)));
     }
     let tag = if profile == Profile::Esb32 { 4 } else { TAG_BYTES };
     let key = key_update::swarm_key(master, epoch);
@@ -199,8 +202,12 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).chain(["\n".into()]).collect()
 }
 
-/// Writes a file for its owner's eyes only. One that is there is somebody's key and stays as it is.
+/// Writes a file that only its owner can read. An existing file is never replaced: it may be the only copy of a key.
 fn write_new(path: &Path, content: &str) -> Result {
+    if path.exists() {
+        return Err(Error::usage(format!("{} exists, and keys are never replaced", path.display())));
+    }
+    files::probe(path)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -227,7 +234,7 @@ mod tests {
         let refused = |robots, expelled: &[NodeId]| {
             frames(&[7; 16], robots, expelled, 1, 600, Profile::Dot154).unwrap_err().to_string()
         };
-        assert!(refused(10, &[10]).contains("there is no robot 10"));
-        assert!(refused(65, &[]).contains("up to 64"));
+        assert_eq!(refused(10, &[10]), "--expel names robot 10: the robots are 0 to 9");
+        assert_eq!(refused(65, &[]), "--robots must be at most 64 for new keys, got 65");
     }
 }

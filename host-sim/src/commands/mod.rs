@@ -24,15 +24,24 @@ pub mod theorem;
 pub mod train;
 pub mod typed;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use crate::{
     error::{Error, Result},
+    model::ModelFile,
+    option_range::OptionRange,
     profiles::Profile,
+    recipe::Architecture,
 };
+
+/// Online step size γ. Steps of trained models are about 1.
+pub const STEP_SIZE: OptionRange = OptionRange::real(0.0, 1.0e6);
 
 /// What is to be said about the air: what is on it, how often, and what goes wrong; nothing where that is nothing.
 pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
@@ -53,6 +62,18 @@ pub fn air_in_words(profile: Profile, sealed: bool, faults: &str) -> String {
         (false, false) => words.extend([" With", faults, "."]),
     }
     words
+}
+
+/// Loads the file of a `--model` option that takes a WD-GNN only.
+pub fn load_wd_gnn(path: &Path) -> Result<ModelFile> {
+    let model = ModelFile::load(path)?;
+    match model.architecture() {
+        Architecture::WdGnn => Ok(model),
+        other => {
+            let (path, name) = (path.display(), other.name());
+            Err(Error::usage(format!("--model must be a wd-gnn, and {path} is a {name}")))
+        }
+    }
 }
 
 /// A flag that Ctrl-C sets, or a signal that wants an end.

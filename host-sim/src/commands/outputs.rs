@@ -1,9 +1,14 @@
 //! Where a command's results go: the table or JSON to the screen first, then files, so that one that cannot be written loses nothing.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use serde::Serialize;
+use wdgnn_core::weights::MAGIC;
 
 use super::typed::Typed;
 use crate::{
@@ -13,6 +18,9 @@ use crate::{
     origin::Origin,
     table,
 };
+
+/// Folder of pages whose place is not given. It is the only folder that the program creates for results.
+const PAGES: &str = "target/wdgnn";
 
 /// The longest name of a page that is made of options.
 const LONGEST_NAME: usize = 100;
@@ -70,6 +78,12 @@ impl OutputArguments {
         self.places().next().is_some()
     }
 
+    /// Whether one of the files is this one.
+    #[must_use]
+    pub fn names(&self, path: &Path) -> bool {
+        self.places().any(|(_, place)| place == path)
+    }
+
     /// Whether a file takes the standard output.
     fn takes_screen(&self) -> bool {
         self.places().any(|(_, place)| files::is_standard_output(place))
@@ -88,9 +102,22 @@ impl OutputArguments {
                 };
                 return Err(Error::usage(format!("--{other} and --{option} {why}")));
             }
+            if is_network(place) {
+                return Err(Error::usage(format!(
+                    "--{option} would replace the network {}: name another file",
+                    place.display()
+                )));
+            }
             seen.push((option, place));
         }
-        self.places().try_for_each(|(_, place)| files::probe(place))
+        let (pages, others): (Vec<_>, Vec<_>) =
+            self.places().map(|(_, place)| place).partition(|place| place.starts_with(PAGES));
+        others.into_iter().try_for_each(files::probe)?;
+        for page in pages {
+            fs::create_dir_all(PAGES).map_err(|source| Error::Write { path: page.into(), source })?;
+            files::probe(page)?;
+        }
+        Ok(())
     }
 
     /// Shows everything.
@@ -130,6 +157,14 @@ impl OutputArguments {
     }
 }
 
+/// Whether a file holds a network, which no report replaces.
+fn is_network(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    path.is_file()
+        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+        && start == MAGIC
+}
+
 /// Prints results as JSON, with what made them.
 pub fn print_json<J: Serialize>(origin: &Origin, results: &J) {
     #[derive(Serialize)]
@@ -155,7 +190,7 @@ pub fn page(name: &str, typed: &Typed) -> PathBuf {
         }
     }
     file.truncate(LONGEST_NAME);
-    Path::new("target/wdgnn").join(file + ".html")
+    Path::new(PAGES).join(file + ".html")
 }
 
 #[cfg(test)]
@@ -172,5 +207,7 @@ mod tests {
         assert!(both("-", "/dev/null", true).is_err());
         assert!(both("x", "x", false).unwrap_err().to_string().contains("name two files"));
         assert!(both("-", "/dev/null", false).is_ok());
+        let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
+        assert!(both(network, "-", false).unwrap_err().to_string().contains("would replace the network"));
     }
 }

@@ -57,9 +57,15 @@ impl RecordArguments {
         self.capture.is_some() || self.trajectories.trajectories.is_some()
     }
 
+    /// Checks that every file can be written.
+    pub fn check(&self) -> Result {
+        self.capture.as_deref().map_or(Ok(()), files::probe)?;
+        self.trajectories.check()
+    }
+
     /// Returns the observer that writes the files of a flight.
     pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
-        self.trajectories.check()?;
+        self.check()?;
         let trajectories = self.trajectories.trajectories.clone();
         Ok(Records {
             listener: self.capture.clone().map(|path| Listener::new::<W>(path, task)),

@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, Command};
+use clap::{ArgAction, Args, Command};
 use toml::de::{DeTable, DeValue};
 
 use super::typed::{NAMELESS, OUTPUTS, Told, Typed};
@@ -67,12 +67,27 @@ impl ScenarioArguments {
     }
 }
 
-/// A command line with what its scenario says in it, if it names one.
-pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<Vec<OsString>> {
+/// A scenario file and the options that it contributes to the command line.
+#[derive(Debug)]
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    options: Vec<String>,
+}
+
+impl Source {
+    /// Whether an option, without its dashes, is from the file.
+    pub fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|known| known == option)
+    }
+}
+
+/// The command line with the options of its scenario, and that scenario, if it names one.
+pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<(Vec<OsString>, Option<Source>)> {
     let named = |word: &OsString| program.find_subcommand(word).filter(|command| takes_scenarios(command));
     let place = line.iter().skip(1).position(|word| program.find_subcommand(word).is_some());
     let Some((place, command)) = place.and_then(|place| Some((place + 1, named(&line[place + 1])?))) else {
-        return Ok(line);
+        return Ok((line, None));
     };
     let typed: Vec<&str> = line[place + 1..].iter().filter_map(|word| name_of(word)).collect();
     let words = line[place + 1..].iter().enumerate();
@@ -80,19 +95,21 @@ pub fn expanded(line: Vec<OsString>, program: &Command) -> Result<Vec<OsString>>
         let after = word.to_str().and_then(|word| word.split_once('=')).map(|(_, path)| path.into());
         after.or_else(|| line.get(place + index + 2).map(PathBuf::from))
     });
-    let Some(path) = path else { return Ok(line) };
+    let Some(path) = path else { return Ok((line, None)) };
     let text = String::from_utf8(files::read_up_to(&path, LONGEST_BYTES)?)
-        .map_err(|_| Error::usage(format!("{} is no scenario: it is not text", path.display())))?;
+        .map_err(|_| Error::usage(format!("{} is not a scenario: it is not UTF-8 text", path.display())))?;
     let told = Scenario { path: &path, text: &text, program }.told(command)?;
     let mut expanded = line[..=place].to_vec();
+    let mut options = Vec::new();
     for Told { option, values, .. } in told.iter().filter(|told| !typed.contains(&told.option.as_str())) {
         if values.is_empty() {
             expanded.push(format!("--{option}").into());
         }
         expanded.extend(values.iter().map(|value| format!("--{option}={value}").into()));
+        options.push(option.clone());
     }
     expanded.extend_from_slice(&line[place + 1..]);
-    Ok(expanded)
+    Ok((expanded, Some(Source { path, options })))
 }
 
 /// The name of an option as it is typed.
@@ -170,17 +187,24 @@ impl Scenario<'_> {
             DeValue::String(text) => Ok(text.to_string()),
             DeValue::Integer(number) => Ok(number.to_string()),
             DeValue::Float(number) => Ok(number.to_string()),
-            _ => Err(self.wrong(at, &format!("{name} is neither a number nor a text nor a list of them"))),
+            _ => Err(self.wrong(at, &format!("{name} must be a number, a text or a list of them"))),
         };
         let values = match value.get_ref() {
             DeValue::Boolean(false) => return Ok(None),
             DeValue::Boolean(true) => Vec::new(),
             DeValue::Array(values) => {
                 let list = values.iter().map(|value| words(value.get_ref())).collect::<Result<Vec<_>>>()?;
-                let commas = command
-                    .get_arguments()
-                    .any(|arg| arg.get_long() == Some(name) && arg.get_value_delimiter().is_some());
-                if commas { vec![list.join(",")] } else { list }
+                let argument = command.get_arguments().find(|arg| arg.get_long() == Some(name));
+                let commas = argument.is_some_and(|arg| arg.get_value_delimiter().is_some());
+                let repeats = argument.is_some_and(|arg| matches!(arg.get_action(), ArgAction::Append));
+                match list.len() {
+                    0 => return Err(self.wrong(at, &format!("{name} has an empty list"))),
+                    _ if commas => vec![list.join(",")],
+                    2.. if !repeats => {
+                        return Err(self.wrong(at, &format!("{name} takes one value, not a list")));
+                    }
+                    _ => list,
+                }
             }
             value => vec![words(value)?],
         };
@@ -191,21 +215,19 @@ impl Scenario<'_> {
     fn unknown(&self, command: &Command, name: &str, at: usize) -> Error {
         let here = command.get_name();
         if OUTPUTS.contains(&name) {
-            return self.wrong(at, &format!("{name} says where results go: type --{name}"));
+            return self.wrong(at, &format!("{name} belongs on the command line: give --{name}"));
         }
         let others = self.program.get_subcommands().filter(|other| takes_scenarios(other));
         let others: Vec<&str> =
             others.filter(|other| keys(other).contains(&name)).map(Command::get_name).collect();
         if let [first, ..] = others[..] {
             let whose = others.join(", ");
-            return self.wrong(
-                at,
-                &format!("{name} is an option of {whose}, not of {here}: put it under [{first}]"),
-            );
+            return self
+                .wrong(at, &format!("{name} is an option of {whose}, not of {here}: move it to [{first}]"));
         }
         let keys = keys(command);
         let nearest = keys.iter().min_by_key(|key| strsim::damerau_levenshtein(key, name));
-        let nearest = nearest.map_or(String::new(), |key| format!("; {key} is nearest"));
+        let nearest = nearest.map_or(String::new(), |key| format!("; did you mean {key}?"));
         self.wrong(at, &format!("{here} has no option {name}{nearest}"))
     }
 

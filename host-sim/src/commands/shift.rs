@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     commands::{
+        load_wd_gnn,
         outputs::{self, OutputArguments, Results},
         shard::ShardArguments,
         stop_on_interrupt,
@@ -16,7 +17,7 @@ use crate::{
     evaluate::Spread,
     jobs::{self, Pace},
     lineup::Lineup,
-    model::ModelFile,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
     progress,
@@ -24,6 +25,9 @@ use crate::{
     shift::{COLUMNS, Outcome, Plan, ROWS, Row},
     table,
 };
+
+/// Steps by which a network is trained further.
+const RETRAIN_STEPS: OptionRange = OptionRange::whole(0, 100_000);
 
 /// Fly conditions that training did not see: how much does learning in flight win back?
 ///
@@ -40,16 +44,16 @@ pub struct ShiftArguments {
     #[arg(value_name = "CONDITION")]
     pub conditions: Vec<String>,
     /// Swarms per seed.
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
     /// Seeds, one after the other.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub seeds: usize,
     /// The first seed.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// Steps by which a network is trained further for a condition.
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = RETRAIN_STEPS.parser::<usize>())]
     pub retrain: usize,
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
@@ -87,7 +91,7 @@ impl ShiftArguments {
         let find = |name: &String| {
             ROWS.into_iter().find(|row| row.name == name).ok_or_else(|| {
                 let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
-                Error::usage(format!("there is no condition {name}; there are: {}", names.join(", ")))
+                Error::usage(format!("there is no condition {name}: there are {}", names.join(", ")))
             })
         };
         self.conditions.iter().map(find).collect()
@@ -96,12 +100,9 @@ impl ShiftArguments {
     /// Flies and prints.
     pub fn run(&self) -> Result {
         let rows = self.rows()?;
-        if self.swarms == 0 || self.seeds == 0 {
-            return Err(Error::usage("--swarms and --seeds must be at least 1"));
-        }
         let mut lineup = Lineup::shipped(RecipeName::Through)?;
         if let Some(path) = &self.model {
-            lineup.put(ModelFile::load(path)?);
+            lineup.put(load_wd_gnn(path)?);
         }
         lineup.check()?;
         let outputs = self.outputs.or_page(outputs::page("shift", &self.typed));

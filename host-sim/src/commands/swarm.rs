@@ -25,10 +25,14 @@ use crate::{
     flight::Flight,
     key,
     model::ModelFile,
+    option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Condition, World},
+    world::{Condition, World, condition::ROBOTS},
 };
+
+/// Length of a flight: at most an hour.
+const SECONDS: OptionRange = OptionRange::above(0.0, 3600.0);
 
 /// What the robots run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,10 +78,10 @@ pub struct SwarmArguments {
     #[command(flatten)]
     condition: ConditionArguments,
     /// Length of the flight in seconds, in place of ticks.
-    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks")]
+    #[arg(long, value_name = "SECONDS", conflicts_with = "ticks", value_parser = SECONDS.parser::<f64>())]
     seconds: Option<f64>,
     /// Seed of the start.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     seed: u64,
     /// How robots talk.
     #[arg(
@@ -106,7 +110,7 @@ pub struct SwarmArguments {
     #[arg(long)]
     compare: bool,
     /// Emulate so many of the robots, the last ones; the others fly in this process, all in one air.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]
     emulated: Option<usize>,
     /// Print the robots' logs (emulated ones keep one).
     #[arg(long)]
@@ -139,10 +143,14 @@ impl SwarmArguments {
     fn condition<W: World>(&self) -> Result<Condition> {
         let mut condition = self.condition.of::<W>()?;
         if let Some(seconds) = self.seconds {
-            if !(seconds > 0.0 && seconds <= 3600.0) {
-                return Err(Error::usage(format!("--seconds {seconds} cannot be: give up to an hour")));
+            let period = W::task().period();
+            condition.ticks = (seconds / f64::from(period)).round() as u32;
+            if condition.ticks == 0 {
+                return Err(Error::usage(format!(
+                    "--seconds must be at least one tick of {period} s, got {seconds}"
+                )));
             }
-            condition.ticks = (seconds / f64::from(W::task().period())).round() as u32;
+            condition.check()?;
         }
         if !self.packs(condition.robots) {
             self.profile.check_robots(condition.robots)?;

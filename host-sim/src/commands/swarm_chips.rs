@@ -24,6 +24,7 @@ use crate::{
     files,
     flight::Start,
     model::ModelFile,
+    option_range::OptionRange,
     origin::Origin,
     profiles::{CodecVisitor, FlownCodec, Profile, visit_codec},
     progress,
@@ -33,18 +34,25 @@ use crate::{
     world::{Condition, World as _, flock::Flock},
 };
 
+/// Seconds between the first and the last robot that is switched on.
+const APART_SECONDS: OptionRange = OptionRange::real(0.0, 60.0);
+/// Error of a crystal in parts per million.
+const PPM: OptionRange = OptionRange::real(0.0, 1000.0);
+/// Time at which companions fall silent.
+const COMPANION_SECONDS: OptionRange = OptionRange::real(0.0, 3600.0);
+
 /// What only chips have.
 #[derive(Args, Clone, Debug, PartialEq)]
 #[command(next_help_heading = "Chips (--nodes nrf52840, nrf52833)")]
 pub struct ChipArguments {
     /// Robots are switched on within so many seconds of each other.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.4)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.4, value_parser = APART_SECONDS.parser::<f64>())]
     apart: f64,
     /// Crystals are off by up to so many parts per million.
-    #[arg(long, value_name = "PPM", default_value_t = 40.0)]
+    #[arg(long, value_name = "PPM", default_value_t = 40.0, value_parser = PPM.parser::<f64>())]
     ppm: f64,
     /// All companions fall silent so many seconds into the flight.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = COMPANION_SECONDS.parser::<f64>())]
     companions_die: Option<f64>,
     /// No flight in a world of its own: each robot's serial line is a pseudo-terminal in this folder (robot0, robot1, …), for
     /// firmware/companion.py.
@@ -195,12 +203,16 @@ impl ChipArguments {
         key: Option<Key>,
         seed: u64,
     ) -> Result {
+        let seconds = f64::from(condition.ticks) / 100.0;
+        if let Some(silent) = self.companions_die.filter(|silent| *silent >= seconds) {
+            return Err(Error::usage(format!(
+                "--companions-die must be less than the length of the flight, {seconds} s, got {silent}"
+            )));
+        }
         let (feature, settings_page) = board(flight.kind);
         let Image { profile, key: key_file, model: model_file } = flight.settings;
         if profile != Profile::Dot154 {
-            return Err(Error::usage(
-                "an nRF52's radio carries --profile dot154 and nothing else".to_string(),
-            ));
+            return Err(Error::usage("--nodes nrf52840 and nrf52833 need --profile dot154".to_string()));
         }
         let plain = RadioFaults { loss: Loss { burst: 1.0, ..faults.radio.loss }, ..RadioFaults::NONE };
         let known = Faults {
@@ -214,18 +226,16 @@ impl ChipArguments {
         };
         if *faults != known {
             return Err(Error::usage(
-                "chips fly with --drop-chance, --kill, --reboot, --rekey, --expel and --proofs; the other faults are for native and emulated robots"
+                "chips take the faults --drop-chance, --kill, --reboot, --rekey, --expel and --proofs only"
                     .to_string(),
             ));
         }
         if self.gateway_chip && faults.proofs {
-            return Err(Error::usage(
-                "robots behind a gateway prove no names: leave --proofs out".to_string(),
-            ));
+            return Err(Error::usage("--proofs and --gateway-chip cannot be combined".to_string()));
         }
         if self.serial_ports.is_some() && faults.rekey.is_some() {
             return Err(Error::usage(
-                "with --serial-ports, a companion brings the next key: leave --rekey out, and give it to firmware/companion.py"
+                "--rekey and --serial-ports cannot be combined: firmware/companion.py sends the next key"
                     .to_string(),
             ));
         }
@@ -250,7 +260,6 @@ impl ChipArguments {
         };
         let gateway = self.gateway_chip.then(|| gateway_image(feature)).transpose()?;
         let start = Start::draw(&Flock::default(), condition, &mut generator(seed, Purpose::Testing, 0))?;
-        let seconds = f64::from(condition.ticks) / 100.0;
         let moments = |moments: &[crate::air::events::Moment]| {
             moments.iter().map(|moment| (moment.robot, f64::from(moment.tick) / 100.0)).collect()
         };

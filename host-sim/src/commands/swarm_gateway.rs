@@ -45,7 +45,7 @@ impl FromStr for Addresses {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let number = |text: &str| text.trim().parse::<NodeId>().ok();
             let (Some(first), Some(last)) = (number(first), number(last)) else {
-                return Err("give addresses, such as 5-9 or 1,4,7-9".into());
+                return Err("addresses such as 5-9 or 1,4,7-9".into());
             };
             found.extend(first..=last);
         }
@@ -53,7 +53,7 @@ impl FromStr for Addresses {
         found.sort_unstable();
         found.dedup();
         if found.is_empty() || found.len() < count {
-            return Err("give each address once, such as 5-9 or 1,4,7-9".into());
+            return Err("addresses without repetition, such as 5-9 or 1,4,7-9".into());
         }
         Ok(Self(found))
     }
@@ -174,22 +174,20 @@ impl GatewayArguments {
     pub fn fly(&self, flight: &GatewayFlight<'_>, key: Option<Key>) -> Result {
         let (Some(port), robots) = (&self.gateway, flight.condition.robots) else { return Ok(()) };
         if flight.profile != Profile::Dot154 {
-            return Err(Error::usage("a gateway's radio carries --profile dot154 and nothing else"));
+            return Err(Error::usage("--gateway needs --profile dot154"));
         }
         let Some(Addresses(real)) = &self.real else {
-            return Err(Error::usage(
-                "--gateway needs to know who is real: give --real ADDRESSES, such as 5-9",
-            ));
+            return Err(Error::usage("--gateway needs --real ADDRESSES, such as 5-9"));
         };
         if let Some(none) = real.iter().find(|address| usize::from(**address) >= robots) {
             return Err(Error::usage(format!(
-                "--real {none} cannot be: {robots} robots have addresses up to {}",
+                "--real names robot {none}: the robots are 0 to {}",
                 robots - 1
             )));
         }
         if real.len() == robots {
             return Err(Error::usage(
-                "with --real nobody is left to simulate: give --robots all of them, simulated ones included",
+                "--real names all robots, and none is left to simulate: --robots counts real and simulated robots",
             ));
         }
         if robots > SLOTS {

@@ -20,6 +20,7 @@ use crate::{
     lineup::{EXPERT, Lineup},
     model::ModelFile,
     models,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Chart, ChartPage, Series, flights::counted},
     profiles::Profile,
@@ -28,6 +29,9 @@ use crate::{
     table,
     world::{Condition, World},
 };
+
+/// Values of any parameter. [`Condition::check`] has the limits of each.
+const VALUES: OptionRange = OptionRange::real(0.0, 1.0e9);
 
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -73,12 +77,12 @@ impl Parameter {
         let condition = match self {
             Self::Radius => Condition { radius: value as f32, ..usual },
             Self::Speed if usual.speed == 0.0 => {
-                return Err(Error::usage("speed has no effect: robots of this task start at rest"));
+                return Err(Error::usage("speed cannot be swept: robots of this task start at rest"));
             }
             Self::Speed => Condition { speed: value as f32, ..usual },
             Self::Robots if value.fract() == 0.0 => Condition { robots: value as usize, ..usual },
             Self::Robots => {
-                return Err(Error::usage(format!("{value} robots cannot be: give a whole number")));
+                return Err(Error::usage(format!("--values of robots must be whole numbers, got {value}")));
             }
         };
         condition.check()?;
@@ -105,16 +109,16 @@ pub struct SweepArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// Its values, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = VALUES.parser::<f64>())]
     pub values: Vec<f64>,
     /// Which of the trained models of flocking to fly [default: through].
     #[arg(long, value_enum, conflicts_with = "model")]
     pub recipe: Option<RecipeName>,
     /// Held-out swarms per value.
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = OptionRange::COUNT.parser::<usize>())]
     pub swarms: usize,
     /// Seed of the held-out swarms.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED)]
+    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// The link profile: how much of a beacon goes on the air, and how often.
     #[arg(long, value_enum, default_value = "exact")]
@@ -163,8 +167,10 @@ struct OutputPoint<'a> {
 impl SweepArguments {
     /// Flies and prints.
     pub fn run<W: World>(&self) -> Result {
-        if self.swarms == 0 {
-            return Err(Error::usage("--swarms 0 leaves nothing to fly: give at least 1"));
+        let parameter = self.parameter.name();
+        let typed = &self.scenario.typed;
+        if typed.told().iter().any(|told| told.option == parameter && !told.usual) {
+            return Err(Error::usage(format!("--{parameter} has no effect: it is swept, give --values")));
         }
         let usual = self.condition.of::<W>()?;
         let mut values =
@@ -185,7 +191,7 @@ impl SweepArguments {
         }
         lineup.check()?;
         let controllers: Vec<_> =
-            lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+            lineup.controllers().into_iter().filter(|one| one.shown || one.is_network()).collect();
         let page = format!("sweep-{}", self.parameter.name());
         let typed = self.scenario.typed.clone().without("parameter");
         let outputs = self.outputs.or_page(outputs::page(&page, &typed));
@@ -231,7 +237,7 @@ impl SweepArguments {
         );
         table::print(&self.ratios(points));
         println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);
-        table::print(&self.rows(points, flock_tables::measured));
+        table::print(&self.rows(points, flock_tables::all_rows));
     }
 
     /// The networks that are flown.
@@ -256,7 +262,7 @@ impl SweepArguments {
             color: Some(outcome.name),
             points: points.iter().map(|point| (point.value, point.ratio(index))).collect(),
             band: None,
-            dashed: outcome.title.ends_with("(bound)"),
+            dashed: outcome.is_bound(),
         };
         ChartPage {
             title: format!("{} over {}", W::TITLE, self.parameter.label()),
@@ -273,7 +279,7 @@ impl SweepArguments {
                 series: compared(points).map(series).collect(),
                 ..Chart::default()
             }],
-            table: self.rows(points, flock_tables::measured),
+            table: self.rows(points, flock_tables::all_rows),
             note: "The robots' spacing at the start goes with the radio range. One network per architecture flies all conditions.".into(),
             origin,
             ..ChartPage::default()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     commands::{
-        flock,
+        flock, load_wd_gnn,
         outputs::{self, OutputArguments, Results},
         typed::Typed,
     },
@@ -12,6 +12,7 @@ use crate::{
     flight::{Moment, Observer, Start},
     model::ModelFile,
     models,
+    option_range::OptionRange,
     origin::Origin,
     page::{self, Chart, ChartPage, Series},
     profiles::Profile,
@@ -32,6 +33,11 @@ use wdgnn_core::tasks::flocking::Flocking;
 /// Ticks between two printed rows; CSV, JSON and the page have all of them.
 const PRINT_EVERY: usize = 20;
 
+/// Strength of the ridge. The theorem needs strong convexity, so 0 is excluded.
+const RIDGE: OptionRange = OptionRange::above(0.0, 1.0e6);
+/// Robots whose joint problem is solved at each tick.
+const ROBOTS: OptionRange = OptionRange::whole(1, 5_000);
+
 /// Check the paper's Theorem 1 on the taps of a real flight: the distance to the moving optimum against its bound.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  host-sim theorem\n  host-sim theorem --ridge 0.1 --robots 100 --json")]
@@ -39,13 +45,13 @@ pub struct TheoremArguments {
     #[command(flatten)]
     pub typed: Typed,
     /// Strength of the ridge that makes the problem strongly convex.
-    #[arg(long, value_name = "LAMBDA", default_value_t = 1.0)]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, value_parser = RIDGE.parser::<f64>())]
     pub ridge: f64,
     /// Robots in the swarm.
-    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots)]
+    #[arg(long, value_name = "N", default_value_t = Condition::PAPER.robots, value_parser = ROBOTS.parser::<usize>())]
     pub robots: usize,
     /// Seed of the flight.
-    #[arg(long, value_name = "N", default_value_t = flock::SEED)]
+    #[arg(long, value_name = "N", default_value_t = flock::SEED, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// A WD-GNN of your own in place of the one that comes with the program.
     #[arg(long, value_name = "FILE")]
@@ -99,18 +105,13 @@ impl Held {
 impl TheoremArguments {
     /// Flies, tracks and prints.
     pub fn run(&self) -> Result {
-        if !(self.ridge.is_finite() && self.ridge > 0.0) {
-            return Err(Error::usage(format!(
-                "--ridge {} cannot be: the theorem needs strong convexity, so give more than 0",
-                self.ridge
-            )));
-        }
         let condition = Condition { robots: self.robots, ..Condition::PAPER };
         condition.check()?;
         let model = match &self.model {
-            Some(path) => ModelFile::load(path)?,
+            Some(path) => load_wd_gnn(path)?,
             None => models::shipped(RecipeName::Ours, Architecture::WdGnn)?,
         };
+        Network::<Flocking>::of(&model, Profile::Exact)?;
         let outputs = self.outputs.or_page(outputs::page("theorem", &self.typed));
         outputs.check()?;
         let rows = theorem::track(&record(&model, &condition, self.seed)?, self.ridge);

@@ -19,6 +19,7 @@ use crate::{
     error::{Error, Result},
     files,
     model::ModelFile,
+    option_range::OptionRange,
     origin::Origin,
     page,
     profiles::Profile,
@@ -33,8 +34,13 @@ use crate::{
         run::{Quality, Train, Watcher},
         ways::Way,
     },
-    world::World,
+    world::{World, condition::ROBOTS},
 };
+
+/// Ticks per exchange at most: one exchange a second in flocking.
+const MAX_EXCHANGE_TICKS: u64 = 100;
+/// Layers, taps or features of a network. The shapes of a task have the exact values.
+const DIMENSION: OptionRange = OptionRange::whole(1, 1024);
 
 /// Train a network: through the simulator, to imitate an expert, or by its score alone.
 ///
@@ -56,9 +62,12 @@ pub struct TrainArguments {
     /// What the network is for; `host-sim tasks` lists what there is.
     #[arg(long, value_name = "NAME", default_value = "flocking")]
     pub task: String,
-    /// Where to keep the network.
+    /// File for the network. Its folder must exist.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Replace the output file if it exists.
+    #[arg(long, conflicts_with = "resume")]
+    pub force: bool,
     /// Which parts the network has.
     #[arg(long, value_enum, default_value = "wd-gnn")]
     pub architecture: Architecture,
@@ -70,31 +79,31 @@ pub struct TrainArguments {
     #[arg(long, value_enum, default_value = "exact")]
     pub profile: Profile,
     /// Control ticks per exchange, where robots are to say less than their profile has room for [default: the profile's].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = OptionRange::whole(1, MAX_EXCHANGE_TICKS).parser::<u32>())]
     pub exchange: Option<u32>,
     /// Robots in training flights [default: the task's own, and others where conditions are mixed].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = ROBOTS.parser::<usize>())]
     pub robots: Option<usize>,
     /// For recipes that imitate flocking: a teacher of velocities only, without the expert's potential.
     #[arg(long)]
     pub no_potential: bool,
     /// Flights in the data set [default: 400]; with the recipe through, which keeps none, per epoch [default: 100].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub trajectories: Option<usize>,
     /// Epochs [default: 30 for through and paper, 120 for ours, 100 for evolve].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = OptionRange::COUNT.parser::<usize>())]
     pub epochs: Option<usize>,
     /// Layers of the deep part [default: the first shape of the task].
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", value_parser = DIMENSION.parser::<usize>())]
     pub layers: Option<usize>,
     /// Filter taps, K + 1 [default: likewise].
-    #[arg(long, value_name = "TAPS")]
+    #[arg(long, value_name = "TAPS", value_parser = DIMENSION.parser::<usize>())]
     pub taps: Option<usize>,
     /// Features per layer [default: likewise].
-    #[arg(long, value_name = "G")]
+    #[arg(long, value_name = "G", value_parser = DIMENSION.parser::<usize>())]
     pub features: Option<usize>,
     /// Seed of everything random.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = OptionRange::SEED.parser::<u64>())]
     pub seed: u64,
     /// Go on with a training run that was interrupted, or, with more --epochs, that was finished.
     #[arg(long)]
@@ -118,19 +127,10 @@ impl TrainArguments {
     fn recipe<W: World>(&self) -> Result<Recipe<W>> {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
-        if recipe.epochs == 0 || self.trajectories == Some(0) {
-            return Err(Error::usage("--epochs and --trajectories must be at least 1"));
-        }
         recipe.profile = self.profile;
         recipe.exchange = self.exchange.unwrap_or(self.profile.exchange());
-        if recipe.exchange < self.profile.exchange() || recipe.exchange > 100 {
-            return Err(Error::usage(format!(
-                "--exchange {} cannot be: give {} to 100 ticks for --profile {}",
-                recipe.exchange,
-                self.profile.exchange(),
-                self.profile.name()
-            )));
-        }
+        let possible = OptionRange::whole(self.profile.exchange().into(), MAX_EXCHANGE_TICKS);
+        possible.check_whole("exchange", recipe.exchange.into())?;
         match &mut recipe.way {
             Way::Imitate(imitate) => {
                 imitate.flights = self.trajectories.unwrap_or(imitate.flights);
@@ -144,7 +144,7 @@ impl TrainArguments {
                 through.ticks = through.ticks.max(10 * recipe.exchange);
             }
             Way::Evolve(_) if self.trajectories.is_some() => {
-                return Err(Error::usage("--trajectories has no effect on --recipe evolve: leave it out"));
+                return Err(Error::usage("--trajectories has no effect on --recipe evolve"));
             }
             Way::Evolve(_) => {}
         }
@@ -156,11 +156,11 @@ impl TrainArguments {
         if self.no_potential {
             if !matches!(recipe.way, Way::Imitate(_)) {
                 return Err(Error::usage(
-                    "--no-potential is the teacher's: give --recipe ours, or leave it out",
+                    "--no-potential has no effect without a recipe that imitates: give --recipe ours",
                 ));
             }
             if !recipe.world.leave_out_potential() {
-                return Err(Error::usage(format!("--no-potential is not for --task {}", W::NAME)));
+                return Err(Error::usage(format!("--no-potential has no effect on --task {}", W::NAME)));
             }
         }
         Ok(recipe)
@@ -233,9 +233,25 @@ impl TrainArguments {
         println!("fly it: host-sim {fly} --model {}{profile}", self.out.display());
     }
 
+    /// Checks before training that the output file can be written, and that no network is lost.
+    fn check_out(&self) -> Result {
+        if self.out.is_file() && !self.force && !self.resume {
+            return Err(Error::usage(format!(
+                "{} exists: --force replaces it, --resume continues its training",
+                self.out.display()
+            )));
+        }
+        if self.outputs.names(&self.out) {
+            let out = self.out.display();
+            return Err(Error::usage(format!("--out and another output both name {out}: name two files")));
+        }
+        files::probe(&self.out)
+    }
+
     /// Trains, writes the file, and returns it.
     pub fn train<W: World>(&self, stop: &AtomicBool) -> Result<(ModelFile, Quality, Curves)> {
         let plan = self.plan::<W>()?;
+        self.check_out()?;
         let checkpoint = checkpoint::path(&self.out);
         let resume =
             self.resume.then(|| Checkpoint::load(&checkpoint, &plan.name, plan.numbers())).transpose()?;
@@ -249,8 +265,6 @@ impl TrainArguments {
             curves: &curves,
             origin: &origin,
         };
-        // A place that cannot be written is found out now, not after training.
-        files::probe(&self.out)?;
         let trained = Train { plan: &plan, out: &self.out, resume, watcher: &watcher, stop }.run();
         bar.finish_and_clear();
         if let Err(Error::Interrupted) = &trained {

@@ -11,6 +11,7 @@ use crate::fault_options::FlightArguments;
 pub const OUTPUTS: &[&str] = &[
     "capture",
     "csv",
+    "force",
     "json",
     "log",
     "out",

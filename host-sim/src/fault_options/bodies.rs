@@ -3,12 +3,16 @@
 use clap::Args;
 
 use super::words::Words;
-use crate::air::{
-    clocks::{ClockFaults, Jump},
-    motors::{DriveFaults, MotorFault},
-    options::Faults,
-    senses::{Noise, SensorFault},
-    turns::HeadingError,
+use crate::{
+    air::{
+        clocks::{ClockFaults, Jump},
+        limits::{DRIFT_PPM, NOISE, SATURATION, SKEW_TICKS},
+        motors::{DriveFaults, MotorFault},
+        options::Faults,
+        senses::{Noise, SensorFault},
+        turns::HeadingError,
+    },
+    option_range::OptionRange,
 };
 
 /// What goes wrong with what robots sense and do.
@@ -16,16 +20,16 @@ use crate::air::{
 #[command(next_help_heading = "Faults of sensors, motors and clocks")]
 pub struct BodyArguments {
     /// White noise on the position that a robot senses, as a standard deviation per axis and tick.
-    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    #[arg(long, value_name = "METRES", default_value_t = 0.0, value_parser = NOISE.parser::<f32>())]
     pub position_noise: f32,
     /// White noise on the velocity that a robot senses, as a standard deviation per axis and tick.
-    #[arg(long, value_name = "M/S", default_value_t = 0.0)]
+    #[arg(long, value_name = "M/S", default_value_t = 0.0, value_parser = NOISE.parser::<f32>())]
     pub velocity_noise: f32,
     /// What the position that a robot senses is off by for the whole flight, as a standard deviation per axis over robots.
-    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    #[arg(long, value_name = "METRES", default_value_t = 0.0, value_parser = NOISE.parser::<f32>())]
     pub position_bias: f32,
     /// The same for the velocity.
-    #[arg(long, value_name = "M/S", default_value_t = 0.0)]
+    #[arg(long, value_name = "M/S", default_value_t = 0.0, value_parser = NOISE.parser::<f32>())]
     pub velocity_bias: f32,
     /// A share of robots take their frame for turned, one way or the other, such as 30:0.2: what they sense of their velocity is off
     /// by that angle, and so is what their commands come to.
@@ -39,20 +43,20 @@ pub struct BodyArguments {
     #[arg(long, value_name = "stuck|dead|weak:SHARE[@TICK]")]
     pub motor: Option<MotorFault>,
     /// The most that anybody's motors do, per axis.
-    #[arg(long, value_name = "M/S2")]
+    #[arg(long, value_name = "M/S2", value_parser = SATURATION.parser::<f32>())]
     pub saturation: Option<f32>,
     /// Robots' clocks differ by up to so many ticks either way.
-    #[arg(long, value_name = "TICKS", default_value_t = 0)]
+    #[arg(long, value_name = "TICKS", default_value_t = 0, value_parser = SKEW_TICKS.parser::<u32>())]
     pub skew: u32,
     /// Robots' clocks are fast or slow by up to so many parts per million. Robots set them by what they hear, as boards do.
-    #[arg(long, value_name = "PPM", default_value_t = 0.0)]
+    #[arg(long, value_name = "PPM", default_value_t = 0.0, value_parser = DRIFT_PPM.parser::<f64>())]
     pub drift: f64,
     /// A robot's clock jumps, such as 3@50:40: robot 3's shows 40 ticks more at tick 50, or fewer with 3@50:-40, until
     /// robots agree again.
     #[arg(long, value_name = "ROBOT@TICK:TICKS")]
     pub time_jump: Vec<Jump>,
     /// Share of ticks that a robot skips because it is busy; its motors go on meanwhile.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = OptionRange::SHARE.parser::<f64>())]
     pub skip: f64,
 }
 

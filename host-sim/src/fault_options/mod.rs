@@ -14,6 +14,8 @@ use crate::{
         options::{Faults, Join, Trust},
     },
     error::{Error, Result},
+    option_range::OptionRange,
+    usage_error,
 };
 
 /// Everything that can go wrong in a flight, of simulated or emulated robots.
@@ -38,7 +40,7 @@ pub struct FlightArguments {
     #[arg(long, value_name = "SHARE@TICK", help_heading = "Faults of single robots")]
     join: Option<Join>,
     /// A share of robots flies another model in the same air (those in this process; flocking has one).
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = "Faults of single robots")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = "Faults of single robots", value_parser = OptionRange::SHARE.parser::<f64>())]
     other_model: f64,
     #[command(flatten)]
     bodies: BodyArguments,
@@ -52,7 +54,9 @@ impl FlightArguments {
         let line = Self::augment_args(clap::Command::new("faults").no_binary_name(true));
         let typed = line.try_get_matches_from(words.split_whitespace());
         let typed = typed.and_then(|matches| Self::from_arg_matches(&matches));
-        typed.map_err(|error| Error::usage(error.to_string()))
+        typed.map_err(|error| {
+            usage_error::one_line(error).unwrap_or_else(|error| Error::usage(error.to_string()))
+        })
     }
 
     /// What was asked for, which may be nothing.
@@ -141,8 +145,12 @@ mod tests {
         for (place, option) in words.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
             let value =
                 words.get(place + 1).filter(|word| !word.starts_with("--")).copied().unwrap_or_default();
-            // Nobody is left out where no key changes.
-            let also = if *option == "--expel" { "--rekey 50-150" } else { "" };
+            let also = match *option {
+                "--expel" => "--rekey 50-150",
+                "--burst" => "--drop-chance 0.1",
+                "--sybil-at" => "--sybil 3",
+                _ => "",
+            };
             let flight = FlightArguments::typed(&format!("{option} {value} {also}")).unwrap();
             assert!(
                 FaultArguments { flight, plain: false }.faults(10, 200, 7).unwrap().is_some(),
@@ -163,25 +171,40 @@ mod tests {
 
     #[test]
     fn robots_that_are_not_there_are_told() {
-        for options in ["--kill 5@1", "--time-jump 5@1:3", "--brown-out 5@1"] {
-            assert!(refusal(options).contains("there is no robot 5"), "{options}");
+        for options in ["--kill 5@1", "--time-jump 5@1:3", "--brown-out 5@1", "--rekey 50-150 --expel 5"] {
+            assert!(refusal(options).contains("names robot 5: the robots are 0 to 4"), "{options}");
         }
-        assert!(refusal("--kill 3@5000").contains("nothing happens at tick 5000"));
-        assert!(refusal("--expel 3").contains("give --rekey"));
-        assert!(refusal("--rekey 50-150 --expel 5").contains("there is no robot 5"));
-        assert!(refusal("--rekey 50-200").contains("no key changes at tick 200"));
+        for options in [
+            "--kill 3@5000",
+            "--replay 5000",
+            "--spoof 5000",
+            "--partition 5000-6000",
+            "--join 0.2@5000",
+            "--sensor lost:0.1@5000",
+            "--motor dead:0.1@5000",
+            "--rekey 50-5000",
+        ] {
+            assert!(refusal(options).contains("names tick 5000: the last tick"), "{options}");
+        }
+        assert!(refusal("--expel 3").contains("no effect without --rekey"));
+        assert!(refusal("--sybil-at 0.5").contains("no effect without --sybil"));
+        assert!(refusal("--burst 3").contains("no effect without --drop-chance"));
         assert!(refusal("--rekey 50-150 --liars STATE:0.1").contains("--liars"));
     }
 
     fn refusal(options: &str) -> String {
-        FlightArguments::typed(options).unwrap().faults(5, 200, 7).unwrap_err().to_string()
+        let faults = FlightArguments::typed(options).and_then(|flight| flight.faults(5, 200, 7));
+        faults.unwrap_err().to_string()
     }
 
     #[test]
     fn numbers_that_cannot_be_are_told() {
         for options in ["--drop-chance 1.5", "--burst 0.5", "--one-way NaN", "--skip 1.5", "--forge 99999999"]
         {
-            assert!(refusal(options).starts_with(options), "{options}: {}", refusal(options));
+            let (option, value) = options.split_once(' ').unwrap();
+            let refusal = refusal(options);
+            let (start, end) = (format!("{option} must be a "), format!(", got {value}"));
+            assert!(refusal.starts_with(&start) && refusal.ends_with(&end), "{refusal}");
         }
         for noise in ["-0.1", "NaN", "inf"] {
             for option in ["--position-noise", "--velocity-bias"] {
@@ -191,6 +214,10 @@ mod tests {
         for most in ["0", "-1", "NaN"] {
             assert!(refusal(&format!("--saturation={most}")).contains("--saturation"), "{most}");
         }
-        assert!(refusal("--drift 1000000").contains("--drift 1000000 cannot be: give between 0 and 100000"));
+        assert_eq!(refusal("--drift 1000000"), "--drift must be a number between 0 and 100000, got 1000000");
+        assert_eq!(
+            refusal("--delay x"),
+            "--delay must be SHARE:TICKS with a share between 0 and 1, such as 0.2:5, got x"
+        );
     }
 }

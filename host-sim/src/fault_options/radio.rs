@@ -3,10 +3,14 @@
 use clap::Args;
 
 use super::words::Words;
-use crate::air::{
-    faulty::RadioFaults,
-    loss::Loss,
-    options::{Bursts, Delay, Faults, Partition},
+use crate::{
+    air::{
+        faulty::RadioFaults,
+        limits::BURST_FRAMES,
+        loss::Loss,
+        options::{Bursts, Delay, Faults, Partition},
+    },
+    option_range::OptionRange,
 };
 
 /// What goes wrong on the air, for any radio.
@@ -14,22 +18,22 @@ use crate::air::{
 #[command(next_help_heading = "Faults of the air")]
 pub struct RadioArguments {
     /// Share of frames that is lost, 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = OptionRange::SHARE.parser::<f64>())]
     pub drop_chance: f64,
-    /// Mean length of a burst of lost frames on a link; 1 for losses that know nothing of each other.
-    #[arg(long, value_name = "FRAMES", default_value_t = 1.0)]
+    /// Mean length of a burst of lost frames on a link, 1 for independent losses; needs --drop-chance.
+    #[arg(long, value_name = "FRAMES", default_value_t = 1.0, value_parser = BURST_FRAMES.parser::<f64>())]
     pub burst: f64,
     /// Share of frames in which anything from one bit to all of it is changed, 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = OptionRange::SHARE.parser::<f64>())]
     pub corrupt_chance: f64,
     /// Share of frames that arrive twice, 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = OptionRange::SHARE.parser::<f64>())]
     pub duplicate_chance: f64,
     /// Share of frames that arrive late, and by how many ticks at most, such as 0.2:5.
     #[arg(long, value_name = "SHARE:TICKS")]
     pub delay: Option<Delay>,
     /// Share of directions in which a link carries nothing, for the whole flight.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = OptionRange::SHARE.parser::<f64>())]
     pub one_way: f64,
     /// Frames that overlap at a receiver are lost, by the time that the profile's radio takes for them: robots listen before they talk,
     /// but not all of them hear each other.

@@ -152,4 +152,13 @@ class LineChart {
   }
 }
 
-const charts = [...document.querySelectorAll("#charts .chart")].map((figure, index) => new LineChart(figure, data.charts[index]));
+// A table or chart that is wider than its frame has a shadow until its right end is in view.
+for (const frame of document.querySelectorAll(".table, .plot")) {
+  const mark = () => {
+    const hidden = frame.scrollWidth - frame.clientWidth;
+    frame.classList.toggle("wide", hidden > 1);
+    frame.classList.toggle("cut", hidden - frame.scrollLeft > 1);
+  };
+  frame.addEventListener("scroll", mark);
+  new ResizeObserver(mark).observe(frame);
+}

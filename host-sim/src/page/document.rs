@@ -2,13 +2,10 @@
 
 use serde::Serialize;
 
-use crate::origin::Origin;
+use crate::{lineup::ONLINE_TITLE, origin::Origin};
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 const SCRIPT: &str = include_str!("chart.js");
-
-/// The row that stands out in a table.
-const OURS: &str = "WD-GNN online";
 
 /// A whole document. `style` and `script` come after those that all pages share; `data` is what the script finds under that name.
 pub(super) fn document(title: &str, body: &str, style: &str, script: &str, data: &impl Serialize) -> String {
@@ -45,7 +42,7 @@ pub(super) fn footer(origin: &Origin) -> String {
     let scenario = scenario.as_ref().map_or(String::new(), |file| format!(", from {}", escaped(file)));
     format!(
         "<footer>\n  <p>Made by <code>{}</code>{scenario}, version {version}.</p>\n  <p>Models: {}. Faults: <code>{}</code>. \
-         Simulated: nothing here was tried on hardware.</p>\n</footer>\n",
+         All results are from simulation.</p>\n</footer>\n",
         escaped(command),
         escaped(models),
         escaped(faults)
@@ -85,13 +82,14 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
                 _ => cell("td", "", column, text),
             });
             // What the page is about.
-            let class = if row.first().is_some_and(|name| name == OURS) { " class=\"ours\"" } else { "" };
+            let class =
+                if row.first().is_some_and(|name| name == ONLINE_TITLE) { " class=\"ours\"" } else { "" };
             format!("<tr{class}>{}</tr>", cells.collect::<String>())
         })
         .collect();
     format!(
         "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{}</tr></thead>\n\
-         <tbody>\n{}\n</tbody>\n</table></div>\n",
+         <tbody>\n{}\n</tbody>\n</table></div>\n<p class=\"scroll-hint\">Scroll the table sideways for more columns →</p>\n",
         heading.concat(),
         rows.join("\n")
     )

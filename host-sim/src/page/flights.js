@@ -1,151 +1,137 @@
-// The page of flights: all flights of one swarm side by side, played together; the chart; the moments.
-const { replay } = data;
-const flights = replay.flights.map((recording) => new Flight(replay, recording));
-const last = replay.ticks.at(-1);
-// Seconds that the end stays before the replay begins anew.
+// The page of flights: replays of one swarm under several controllers, each with its charts.
+
+// Seconds that the end stays before the replay starts again.
 const HOLD = 1.5;
 const PLAY = "M4 2.5v11l9-5.5z";
 const PAUSE = "M3.5 2.5h3v11h-3zM9.5 2.5h3v11h-3z";
-// Everybody has the same scale. The expert sets it, with some room; who scatters further flies out of the picture.
-const widest = 1.06 * Math.max(...flights.map((flight) => flight.reach()));
-const expert = flights.find((flight) => flight.name === "expert");
-const reach = Math.max(0.5, expert ? Math.min(1.3 * expert.reach(), widest) : widest);
 
-const find = (id) => document.getElementById(id);
-const [play, scrub, clock, speed] = ["play", "scrub", "clock", "speed"].map(find);
-const state = { tick: 0, playing: false, hold: 0, before: 0, frames: 0, ink: inks() };
-
-function picture(flight, label) {
-  const canvas = element("canvas", { role: "img", "aria-label": label });
-  const number = element("output");
-  return { flight, canvas, number };
-}
-
-const panels = flights.map((flight, index) => {
-  const panel = picture(flight, `Replay of the swarm under: ${flight.title}`);
-  const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
-  find("panels").append(element("figure", {}, panel.canvas, element("figcaption", {}, name, panel.number)));
-  return panel;
-});
-
-const maps = flights.flatMap((flight, index) => {
-  const { map } = replay.flights[index];
-  if (!map) return [];
-  const canvas = element("canvas", { role: "img", "aria-label": `All of the swarm under: ${flight.title}` });
-  const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
-  find("whole").append(element("figure", {}, canvas, element("figcaption", {}, name)));
-  return [{ map: new SwarmMap(replay, map), canvas }];
-});
-
-const online = flights.find((flight) => flight.name === "wd-gnn-online") ?? flights.at(-1);
-const moments = data.moments.filter((tick) => tick <= last).map((tick) => {
-  const time = (tick * replay.period).toFixed(2) + " s";
-  const moment = { ...picture(online, `The swarm at ${time}`), tick };
-  moment.number.value = figure(online.scoreAt(tick));
-  find("moments").append(element("figure", {}, moment.canvas, element("figcaption", {}, element("span", {}, time), moment.number)));
-  return moment;
-});
-
-find("charts").before(LineChart.legend(charts));
-
-// Four decimals are the table's; a flock at rest has none to show.
+// Four decimals, as in the table.
 function figure(value) {
   return value >= 10 ? value.toFixed(2) : value >= 1e-4 || value === 0 ? value.toFixed(4) : "< 0.0001";
 }
 
-// Pictures out of sight are not drawn.
-const seen = new Set();
-const watcher = new IntersectionObserver((entries) => {
-  for (const { target, isIntersecting } of entries) isIntersecting ? seen.add(target) : seen.delete(target);
-  show();
-}, { rootMargin: "100px" });
-for (const { canvas } of [...panels, ...maps]) watcher.observe(canvas);
-
-function show(everything = false) {
-  for (const { flight, canvas, number } of panels) {
-    if (everything || seen.has(canvas)) drawSwarm(canvas, flight, state.tick, reach, state.ink);
-    number.value = figure(flight.scoreAt(state.tick));
+class View {
+  constructor(root, { replay, charts: specs }) {
+    const find = (name) => root.querySelector("." + name);
+    Object.assign(this, { root, replay, tick: 0, playing: false, hold: 0, before: 0, seen: new Set() });
+    this.last = replay.ticks.at(-1);
+    [this.play, this.scrub, this.clock, this.speed] = ["play", "scrub", "clock", "speed"].map(find);
+    this.flights = replay.flights.map((recording) => new Flight(replay, recording));
+    // The expert sets the scale, with some room. Robots outside get a mark at the border.
+    const widest = 1.06 * Math.max(...this.flights.map((flight) => flight.reach()));
+    const expert = this.flights.find((flight) => flight.name === "expert");
+    this.reach = Math.max(0.5, expert ? Math.min(1.3 * expert.reach(), widest) : widest);
+    this.panels = this.flights.map((flight, index) => this.panel(find("panels"), flight, index));
+    this.maps = this.flights.flatMap((flight, index) => this.map(find("whole"), flight, index));
+    this.charts = [...root.querySelectorAll(".chart")].map((figure, place) => new LineChart(figure, specs[place]));
+    if (this.charts.length) find("charts").before(LineChart.legend(this.charts));
+    find("square").textContent = square(this.reach);
+    this.ramp = find("ramp");
+    this.scrub.max = this.last;
+    this.scrub.step = 1;
+    this.speed.value = this.last * replay.period > 3 ? "1" : "0.5";
+    this.listen();
+    new ResizeObserver(() => this.show(true)).observe(find("panels"));
+    this.recolor();
   }
-  for (const { map, canvas } of maps) if (everything || seen.has(canvas)) map.draw(canvas, state.tick, state.ink);
-  const time = (state.tick * replay.period).toFixed(2) + " s";
-  scrub.value = state.tick;
-  scrub.setAttribute("aria-valuetext", time);
-  clock.value = time;
-  for (const chart of charts) chart.playhead(state.tick * replay.period);
-  state.frames += 1;
-  document.documentElement.dataset.frame = state.frames;
-}
 
-function showMoments() {
-  for (const { flight, canvas, tick } of moments) drawSwarm(canvas, flight, tick, reach, state.ink);
-}
-
-function advance(now) {
-  if (!state.playing) return;
-  // A tab that slept does not leap.
-  const seconds = Math.min(Math.max(now - state.before, 0) / 1000, 0.1);
-  state.before = now;
-  if (state.tick < last) {
-    state.tick = Math.min(state.tick + (seconds * Number(speed.value)) / replay.period, last);
-    state.hold = 0;
-    show();
-  } else if ((state.hold += seconds) > HOLD) {
-    state.tick = 0;
+  panel(place, flight, index) {
+    const canvas = element("canvas", { role: "img", "aria-label": `Replay of the swarm: ${flight.title}` });
+    const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
+    const number = element("output");
+    place.append(element("figure", {}, canvas, element("figcaption", {}, name, number)));
+    return { flight, canvas, number };
   }
-  requestAnimationFrame(advance);
+
+  map(place, flight, index) {
+    const { map } = this.replay.flights[index];
+    if (!map) return [];
+    const canvas = element("canvas", { role: "img", "aria-label": `The whole swarm: ${flight.title}` });
+    const name = element("span", { style: `--color: ${colorOf(flight.name, index)}` }, flight.title);
+    place.append(element("figure", {}, canvas, element("figcaption", {}, name)));
+    return [{ map: new SwarmMap(this.replay, map), canvas }];
+  }
+
+  listen() {
+    this.play.addEventListener("click", () => this.setPlaying(!this.playing));
+    this.scrub.addEventListener("input", () => this.seek(Number(this.scrub.value)));
+    for (const chart of this.charts) chart.onpick = (seconds) => this.seek(seconds / this.replay.period);
+    // Pictures outside the window are not drawn.
+    const watcher = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) isIntersecting ? this.seen.add(target) : this.seen.delete(target);
+      this.show();
+    }, { rootMargin: "100px" });
+    for (const { canvas } of [...this.panels, ...this.maps]) watcher.observe(canvas);
+  }
+
+  // Draws the pictures in the window, or all.
+  show(everything = false) {
+    for (const { flight, canvas, number } of this.panels) {
+      if (everything || this.seen.has(canvas)) drawSwarm(canvas, flight, this.tick, this.reach, this.ink);
+      number.value = figure(flight.scoreAt(this.tick));
+    }
+    for (const { map, canvas } of this.maps) if (everything || this.seen.has(canvas)) map.draw(canvas, this.tick, this.ink);
+    const time = (this.tick * this.replay.period).toFixed(2) + " s";
+    this.scrub.value = this.tick;
+    this.scrub.setAttribute("aria-valuetext", time);
+    this.clock.value = time;
+    for (const chart of this.charts) chart.playhead(this.tick * this.replay.period);
+    this.frames = (this.frames ?? 0) + 1;
+    this.root.dataset.frame = this.frames;
+  }
+
+  advance(now) {
+    if (!this.playing) return;
+    // A tab that slept does not skip.
+    const seconds = Math.min(Math.max(now - this.before, 0) / 1000, 0.1);
+    this.before = now;
+    if (this.tick < this.last) {
+      this.tick = Math.min(this.tick + (seconds * Number(this.speed.value)) / this.replay.period, this.last);
+      this.hold = 0;
+      this.show();
+    } else if ((this.hold += seconds) > HOLD) {
+      this.tick = 0;
+    }
+    requestAnimationFrame((later) => this.advance(later));
+  }
+
+  setPlaying(playing) {
+    const starts = playing && !this.playing;
+    this.playing = playing;
+    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.play.querySelector("path").setAttribute("d", playing ? PAUSE : PLAY);
+    if (!starts) return;
+    if (this.tick >= this.last) this.tick = 0;
+    this.before = performance.now();
+    requestAnimationFrame((now) => this.advance(now));
+  }
+
+  seek(tick) {
+    this.setPlaying(false);
+    this.tick = Math.min(Math.max(tick, 0), this.last);
+    this.show();
+  }
+
+  recolor() {
+    this.ink = inks();
+    const stops = Array.from({ length: 13 }, (_, index) => shade(index / 12));
+    this.ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
+    this.show(true);
+  }
 }
 
-function setPlaying(playing) {
-  const starts = playing && !state.playing;
-  state.playing = playing;
-  play.setAttribute("aria-label", playing ? "Pause" : "Play");
-  play.querySelector("path").setAttribute("d", playing ? PAUSE : PLAY);
-  document.documentElement.dataset.playing = playing;
-  if (!starts) return;
-  if (state.tick >= last) state.tick = 0;
-  state.before = performance.now();
-  requestAnimationFrame(advance);
-}
+const views = [...document.querySelectorAll(".replay")].map((root, index) => new View(root, data.views[index]));
 
-function seek(tick) {
-  setPlaying(false);
-  state.tick = Math.min(Math.max(tick, 0), last);
-  show();
-}
-
-function drawScale() {
-  const stops = Array.from({ length: 13 }, (_, index) => shade(index / 12));
-  find("ramp").style.background = `linear-gradient(to right, ${stops.join(",")})`;
-}
-
-scrub.max = last;
-scrub.step = 1;
-play.addEventListener("click", () => setPlaying(!state.playing));
-scrub.addEventListener("input", () => seek(Number(scrub.value)));
-for (const chart of charts) chart.onpick = (seconds) => seek(seconds / replay.period);
+// Keys control the first replay in the window.
 addEventListener("keydown", (event) => {
   if (event.target !== document.body || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === " ") setPlaying(!state.playing);
-  else if (event.key === "ArrowLeft") seek(Math.ceil(state.tick) - 1);
-  else if (event.key === "ArrowRight") seek(Math.floor(state.tick) + 1);
+  const view = views.find((one) => one.seen.size) ?? views[0];
+  if (event.key === " ") view.setPlaying(!view.playing);
+  else if (event.key === "ArrowLeft") view.seek(Math.ceil(view.tick) - 1);
+  else if (event.key === "ArrowRight") view.seek(Math.floor(view.tick) + 1);
   else return;
   event.preventDefault();
 });
-darkMode.addEventListener("change", () => {
-  state.ink = inks();
-  drawScale();
-  show(true);
-  showMoments();
-});
-new ResizeObserver(() => {
-  show(true);
-  showMoments();
-}).observe(find("panels"));
-
-const middle = Math.sqrt(DEVIATIONS[0] * DEVIATIONS[1]);
-find("ramp-ticks").append(...[`≤ ${DEVIATIONS[0]}`, `${middle}`, `≥ ${DEVIATIONS[1]}`].map((label) => element("span", {}, label)));
-find("square").textContent = square(reach);
-drawScale();
-show(true);
-showMoments();
-setPlaying(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+darkMode.addEventListener("change", () => views.forEach((view) => view.recolor()));
+const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+views.forEach((view) => view.setPlaying(!still));

@@ -1,11 +1,11 @@
-//! The page of flights: a replay, the score over time, the table; for flocking, the paper's three moments.
+//! Page of flights: a comparison of two flights, the table, the replay and the score over time.
 
 use serde::Serialize;
 
 use super::{
     charts::figures,
     document::{document, escaped, filled, footer, table},
-    replay::{MOMENTS, ROBOTS, Replay},
+    replay::{ROBOTS, Recording, Replay},
     troubles::Troubles,
 };
 use crate::{
@@ -15,77 +15,94 @@ use crate::{
     origin::Origin,
 };
 
-/// Shares of the swarms below and above which the band does not reach.
+/// Smallest score on a logarithmic axis: smaller ones are rounding errors of positions.
+const MIN_SCORE: f64 = 1.0e-8;
+
+/// Shares of the swarms below and above the band around a line.
 const BAND: [f64; 2] = [0.1, 0.9];
 
-/// What is shown.
+/// Content of a page.
 #[derive(Clone, Debug)]
 pub struct FlightsPage<'a> {
     /// The heading.
     pub title: String,
-    /// What it is all about.
+    /// Introduction.
     pub lead: String,
-    /// What the score measures, with its unit.
+    /// Two flights side by side, above everything else.
+    pub comparison: Option<Comparison<'a>>,
+    /// Heading of the table.
+    pub heading: String,
+    /// Name of the score, with its unit.
     pub score: &'static str,
     /// All flights.
     pub outcomes: &'a [Outcome],
-    /// How many robots a swarm has.
+    /// Robots of a swarm.
     pub robots: usize,
-    /// One of the swarms, recorded.
+    /// Recording of one swarm.
     pub replay: &'a Replay,
-    /// Whether the paper's three moments are shown.
-    pub moments: bool,
     /// The table as it is printed.
     pub table: Vec<Vec<String>>,
-    /// What its columns mean.
+    /// Meaning of its columns.
     pub legend: String,
-    /// What their radios carry and what goes wrong, as a sentence; empty where there is nothing to say.
+    /// Radio and faults in one sentence each; may be empty.
     pub air: String,
-    /// One sentence that says what came out.
+    /// The result in one sentence, as HTML; may be empty.
     pub finding: String,
-    /// What made the page.
+    /// Command that made the page.
     pub origin: &'a Origin,
+}
+
+/// Flights of one swarm side by side.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    /// The heading.
+    pub title: String,
+    /// The result in one sentence.
+    pub finding: String,
+    /// A note on the flights.
+    pub note: &'static str,
+    /// Recording of the flights.
+    pub replay: &'a Replay,
+}
+
+/// A replay with its charts, as the script reads it.
+#[derive(Serialize)]
+struct View<'a> {
+    replay: &'a Replay,
+    charts: Vec<Plot<'a>>,
 }
 
 /// The page as one HTML file.
 pub fn flights(page: &FlightsPage<'_>) -> String {
     #[derive(Serialize)]
     struct Data<'a> {
-        replay: &'a Replay,
-        moments: &'a [u32],
-        charts: Vec<Plot<'a>>,
+        views: Vec<View<'a>>,
     }
-    let charts = charts(page.outcomes, page.score, page.replay.period);
-    let (figures, plots) = figures(&charts);
+    let all = charts(page.outcomes, page.score, page.replay.period);
+    let (figures_of_all, plots) = figures(&all);
+    let compared: Vec<Chart> =
+        page.comparison.iter().map(|comparison| recorded(comparison.replay, page.score)).collect();
+    let (figures_compared, plots_compared) = figures(&compared);
+    let side_by_side = page.comparison.as_ref().map(|one| comparison(one, page.score, &figures_compared));
     let swarms = page.outcomes.first().map_or(0, |outcome| outcome.flights.len());
     let shown = if page.robots > ROBOTS {
-        format!(" The {} nearest to the centre at the start are shown.", counted(ROBOTS, "robot"))
+        format!(" The pictures show the {} nearest to the center at the start.", counted(ROBOTS, "robot"))
     } else {
         String::new()
     };
-    let pictures = if page.replay.scenery.iter().all(Vec::is_empty) {
-        "Each picture moves along with its swarm’s centre; all have the same scale."
-    } else {
-        "All pictures have the same scale."
-    };
     let times = match page.replay.flights.len() {
         1 => "The flight".into(),
-        count => format!("One swarm, {} times", COUNTS.get(count).unwrap_or(&"many")),
+        count => format!("One swarm under {} controllers", COUNTS.get(count).unwrap_or(&"many")),
     };
-    let last = page.replay.ticks.last().copied().unwrap_or_default();
-    let moments: Vec<u32> = MOMENTS.into_iter().filter(|tick| page.moments && *tick <= last).collect();
     let body = filled(
         include_str!("flights.html"),
         &[
             ("title", &escaped(&page.title)),
             ("lead", &escaped(&page.lead)),
+            ("comparison", &side_by_side.unwrap_or_default()),
+            ("heading", &escaped(&page.heading)),
             ("times", &times),
-            ("pictures", pictures),
-            ("troubles", &troubles(page.replay)),
-            ("score", page.score),
-            ("whole", &whole(page)),
-            ("charts", &figures),
-            ("moments", &moments_section(&moments, page.replay.period)),
+            ("replay", &replay_section(page.replay, page.score, &whole(page), &figures_of_all)),
             ("legend", &escaped(&page.legend)),
             ("air", &escaped(&page.air)),
             ("finding", &page.finding),
@@ -95,40 +112,100 @@ pub fn flights(page: &FlightsPage<'_>) -> String {
             ("footer", &footer(page.origin)),
         ],
     );
-    let data = Data { replay: page.replay, moments: &moments, charts: plots };
+    let first = page.comparison.as_ref();
+    let first = first.map(|comparison| View { replay: comparison.replay, charts: plots_compared });
+    let views = first.into_iter().chain([View { replay: page.replay, charts: plots }]).collect();
     let script = concat!(include_str!("swarm.js"), include_str!("flights.js"));
+    let data = Data { views };
     document(&page.title, &body, include_str!("flights.css"), script, &data)
 }
 
-/// How what goes wrong is drawn, as far as there is any of it.
+/// The section of two flights side by side.
+fn comparison(comparison: &Comparison<'_>, score: &str, figures: &str) -> String {
+    filled(
+        include_str!("comparison.html"),
+        &[
+            ("title", &escaped(&comparison.title)),
+            ("finding", &escaped(&comparison.finding)),
+            ("note", comparison.note),
+            ("replay", &replay_section(comparison.replay, score, "", figures)),
+        ],
+    )
+}
+
+/// Controls, pictures and charts of a replay. The script draws the pictures.
+fn replay_section(replay: &Replay, score: &str, whole: &str, figures: &str) -> String {
+    filled(
+        include_str!("replay.html"),
+        &[("score", score), ("troubles", &troubles(replay)), ("whole", whole), ("charts", figures)],
+    )
+}
+
+/// The score of recorded flights over time.
+fn recorded(replay: &Replay, score: &str) -> Chart {
+    let line = |recording: &Recording| Series {
+        name: recording.title.clone(),
+        color: Some(recording.name),
+        points: (recording.score.iter().enumerate())
+            .map(|(tick, score)| (at_seconds(tick, replay.period), *score))
+            .collect(),
+        band: None,
+        dashed: false,
+    };
+    // Rounding errors decide nothing.
+    let y_floor = Some(1.0e-4);
+    Chart { y_floor, series: replay.flights.iter().map(line).collect(), ..over_time(score) }
+}
+
+/// A chart of the score over time, without series.
+fn over_time(score: &str) -> Chart {
+    let (name, unit) = score.rsplit_once(" in ").unwrap_or((score, ""));
+    Chart {
+        title: format!("{} over time, logarithmic", capital(name)),
+        x_label: "time in s".into(),
+        y_label: if unit.is_empty() { name.into() } else { format!("{name} in {unit}") },
+        log_y: true,
+        ..Chart::default()
+    }
+}
+
+/// The text with a capital first letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Time of a tick, rounded: a period of 0.01 s is not exact in single precision.
+fn at_seconds(tick: usize, period: f32) -> f64 {
+    (tick as f64 * f64::from(period) * 1.0e6).round() / 1.0e6
+}
+
+/// How the faults of a replay are drawn.
 fn troubles(replay: &Replay) -> String {
     let any = |of: fn(&Troubles) -> bool| replay.flights.iter().any(|flight| of(&flight.troubles));
     let rate = 1.0 / (f64::from(replay.period) * f64::from(replay.exchange));
     let sentences = [
         (
             replay.exchange > 1,
-            format!(" Links light up when robots exchange: {rate:.0} times a second on {}.", replay.profile),
+            format!(" Links light up at every exchange: {rate:.0} times a second on {}.", replay.profile),
         ),
         (
             any(|troubles| troubles.unheard.iter().any(|(_, pairs)| !pairs.is_empty())),
-            " Dashed links carried nothing: what was said over them was lost.".into(),
+            " A dashed link lost its frame.".into(),
         ),
         (
             any(|troubles| !troubles.liars.is_empty()),
-            " Rings are around robots that lie, or fly another model.".into(),
+            " A ring marks a robot that lies or flies another model.".into(),
         ),
-        (
-            any(|troubles| !troubles.away.is_empty()),
-            " Crosses are robots that are gone, or not there yet.".into(),
-        ),
+        (any(|troubles| !troubles.away.is_empty()), " A cross marks a robot that is off.".into()),
     ];
     sentences.into_iter().filter(|(said, _)| *said).map(|(_, sentence)| sentence).collect()
 }
 
-/// As words.
+/// Numbers in words.
 const COUNTS: [&str; 8] = ["no", "one", "two", "three", "four", "five", "six", "seven"];
 
-/// So many of something.
+/// A number and its noun: 1 robot, 2,000 robots.
 pub fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
@@ -141,7 +218,7 @@ pub fn grouped(number: usize) -> String {
     groups.join(",")
 }
 
-/// Everybody, where that is more than are shown one by one.
+/// The map of a swarm with more robots than are drawn one by one.
 fn whole(page: &FlightsPage<'_>) -> String {
     let Some(map) = page.replay.flights.iter().find_map(|flight| flight.map.as_ref()) else {
         return String::new();
@@ -150,35 +227,22 @@ fn whole(page: &FlightsPage<'_>) -> String {
     filled(include_str!("whole.html"), &[("robots", &robots), ("square", &map.square())])
 }
 
-/// Those of the paper's moments that the flight comes to.
-fn moments_section(moments: &[u32], period: f32) -> String {
-    let times: Vec<String> =
-        moments.iter().map(|tick| format!("{:.2}", f64::from(*tick) * f64::from(period))).collect();
-    let times = match &times[..] {
-        [] => return String::new(),
-        [one] => one.clone(),
-        [some @ .., last] => format!("{} and {last}", some.join(", ")),
-    };
-    let three = if moments == MOMENTS { "three " } else { "" };
-    filled(include_str!("moments.html"), &[("three", three), ("moments", &times)])
-}
-
 fn spread(swarms: usize) -> String {
     if swarms == 1 {
-        "One swarm, so no spread.".into()
+        String::new()
     } else {
         format!(
-            "Lines are medians over {swarms} held-out swarms; bands hold the middle 80 % of them (10th to 90th percentile)."
+            " A line is the median over {swarms} swarms. The band holds the middle 80 % of the swarms; point at a name to see its band."
         )
     }
 }
 
-/// The score over time, at every moment and summed up.
+/// The score over time, and its running total.
 pub fn charts(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Chart> {
     std::iter::once(scores(outcomes, score, period)).chain(running(outcomes, period)).collect()
 }
 
-/// Returns the charts of the shown controllers as drawings.
+/// [`charts`] as drawings.
 pub fn plots(outcomes: &[Outcome], score: &str, period: f32) -> Vec<Drawing> {
     let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
     charts(&shown, score, period).iter().map(Chart::drawing).collect()
@@ -193,28 +257,15 @@ fn scores(outcomes: &[Outcome], score: &str, period: f32) -> Chart {
             over_swarms(outcome, period, &curves)
         })
         .collect();
-    // A bound falls to rounding errors: everybody else decides how low the axis goes.
-    let lowest = (series.iter().zip(outcomes))
-        .filter(|(_, outcome)| !is_bound(outcome))
-        .flat_map(|(series, _)| series.points.iter().map(|point| point.1))
+    let lowest = (series.iter())
+        .flat_map(|series| series.points.iter().map(|point| point.1))
         .filter(|score| *score > 0.0)
         .fold(f64::INFINITY, f64::min);
-    Chart {
-        title: "At every moment, logarithmic".into(),
-        x_label: "time in s".into(),
-        y_label: score.rsplit(" in ").next().unwrap_or_default().into(),
-        log_y: true,
-        y_floor: (lowest.is_finite() && lowest > 0.0).then_some(lowest / 2.0),
-        series,
-    }
+    let y_floor = (lowest.is_finite() && lowest > 0.0).then_some(lowest.max(MIN_SCORE) / 2.0);
+    Chart { y_floor, series, ..over_time(score) }
 }
 
-/// Whether a controller is there as a bound only.
-fn is_bound(outcome: &Outcome) -> bool {
-    outcome.title.ends_with("(bound)")
-}
-
-/// What has been summed up so far, against what the expert has in the same swarm: the ends are the ratios of the totals.
+/// Running totals relative to the expert's in the same swarm. Their ends are the ratios of the totals.
 fn running(outcomes: &[Outcome], period: f32) -> Option<Chart> {
     let expert = evaluate::of(outcomes, EXPERT)?;
     let series = outcomes.iter().map(|outcome| {
@@ -226,9 +277,9 @@ fn running(outcomes: &[Outcome], period: f32) -> Option<Chart> {
         over_swarms(outcome, period, &curves)
     });
     Some(Chart {
-        title: "Summed up so far, relative to the expert".into(),
+        title: "Total up to each time, relative to the expert".into(),
         x_label: "time in s".into(),
-        y_label: "ratio".into(),
+        y_label: "ratio to the expert’s total".into(),
         series: series.collect(),
         ..Chart::default()
     })
@@ -249,9 +300,7 @@ fn over_swarms(outcome: &Outcome, period: f32, curves: &[&[f64]]) -> Series {
         .map(|tick| {
             let mut values: Vec<f64> = curves.iter().map(|curve| curve[tick]).collect();
             values.sort_unstable_by(f64::total_cmp);
-            // Seconds as they are said: a period of 0.01 is not exactly that.
-            let seconds = (tick as f64 * f64::from(period) * 1.0e6).round() / 1.0e6;
-            let point = (seconds, quantile(&values, 0.5));
+            let point = (at_seconds(tick, period), quantile(&values, 0.5));
             (point, (quantile(&values, BAND[0]), quantile(&values, BAND[1])))
         })
         .unzip();
@@ -260,7 +309,7 @@ fn over_swarms(outcome: &Outcome, period: f32, curves: &[&[f64]]) -> Series {
         color: Some(outcome.name),
         points,
         band: (curves.len() > 1).then_some(band),
-        dashed: is_bound(outcome),
+        dashed: outcome.name.starts_with("averaging") || outcome.is_bound(),
     }
 }
 
@@ -291,15 +340,6 @@ mod tests {
             ["0", "7", "999", "1,000", "20,050", "1,000,000"]
         );
         assert_eq!((counted(1, "robot"), counted(2000, "robot")), ("1 robot".into(), "2,000 robots".into()));
-    }
-
-    #[test]
-    fn moments_that_a_flight_does_not_come_to_are_not_told() {
-        let all = moments_section(&MOMENTS, 0.01);
-        assert!(all.contains("three moments") && all.contains("at 0.00, 0.49 and 1.99 s,"), "{all}");
-        let two = moments_section(&MOMENTS[..2], 0.01);
-        assert!(two.contains("paper’s moments") && two.contains("at 0.00 and 0.49 s,"), "{two}");
-        assert_eq!(moments_section(&[], 0.01), "");
     }
 
     #[test]

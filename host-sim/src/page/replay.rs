@@ -18,9 +18,6 @@ use crate::{
     world::{Condition, Spot, World},
 };
 
-/// The paper's three moments, 0.00, 0.49 and 1.99 s, in ticks.
-pub const MOMENTS: [u32; 3] = [0, 49, 199];
-
 /// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
 pub const ROBOTS: usize = 1000;
 
@@ -54,8 +51,8 @@ pub struct Replay {
 /// One controller's flight.
 #[derive(Clone, Debug, Serialize)]
 pub struct Recording {
-    /// Name in JSON, also that of the controller's colour.
-    pub name: String,
+    /// Name in JSON, also that of the controller's color.
+    pub name: &'static str,
     /// Name for people.
     pub title: String,
     /// The score at every tick of the flight.
@@ -78,9 +75,7 @@ fn ticks(flight: u32, robots: usize) -> Vec<u32> {
     let frames = (SAMPLES / robots.max(1)).max(2) as u32;
     let stride = flight.div_ceil(frames).max(1) as usize;
     let mut ticks: Vec<u32> = (0..flight).step_by(stride).collect();
-    ticks.extend(MOMENTS.into_iter().chain([flight.saturating_sub(1)]).filter(|&tick| tick < flight));
-    ticks.sort_unstable();
-    ticks.dedup();
+    ticks.extend(flight.checked_sub(1).filter(|last| ticks.last() != Some(last)));
     ticks
 }
 
@@ -118,9 +113,9 @@ impl Recorder {
     }
 
     /// What was recorded of a flight.
-    fn recording<W: World>(&self, name: &str, title: &str, flight: &Flight) -> Recording {
+    fn recording<W: World>(&self, name: &'static str, title: &str, flight: &Flight) -> Recording {
         Recording {
-            name: name.into(),
+            name,
             title: title.into(),
             score: flight.score.iter().map(|&value| five_digits(value)).collect(),
             moving: !W::layout().velocity.is_empty(),
@@ -136,7 +131,7 @@ impl Recorder {
         task: &W::Task,
         radius: f32,
         profile: Profile,
-        (name, title): (&str, &str),
+        (name, title): (&'static str, &str),
         flight: &Flight,
     ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
@@ -181,17 +176,16 @@ impl<W: World> Observer<W> for Recorder {
     }
 }
 
-/// Flies the first held-out swarm of `seed` under every controller that the page shows: the page's replay, and what was measured. `ticked` is
-/// called after every tick.
+/// Flies the first held-out swarm of `seed` under some controllers: the replay, and the flights. `ticked` is called after every tick.
 pub fn record<W: World>(
     lineup: &Lineup<W>,
+    controllers: Vec<Controller<W>>,
     condition: &Condition,
     seed: u64,
     ticked: &(dyn Fn() + Sync),
 ) -> Result<(Replay, Vec<Flight>)> {
     let task = lineup.task()?;
     let start = Start::draw(&lineup.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
-    let shown: Vec<_> = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
     let fly = |controller: Controller<W>| {
         let mut recorder = Recorder::new(condition);
         let mut swarm = lineup.swarm(&controller, &start, 0)?;
@@ -201,9 +195,9 @@ pub fn record<W: World>(
     };
     // A swarm of many robots keeps all threads busy, and much of the memory.
     let flown: Result<Vec<_>> = if lineup.many {
-        shown.into_iter().map(fly).collect()
+        controllers.into_iter().map(fly).collect()
     } else {
-        shown.into_par_iter().map(fly).collect()
+        controllers.into_par_iter().map(fly).collect()
     };
     let flown = flown?;
     let (recordings, rest): (Vec<Recording>, Vec<_>) = flown.into_iter().unzip();
@@ -232,12 +226,12 @@ mod tests {
     };
 
     #[test]
-    fn the_moments_are_recorded_whatever_the_number_of_robots() {
+    fn first_and_last_tick_are_recorded_with_any_number_of_robots() {
         assert_eq!(ticks(200, 50), (0..200).collect::<Vec<_>>());
         for robots in [1, 121, 500, 1000] {
             let ticks = ticks(200, robots);
-            assert!(MOMENTS.iter().all(|moment| ticks.contains(moment)), "{robots}: {ticks:?}");
-            assert!(ticks.len() <= SAMPLES / robots + 3);
+            assert_eq!((ticks.first(), ticks.last()), (Some(&0), Some(&199)), "{robots}: {ticks:?}");
+            assert!(ticks.len() <= SAMPLES / robots + 1);
         }
     }
 

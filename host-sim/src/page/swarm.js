@@ -158,7 +158,7 @@ function mean(pairs) {
 function inks() {
   const style = getComputedStyle(document.documentElement);
   const shades = Array.from({ length: SHADES }, (_, index) => shade(index / (SHADES - 1)));
-  return { link: style.getPropertyValue("--soft"), trouble: style.getPropertyValue("--graph-filter"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
+  return { link: style.getPropertyValue("--soft"), trouble: style.getPropertyValue("--trouble"), away: style.getPropertyValue("--ink"), heap: style.getPropertyValue("--series-6").trim(), grid: style.getPropertyValue("--faint"), shades };
 }
 
 // Width of the grid's squares in metres, when `reach` metres from the centre fit into the picture.
@@ -190,6 +190,25 @@ function drawSwarm(canvas, flight, tick, reach, ink) {
   drawSilence(context, flight.silent(tick), x, y, ink.trouble, side);
   drawRobots(context, velocity, x, y, size, ink.shades, gone);
   drawTroubles(context, flight.liars, gone, x, y, size, ink);
+  drawAway(context, position, x, y, side, size, gone, ink.away);
+}
+
+// A triangle at the border points to each robot outside the picture.
+function drawAway(context, position, x, y, side, size, gone, color) {
+  context.fillStyle = color;
+  for (let at = 0; at < position.length; at += 2) {
+    const [dx, dy] = [x(at) - side / 2, y(at) - side / 2];
+    const beyond = Math.max(Math.abs(dx), Math.abs(dy)) / (side / 2);
+    if (beyond <= 1 || gone.has(at / 2)) continue;
+    const [px, py] = [side / 2 + (dx / beyond) * 0.985, side / 2 + (dy / beyond) * 0.985];
+    const length = Math.hypot(dx, dy);
+    const [cos, sin] = [(dx / length) * 1.7 * size, (dy / length) * 1.7 * size];
+    context.beginPath();
+    context.moveTo(px, py);
+    context.lineTo(px - cos + 0.35 * sin, py - sin - 0.35 * cos);
+    context.lineTo(px - cos - 0.35 * sin, py - sin + 0.35 * cos);
+    context.fill();
+  }
 }
 
 // Links light up when robots exchange, where that is not at every tick.

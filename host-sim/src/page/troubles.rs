@@ -65,9 +65,9 @@ mod tests {
         let mut lineup = Lineup::shipped(RecipeName::Ours).unwrap();
         let faults: Faults = FlightArguments::typed(options).unwrap().faults(8, 30, 7).unwrap();
         lineup.set_faults(Some(faults), 8).unwrap();
-        assert!(Controller::<crate::world::flock::Flock>::named(ONLINE).is_ok());
-        let (replay, _) = record(&lineup, &condition, 7, &|| {}).unwrap();
-        replay.flights.into_iter().find(|flight| flight.name == ONLINE).unwrap().troubles
+        let online = vec![Controller::named(ONLINE).unwrap()];
+        let (mut replay, _) = record(&lineup, online, &condition, 7, &|| {}).unwrap();
+        replay.flights.swap_remove(0).troubles
     }
 
     #[test]

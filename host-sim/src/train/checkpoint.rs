@@ -72,19 +72,23 @@ impl Checkpoint {
 
     /// Reads the checkpoint of a network with this many numbers.
     pub fn load(path: &Path, run: &RunName, numbers: usize) -> Result<Self> {
-        let bytes = files::read(path)?;
         let unusable = |what: &str| {
-            Error::usage(format!("{} {what}; train without --resume to start afresh", path.display()))
+            Error::usage(format!("{} {what}; train without --resume to start again", path.display()))
         };
+        if !path.exists() {
+            let path = path.display();
+            return Err(Error::usage(format!("there is no checkpoint {path}: train without --resume")));
+        }
+        let bytes = files::read(path)?;
         let mut checkpoint: Self = match postcard::take_from_bytes(&bytes) {
             Ok((checkpoint, [])) => checkpoint,
-            _ => return Err(unusable("is no checkpoint, or a damaged one")),
+            _ => return Err(unusable("is not a checkpoint, or is damaged")),
         };
         let flown = checkpoint.flown.iter().map(|(_, weights)| weights);
         let best = checkpoint.best.iter().map(|(_, weights)| weights);
         if [&checkpoint.weights].into_iter().chain(flown).chain(best).any(|weights| weights.len() != numbers)
         {
-            return Err(unusable("is no checkpoint, or a damaged one"));
+            return Err(unusable("is not a checkpoint, or is damaged"));
         }
         let [epochs, _] = run.lengths;
         checkpoint.run.lengths[0] = epochs;
@@ -94,7 +98,7 @@ impl Checkpoint {
         if checkpoint.epoch >= epochs {
             let done = checkpoint.epoch;
             return Err(Error::usage(format!(
-                "this run is finished, {done} epochs were done: give --epochs with more than {done} to go on"
+                "this training is finished after {done} epochs: --epochs above {done} continues it"
             )));
         }
         Ok(checkpoint)

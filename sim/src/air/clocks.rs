@@ -38,7 +38,7 @@ impl FromStr for Jump {
         let parsed = text.split_once(':').and_then(|(moment, ticks)| {
             Some(Self { moment: moment.parse().ok()?, ticks: ticks.parse().ok()? })
         });
-        parsed.ok_or_else(|| format!("`{text}` is not ROBOT@TICK:TICKS, such as 3@50:40 or 3@50:-40"))
+        parsed.ok_or_else(|| "ROBOT@TICK:TICKS, such as 3@50:40 or 3@50:-40".into())
     }
 }
 

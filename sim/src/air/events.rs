@@ -29,7 +29,7 @@ impl FromStr for Moment {
         let parsed = text
             .split_once('@')
             .and_then(|(robot, tick)| Some(Self { robot: robot.parse().ok()?, tick: tick.parse().ok()? }));
-        parsed.ok_or_else(|| format!("`{text}` is not ROBOT@TICK, such as 3@50"))
+        parsed.ok_or_else(|| "ROBOT@TICK, such as 3@50".into())
     }
 }
 
@@ -42,7 +42,7 @@ impl FromStr for Stretch {
             Some(Self { robot: robot.parse().ok()?, from: from.parse().ok()?, to: to.parse().ok()? })
         });
         let span = parsed.filter(|span| span.from < span.to);
-        span.ok_or_else(|| format!("`{text}` is not ROBOT@FROM-TO, such as 3@50-80"))
+        span.ok_or_else(|| "ROBOT@FROM-TO, such as 3@50-80".into())
     }
 }
 
@@ -79,20 +79,6 @@ impl Events {
     pub fn silent(&self, robot: usize, tick: u32) -> bool {
         self.drops.iter().any(|span| span.robot == robot && (span.from..span.to).contains(&tick))
     }
-
-    /// The largest robot that anything is done to.
-    pub fn largest(&self) -> Option<usize> {
-        let moments =
-            self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.robot);
-        moments.chain(self.drops.iter().map(|span| span.robot)).max()
-    }
-
-    /// The last tick at which anything begins.
-    pub fn latest(&self) -> Option<u32> {
-        let moments =
-            self.kills.iter().chain(&self.reboots).chain(&self.brown_outs).map(|moment| moment.tick);
-        moments.chain(self.drops.iter().map(|span| span.from)).max()
-    }
 }
 
 fn at(moments: &[Moment], tick: u32) -> impl Iterator<Item = usize> {
@@ -121,6 +107,5 @@ mod tests {
         let silent = |tick| events.silent(3, tick);
         assert_eq!([4, 5, 6, 7].map(silent), [false, true, true, false]);
         assert!(!events.silent(2, 5));
-        assert_eq!(events.largest(), Some(3));
     }
 }

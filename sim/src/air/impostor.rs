@@ -4,7 +4,10 @@
 use rand::RngExt as _;
 use wdgnn_core::task::{NodeId, State};
 
-use super::{options::Faults, voice::Voice};
+use super::{
+    options::{BESIDE_METRES, Faults},
+    voice::Voice,
+};
 use crate::{
     scene::{Frame, Layout, Scene},
     seeds::{Purpose, generator},
@@ -34,7 +37,7 @@ impl Impostor {
     /// The one of swarm number `swarm`, if there is one.
     pub fn new(faults: &Faults, layout: &Layout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
-        let (spoof, sybil, beside) = (faults.spoof, faults.sybil, faults.sybil_at);
+        let (spoof, sybil, beside) = (faults.spoof, faults.sybil, faults.sybil_at.unwrap_or(BESIDE_METRES));
         Some(Self {
             robot,
             robots,

@@ -1,82 +1,131 @@
-//! What faults cannot be: each number within its range, every robot there, and nothing that a profile has no room for.
+//! Limits of faults: the range of each number, robots and ticks that exist, and options that need another one.
 
 use wdgnn_link::security::group_key::ROSTER;
 
-use super::{loss::Loss, options::Faults};
+use super::options::Faults;
 use crate::{
     error::{Error, Result},
+    option_range::OptionRange,
     profiles::Profile,
 };
 
-/// The most that a sensor is off by, in metres and m/s.
-const MOST_NOISE: f64 = 100.0;
-/// The most that a clock drifts, in parts per million: a tenth.
-const MOST_DRIFT: f64 = 100_000.0;
-/// The most frames of strangers per exchange: a tick looks at 256.
-const MOST_FORGED: f64 = 10_000.0;
+/// Mean length of a burst of lost frames.
+pub const BURST_FRAMES: OptionRange = OptionRange::real(1.0, 1.0e6);
+/// Noise and bias of a sensor, in metres and m/s.
+pub const NOISE: OptionRange = OptionRange::real(0.0, 100.0);
+/// Rate error of a clock in parts per million: at most a tenth.
+pub const DRIFT_PPM: OptionRange = OptionRange::real(0.0, 100_000.0);
+/// Difference between clocks in ticks. Robots discard frames that are older than some ticks.
+pub const SKEW_TICKS: OptionRange = OptionRange::whole(0, 10_000);
+/// Delay that an attacker adds to every frame, in ticks.
+pub const ATTACK_DELAY_TICKS: OptionRange = OptionRange::whole(0, 10_000);
+/// Forged frames per exchange. A robot reads at most 256 frames in a tick.
+pub const FORGED_FRAMES: OptionRange = OptionRange::whole(0, 10_000);
+/// Invented robots. Addresses have 16 bits.
+pub const SYBIL_NAMES: OptionRange = OptionRange::whole(0, 65_535);
+/// Largest acceleration of a motor in m/s².
+pub const SATURATION: OptionRange = OptionRange::above(0.0, 1000.0);
 
 impl Faults {
-    /// Checks that all of it can be, with so many robots in a flight of so many ticks.
+    /// Checks all faults for a flight of `robots` robots and `ticks` ticks.
     pub fn check(&self, robots: usize, ticks: u32) -> Result {
         self.check_numbers()?;
-        let jumping = self.clocks.jumps.iter().map(|jump| jump.moment.robot).max();
-        if let Some(robot) = self.events.largest().max(jumping).filter(|robot| *robot >= robots) {
-            let last = robots.saturating_sub(1);
-            return Err(Error::usage(format!(
-                "there is no robot {robot}: {robots} robots count from 0 to {last}"
-            )));
+        self.check_partners()?;
+        for (option, robot) in self.named_robots() {
+            if robot >= robots {
+                return Err(Error::usage(format!(
+                    "--{option} names robot {robot}: the robots are 0 to {}",
+                    robots.saturating_sub(1)
+                )));
+            }
         }
-        self.check_keys(robots, ticks)?;
-        let jumps = self.clocks.jumps.iter().map(|jump| jump.moment.tick).max();
-        if let Some(tick) = self.events.latest().max(jumps).filter(|tick| *tick >= ticks) {
-            return Err(Error::usage(format!(
-                "nothing happens at tick {tick}: a flight of {ticks} ticks ends before"
-            )));
+        for (option, tick) in self.named_ticks() {
+            if tick >= ticks {
+                return Err(Error::usage(format!(
+                    "--{option} names tick {tick}: the last tick of this flight is {}",
+                    ticks.saturating_sub(1)
+                )));
+            }
+        }
+        self.check_keys(robots)
+    }
+
+    /// Robots that options name.
+    fn named_robots(&self) -> Vec<(&'static str, usize)> {
+        let events = &self.events;
+        let moments =
+            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
+        let moments = moments
+            .into_iter()
+            .flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.robot)));
+        let drops = events.drops.iter().map(|stretch| ("drop", stretch.robot));
+        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.robot));
+        let expelled = self.expelled.iter().map(|robot| ("expel", *robot));
+        moments.chain(drops).chain(jumps).chain(expelled).collect()
+    }
+
+    /// Ticks at which something begins.
+    fn named_ticks(&self) -> Vec<(&'static str, u32)> {
+        let events = &self.events;
+        let moments =
+            [("kill", &events.kills), ("reboot", &events.reboots), ("brown-out", &events.brown_outs)];
+        let moments =
+            moments.into_iter().flat_map(|(option, moments)| moments.iter().map(move |at| (option, at.tick)));
+        let drops = events.drops.iter().map(|stretch| ("drop", stretch.from));
+        let jumps = self.clocks.jumps.iter().map(|jump| ("time-jump", jump.moment.tick));
+        let single = [
+            ("replay", self.replay),
+            ("partition", self.partition.as_ref().map(|ticks| ticks.start)),
+            ("spoof", self.spoof),
+            ("join", self.join.map(|join| join.tick)),
+            ("sensor", self.senses.sensor.map(|fault| fault.tick)),
+            ("motor", self.drives.motor.map(|fault| fault.tick)),
+            ("rekey", self.rekey.as_ref().map(|ticks| ticks.end)),
+        ];
+        let single = single.into_iter().filter_map(|(option, tick)| Some((option, tick?)));
+        moments.chain(drops).chain(jumps).chain(single).collect()
+    }
+
+    /// Refuses options that have no effect without another one.
+    fn check_partners(&self) -> Result {
+        let alone = [
+            ("burst", self.radio.loss.burst != 1.0 && self.radio.loss.chance == 0.0, "drop-chance"),
+            ("sybil-at", self.sybil_at.is_some() && self.sybil == 0, "sybil"),
+            ("expel", !self.expelled.is_empty() && self.rekey.is_none(), "rekey"),
+        ];
+        match alone.into_iter().find(|(_, alone, _)| *alone) {
+            Some((option, _, partner)) => {
+                Err(Error::usage(format!("--{option} has no effect without --{partner}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Checks options about keys.
+    fn check_keys(&self, robots: usize) -> Result {
+        for (option, given) in [("proofs", self.proofs), ("rekey", self.rekey.is_some())] {
+            if given && robots > ROSTER {
+                return Err(Error::usage(format!(
+                    "--{option} is for at most {ROSTER} robots, got {robots}: each robot stores one entry per peer"
+                )));
+            }
+        }
+        if self.rekey.is_some() && self.liars.is_some() {
+            return Err(Error::usage("--liars and --rekey cannot be combined: liars keep the first key"));
         }
         Ok(())
     }
 
-    /// Checks that the key can change so.
-    fn check_keys(&self, robots: usize, ticks: u32) -> Result {
-        let refuse = |why: String| Err(Error::usage(why));
-        if self.proofs && robots > ROSTER {
-            return refuse(format!("--proofs is for up to {ROSTER} robots: each keeps a key of every other"));
-        }
-        let Some(rekey) = &self.rekey else {
-            return if self.expelled.is_empty() {
-                Ok(())
-            } else {
-                refuse("--expel leaves a robot out when the key changes: give --rekey FROM-AT, too".into())
-            };
-        };
-        if let Some(robot) = self.expelled.iter().find(|robot| **robot >= robots) {
-            return refuse(format!("there is no robot {robot} to --expel: {robots} robots count from 0 on"));
-        }
-        if rekey.end >= ticks {
-            return refuse(format!(
-                "no key changes at tick {}: a flight of {ticks} ticks ends before",
-                rekey.end
-            ));
-        }
-        if robots > ROSTER {
-            return refuse(format!("--rekey is for up to {ROSTER} robots: each keeps the others' frames"));
-        }
-        if self.liars.is_some() {
-            return refuse("--liars know no other key than the first: leave --rekey out".into());
-        }
-        Ok(())
-    }
-
-    /// Checks that a profile has room for it, with so many robots.
+    /// Checks that a profile carries these faults, with `robots` robots.
     pub fn check_profile(&self, profile: Profile, robots: usize) -> Result {
         if self.collisions && profile.radio().is_none() {
             return Err(Error::usage(
-                "--collisions is for a --profile that a radio carries: dot154, esb32, espnow or p2p57",
+                "--collisions needs a --profile with a radio: dot154, esb32, espnow or p2p57",
             ));
         }
         if self.sybil > 0 && profile.check_robots(robots + self.sybil as usize).is_err() {
             return Err(Error::usage(format!(
-                "--sybil {} cannot be on {}: it has no addresses for so many",
+                "--sybil {} and {robots} robots need more addresses than --profile {} has",
                 self.sybil,
                 profile.name()
             )));
@@ -84,41 +133,28 @@ impl Faults {
         Ok(())
     }
 
-    /// Checks numbers that have a range.
+    /// Checks the range of each number.
     fn check_numbers(&self) -> Result {
-        let Loss { chance, burst } = self.radio.loss;
         let (noise, bias) = (self.senses.noise, self.senses.bias);
-        let shares = [
-            ("drop-chance", chance),
-            ("corrupt-chance", self.radio.corrupt),
-            ("duplicate-chance", self.radio.duplicate),
-            ("one-way", self.one_way),
-            ("other-model", self.other_models),
-            ("skip", self.clocks.skip),
-        ];
-        if let Some((option, share)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
-            return Err(Error::usage(format!("--{option} {share} cannot be: give a share between 0 and 1")));
-        }
-        let ranges = [
-            ("position-noise", noise.position.into(), MOST_NOISE),
-            ("velocity-noise", noise.velocity.into(), MOST_NOISE),
-            ("position-bias", bias.position.into(), MOST_NOISE),
-            ("velocity-bias", bias.velocity.into(), MOST_NOISE),
-            ("drift", self.clocks.drift, MOST_DRIFT),
-            ("forge", self.forge.into(), MOST_FORGED),
-            ("sybil-at", self.sybil_at.into(), MOST_NOISE),
-        ];
-        let outside = |(_, number, most): &&(&str, f64, f64)| !(0.0..=*most).contains(number);
-        if let Some((option, number, most)) = ranges.iter().find(outside) {
-            return Err(Error::usage(format!("--{option} {number} cannot be: give between 0 and {most}")));
-        }
-        if !(burst.is_finite() && burst >= 1.0) {
-            return Err(Error::usage(format!("--burst {burst} cannot be: give 1 frame or more")));
-        }
-        match self.drives.saturation.filter(|most| !(most.is_finite() && *most > 0.0)) {
-            Some(most) => Err(Error::usage(format!("--saturation {most} cannot be: give more than 0"))),
-            None => Ok(()),
-        }
+        let share = |option, value: f64| OptionRange::SHARE.check_real(option, value);
+        share("drop-chance", self.radio.loss.chance)?;
+        share("corrupt-chance", self.radio.corrupt)?;
+        share("duplicate-chance", self.radio.duplicate)?;
+        share("one-way", self.one_way)?;
+        share("other-model", self.other_models)?;
+        share("skip", self.clocks.skip)?;
+        BURST_FRAMES.check_real("burst", self.radio.loss.burst)?;
+        NOISE.check_real("position-noise", noise.position)?;
+        NOISE.check_real("velocity-noise", noise.velocity)?;
+        NOISE.check_real("position-bias", bias.position)?;
+        NOISE.check_real("velocity-bias", bias.velocity)?;
+        DRIFT_PPM.check_real("drift", self.clocks.drift)?;
+        SKEW_TICKS.check_whole("skew", self.skew.into())?;
+        ATTACK_DELAY_TICKS.check_whole("hold-back", self.radio.hold_back.into())?;
+        FORGED_FRAMES.check_whole("forge", self.forge.into())?;
+        SYBIL_NAMES.check_whole("sybil", self.sybil.into())?;
+        self.sybil_at.map_or(Ok(()), |metres| NOISE.check_real("sybil-at", metres))?;
+        self.drives.saturation.map_or(Ok(()), |most| SATURATION.check_real("saturation", most))
     }
 }
 
@@ -128,15 +164,30 @@ mod tests {
     use crate::air::events::{Events, Moment};
 
     #[test]
-    fn who_is_not_there_and_what_comes_after_the_end_is_told() {
+    fn robots_and_ticks_outside_the_flight_are_refused() {
         let kill = |robot, tick| Faults {
             events: Events { kills: vec![Moment { robot, tick }], ..Events::default() },
             ..Faults::default()
         };
         let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
-        assert!(refused(&kill(5, 1)).contains("there is no robot 5"));
-        assert!(refused(&kill(3, 5000)).contains("nothing happens at tick 5000"));
+        assert_eq!(refused(&kill(5, 1)), "--kill names robot 5: the robots are 0 to 4");
+        assert_eq!(refused(&kill(3, 5000)), "--kill names tick 5000: the last tick of this flight is 199");
         kill(4, 199).check(5, 200).unwrap();
-        assert!(refused(&Faults { forge: 1_000_000, ..Faults::default() }).contains("--forge 1000000"));
+        let replay = Faults { replay: Some(200), ..Faults::default() };
+        assert!(refused(&replay).starts_with("--replay names tick 200"));
+        let forge = Faults { forge: 1_000_000, ..Faults::default() };
+        assert_eq!(refused(&forge), "--forge must be a whole number between 0 and 10000, got 1000000");
+    }
+
+    #[test]
+    fn an_option_without_its_partner_is_refused() {
+        let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
+        let sybil = Faults { sybil_at: Some(0.5), ..Faults::default() };
+        assert_eq!(refused(&sybil), "--sybil-at has no effect without --sybil");
+        let expel = Faults { expelled: vec![3], ..Faults::default() };
+        assert_eq!(refused(&expel), "--expel has no effect without --rekey");
+        let mut burst = Faults::default();
+        burst.radio.loss.burst = 5.0;
+        assert_eq!(refused(&burst), "--burst has no effect without --drop-chance");
     }
 }

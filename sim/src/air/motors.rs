@@ -55,7 +55,7 @@ impl FromStr for MotorFault {
             Some(Self { failure: *failure, share, tick })
         });
         parsed.ok_or_else(|| {
-            format!("`{text}` is not stuck, dead or weak, a share between 0 and 1, and if you like a tick, such as stuck:0.1@50")
+            "stuck:SHARE, dead:SHARE or weak:SHARE with a share between 0 and 1, and an optional @TICK, such as stuck:0.1@50".into()
         })
     }
 }

@@ -58,8 +58,8 @@ pub struct Faults {
     pub spoof: Option<u32>,
     /// In how many invented names an insider speaks.
     pub sybil: u32,
-    /// How far those are from the victim, in metres.
-    pub sybil_at: f32,
+    /// Distance of the invented robots from the victim in metres; [`BESIDE_METRES`] where it is `None`.
+    pub sybil_at: Option<f32>,
     /// From which tick on the operator brings a new key, and from which on it is used.
     pub rekey: Option<Range<u32>>,
     /// Whether names have to be proven between pairs of robots.
@@ -95,7 +95,7 @@ impl Default for Faults {
             interference: None,
             spoof: None,
             sybil: 0,
-            sybil_at: BESIDE_METRES,
+            sybil_at: None,
             rekey: None,
             proofs: false,
             expelled: Vec::new(),
@@ -124,8 +124,7 @@ impl FromStr for Delay {
             .split_once(':')
             .and_then(|(part, ticks)| Some(Self { share: share(part)?, ticks: ticks.parse().ok()? }));
         let delay = parsed.filter(|delay| delay.ticks > 0);
-        delay
-            .ok_or_else(|| format!("`{text}` is not SHARE:TICKS with a share between 0 and 1, such as 0.2:5"))
+        delay.ok_or_else(|| "SHARE:TICKS with a share between 0 and 1, such as 0.2:5".into())
     }
 }
 
@@ -161,9 +160,7 @@ impl FromStr for Join {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let join = share_at(text).map(|(share, tick)| Self { share, tick });
-        join.ok_or_else(|| {
-            format!("`{text}` is not SHARE@TICK with a share between 0 and 1, such as 0.2@100")
-        })
+        join.ok_or_else(|| "SHARE@TICK with a share between 0 and 1, such as 0.2@100".into())
     }
 }
 
@@ -177,7 +174,7 @@ impl FromStr for Partition {
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = text.split_once('-').and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
         let ticks = parsed.filter(|ticks: &Range<u32>| !ticks.is_empty());
-        ticks.map(Self).ok_or_else(|| format!("`{text}` is not FROM-TO in ticks, such as 50-150"))
+        ticks.map(Self).ok_or_else(|| "FROM-TO in ticks, such as 50-150".into())
     }
 }
 
@@ -239,7 +236,10 @@ impl FromStr for Liars {
             Some(Self { about, share: share.parse().ok()? })
         });
         let liars = parsed.filter(|liars| (0.0..=1.0).contains(&liars.share));
-        liars.ok_or_else(|| format!("`{text}` is not STATE:SHARE, PARAMETERS:SHARE, SUBTLE:SHARE or VELOCITY:SHARE@M/S with a share between 0 and 1, such as STATE:0.1"))
+        liars.ok_or_else(|| {
+            "STATE:SHARE, PARAMETERS:SHARE, SUBTLE:SHARE or VELOCITY:SHARE@M/S with a share between 0 and 1, such as STATE:0.1"
+                .into()
+        })
     }
 }
 

@@ -57,9 +57,7 @@ impl FromStr for SensorFault {
             (lost || name.eq_ignore_ascii_case("frozen")).then_some(Self { lost, share, tick })
         });
         parsed.ok_or_else(|| {
-            format!(
-                "`{text}` is not frozen or lost, a share between 0 and 1 and a tick, such as frozen:0.1@50"
-            )
+            "frozen:SHARE@TICK or lost:SHARE@TICK with a share between 0 and 1, such as frozen:0.1@50".into()
         })
     }
 }

@@ -33,7 +33,7 @@ impl FromStr for HeadingError {
             Some(Self { degrees, share: share(part)? })
         });
         parsed.ok_or_else(|| {
-            format!("`{text}` is not DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2")
+            "DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2".into()
         })
     }
 }

@@ -61,7 +61,10 @@ pub struct Network<'a, T: Flown> {
 
 impl<'a, T: Flown> Network<'a, T> {
     /// A network as its weight file says, learning in flight robot by robot.
+    ///
+    /// A model of another task is refused, and one that was trained for an exchange rate that the profile does not have.
     pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
+        profile.check(model)?;
         let rule = model.weights().header.learning;
         Ok(Self { model, task: task(model)?, rule, online: Online::Decentralised, profile, other: None })
     }
@@ -180,9 +183,11 @@ impl<'a, T: Flown> Network<'a, T> {
 
 /// The task with the settings of a weight file.
 pub fn task<T: Flown>(model: &ModelFile) -> Result<T> {
-    let weights = model.weights();
-    let settings = weights.expect_task(T::NUMBER).map_err(|source| model.unusable(source))?;
-    Ok(T::from_settings(settings))
+    let trained = model.weights().header.task;
+    if trained.task != T::NUMBER {
+        return Err(Error::Task { path: model.path().into(), trained: trained.task, flown: T::NUMBER });
+    }
+    Ok(T::from_settings(&trained.numbers))
 }
 
 /// Checks that robots carry networks of these dimensions, and that their frames fit the profile's radio.

@@ -1,16 +1,22 @@
 //! The circumstances of a flight.
 
-use crate::error::{Error, Result};
+use crate::{error::Result, option_range::OptionRange};
 
 /// The smallest distance between two robots at the start, in metres (the paper's).
 pub const CLOSEST_METRES: f32 = 0.1;
 
-/// The most robots of a swarm: they take 30 GB. On the air there are fewer addresses
+/// Robots of a swarm: twenty million take 30 GB. On the air there are fewer addresses
 /// ([`Profile::check_robots`](crate::profiles::Profile::check_robots)).
-pub const MOST_ROBOTS: usize = 20_000_000;
+pub const ROBOTS: OptionRange = OptionRange::whole(1, 20_000_000);
 
-/// The largest starting speed in m/s: that of sound.
-const FASTEST: f32 = 340.0;
+/// Radio range in metres: above the smallest distance at the start.
+pub const RADIUS_METRES: OptionRange = OptionRange::above(0.1, 1000.0);
+
+/// Largest starting speed in m/s: at most the speed of sound.
+pub const SPEED: OptionRange = OptionRange::real(0.0, 340.0);
+
+/// Length of a flight in ticks on the command line: at most 10,000 s of flocking. Other programs may fly without an end.
+pub const TICKS: OptionRange = OptionRange::whole(1, 1_000_000);
 
 /// The circumstances of a flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,30 +35,12 @@ impl Condition {
     /// The paper's: 50 robots, 2 m, 3 m/s, 2 s.
     pub const PAPER: Self = Self { robots: 50, radius: 2.0, speed: 3.0, ticks: 200 };
 
-    /// Checks what a user asked for.
+    /// Checks the range of each number.
     pub fn check(&self) -> Result {
-        if self.robots == 0 || self.robots > MOST_ROBOTS {
-            return Err(Error::usage(format!(
-                "--robots {} cannot be: give between 1 and {MOST_ROBOTS}",
-                self.robots
-            )));
-        }
-        if !(self.radius.is_finite() && self.radius > CLOSEST_METRES) {
-            return Err(Error::usage(format!(
-                "--radius {} cannot be: give more than {CLOSEST_METRES}, the smallest distance at the start, in metres",
-                self.radius
-            )));
-        }
-        if !(0.0..=FASTEST).contains(&self.speed) {
-            return Err(Error::usage(format!(
-                "--speed {} cannot be: give between 0 and {FASTEST}, in m/s",
-                self.speed
-            )));
-        }
-        if self.ticks == 0 {
-            return Err(Error::usage("--ticks 0 leaves nothing to fly: give at least 1"));
-        }
-        Ok(())
+        ROBOTS.check_whole("robots", self.robots as u64)?;
+        RADIUS_METRES.check_real("radius", self.radius)?;
+        SPEED.check_real("speed", self.speed)?;
+        OptionRange::whole(1, u32::MAX.into()).check_whole("ticks", self.ticks.into())
     }
 }
 
@@ -61,11 +49,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impossible_conditions_are_told() {
-        let robots = Condition { robots: 0, ..Condition::PAPER };
-        assert!(robots.check().unwrap_err().to_string().contains("--robots 0"));
-        let many = Condition { robots: MOST_ROBOTS + 1, ..Condition::PAPER };
-        assert!(many.check().unwrap_err().to_string().contains("20000000"));
+    fn conditions_out_of_range_are_refused() {
+        let error = |condition: Condition| condition.check().unwrap_err().to_string();
+        assert_eq!(
+            error(Condition { robots: 0, ..Condition::PAPER }),
+            "--robots must be a whole number between 1 and 20000000, got 0"
+        );
+        assert_eq!(
+            error(Condition { radius: 1.0e38, ..Condition::PAPER }),
+            "--radius must be a number above 0.1 and at most 1000, got 1e38"
+        );
+        assert!(Condition { robots: 20_000_001, ..Condition::PAPER }.check().is_err());
         assert!(Condition { robots: 1_000_000, ..Condition::PAPER }.check().is_ok());
         for radius in [-1.0, 0.0, 0.1, f32::NAN] {
             assert!(Condition { radius, ..Condition::PAPER }.check().is_err(), "{radius}");
@@ -74,6 +68,7 @@ mod tests {
             assert!(Condition { speed, ..Condition::PAPER }.check().is_err(), "{speed}");
         }
         assert!(Condition { ticks: 0, ..Condition::PAPER }.check().is_err());
+        assert!(Condition { ticks: u32::MAX, ..Condition::PAPER }.check().is_ok(), "a flight without an end");
         assert!(Condition::PAPER.check().is_ok());
     }
 }

@@ -179,7 +179,7 @@ pub struct Rival<W: World> {
     pub name: &'static str,
     /// The name in tables.
     pub title: &'static str,
-    /// Whether it is one of those that the page shows.
+    /// Whether short tables and pages show it.
     pub shown: bool,
     /// Makes one for a world at its start.
     pub make: fn(&W, &W::Task) -> SwarmOf<'static, W>,

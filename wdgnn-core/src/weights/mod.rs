@@ -9,7 +9,7 @@ mod format;
 mod header;
 mod raw;
 
-use self::{format::MAGIC, raw::Raw};
+use self::raw::Raw;
 use crate::{
     math,
     model::{deep::Deep, network::Network},
@@ -17,7 +17,7 @@ use crate::{
 
 pub use self::{
     error::{Field, WeightsError},
-    format::{HEADER_BYTES, MOST_LAYERS, VERSION, crc_32},
+    format::{HEADER_BYTES, MAGIC, MOST_LAYERS, VERSION, crc_32},
     header::{Header, LayerDimensions, TaskSettings},
 };
 pub use crate::tensor::reader::Reader;

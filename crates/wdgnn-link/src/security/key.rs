@@ -18,10 +18,10 @@ impl NoKey {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Neither => {
-                "is no key: 16 bytes or 32 hexadecimal digits are, such as `openssl rand -hex 16` writes"
+                "is not a key: a key has 16 bytes or 32 hexadecimal digits, as `openssl rand -hex 16` prints them"
             }
             Self::Half => {
-                "has 16 hexadecimal digits, which are half a key: write 32 of them, such as with `openssl rand -hex 16`"
+                "has 16 hexadecimal digits, which is half a key: a key has 32, as `openssl rand -hex 16` prints them"
             }
         }
     }

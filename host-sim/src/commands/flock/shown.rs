@@ -1,10 +1,13 @@
-//! What swarms of flocking look like: table, JSON and page.
+//! Output of `flock`: table, JSON and page.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{FlockArguments, SEED};
+use super::{
+    FlockArguments,
+    delayed::{Delayed, Scores},
+};
 use crate::{
     airtime::{Airtime, MOST_USE},
     commands::{
@@ -12,19 +15,19 @@ use crate::{
         flock_tables::{self, OverSeeds},
     },
     error::Result,
-    evaluate::{self, Outcome, Summary},
+    evaluate::{self, Outcome, Spread, Summary},
     lineup::{EXPERT, Lineup, OFFLINE, ONLINE},
     origin::Origin,
-    page::{self, flights::counted, replay::Replay},
+    page::{
+        self,
+        flights::{Comparison, counted},
+        replay::Replay,
+    },
     profiles::Profile,
     table,
     tally::in_words,
     world::{World as _, flock::Flock},
 };
-
-/// How the default seed compares: the ratio of WD-GNN online over the seeds 1 to 10.
-const SEED_COMPARED: &str =
-    "Ratios vary by some ±0.003 from seed to seed: `host-sim flock --seeds 10 --seed 1` has their mean.";
 
 /// The JSON output.
 #[derive(Debug, Serialize)]
@@ -36,164 +39,189 @@ pub struct Output<'a> {
     swarms: usize,
     seed: u64,
     controllers: BTreeMap<&'static str, &'a Summary>,
-    /// Over all seeds, where there are several.
+    /// One swarm with delayed actuators.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delayed_actuators: Option<Scores>,
+    /// Mean and standard deviation over seeds, where there are several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     over_seeds: BTreeMap<&'static str, OverSeeds>,
 }
 
 impl FlockArguments {
-    /// The page, with the first of the swarms flown once more for its replay, if it was not recorded.
+    /// The page. The first swarm is flown again for its replay, if it was not recorded.
     pub(super) fn page(
         &self,
         lineup: &Lineup<Flock>,
         outcomes: &[Outcome],
         recorded: Option<&Replay>,
+        delayed: Option<&Delayed>,
         origin: &Origin,
     ) -> Result<String> {
-        let condition = self.condition();
-        let replay = match recorded {
-            Some(replay) => replay,
-            None => &page::replay::record(lineup, &condition, self.seed, &|| {})?.0,
+        let replay = if let Some(replay) = recorded {
+            replay
+        } else {
+            let shown = lineup.controllers().into_iter().filter(|controller| controller.shown).collect();
+            &page::replay::record(lineup, shown, &self.condition(), self.seed, &|| {})?.0
         };
-        // Baselines are in the table; pictures and lines are the paper's controllers.
         let shown: Vec<Outcome> = outcomes.iter().filter(|outcome| outcome.shown).cloned().collect();
-        let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms(), "held-out swarm"));
+        let (robots, swarms) = (counted(self.robots, "robot"), counted(self.swarms(), "swarm"));
         Ok(page::flights(&page::FlightsPage {
-            title: format!("Flocking under {} controllers", replay.flights.len()),
+            title: "Flocking: robots that learn in flight".into(),
             lead: format!(
-                "{robots} start on rings, each with a velocity of its own up to {} m/s per axis, and have {} to \
-                 agree on one without colliding. The networks know only what robots within {} m tell them; the expert and \
-                 the centre see everything.",
-                self.speed,
-                if self.ticks == 100 {
-                    "a second".into()
-                } else {
-                    format!("{} seconds", f64::from(self.ticks) / 100.0)
-                },
-                self.radius
+                "{robots} start with different velocities, up to {} m/s per axis. They must agree on one velocity without \
+                 collisions. A robot knows only what the robots within {} m send by radio.",
+                self.speed, self.radius
             ),
+            comparison: delayed.map(|delayed| Comparison {
+                title: format!("Actuators delayed by {} ms", delayed.scores.milliseconds),
+                finding: delayed.scores.sentence(),
+                note: "Both flights start identically. The network was trained on robots without delay.",
+                replay: &delayed.replay,
+            }),
+            heading: match (self.is_paper(), self.actuator_delay) {
+                (true, _) => "The paper’s condition".into(),
+                (false, 0) => "All controllers".into(),
+                (false, ticks) => format!("All controllers, actuators delayed by {} ms", 10 * ticks),
+            },
             score: Flock::<2>::SCORE,
             outcomes: &shown,
             robots: self.robots,
             replay,
-            moments: true,
-            table: self.rows(outcomes),
-            legend: format!(
-                "Mean ± standard deviation over {swarms}. Total and final: velocity variation in m²/s², summed over the \
-                 flight and at its end. Nearest: smallest distance between two robots in any swarm. < 0.1, 0.2, 0.3 m: \
-                 pairs nearer than that, in pair-ticks per swarm. The networks fly under a separation guard, and so does \
-                 every row that says so. Disagreement: of the robots’ wide parameters at the end, relative to the offline \
-                 ones.{}",
-                if self.is_paper() {
-                    " On the right, the paper’s Table 1: 50 robots, 2 m, 3 m/s."
-                } else {
-                    ""
-                }
-            ),
+            table: self.rows(outcomes, false),
+            legend: format!("{swarms} of {}. {}", seconds(self.ticks), self.legend().join(" ")),
             air: self.air(),
-            finding: finding(outcomes),
+            finding: finding(outcomes, self.is_paper()),
             origin,
         }))
     }
 
-    /// The table; with the paper's figures where it is the paper's experiment.
-    fn rows(&self, outcomes: &[Outcome]) -> Vec<Vec<String>> {
-        if self.is_paper() { flock_tables::rows(outcomes) } else { flock_tables::measured(outcomes) }
+    /// The table of a run: the rows that short tables show, or all.
+    fn rows(&self, outcomes: &[Outcome], all: bool) -> Vec<Vec<String>> {
+        let shown = outcomes.iter().filter(|outcome| all || outcome.shown);
+        flock_tables::rows(outcomes, shown, all, self.is_paper())
     }
 
-    /// What is to be said about the air, if anything.
+    /// The meaning of the columns of a short table, line by line.
+    fn legend(&self) -> [String; 4] {
+        [
+            "total, final: velocity variation in m²/s², summed over the ticks and at the end; mean ± standard deviation over swarms."
+                .to_owned(),
+            "ratio: total relative to the expert's in the same swarms, ± standard error. Lower is better in every column but closest."
+                .to_owned(),
+            "closest: smallest distance between two robots. pairs < 0.1 m: pairs closer than that, counted per tick, per swarm."
+                .to_owned(),
+            format!(
+                "The expert sees all robots. All other rows except bounds use only messages within {} m, and the same collision guard.",
+                self.radius
+            ),
+        ]
+    }
+
+    /// Faults, profile and delay in one sentence each.
     fn air(&self) -> String {
         let faults = self.faults.words();
         let air = air_in_words(self.profile, !faults.is_empty(), &faults);
-        let motors = match self.late_motors {
+        let actuators = match self.actuator_delay {
             0 => String::new(),
-            ticks => format!(" Motors answer {} ms late.", 10 * ticks),
+            ticks => format!(" Actuators respond {} ms late.", 10 * ticks),
         };
-        air + &motors
+        air + &actuators
     }
 
-    /// Mean and spread over seeds; or how the default seed compares with ten.
-    pub(super) fn print_seeds(&self, over: &[(&str, &str, OverSeeds)]) {
+    /// Mean and standard deviation over seeds, where there are several.
+    pub(super) fn print_seeds(&self, outcomes: &[Outcome], over: &[(&'static str, &'static str, OverSeeds)]) {
         if over.is_empty() {
-            if self.seed == SEED {
-                println!("\n{SEED_COMPARED}");
-            }
             return;
         }
-        println!(
-            "\nseeds {} to {}, mean ± standard deviation over seeds:\n",
-            self.seed,
-            self.seed + self.seeds as u64 - 1
-        );
-        table::print(&flock_tables::over_seeds_rows(over));
+        let last = self.seed + self.seeds as u64 - 1;
+        println!("\nseeds {} to {last}, mean ± standard deviation over seeds:\n", self.seed);
+        let shown =
+            |name: &str| evaluate::of(outcomes, name).is_some_and(|outcome| self.all || outcome.shown);
+        let over: Vec<_> = over.iter().filter(|(name, ..)| shown(name)).cloned().collect();
+        table::print(&flock_tables::over_seeds_rows(&over));
     }
 
     pub(super) fn output<'a>(
         &self,
         outcomes: &'a [Outcome],
         over: &[(&'static str, &'static str, OverSeeds)],
+        delayed: Option<&Delayed>,
     ) -> Output<'a> {
         let controllers = outcomes.iter().map(|outcome| (outcome.name, &outcome.summary)).collect();
         let Self { profile, robots, radius, speed, seed, .. } = *self;
         let swarms = self.swarms();
+        let delayed_actuators = delayed.map(|delayed| delayed.scores);
         let over_seeds = over.iter().map(|(name, _, over)| (*name, over.clone())).collect();
-        Output { profile, robots, radius, speed, swarms, seed, controllers, over_seeds }
+        Output { profile, robots, radius, speed, swarms, seed, controllers, delayed_actuators, over_seeds }
     }
 
     pub(super) fn print_table(&self, lineup: &Lineup<Flock>, outcomes: &[Outcome]) {
+        let condition = if self.is_paper() { "The paper's condition: " } else { "" };
         println!(
-            "{} of {}, range {} m, speed ±{} m/s, {} s of flight, seed {}, profile {}\nmodels: {}{}\n",
+            "{condition}{} of {}, range {} m, speed ±{} m/s, {}, seed {}, profile {}",
             counted(self.swarms(), "swarm"),
             counted(self.robots, "robot"),
             self.radius,
             self.speed,
-            f64::from(self.ticks) / 100.0,
+            seconds(self.ticks),
             self.seed,
             self.profile.name(),
-            lineup.words(),
-            match self.faults.words() {
-                words if words.is_empty() => words,
-                words => format!("\nframes sealed, with{words}"),
-            } + &match self.late_motors {
-                0 => String::new(),
-                ticks => format!("\nmotors answer {} ms late", 10 * ticks),
-            },
         );
-        table::print(&self.rows(outcomes));
+        if self.all || self.model.is_some() {
+            println!("models: {}", lineup.words());
+        }
+        let faults = self.faults.words();
+        if !faults.is_empty() {
+            println!("sealed frames, faults:{faults}");
+        }
+        if self.actuator_delay > 0 {
+            println!("actuators delayed by {} ms", 10 * self.actuator_delay);
+        }
+        println!();
+        table::print(&self.rows(outcomes, self.all));
         print_refusals(outcomes);
         print_airtime(self.profile, self.robots);
+        println!("\n{}", self.legend().join("\n"));
         println!(
-            "\ntotal, final: velocity variation in m²/s², mean ± standard deviation over swarms; < 0.1, 0.2, 0.3 m: \
-             pairs nearer\nthan that, in pair-ticks per swarm; disagreement: of the robots' wide parameters at the end, \
-             relative to the offline ones.\nThe networks fly under a separation guard; so does every row that says so. \
-             The centre under the guard bounds\neverybody under it: it knows all, and brakes as hard as robots can. \
-             Flooding knows what can have travelled."
+            "{}",
+            if self.all {
+                "disagreement: distance between the robots' learned parameters at the end, relative to the trained ones."
+            } else {
+                "More rows and columns: --all. Spread over seeds: --seeds 10 --seed 1."
+            }
         );
     }
 }
 
-/// One sentence that says what came out.
-fn finding(outcomes: &[Outcome]) -> String {
-    let summary = |name| evaluate::of(outcomes, name).map(|outcome| &outcome.summary);
-    let [Some(expert), Some(offline), Some(online)] = [EXPERT, OFFLINE, ONLINE].map(summary) else {
+/// The length of a flight.
+fn seconds(ticks: u32) -> String {
+    format!("{} s of flight", f64::from(ticks) / 100.0)
+}
+
+/// One sentence about the difference that learning in flight makes. `trained_for`: whether robots behave as in training.
+fn finding(outcomes: &[Outcome], trained_for: bool) -> String {
+    let of = |name| evaluate::of(outcomes, name);
+    let [Some(expert), Some(offline), Some(online)] = [EXPERT, OFFLINE, ONLINE].map(of) else {
         return String::new();
     };
-    // A robot alone, or robots that start in agreement, have nothing to be compared by.
-    if expert.total.mean <= 0.0 {
+    // A single robot, or robots that start with one velocity, have no variation.
+    if expert.summary.total.mean <= 0.0 {
         return String::new();
     }
-    let ratio = |of: &Summary| of.total.mean / expert.total.mean;
-    let published = |of: &str| {
-        let total = |name: &str| flock_tables::paper(name).map_or(f64::NAN, |paper| paper[0].0);
-        total(of) / total(EXPERT)
+    let [trained, learning] = [offline, online].map(|outcome| outcome.ratio_to(expert));
+    // A difference below a percent is less than between two sets of swarms.
+    let verdict = match learning.mean / trained.mean {
+        change if change < 0.99 => "lowers the total",
+        change if change > 1.01 => "raises the total",
+        _ if trained_for => "changes nothing here, because the robots behave as in training",
+        _ => "changes the total by less than 1 %",
     };
+    let figure = |ratio: Spread| format!("{:.3}", ratio.mean);
     format!(
-        "Retraining in flight, robot by robot, brings the WD-GNN’s total velocity variation from {:.2} to \
-         <strong>{:.2} times the expert’s</strong> (the paper’s Table 1: from {:.2} to {:.2}).",
-        ratio(offline),
-        ratio(online),
-        published(OFFLINE),
-        published(ONLINE),
+        "Learning in flight {verdict}: <strong>{}</strong> times the expert’s total as trained, <strong>{}</strong> with \
+         learning.",
+        figure(trained),
+        figure(learning)
     )
 }
 

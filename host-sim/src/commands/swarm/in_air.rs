@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     flight::{Observer, Start},
-    lineup::ONLINE,
+    lineup::{ONLINE, ONLINE_TITLE},
     page::{flights::plots, replay::Recorder},
     progress,
     scene::Swarm,
@@ -102,7 +102,7 @@ impl SwarmArguments {
         drop(ticks);
         records.finish()?;
         let replay =
-            recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, "WD-GNN online"), &flight);
+            recorder.replay::<W>(task, condition.radius, self.profile, (ONLINE, ONLINE_TITLE), &flight);
         Ok(Flown { digest: digest.finish(), flight, replay, seconds })
     }
 }

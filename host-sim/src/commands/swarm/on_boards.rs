@@ -38,16 +38,14 @@ impl SwarmArguments {
         self.chips.refuse()?;
         if self.nodes != Nodes::Native || self.emulates() || self.image.is_some() || self.log {
             return Err(Error::usage(
-                "--gateway flies robots of this process beside real ones: leave out --nodes, --emulated, --compare, --image and --log",
+                "--gateway cannot be combined with --nodes, --emulated, --compare, --image or --log",
             ));
         }
         if W::NAME != "flocking" {
-            return Err(Error::usage(format!("boards fly flocking only, which --task {} is not", W::NAME)));
+            return Err(Error::usage(format!("boards fly flocking only, not --task {}", W::NAME)));
         }
         if *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
-            return Err(Error::usage(
-                "what goes wrong in a real air nobody chooses: leave faults out with --gateway",
-            ));
+            return Err(Error::usage("--gateway cannot be combined with faults: the air is real"));
         }
         if self.records.any() || self.outputs.any_file() {
             return Err(Error::usage(

@@ -11,10 +11,10 @@ impl SwarmArguments {
     /// Says what robots without a key do not do.
     fn refuse_unsealed(&self, faults: &Faults) -> Result {
         if faults.rekey.is_some() && self.key.is_none() {
-            return Err(Error::usage("--rekey changes a swarm's key: give --key FILE, too"));
+            return Err(Error::usage("--rekey needs --key"));
         }
         if faults.proofs && self.key.is_none() {
-            return Err(Error::usage("--proofs is for sealed robots: give --key FILE, too"));
+            return Err(Error::usage("--proofs needs --key"));
         }
         Ok(())
     }
@@ -23,18 +23,16 @@ impl SwarmArguments {
     pub(super) fn refuse_on_chips<W: World>(&self, faults: &Faults) -> Result {
         if self.compare {
             return Err(Error::usage(
-                "--compare has no effect on chips, which are compared anyway: leave it out, or give --nodes emulated",
+                "--compare has no effect on chips, which are always compared with native robots",
             ));
         }
         if self.emulated.is_some() {
-            return Err(Error::usage(
-                "--emulated is for robots beside native ones: chips are all of one kind",
-            ));
+            return Err(Error::usage("--emulated and --nodes nrf52840 or nrf52833 cannot be combined"));
         }
         self.refuse_unsealed(faults)?;
         if W::NAME != "flocking" {
             return Err(Error::usage(format!(
-                "chips fly flocking only: give --nodes emulated for --task {}",
+                "chips fly flocking only: --task {} needs --nodes native or emulated",
                 W::NAME
             )));
         }
@@ -51,30 +49,30 @@ impl SwarmArguments {
         self.chips.refuse()?;
         if self.packs(robots) && *faults != (Faults { seed: faults.seed, ..Faults::default() }) {
             return Err(Error::usage(format!(
-                "{robots} robots are more than there are addresses: they fly where nothing goes wrong only"
+                "--robots must be at most 65536 with faults, the number of addresses, got {robots}"
             )));
         }
         if let Some(some) = self.emulated {
             if self.nodes == Nodes::Emulated {
                 return Err(Error::usage(
-                    "--emulated N is for swarms of both kinds: leave out --nodes emulated, which emulates all",
+                    "--emulated and --nodes emulated cannot be combined: --nodes emulated emulates all robots",
                 ));
             }
             if some == 0 || some > robots {
                 return Err(Error::usage(format!(
-                    "--emulated {some} cannot be: give between 1 and {robots} robots"
+                    "--emulated must be a whole number between 1 and {robots}, the number of robots, got {some}"
                 )));
             }
         }
         if self.nodes == Nodes::Native && !self.emulates() && (self.image.is_some() || self.log) {
             return Err(Error::usage(
-                "--image and --log have no effect on native robots: give --nodes emulated, or --emulated N",
+                "--image and --log have no effect on native robots: give --nodes emulated or --emulated N",
             ));
         }
         self.refuse_unsealed(faults)?;
         if faults.other_models > 0.0 && self.emulates() {
             return Err(Error::usage(
-                "--other-model is for robots in this process: emulated ones run one image",
+                "--other-model and emulated robots cannot be combined: emulated robots run one image",
             ));
         }
         Ok(())

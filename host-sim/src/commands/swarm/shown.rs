@@ -9,7 +9,7 @@ use crate::{
     commands::{air_in_words, flock_tables, fly::capital},
     evaluate::{Outcome, Summary},
     flight::Flight,
-    lineup::ONLINE,
+    lineup::{ONLINE, ONLINE_TITLE},
     origin::Origin,
     page::{self, flights::counted},
     world::{Condition, World},
@@ -35,7 +35,7 @@ impl SwarmArguments {
     pub(super) fn outcome(flown: &Flown) -> Outcome {
         let flights = vec![flown.flight.clone()];
         let summary = Summary::of(&flights);
-        Outcome { name: ONLINE, title: "WD-GNN online", shown: true, flights, summary }
+        Outcome { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
     }
 
     pub(super) fn page<W: World>(
@@ -48,7 +48,7 @@ impl SwarmArguments {
         page::flights(&page::FlightsPage {
             title: format!("{}: {} robots", capital(W::TITLE), self.kind()),
             lead: format!(
-                "{} that run the firmware’s own code. Digest of everything they did: {}.",
+                "{} that run the code of the firmware. Digest of all commands and parameters: {}.",
                 counted(condition.robots, "robot"),
                 flown.digest
             ),
@@ -56,9 +56,10 @@ impl SwarmArguments {
             outcomes,
             robots: condition.robots,
             replay: &flown.replay,
-            moments: false,
-            table: flock_tables::measured(outcomes),
-            legend: format!("Total and final: {}, summed over the flight and at its end.", W::SCORE),
+            comparison: None,
+            heading: "Result".into(),
+            table: flock_tables::all_rows(outcomes),
+            legend: format!("total, final: {}, summed over the ticks and at the end.", W::SCORE),
             air: air_in_words(self.profile, self.key.is_some(), &self.faults.words()),
             finding: String::new(),
             origin,

@@ -108,17 +108,17 @@ impl World for Area {
         vec![
             Rival {
                 name: "expert",
-                title: "Lloyd, centralised",
+                title: "expert: Lloyd, sees all robots",
                 shown: true,
                 make: |world, task| Box::new(Lloyd { field: world.field.clone(), task: *task }),
             },
             Rival {
                 name: "lloyd-local",
-                title: "Lloyd, as far as sensors reach",
+                title: "Lloyd with local sensors",
                 shown: true,
                 make: |_, task| Box::new(Local { task: *task }),
             },
-            Rival { name: "still", title: "nobody moves", shown: false, make: |_, _| Box::new(Still) },
+            Rival { name: "still", title: "no motion", shown: false, make: |_, _| Box::new(Still) },
         ]
     }
 

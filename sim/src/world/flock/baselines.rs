@@ -128,22 +128,24 @@ impl<const D: usize> Wishes<D> for Hearsay<D> {
     }
 }
 
-/// Everybody, in the order of the table.
+/// Controllers without a network, in the order of tables.
 pub fn rivals<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Rival<W>>
 where
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
     let rival = |name, title, shown, make| Rival { name, title, shown, make };
     vec![
-        rival("limit", "centre, no guard (bound)", true, |_, task| Box::new(limit(task))),
-        rival("expert", "expert (centralised)", true, |_, task| Box::new(expert(task))),
-        rival("limit-guarded", "centre + guard (bound)", false, |_, task| guarded(limit(task), task)),
-        rival("flooding", "flooding + guard (local floor)", false, |_, task| hearsay(None, task)),
-        rival("averaging-6-hops", "averaging, 6 hops + guard", false, |_, task| hearsay(Some(6), task)),
-        rival("averaging-3-hops", "averaging, 3 hops + guard", false, |_, task| hearsay(Some(3), task)),
-        rival("averaging-2-hops", "averaging, 2 hops + guard", false, |_, task| hearsay(Some(2), task)),
-        rival("averaging-1-hop", "averaging, 1 hop + guard", false, |_, task| hearsay(Some(1), task)),
-        rival("expert-guarded", "expert + guard", false, |_, task| guarded(expert(task), task)),
+        rival("expert", "expert (sees all robots)", true, |_, task| Box::new(expert(task))),
+        rival("averaging-1-hop", "averaging over 1 hop", true, |_, task| hearsay(Some(1), task)),
+        rival("averaging-3-hops", "averaging over 3 hops", true, |_, task| hearsay(Some(3), task)),
+        rival("averaging-2-hops", "averaging over 2 hops", false, |_, task| hearsay(Some(2), task)),
+        rival("averaging-6-hops", "averaging over 6 hops", false, |_, task| hearsay(Some(6), task)),
+        rival("flooding", "bound with local radio: flooding", false, |_, task| hearsay(None, task)),
+        rival("limit-guarded", "bound: all robots known, hardest braking", false, |_, task| {
+            guarded(limit(task), task)
+        }),
+        rival("limit", "bound without collision guard", false, |_, task| Box::new(limit(task))),
+        rival("expert-guarded", "expert with collision guard", false, |_, task| guarded(expert(task), task)),
     ]
 }
 

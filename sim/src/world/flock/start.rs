@@ -31,7 +31,7 @@ pub fn start<const D: usize>(
         }
     }
     Err(Error::usage(format!(
-        "no start found in which all of {} robots are connected at a radius of {} m; try a larger --radius",
+        "found no start that connects all {} robots at --radius {}: try another --seed or a larger --radius",
         condition.robots, condition.radius
     )))
 }

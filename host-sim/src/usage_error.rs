@@ -1,0 +1,150 @@
+//! Errors of the argument parser, each in one line, as this program's own errors.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::Error;
+
+/// Characters of a refused value that are printed.
+const MAX_VALUE_CHARS: usize = 60;
+
+/// The option whose value was refused, without its dashes.
+#[must_use]
+pub fn option(error: &clap::Error) -> Option<String> {
+    text(error, ContextKind::InvalidArg).map(|argument| name(argument).trim_start_matches('-').to_owned())
+}
+
+/// One line for an error that the user can correct.
+///
+/// # Errors
+/// The parser's error, for help, versions, and errors without a form here.
+pub fn one_line(error: clap::Error) -> Result<Error, clap::Error> {
+    match message(&error) {
+        Some(message) => Ok(Error::usage(message)),
+        None => Err(error),
+    }
+}
+
+fn message(error: &clap::Error) -> Option<String> {
+    let argument = text(error, ContextKind::InvalidArg).map(name);
+    let value = text(error, ContextKind::InvalidValue);
+    match (error.kind(), argument, value) {
+        (ErrorKind::InvalidValue | ErrorKind::ValueValidation, Some(argument), Some("")) => {
+            Some(format!("{argument} needs a value"))
+        }
+        (ErrorKind::InvalidValue, Some(argument), Some(value)) => {
+            let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) else { return None };
+            Some(refused(argument, &alternatives(valid), value))
+        }
+        (ErrorKind::ValueValidation, Some(argument), Some(value)) => {
+            Some(refused(argument, &std::error::Error::source(error)?.to_string(), value))
+        }
+        (ErrorKind::UnknownArgument, Some(argument), _) => {
+            let nearest = text(error, ContextKind::SuggestedArg).map(name);
+            let nearest = nearest.map_or(String::new(), |nearest| format!(": did you mean {nearest}?"));
+            let kind = if argument.starts_with('-') { "option" } else { "argument" };
+            Some(format!("there is no {kind} {argument} here{nearest}"))
+        }
+        (ErrorKind::InvalidSubcommand, ..) => {
+            let command = text(error, ContextKind::InvalidSubcommand)?;
+            Some(format!("there is no command {command}: `host-sim --help` lists the commands"))
+        }
+        (ErrorKind::ArgumentConflict, Some(argument), _) => {
+            let others = texts(error, ContextKind::PriorArg);
+            match others.iter().find(|other| name(other) != argument) {
+                Some(other) => Some(format!("{argument} and {} cannot be combined", name(other))),
+                None => Some(format!("{argument} was given twice")),
+            }
+        }
+        (ErrorKind::MissingRequiredArgument, ..) => {
+            let missing = texts(error, ContextKind::InvalidArg);
+            let missing: Vec<&str> = missing.iter().map(|missing| name(missing)).collect();
+            let (last, verb) = (missing.last()?, if missing.len() > 1 { "are" } else { "is" });
+            let first = missing[..missing.len() - 1].join(", ");
+            let and = if first.is_empty() { "" } else { " and " };
+            Some(format!("{first}{and}{last} {verb} required"))
+        }
+        _ => None,
+    }
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// `--robots` of `--robots <N>`, `PARAMETER` of `<PARAMETER>`.
+fn name(argument: &str) -> &str {
+    argument.split(' ').next().unwrap_or(argument).trim_matches(['<', '>', '[', ']', '.'])
+}
+
+fn refused(argument: &str, constraint: &str, value: &str) -> String {
+    let value = match value.char_indices().nth(MAX_VALUE_CHARS) {
+        None => value.to_owned(),
+        Some((end, _)) => format!("{}…", &value[..end]),
+    };
+    format!("{argument} must be {constraint}, got {value}")
+}
+
+/// `a, b or c`.
+fn alternatives(values: &[String]) -> String {
+    match values {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        values => values.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
+
+    use super::*;
+    use crate::option_range::OptionRange;
+
+    fn command() -> Command {
+        let robots = Arg::new("robots").long("robots").value_parser(OptionRange::COUNT.parser::<usize>());
+        let shape = Arg::new("SHAPE").value_parser(PossibleValuesParser::new(["ring", "line", "grid"]));
+        let [first, second] = ["first", "second"].map(|id| Arg::new(id).long(id).action(ArgAction::SetTrue));
+        Command::new("x").no_binary_name(true).args([
+            robots.allow_hyphen_values(true),
+            shape.required(true),
+            first.conflicts_with("second"),
+            second,
+        ])
+    }
+
+    fn refusal(words: &[&str]) -> String {
+        one_line(command().try_get_matches_from(words).unwrap_err()).unwrap().to_string()
+    }
+
+    #[test]
+    fn every_error_is_one_line() {
+        let range = "--robots must be a whole number between 1 and 100000, got";
+        assert_eq!(refusal(&["--robots", "-5"]), format!("{range} -5"));
+        assert_eq!(refusal(&["--robots="]), "--robots needs a value");
+        assert_eq!(refusal(&["--robots"]), "--robots needs a value");
+        let long = "9".repeat(1000);
+        assert_eq!(refusal(&["--robots", &long]), format!("{range} {}…", &long[..MAX_VALUE_CHARS]));
+        assert_eq!(refusal(&["ring", "--robots", "1", "--robots", "2"]), "--robots was given twice");
+        assert_eq!(refusal(&["star"]), "SHAPE must be ring, line or grid, got star");
+        assert_eq!(refusal(&["--robot", "3"]), "there is no option --robot here: did you mean --robots?");
+        assert_eq!(refusal(&["ring", "more"]), "there is no argument more here");
+        assert_eq!(refusal(&["ring", "--first", "--second"]), "--first and --second cannot be combined");
+        assert_eq!(refusal(&[]), "SHAPE is required");
+    }
+
+    #[test]
+    fn help_stays_as_it_is() {
+        let error = command().try_get_matches_from(["--help"]).unwrap_err();
+        assert_eq!(one_line(error).unwrap_err().kind(), ErrorKind::DisplayHelp);
+    }
+}

@@ -1,0 +1,123 @@
+//! Wrong input: one line on the standard error, exit code 2, and no file of the user is changed.
+
+use std::fs;
+
+use crate::program::{host_sim, refused};
+
+const COVERAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/coverage.wdgnn");
+const TRAIN: [&str; 7] = ["train", "--epochs", "1", "--trajectories", "2", "--out", "my.wdgnn"];
+
+/// The message of a refused command: one line.
+fn message(arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let output = host_sim(folder.path(), arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0, "{arguments:?} left a file");
+    message.trim_end().strip_prefix("host-sim: ").unwrap_or_else(|| panic!("{message}")).to_owned()
+}
+
+#[test]
+fn a_model_of_another_task_is_refused_with_names_and_without_advice_to_overwrite_it() {
+    for command in [&["flock"][..], &["swarm"], &["sweep", "speed"], &["shift"], &["theorem"], &["faults"]] {
+        let message = message(&[command, &["--model", COVERAGE]].concat());
+        assert!(message.contains("was trained for the task coverage, not for flocking"), "{message}");
+        assert!(!message.contains("--out"), "{message}");
+    }
+}
+
+#[test]
+fn training_replaces_a_network_only_by_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("my.wdgnn");
+    fs::write(&out, "ten hours of training").unwrap();
+    let refused = host_sim(folder.path(), &TRAIN);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8_lossy(&refused.stderr),
+        "host-sim: my.wdgnn exists: --force replaces it, --resume continues its training\n"
+    );
+    assert_eq!(fs::read(&out).unwrap(), b"ten hours of training");
+    let forced = host_sim(folder.path(), &[&TRAIN[..], &["--force"]].concat());
+    assert!(forced.status.success(), "{}", String::from_utf8_lossy(&forced.stderr));
+    assert!(fs::read(&out).unwrap().starts_with(b"WDGN"));
+}
+
+#[test]
+fn missing_folders_are_named_and_not_created() {
+    for arguments in [
+        &["train", "--out", "none/my.wdgnn"][..],
+        &["flock", "--csv", "none/my.csv"],
+        &["flock", "--report", "none/my.html"],
+        &["fly", "--task", "coverage", "--svg", "none/my.svg"],
+        &["flock", "--save-scenario", "none/my.toml"],
+        &["key", "master", "--out", "none/master.key"],
+        &["swarm", "--robots", "4", "--ticks", "5", "--trajectories", "none/my.csv"],
+        &["swarm", "--robots", "4", "--ticks", "5", "--capture", "none/my.pcap"],
+    ] {
+        let message = message(arguments);
+        assert!(message.ends_with("the folder none does not exist"), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_refused_with_option_constraint_and_value() {
+    for (arguments, expected) in [
+        (&["flock", "--robots", "-5"][..], "--robots must be a whole number between 1 and 20000000, got -5"),
+        (&["flock", "--robots", "many"], "--robots must be a whole number between 1 and 20000000, got many"),
+        (&["flock", "--radius", "1e38"], "--radius must be a number above 0.1 and at most 1000, got 1e38"),
+        (&["flock", "--speed", "NaN"], "--speed must be a number between 0 and 340, got NaN"),
+        (
+            &["flock", "--ticks", "99999999999"],
+            "--ticks must be a whole number between 1 and 1000000, got 99999999999",
+        ),
+        (
+            &["fly", "--task", "coverage", "--step-size", "inf"],
+            "--step-size must be a number between 0 and 1000000, got inf",
+        ),
+        (&["sweep", "speed", "--values", "1,x"], "--values must be a number between 0 and 1000000000, got x"),
+        (
+            &["train", "--out", "x", "--epochs", "0"],
+            "--epochs must be a whole number between 1 and 100000, got 0",
+        ),
+        (&["--threads", "0"], "--threads must be a whole number between 1 and 4096, got 0"),
+        (&["key", "robots", "--robots", "0"], "--robots must be a whole number between 1 and 65535, got 0"),
+        (
+            &["flock", "--profile", "wifi"],
+            "--profile must be exact, dot154, esb32, espnow or p2p57, got wifi",
+        ),
+        (&["sweep", "taste"], "PARAMETER must be radius, speed or robots, got taste"),
+        (
+            &["flock", "--actuator-delay", "101"],
+            "--actuator-delay must be a whole number between 0 and 100, got 101",
+        ),
+        (&["flock", "--robots"], "--robots needs a value"),
+    ] {
+        assert_eq!(message(arguments), expected);
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    for (arguments, expected) in [
+        (&["flock", "--sybil-at", "0.5"][..], "--sybil-at has no effect without --sybil"),
+        (&["flock", "--burst", "3"], "--burst has no effect without --drop-chance"),
+        (&["flock", "--expel", "3"], "--expel has no effect without --rekey"),
+        (&["sweep", "radius", "--radius", "3"], "--radius has no effect: it is swept, give --values"),
+        (&["air", "--rate", "3"], "--rate needs --profile"),
+        (&["flock", "--replay", "200"], "--replay names tick 200: the last tick of this flight is 199"),
+    ] {
+        assert_eq!(message(arguments), expected);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_model_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.wdgnn");
+    fs::write(&damaged, &fs::read(COVERAGE).unwrap()[..100]).unwrap();
+    let damaged = damaged.display().to_string();
+    refused(&["flock", "--model", &damaged], "damaged.wdgnn: the weight file has 100 bytes");
+    refused(&["flock", "--model", env!("CARGO_MANIFEST_DIR")], "Is a directory");
+}
