@@ -37,6 +37,8 @@ pub const CHECKED: &[&str] = &[
     "python/README.md",
     "experiments",
     "crates/nrf52-emulator",
+    "firmware",
+    "protocol",
 ];
 
 /// Pronouns that must not start a clause without a noun.

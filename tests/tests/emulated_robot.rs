@@ -218,6 +218,6 @@ fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimen
     let settings = [model_in_image[0], ("WDGNN_PROFILE", "dot154")];
     let other = image::build_with("robot", &[], &settings).unwrap();
     let refused = start(&other, Profile::Dot154).unwrap_err().to_string();
-    assert!(refused.contains("trained with an exchange in every 1 ticks"), "{refused}");
-    assert!(refused.contains("link carries one in every 5"), "{refused}");
+    assert!(refused.contains("trained for an exchange every 1 ticks"), "{refused}");
+    assert!(refused.contains("link profile has one every 5"), "{refused}");
 }

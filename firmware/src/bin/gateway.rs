@@ -1,5 +1,4 @@
-//! Gateway between a PC with simulated robots and the radio of real ones (`host-sim swarm
-//! --gateway`).
+//! Gateway between a PC with simulated robots and the radio of real ones.
 //!
 //! It reports received frames to the PC and sends the PC's frames in their slots. It has no key and
 //! does not track the swarm's clock.

@@ -199,7 +199,7 @@ impl<W: Wiring> Board for Nrf52<W> {
         }
     }
 
-    /// Feeds the watchdog; no other code does so in flight.
+    /// Feeds the watchdog. In flight, only a finished tick does so.
     fn after_tick<T: Onboard>(&mut self, robot: &Robot<'_, Link, T>, report: &Report<T::Output>) {
         startup::feed_watchdog();
         W::LED.show(report);

@@ -53,8 +53,8 @@ pub fn init<W: Wiring>(debug_port_open: bool) -> u32 {
     CLOCK.events_hfclkstarted().write_value(0);
     CLOCK.tasks_hfclkstart().write_value(1);
     while CLOCK.events_hfclkstarted().read() == 0 {}
-    // SEVONPEND: a pending interrupt ends WFE also if it is disabled, so the AES driver needs no
-    // handler. SAFETY: no other code uses the system control block yet.
+    // SEVONPEND: a pending interrupt ends WFE also if it is disabled. The AES driver uses that.
+    // SAFETY: no other code uses the system control block yet.
     unsafe { (*cortex_m::peripheral::SCB::PTR).scr.modify(|scr| scr | 1 << 4) };
     reasons
 }
