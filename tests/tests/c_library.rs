@@ -153,7 +153,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
             }
         }
     }
-    let heading = "bytes of wdgnn-c/examples/swarm.c: flash of the whole program with its weight file (8 KB), RAM per robot, stack";
+    let heading = "bytes of bindings/c/examples/swarm.c: flash of the whole program with its weight file (8 KB), RAM per robot, stack";
     golden::compare("c_library.txt", heading, &measured, 0.05);
 }
 
@@ -172,7 +172,7 @@ fn the_header_is_the_one_that_the_sources_make() {
         fs::write(&path, &made).unwrap();
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == made, "the header is not current: BLESS=1 writes wdgnn-c/include/wdgnn.h anew");
+    assert!(there == made, "the header is not current: BLESS=1 writes bindings/c/include/wdgnn.h anew");
 }
 
 /// What an archive's own objects define and need, by the tools of its machine: (kind of symbol, name).

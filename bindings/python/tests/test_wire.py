@@ -9,7 +9,7 @@ import pytest
 
 from wdgnn import Model, Swarm, wire
 
-INTEROP = pathlib.Path(__file__).resolve().parents[2] / "tests" / "interop"
+INTEROP = pathlib.Path(__file__).resolve().parents[3] / "tests" / "interop"
 sys.path.insert(0, str(INTEROP))
 
 import wdgnn_wire  # noqa: E402

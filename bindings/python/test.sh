@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the wheel and tests it in an environment of its own, with packages from the registry. torch has a command of its own:
-# python/test-torch.sh.
+# bindings/python/test-torch.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 
 readonly most=1190000 # bytes of the wheel
-folder=$(cd .. && mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)/python
+folder=$(cd ../.. && mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)/python
 if [ ! -x "$folder/venv/bin/pip" ]; then python3 -m venv "$folder/venv"; fi
 rm -rf "$folder/wheels"
 "$folder/venv/bin/pip" wheel --quiet --no-deps --wheel-dir "$folder/wheels" .
@@ -13,7 +13,7 @@ wheel=$(echo "$folder"/wheels/wdgnn-*.whl)
 bytes=$(wc -c <"$wheel")
 echo "$(basename "$wheel"): $bytes bytes"
 if [ "$bytes" -gt "$most" ]; then
-  echo "python/test.sh: the wheel may have $most bytes" >&2
+  echo "bindings/python/test.sh: the wheel may have $most bytes" >&2
   exit 1
 fi
 "$folder/venv/bin/pip" install --quiet --force-reinstall --no-deps "$wheel"

@@ -1,6 +1,6 @@
 """Train in torch, fly in the simulator, run on emulated microcontrollers: one network, from Python to firmware.
 
-    python python/examples/train_fly_flash.py --out my.wdgnn
+    python bindings/python/examples/train_fly_flash.py --out my.wdgnn
 
 What is flown last is the firmware's image with the new weights in its flash, a Cortex-M4F per robot, in QEMU; its digest is that of
 the same flight in Python. Needs this repository, Rust with the target thumbv7em-none-eabihf, and qemu-system-arm.
@@ -20,7 +20,7 @@ from through_time import cautious, train
 import wdgnn
 from wdgnn.torch import Network
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 
 def host_sim(*arguments: str) -> dict:

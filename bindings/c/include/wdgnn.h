@@ -12,7 +12,7 @@
 #ifndef WDGNN_H
 #define WDGNN_H
 
-/* Made by cbindgen from wdgnn-c/src. Change that, then: BLESS=1 cargo test -p system-tests --features c header */
+/* Made by cbindgen from bindings/c/src. Change that, then: BLESS=1 cargo test -p system-tests --features c header */
 
 #include <stdbool.h>
 #include <stddef.h>

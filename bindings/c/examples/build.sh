@@ -19,10 +19,10 @@ $LIBRARY names the library if it is in another place.
 USAGE
   exit 2
 fi
-machine=$1 flight=${2:-$here/flight.bin} weights=${3:-$here/../../models/flocking-wd-gnn.wdgnn}
+machine=$1 flight=${2:-$here/flight.bin} weights=${3:-$here/../../../models/flocking-wd-gnn.wdgnn}
 kind=${4:-wdgnn_flocking_exact} key=${5:-} operator=${6:-}
 out=${OUT:-swarm.elf}
-target=${CARGO_TARGET_DIR:-$here/../../target}
+target=${CARGO_TARGET_DIR:-$here/../../../target}
 sealed=
 if [ -n "$key" ]; then sealed="-DKEY=\"$key\""; fi
 if [ -n "$operator" ]; then sealed="$sealed -DOPERATOR=\"$operator\""; fi

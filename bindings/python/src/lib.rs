@@ -15,7 +15,7 @@ mod swarm;
 mod wire;
 
 #[cfg(feature = "rendezvous")]
-#[path = "../../examples/rendezvous/src/lib.rs"]
+#[path = "../../../examples/rendezvous/src/lib.rs"]
 mod rendezvous;
 
 use pyo3::prelude::*;

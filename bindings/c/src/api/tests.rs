@@ -18,7 +18,7 @@ use crate::{
     told::{MOST_COMMANDS, Verdict},
 };
 
-static WEIGHTS: &Aligned<[u8]> = &Aligned(*include_bytes!("../../../models/flocking-wd-gnn.wdgnn"));
+static WEIGHTS: &Aligned<[u8]> = &Aligned(*include_bytes!("../../../../models/flocking-wd-gnn.wdgnn"));
 
 /// Memory for one robot or listener.
 fn memory() -> Vec<u128> {

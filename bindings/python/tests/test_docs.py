@@ -10,7 +10,7 @@ import pytest
 import wdgnn
 from wdgnn import _native
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """How many robot-ticks a second of one processor makes: the robots' own code beside the same swarm in PyTorch.
 
-    python python/benches/robot_ticks.py
+    python bindings/python/benches/robot_ticks.py
 
 Both sense, exchange taps, infer, average their wide parameters with their neighbours' and take a learning step in every tick.
 PyTorch's robots are one batch, and have no tables, no plausibility, no guard and no frames.
