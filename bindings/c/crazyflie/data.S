@@ -1,4 +1,4 @@
-/* The weight file and, of a sealed swarm, its key. */
+/* The weight file, and the group key of a sealed swarm. */
     .section .rodata.wdgnn, "a"
     .balign 8
     .global weights

@@ -1,4 +1,4 @@
-/* What the example needs of a machine. */
+/* Machine-dependent functions of the example. */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -6,7 +6,7 @@
 
 void board_print(const char *text);
 _Noreturn void board_exit(int status);
-/* The most stack that was ever used, 0 where nobody looks. */
+/* Peak stack use in bytes, or 0 if it is not measured. */
 size_t board_stack_bytes(void);
 
 #endif

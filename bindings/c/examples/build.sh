@@ -4,14 +4,14 @@ set -eu
 here=$(dirname "$0")
 if [ $# -eq 0 ] || [ $# -gt 6 ]; then
   cat >&2 <<'USAGE'
-usage: build.sh MACHINE [FLIGHT WEIGHTS KIND [KEY [OPERATOR]]]
+usage: build.sh MACHINE [FLIGHT WEIGHTS ROBOT_TYPE [KEY [OPERATOR]]]
 
-  MACHINE   host, f405 or rv32
-  FLIGHT    file with the start of the flight (struct flight in swarm.c)
-  WEIGHTS   weight file, such as models/flocking-dot154.wdgnn
-  KIND      kind of robot in wdgnn.h, such as wdgnn_flocking_exact
-  KEY       file with the key of a sealed swarm
-  OPERATOR  file with personal keys and key updates (struct operator in swarm.c)
+  MACHINE     host, f405 or rv32
+  FLIGHT      file with the start of the flight (struct flight in swarm.c)
+  WEIGHTS     weight file, such as models/flocking-dot154.wdgnn
+  ROBOT_TYPE  robot type in wdgnn.h, such as wdgnn_flocking_exact
+  KEY         file with the key of a sealed swarm
+  OPERATOR    file with personal keys and key updates (struct operator in swarm.c)
 
 Writes $OUT (default: swarm.elf). Build the library first:
   cargo build -p wdgnn-c --release [--target thumbv7em-none-eabihf or riscv32imac-unknown-none-elf]
@@ -20,7 +20,7 @@ USAGE
   exit 2
 fi
 machine=$1 flight=${2:-$here/flight.bin} weights=${3:-$here/../../../models/flocking-wd-gnn.wdgnn}
-kind=${4:-wdgnn_flocking_exact} key=${5:-} operator=${6:-}
+robot_type=${4:-wdgnn_flocking_exact} key=${5:-} operator=${6:-}
 out=${OUT:-swarm.elf}
 target=${CARGO_TARGET_DIR:-$here/../../../target}
 sealed=
@@ -42,8 +42,7 @@ esac
 for file in "$flight" "$weights" "$library" ${key:+"$key"} ${operator:+"$operator"}; do
   if [ ! -f "$file" ]; then echo "build.sh: there is no file $file" >&2; exit 2; fi
 done
-# Options are words.
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086 # $options and $sealed are several words
 "$compiler" -std=c11 -Os -g -Wall -Wextra -Werror -ffp-contract=off -ffunction-sections -fdata-sections -Wl,--gc-sections \
-  -I"$here" -I"$here/boards" -I"$here/../include" "-DKIND=$kind" "-DFLIGHT=\"$flight\"" "-DWEIGHTS=\"$weights\"" $sealed \
+  -I"$here" -I"$here/boards" -I"$here/../include" "-DROBOT_TYPE=$robot_type" "-DFLIGHT=\"$flight\"" "-DWEIGHTS=\"$weights\"" $sealed \
   "$here/swarm.c" "$here/boards/$machine.c" "$here/data.S" "$library" $options -o "$out"

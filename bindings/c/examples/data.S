@@ -1,4 +1,4 @@
-/* What the swarm flies with, as it is on disk: -DWEIGHTS="\"model.wdgnn\"" -DFLIGHT="\"flight.bin\"". */
+/* Files of the swarm, included as they are: -DWEIGHTS="\"model.wdgnn\"" -DFLIGHT="\"flight.bin\"". */
     .section .rodata.data, "a"
     .balign 8
     .global flight

@@ -1,9 +1,11 @@
-/* A ground station: reads frames, a line each, and tells what they say.
+/* Frame decoder of a ground station: reads one frame per line and prints its content.
  *
- *     listen PROFILE MODEL [KEY]     lines "TICK HEX"; the model's checksum and the key are in hexadecimal
+ *     listen PROFILE MODEL [KEY]
  *
- * A line is answered by "sender boot sequence degree" and three lists, each behind the place of its first number: state, taps, wide
- * parameters, every number as the 32 bits that it is; or by "refused" and the number and the sentence of the error. */
+ * MODEL is the checksum of the weight file and KEY the group key, both in hexadecimal. An input line is "TICK FRAME" with
+ * the frame in hexadecimal. An output line is "sender boot_count sequence degree" and three lists: state, taps and wide
+ * parameters. A list is the index of its first number and the numbers as 32 bits in hexadecimal. For a rejected frame, the
+ * output line is "error CODE MESSAGE". */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 static const struct {
     const char *name;
-    const wdgnn_kind *open, *sealed;
+    const wdgnn_robot_type *open, *sealed;
 } profiles[] = {
     {"exact", &wdgnn_flocking_exact, &wdgnn_flocking_exact_sealed},
     {"dot154", &wdgnn_flocking_dot154, &wdgnn_flocking_dot154_sealed},
@@ -22,17 +24,17 @@ static const struct {
     {"p2p57", &wdgnn_flocking_p2p57, &wdgnn_flocking_p2p57_sealed},
 };
 
-static size_t bytes_of(const char *hex, uint8_t *bytes, size_t most) {
+static size_t parse_hex(const char *hex, uint8_t *bytes, size_t max) {
     size_t count = 0;
     unsigned byte;
-    while (count < most && sscanf(hex + 2 * count, "%2x", &byte) == 1) {
+    while (count < max && sscanf(hex + 2 * count, "%2x", &byte) == 1) {
         bytes[count++] = (uint8_t)byte;
     }
     return count;
 }
 
-static void print_list(size_t from, const float *numbers, size_t count) {
-    printf(" | %zu", from);
+static void print_list(size_t begin, const float *numbers, size_t count) {
+    printf(" | %zu", begin);
     for (size_t index = 0; index < count; index++) {
         uint32_t bits;
         memcpy(&bits, &numbers[index], sizeof bits);
@@ -40,44 +42,44 @@ static void print_list(size_t from, const float *numbers, size_t count) {
     }
 }
 
-int main(int count, char **words) {
+int main(int argc, char **argv) {
     static char line[4096];
     static uint8_t frame[2048];
-    const wdgnn_kind *kind = NULL;
-    for (size_t index = 0; count > 2 && index < sizeof profiles / sizeof *profiles; index++) {
-        if (strcmp(words[1], profiles[index].name) == 0) {
-            kind = count > 3 ? profiles[index].sealed : profiles[index].open;
+    const wdgnn_robot_type *robot_type = NULL;
+    for (size_t index = 0; argc > 2 && index < sizeof profiles / sizeof *profiles; index++) {
+        if (strcmp(argv[1], profiles[index].name) == 0) {
+            robot_type = argc > 3 ? profiles[index].sealed : profiles[index].open;
         }
     }
-    if (kind == NULL) {
-        fputs("listen PROFILE MODEL [KEY]\n", stderr);
+    if (robot_type == NULL) {
+        fputs("usage: listen PROFILE MODEL [KEY]\n", stderr);
         return 2;
     }
-    size_t bytes = wdgnn_listener_bytes(kind);
-    void *memory = malloc(bytes); /* aligned for anything */
+    size_t bytes = wdgnn_listener_bytes(robot_type);
+    void *memory = malloc(bytes); /* malloc aligns for any type */
     wdgnn_listener *listener;
-    uint32_t model = (uint32_t)strtoul(words[2], NULL, 16);
-    const uint8_t *key = count > 3 ? (const uint8_t *)words[3] : NULL;
-    size_t key_bytes = count > 3 ? strlen(words[3]) : 0;
-    wdgnn_error error = wdgnn_listener_create(kind, memory, bytes, model, key, key_bytes, &listener);
+    uint32_t model = (uint32_t)strtoul(argv[2], NULL, 16);
+    const uint8_t *key = argc > 3 ? (const uint8_t *)argv[3] : NULL;
+    size_t key_bytes = argc > 3 ? strlen(argv[3]) : 0;
+    wdgnn_error error = wdgnn_listener_create(robot_type, memory, bytes, model, key, key_bytes, &listener);
     if (error != WDGNN_ERROR_NONE) {
-        fprintf(stderr, "listen: %s\n", wdgnn_error_text(error));
+        fprintf(stderr, "listen: %s\n", wdgnn_error_message(error));
         return 1;
     }
     while (fgets(line, sizeof line, stdin) != NULL) {
         char *hex;
         uint32_t now = (uint32_t)strtoul(line, &hex, 10);
-        size_t length = bytes_of(hex + strspn(hex, " "), frame, sizeof frame);
+        size_t length = parse_hex(hex + strspn(hex, " "), frame, sizeof frame);
         wdgnn_beacon beacon;
-        error = wdgnn_frame_read(listener, now, frame, length, &beacon);
+        error = wdgnn_listener_read(listener, now, frame, length, &beacon);
         if (error != WDGNN_ERROR_NONE) {
-            printf("refused %d %s\n", (int)error, wdgnn_error_text(error));
+            printf("error %d %s\n", (int)error, wdgnn_error_message(error));
             continue;
         }
-        printf("%u %lu %lu %u", beacon.sender, (unsigned long)beacon.boot, (unsigned long)beacon.sequence, beacon.degree);
-        print_list(0, beacon.state, wdgnn_state_numbers(kind));
-        print_list(beacon.taps_from, beacon.taps, (size_t)(beacon.taps_to - beacon.taps_from));
-        print_list(beacon.wide_from, beacon.wide, (size_t)(beacon.wide_to - beacon.wide_from));
+        printf("%u %lu %lu %u", beacon.sender, (unsigned long)beacon.boot_count, (unsigned long)beacon.sequence, beacon.degree);
+        print_list(0, beacon.state, wdgnn_state_len(robot_type));
+        print_list(beacon.taps_begin, beacon.taps, (size_t)(beacon.taps_end - beacon.taps_begin));
+        print_list(beacon.wide_begin, beacon.wide, (size_t)(beacon.wide_end - beacon.wide_begin));
         putchar('\n');
     }
     free(memory);

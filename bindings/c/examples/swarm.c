@@ -1,18 +1,17 @@
-/* A whole swarm in one program: robots of wdgnn.h, the air between them, and the world that they move in.
+/* A swarm in one program: the robots, the radio between them and their motion.
  *
- * It flies from the starting states in data.S and prints a digest of every command and every parameter of every robot in every
- * tick: the one that `host-sim swarm` prints for the same flight, on whatever it runs. Nothing but a C compiler is needed; what
- * differs from machine to machine is in boards/. Compile with -ffp-contract=off: a fused multiply-add rounds once where the
- * simulator rounds twice. */
+ * The program starts from the states in data.S. It prints a digest over every command and every parameter of every robot at
+ * every tick, which equals that of `host-sim swarm` for this flight on every machine. boards/ has the machine-dependent
+ * functions. Compile with -ffp-contract=off: a fused multiply-add rounds once where the simulator rounds twice. */
 
 #include "board.h"
 #include "wdgnn.h"
 
-#ifndef KIND
-#define KIND wdgnn_flocking_exact
+#ifndef ROBOT_TYPE
+#define ROBOT_TYPE wdgnn_flocking_exact
 #endif
 
-/* From data.S: the weight file, a sealed swarm's key, and the flight as the simulator begins it. */
+/* From data.S: the weight file, the group key of a sealed swarm, and the start of the flight. */
 extern const uint8_t weights[], weights_end[], swarm_key[], swarm_key_end[];
 extern const struct {
     uint32_t robots, ticks;
@@ -23,51 +22,52 @@ extern const struct {
 } flight;
 
 #ifdef OPERATOR
-/* What a swarm's operator has told a rekeyable kind, and says in flight: in every exchange from a tick on until another, to robot 0. */
-enum { KEY_BYTES = 16, NOTICE_BYTES = 40 };
+/* Keys of a swarm with key rotation, and key updates. The operator sends one update to robot 0 at every exchange from tick
+ * `from` until tick `until`. */
+enum { KEY_BYTES = 16, KEY_UPDATE_BYTES = 40 };
 extern const struct {
     uint32_t from, until, frames, frames_at;
-    /* For every robot its personal key, then the keys by which others prove their names to it; then, from frames_at on, frames. */
+    /* For each robot its personal key and its peer keys. Then, from frames_at on, the key updates. */
     uint8_t keys[];
 } operator;
-static uint32_t brought;
+static uint32_t sent_updates;
 
-static void told(wdgnn_settings *settings, size_t robot, size_t count) {
+static void set_keys(wdgnn_robot_config *config, size_t robot, size_t count) {
     const uint8_t *keys = operator.keys + robot * (1 + count) * KEY_BYTES;
-    settings->robots = (uint16_t)count;
-    settings->personal = keys;
-    settings->personal_bytes = KEY_BYTES;
-    settings->roster = keys + KEY_BYTES;
-    settings->roster_bytes = count * KEY_BYTES;
+    config->swarm_size = (uint16_t)count;
+    config->personal_key = keys;
+    config->personal_key_bytes = KEY_BYTES;
+    config->peer_keys = keys + KEY_BYTES;
+    config->peer_keys_bytes = count * KEY_BYTES;
 }
 
-static void bring_key(wdgnn_robot *robot, uint32_t now) {
-    if (now % wdgnn_interval(&KIND) == 0 && now >= operator.from && now < operator.until) {
-        uint8_t frame[NOTICE_BYTES];
-        for (size_t at = 0; at < NOTICE_BYTES; at++) {
-            frame[at] = operator.keys[operator.frames_at + brought % operator.frames * NOTICE_BYTES + at];
+static void send_key_update(wdgnn_robot *robot, uint32_t now) {
+    if (now % wdgnn_exchange_interval_ticks(&ROBOT_TYPE) == 0 && now >= operator.from && now < operator.until) {
+        uint8_t frame[KEY_UPDATE_BYTES];
+        for (size_t at = 0; at < KEY_UPDATE_BYTES; at++) {
+            frame[at] = operator.keys[operator.frames_at + sent_updates % operator.frames * KEY_UPDATE_BYTES + at];
         }
-        brought++;
-        wdgnn_hear(robot, frame, NOTICE_BYTES, NULL);
+        sent_updates++;
+        wdgnn_receive(robot, frame, KEY_UPDATE_BYTES, NULL);
     }
 }
 #endif
 
-/* All the memory that there is: robots, then what they say. */
+/* Memory of all robots and their frames. */
 static _Alignas(WDGNN_ALIGNMENT) uint8_t memory[MEMORY_BYTES];
 static size_t used;
 
-enum { MOST_ROBOTS = 50 };
-static wdgnn_robot *robots[MOST_ROBOTS];
-static float states[MOST_ROBOTS][4];
-static uint8_t *said[MOST_ROBOTS];
-static size_t lengths[MOST_ROBOTS][4];
-static float commands[MOST_ROBOTS][2];
+enum { MAX_ROBOTS = 50 };
+static wdgnn_robot *robots[MAX_ROBOTS];
+static float states[MAX_ROBOTS][4];
+static uint8_t *frames[MAX_ROBOTS];
+static size_t lengths[MAX_ROBOTS][4];
+static float commands[MAX_ROBOTS][2];
 
-static void *take(size_t bytes) {
+static void *allocate(size_t bytes) {
     bytes = (bytes + WDGNN_ALIGNMENT - 1) / WDGNN_ALIGNMENT * WDGNN_ALIGNMENT;
     if (bytes > sizeof memory - used) {
-        board_print("there is no memory left\n");
+        board_print("MEMORY_BYTES is too small\n");
         board_exit(1);
     }
     used += bytes;
@@ -76,7 +76,7 @@ static void *take(size_t bytes) {
 
 static void check(wdgnn_error error) {
     if (error != WDGNN_ERROR_NONE) {
-        board_print(wdgnn_error_text(error));
+        board_print(wdgnn_error_message(error));
         board_print("\n");
         board_exit(1);
     }
@@ -94,7 +94,7 @@ static void print_number(const char *name, uint64_t number, unsigned base, unsig
     board_print(at);
 }
 
-/* CRC-64/XZ, bit by bit. */
+/* CRC-64/XZ. */
 static uint64_t digest;
 
 static void digest_numbers(const float *numbers, size_t count) {
@@ -112,41 +112,41 @@ static void digest_numbers(const float *numbers, size_t count) {
     }
 }
 
-/* Squares are compared: no square root is needed. */
+/* Compares squares, which needs no square root. */
 static bool in_range(size_t a, size_t b) {
     float dx = states[a][0] - states[b][0], dy = states[a][1] - states[b][1];
     return dx * dx + dy * dy <= flight.radius * flight.radius;
 }
 
 static void tick(uint32_t now, size_t count, size_t frame_bytes) {
-    /* Everybody senses and speaks, ... */
+    /* All robots start the tick and send. */
     for (size_t robot = 0; robot < count; robot++) {
-        check(wdgnn_sense(robots[robot], now, states[robot], 4, 0));
+        check(wdgnn_begin_tick(robots[robot], now, states[robot], 4, 0));
         size_t index = 0;
         do {
-            check(wdgnn_speak(robots[robot], said[robot] + index * frame_bytes, frame_bytes, &lengths[robot][index]));
-        } while (lengths[robot][index] != 0 && ++index < wdgnn_frames(&KIND));
+            check(wdgnn_next_frame(robots[robot], frames[robot] + index * frame_bytes, frame_bytes, &lengths[robot][index]));
+        } while (lengths[robot][index] != 0 && ++index < wdgnn_frames_per_exchange(&ROBOT_TYPE));
     }
-    /* ... then everybody hears whoever is in range, and decides. */
+    /* All robots receive the frames of the robots in range, and decide. */
     for (size_t robot = 0; robot < count; robot++) {
 #ifdef OPERATOR
         if (robot == 0) {
-            bring_key(robots[robot], now);
+            send_key_update(robots[robot], now);
         }
 #endif
         for (size_t other = 0; other < count; other++) {
             if (other == robot || !in_range(robot, other)) {
                 continue;
             }
-            for (size_t index = 0; index < wdgnn_frames(&KIND) && lengths[other][index] != 0; index++) {
-                /* A copy: a sealed frame is opened where it lies, and others want to hear it, too. */
-                static uint8_t heard[640];
+            for (size_t index = 0; index < wdgnn_frames_per_exchange(&ROBOT_TYPE) && lengths[other][index] != 0; index++) {
+                /* A copy, because wdgnn_receive decrypts in place. */
+                static uint8_t received[640];
                 for (size_t at = 0; at < lengths[other][index]; at++) {
-                    heard[at] = said[other][index * frame_bytes + at];
+                    received[at] = frames[other][index * frame_bytes + at];
                 }
-                wdgnn_error error = wdgnn_hear(robots[robot], heard, lengths[other][index], NULL);
+                wdgnn_error error = wdgnn_receive(robots[robot], received, lengths[other][index], NULL);
 #ifdef OPERATOR
-                /* Frames bring keys, and who was left out is not heard. */
+                /* Key updates and frames of the excluded robot return errors. */
                 (void)error;
 #else
                 check(error);
@@ -154,11 +154,11 @@ static void tick(uint32_t now, size_t count, size_t frame_bytes) {
             }
         }
         wdgnn_report report;
-        check(wdgnn_finish(robots[robot], &report));
+        check(wdgnn_end_tick(robots[robot], &report));
         commands[robot][0] = report.command[0];
         commands[robot][1] = report.command[1];
         size_t parameters;
-        const float *wide = wdgnn_parameters(robots[robot], &parameters);
+        const float *wide = wdgnn_get_parameters(robots[robot], &parameters);
         digest_numbers(report.command, 2);
         digest_numbers(wide, parameters);
     }
@@ -174,24 +174,24 @@ static void tick(uint32_t now, size_t count, size_t frame_bytes) {
 }
 
 int main(void) {
-    size_t count = flight.robots, robot_bytes = wdgnn_robot_bytes(&KIND), frame_bytes = wdgnn_frame_bytes(&KIND);
-    if (count > MOST_ROBOTS) {
-        board_print("too many robots\n");
+    size_t count = flight.robots, robot_bytes = wdgnn_robot_bytes(&ROBOT_TYPE), frame_bytes = wdgnn_max_frame_bytes(&ROBOT_TYPE);
+    if (count > MAX_ROBOTS) {
+        board_print("more than MAX_ROBOTS robots\n");
         board_exit(1);
     }
     for (size_t robot = 0; robot < count; robot++) {
-        wdgnn_settings settings = {
+        wdgnn_robot_config config = {
             .address = (uint16_t)robot,
             .weights = weights,
             .weights_bytes = (size_t)(weights_end - weights),
-            .key = swarm_key,
-            .key_bytes = (size_t)(swarm_key_end - swarm_key),
+            .group_key = swarm_key,
+            .group_key_bytes = (size_t)(swarm_key_end - swarm_key),
         };
 #ifdef OPERATOR
-        told(&settings, robot, count);
+        set_keys(&config, robot, count);
 #endif
-        check(wdgnn_create(&KIND, take(robot_bytes), robot_bytes, &settings, &robots[robot]));
-        said[robot] = take(wdgnn_frames(&KIND) * frame_bytes);
+        check(wdgnn_robot_create(&ROBOT_TYPE, allocate(robot_bytes), robot_bytes, &config, &robots[robot]));
+        frames[robot] = allocate(wdgnn_frames_per_exchange(&ROBOT_TYPE) * frame_bytes);
         for (size_t axis = 0; axis < 2; axis++) {
             states[robot][axis] = flight.start[robot].position[axis];
             states[robot][2 + axis] = flight.start[robot].velocity[axis];

@@ -1,8 +1,10 @@
-//! What C calls. Every pointer is looked at before it is used; what is left to the caller is what no callee can see: that a
-//! pointer leads to as many bytes as it says.
+//! Functions of the C header.
+//!
+//! Every function checks its pointers for null and alignment. Only the length of the memory behind a pointer is the
+//! caller's responsibility.
 
 #![allow(unsafe_code, reason = "C's pointers")]
-#![allow(clippy::missing_safety_doc, reason = "the header says once what holds for all of them")]
+#![allow(clippy::missing_safety_doc, reason = "the head of the header states the rules for all functions")]
 
 use core::{
     ffi::{c_char, c_float},
@@ -15,291 +17,318 @@ use wdgnn_link::security::{
 };
 
 use crate::{
-    body::{Parts, Verbs},
     error::Error,
-    kind::{Counts, Kind},
-    place::{self, Front, LISTENER, ROBOT},
-    told::{Beacon, Counters, Neighbour, Report, Sender, Settings},
+    memory::{self, LISTENER_MAGIC, Prefix, ROBOT_MAGIC},
+    robot::{AnyRobot, CheckedConfig},
+    robot_type::{RobotType, Sizes},
+    types::{Beacon, Counters, Neighbor, Report, RobotConfig, Sender},
 };
 
-/// A robot, in the caller's memory.
+/// Robot in the caller's memory.
 #[derive(Debug)]
 pub struct Robot;
 
-/// A listener, in the caller's memory.
+/// Frame decoder in the caller's memory.
 #[derive(Debug)]
 pub struct Listener;
 
-/// As C is told.
-fn code(outcome: Result<(), Error>) -> Error {
-    outcome.err().unwrap_or(Error::None)
+/// Error code of a result.
+fn code(result: Result<(), Error>) -> Error {
+    result.err().unwrap_or(Error::None)
 }
 
+/// Slice of `count` items for reading.
+///
 /// # Safety
-/// Null, or so many numbers.
-unsafe fn list<'a, T>(first: *const T, count: usize) -> Result<&'a [T], Error> {
+/// `first` must be null, misaligned, or valid for `count` items.
+unsafe fn items<'a, T>(first: *const T, count: usize) -> Result<&'a [T], Error> {
     if first.is_null() || !first.is_aligned() || count > isize::MAX as usize / size_of::<T>() {
         return Err(Error::Null);
     }
-    // SAFETY: not null and aligned, no longer than a list can be, and as long as it says, as the caller promises.
+    // SAFETY: non-null, aligned and not too long for a slice; valid by the caller's promise.
     Ok(unsafe { slice::from_raw_parts(first, count) })
 }
 
+/// Slice of `count` bytes for writing.
+///
 /// # Safety
-/// Null, or so many bytes that are the caller's to write.
+/// `first` must be null or writable for `count` bytes.
 unsafe fn buffer<'a>(first: *mut u8, count: usize) -> Result<&'a mut [u8], Error> {
     if first.is_null() || count > isize::MAX as usize {
         return Err(Error::Null);
     }
-    // SAFETY: as above.
+    // SAFETY: non-null and not too long for a slice; writable by the caller's promise.
     Ok(unsafe { slice::from_raw_parts_mut(first, count) })
 }
 
-/// Writes where C wants it.
+/// Writes a value to the caller's memory.
 ///
 /// # Safety
-/// Null, or the caller's to write.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Error> {
+/// `to` must be null, misaligned, or writable.
+unsafe fn write<T>(to: *mut T, value: T) -> Result<(), Error> {
     if to.is_null() || !to.is_aligned() {
         return Err(Error::Null);
     }
-    // SAFETY: not null, aligned, and the caller's to write.
+    // SAFETY: non-null and aligned; writable by the caller's promise.
     unsafe { to.write(value) };
     Ok(())
 }
 
+/// Robot at this address, and its type.
+///
 /// # Safety
-/// Null, or a robot's memory, lent to nobody else during this call.
-unsafe fn found<'a>(robot: *const Robot) -> Result<(&'static Kind, &'a mut dyn Verbs), Error> {
-    let front = robot.cast_mut().cast::<Front>();
-    // SAFETY: as the caller promises; the kind found is the one that it was made by.
+/// `robot` must be null or a robot's memory, with exclusive access during the call.
+unsafe fn robot_at<'a>(robot: *const Robot) -> Result<(&'static RobotType, &'a mut dyn AnyRobot), Error> {
+    let prefix = robot.cast_mut().cast::<Prefix>();
+    // SAFETY: by the caller's promise; this robot type created the robot.
     unsafe {
-        let kind = place::find(front, ROBOT)?;
-        Ok((kind, kind.any().robot(front)))
+        let robot_type = memory::robot_type_at(prefix, ROBOT_MAGIC)?;
+        Ok((robot_type, robot_type.any().robot(prefix)))
     }
 }
 
-/// The key in these bytes; none in no bytes.
+/// Key in these bytes, or none if there are no bytes.
 ///
 /// # Safety
-/// Null, or so many bytes.
+/// `first` must be null or valid for `count` bytes.
 unsafe fn key(first: *const u8, count: usize) -> Result<Option<Key>, Error> {
     if first.is_null() || count == 0 {
         return Ok(None);
     }
-    // SAFETY: as the caller promises.
-    let content = unsafe { list(first, count)? };
+    // SAFETY: by the caller's promise.
+    let content = unsafe { items(first, count)? };
     parse_key(content).map(Some).map_err(|_| Error::KeyMalformed)
 }
 
-/// The keys in these bytes, where they are.
+/// Peer keys in these bytes, not copied.
 ///
 /// # Safety
-/// Null, or so many bytes that stay there.
-unsafe fn roster(first: *const u8, count: usize) -> Result<&'static [Key], Error> {
+/// `first` must be null, or valid for `count` bytes that never change.
+unsafe fn peer_keys(first: *const u8, count: usize) -> Result<&'static [Key], Error> {
     if first.is_null() || count == 0 {
         return Ok(&[]);
     }
-    // SAFETY: as the caller promises.
-    let (keys, rest) = unsafe { list::<u8>(first, count)? }.as_chunks();
-    if rest.is_empty() && keys.len() <= ROSTER { Ok(keys) } else { Err(Error::RosterMalformed) }
+    // SAFETY: by the caller's promise.
+    let (keys, rest) = unsafe { items::<u8>(first, count)? }.as_chunks();
+    if rest.is_empty() && keys.len() <= ROSTER { Ok(keys) } else { Err(Error::PeerKeysMalformed) }
 }
 
-fn count(kind: Option<&Kind>, of: impl FnOnce(&Counts) -> usize) -> usize {
-    kind.map_or(0, |kind| of(&kind.any().counts()))
+/// One of the sizes of a robot type, or 0 for null.
+fn size(robot_type: Option<&RobotType>, of: impl FnOnce(&Sizes) -> usize) -> usize {
+    robot_type.map_or(0, |robot_type| of(&robot_type.any().sizes()))
 }
 
-/// A sentence about an error. Never null.
+/// Returns the message of an error code. Never null.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_error_text(error: i32) -> *const c_char {
-    Error::with_code(error).map_or(c"no such error", Error::text).as_ptr()
+pub extern "C" fn wdgnn_error_message(error: i32) -> *const c_char {
+    Error::with_code(error).map_or(c"unknown error code", Error::message).as_ptr()
 }
 
-/// Bytes of memory that a robot of this kind needs, on a multiple of WDGNN_ALIGNMENT. Zero for null.
+/// Returns the bytes of memory for a robot of this type, or 0 for null. The memory must be aligned to
+/// WDGNN_ALIGNMENT.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_robot_bytes(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.robot_bytes)
+pub extern "C" fn wdgnn_robot_bytes(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.robot_bytes)
 }
 
-/// Bytes of memory that a listener of this kind needs, likewise.
+/// Returns the bytes of memory for a listener of this type, or 0 for null. The memory must be aligned to
+/// WDGNN_ALIGNMENT.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_listener_bytes(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.listener_bytes)
+pub extern "C" fn wdgnn_listener_bytes(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.listener_bytes)
 }
 
-/// Bytes of the longest frame of this kind: what a buffer to speak into must hold.
+/// Returns the bytes of the longest frame of this type, or 0 for null: the minimum buffer of wdgnn_next_frame.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_frame_bytes(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.frame_bytes)
+pub extern "C" fn wdgnn_max_frame_bytes(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.max_frame_bytes)
 }
 
-/// Bytes of the longest record that a robot of this kind stores.
+/// Returns the bytes of the longest record of this type, or 0 for null: the buffer of wdgnn_store.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_record_bytes(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.record_bytes)
+pub extern "C" fn wdgnn_max_record_bytes(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.max_record_bytes)
 }
 
-/// Frames that a robot of this kind speaks per exchange.
+/// Returns the number of frames that a robot of this type sends per exchange, or 0 for null.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_frames(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.frames as usize)
+pub extern "C" fn wdgnn_frames_per_exchange(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.frames_per_exchange as usize)
 }
 
-/// Ticks of 10 ms from one exchange to the next. Robots take turns: the one with address i speaks in ticks i, i + this, ….
+/// Returns the ticks (10 ms) from one exchange to the next, or 0 for null. With an interval of n, the robot with
+/// address i sends in the ticks that have the remainder i modulo n.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_interval(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.interval as usize)
+pub extern "C" fn wdgnn_exchange_interval_ticks(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.exchange_interval_ticks as usize)
 }
 
-/// Numbers in a state of this kind.
+/// Returns the length of a state of this type, or 0 for null.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_state_numbers(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.state)
+pub extern "C" fn wdgnn_state_len(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.state_len)
 }
 
-/// Numbers in a command of this kind.
+/// Returns the length of a command of this type, or 0 for null.
 #[unsafe(no_mangle)]
-pub extern "C" fn wdgnn_command_numbers(kind: Option<&Kind>) -> usize {
-    count(kind, |counts| counts.command)
+pub extern "C" fn wdgnn_command_len(robot_type: Option<&RobotType>) -> usize {
+    size(robot_type, |sizes| sizes.command_len)
 }
 
-/// Makes a robot in `memory` and tells where it is: there. The memory may be moved or given back at any time; nothing is to be undone.
+/// Creates a robot in `memory` and writes its address to `robot`. To delete the robot, free or reuse the memory.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_create(
-    kind: Option<&'static Kind>,
+pub unsafe extern "C" fn wdgnn_robot_create(
+    robot_type: Option<&'static RobotType>,
     memory: *mut u8,
     bytes: usize,
-    settings: *const Settings,
+    config: *const RobotConfig,
     robot: *mut *mut Robot,
 ) -> Error {
     code((|| {
-        // SAFETY: looked at in `put`, `list` and `key`.
+        // SAFETY: `write`, `items`, `key` and `peer_keys` check the pointers.
         unsafe {
-            put(robot, ptr::null_mut())?;
-            let [settings] = list(settings, 1)? else { return Err(Error::Null) };
-            let kind = kind.ok_or(Error::Null)?;
-            let weights = list(settings.weights, settings.weights_bytes)?;
-            let Settings { address, boot, robots, epoch, .. } = *settings;
-            let personal = key(settings.personal, settings.personal_bytes)?;
-            let key = key(settings.key, settings.key_bytes)?;
-            let personal = personal.as_ref().map(|personal| (personal, epoch));
-            let roster = roster(settings.roster, settings.roster_bytes)?;
-            let parts = Parts { address, weights, key: key.as_ref(), boot, robots, personal, roster };
-            kind.any().make_robot(kind, memory, bytes, &parts)?;
-            put(robot, memory.cast())
+            write(robot, ptr::null_mut())?;
+            let [config] = items(config, 1)? else { return Err(Error::Null) };
+            let robot_type = robot_type.ok_or(Error::Null)?;
+            let weights = items(config.weights, config.weights_bytes)?;
+            let RobotConfig { address, boot_count, swarm_size, key_epoch, .. } = *config;
+            let personal_key = key(config.personal_key, config.personal_key_bytes)?;
+            let group_key = key(config.group_key, config.group_key_bytes)?;
+            let config = CheckedConfig {
+                address,
+                weights,
+                group_key: group_key.as_ref(),
+                boot_count,
+                swarm_size,
+                personal_key: personal_key.as_ref().map(|key| (key, key_epoch)),
+                peer_keys: peer_keys(config.peer_keys, config.peer_keys_bytes)?,
+            };
+            robot_type.any().create_robot(robot_type, memory, bytes, &config)?;
+            write(robot, memory.cast())
         }
     })())
 }
 
-/// First in a tick: the robot's own state and its age in ticks. Null where there is none, and the last one is carried on: after
-/// 25 ticks the robot is blind. Ticks may be skipped, never repeated.
+/// Starts a tick with the robot's own state and its age in ticks.
+///
+/// `state` is null if there is no new state: the robot extrapolates the last one, and is blind after 25 ticks. A
+/// tick may skip numbers but must be greater than the last one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_sense(
+pub unsafe extern "C" fn wdgnn_begin_tick(
     robot: *mut Robot,
     tick: u32,
     state: *const c_float,
-    numbers: usize,
-    age: u32,
+    state_len: usize,
+    age_ticks: u32,
 ) -> Error {
     code((|| {
-        // SAFETY: looked at in `found` and `list`.
-        let ((kind, robot), state) = unsafe { (found(robot)?, list(state, numbers).ok()) };
-        if state.is_some() && numbers != kind.any().counts().state {
-            return Err(Error::WrongCount);
+        // SAFETY: `robot_at` and `items` check the pointers.
+        let ((robot_type, robot), state) = unsafe { (robot_at(robot)?, items(state, state_len).ok()) };
+        if state.is_some() && state_len != robot_type.any().sizes().state_len {
+            return Err(Error::StateLength);
         }
-        robot.sense(tick, state, age)
+        robot.begin_tick(tick, state, age_ticks)
     })())
 }
 
-/// Writes the next frame of this tick to `buffer` and tells its length: 0 when there is nothing more to say. To be called until then.
+/// Writes the next frame of this tick to `frame` and its length to `length`.
+///
+/// Call it until the length is 0: there are no more frames to send in this tick.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_speak(
+pub unsafe extern "C" fn wdgnn_next_frame(
     robot: *mut Robot,
     frame: *mut u8,
     bytes: usize,
     length: *mut usize,
 ) -> Error {
     code((|| {
-        // SAFETY: looked at in each.
+        // SAFETY: `write`, `robot_at` and `buffer` check the pointers.
         unsafe {
-            put(length, 0)?;
-            let (kind, robot) = found(robot)?;
+            write(length, 0)?;
+            let (robot_type, robot) = robot_at(robot)?;
             let frame = buffer(frame, bytes)?;
-            if bytes < kind.any().counts().frame_bytes {
+            if bytes < robot_type.any().sizes().max_frame_bytes {
                 return Err(Error::BufferTooSmall);
             }
-            put(length, robot.speak(frame)?)
+            write(length, robot.next_frame(frame)?)
         }
     })())
 }
 
-/// Takes in a frame that was heard in this tick. A sealed one is opened where it lies. `sender`, unless it is null, is told whose it is, if a
-/// swarm member's: also of one that was refused because its sender's clock is another. A frame that brings the swarm's next key is taken
-/// like any other, from the radio or from the operator: WDGNN_ERROR_REFUSED_NEW_KEY says that it was.
+/// Processes a frame that was received in this tick. Decrypts a sealed frame in place.
+///
+/// Writes the sender to `sender`, unless that is null. The sender is also known if an authenticated frame was
+/// rejected with WDGNN_ERROR_FRAME_OUT_OF_WINDOW, so that a robot can correct its clock. Key updates from the radio
+/// or from the operator return WDGNN_ERROR_FRAME_KEY_UPDATE.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_hear(
+pub unsafe extern "C" fn wdgnn_receive(
     robot: *mut Robot,
     frame: *mut u8,
     bytes: usize,
     sender: *mut Sender,
 ) -> Error {
     code((|| {
-        let mut whose = Sender::default();
-        // SAFETY: looked at in each; who does not want to know the sender gives null.
+        let mut found = Sender::default();
+        // SAFETY: `robot_at`, `buffer` and `write` check the pointers.
         unsafe {
-            let (_, robot) = found(robot)?;
-            let outcome = robot.hear(buffer(frame, bytes)?, &mut whose);
-            let _not_wanted = put(sender, whose);
+            let (_, robot) = robot_at(robot)?;
+            let outcome = robot.receive(buffer(frame, bytes)?, &mut found);
+            let _null_is_allowed = write(sender, found);
             outcome
         }
     })())
 }
 
-/// Last in a tick: what the robot is to do now, and what it did with what it heard. It learns in this call, too.
+/// Ends a tick: runs the network, learns, and writes the command and the events of this tick to `report`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_finish(robot: *mut Robot, report: *mut Report) -> Error {
+pub unsafe extern "C" fn wdgnn_end_tick(robot: *mut Robot, report: *mut Report) -> Error {
     code((|| {
-        // SAFETY: looked at in each.
+        // SAFETY: `robot_at` and `write` check the pointers.
         unsafe {
-            let (_, robot) = found(robot)?;
+            let (_, robot) = robot_at(robot)?;
             if report.is_null() {
                 return Err(Error::Null);
             }
-            put(report, robot.finish())
+            write(report, robot.end_tick())
         }
     })())
 }
 
-/// What was counted since the robot was created.
+/// Writes the counters since the robot was created to `counters`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_counters(robot: *const Robot, counters: *mut Counters) -> Error {
-    // SAFETY: looked at in each.
-    code((|| unsafe { put(counters, *found(robot)?.1.counters()) })())
+pub unsafe extern "C" fn wdgnn_get_counters(robot: *const Robot, counters: *mut Counters) -> Error {
+    // SAFETY: `robot_at` and `write` check the pointers.
+    code((|| unsafe { write(counters, *robot_at(robot)?.1.counters()) })())
 }
 
-/// The neighbour in this place of the robot's table, by ascending address; WDGNN_ERROR_NOTHING_THERE behind the last.
+/// Writes the neighbor with this index to `neighbor`. Neighbors are ordered by address. Returns
+/// WDGNN_ERROR_NOT_FOUND after the last one.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_neighbour(
+pub unsafe extern "C" fn wdgnn_get_neighbor(
     robot: *const Robot,
     index: usize,
-    neighbour: *mut Neighbour,
+    neighbor: *mut Neighbor,
 ) -> Error {
-    // SAFETY: looked at in each.
-    code((|| unsafe { put(neighbour, found(robot)?.1.neighbour(index).ok_or(Error::NothingThere)?) })())
+    // SAFETY: `robot_at` and `write` check the pointers.
+    code((|| unsafe { write(neighbor, robot_at(robot)?.1.neighbor(index).ok_or(Error::NotFound)?) })())
 }
 
-/// The parameters that the robot learns in flight, and how many: they lie in the robot. Null if there is none.
+/// Returns the wide parameters that the robot learns in flight, and writes their number to `count`.
+///
+/// The pointer points into the robot. It is null if there is no robot.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_parameters(robot: *const Robot, count: *mut usize) -> *const c_float {
-    // SAFETY: looked at in each.
-    let parameters = unsafe { found(robot) }.map_or(&[][..], |(_, robot)| robot.parameters());
-    // SAFETY: looked at in `put`.
-    let _not_wanted = unsafe { put(count, parameters.len()) };
+pub unsafe extern "C" fn wdgnn_get_parameters(robot: *const Robot, count: *mut usize) -> *const c_float {
+    // SAFETY: `robot_at` checks the pointer.
+    let parameters = unsafe { robot_at(robot) }.map_or(&[][..], |(_, robot)| robot.parameters());
+    // SAFETY: `write` checks the pointer.
+    let _null_is_allowed = unsafe { write(count, parameters.len()) };
     if parameters.is_empty() { ptr::null() } else { parameters.as_ptr() }
 }
 
-/// Writes what the robot wants to know after its next start to `record` and tells its length. Once a second is often enough, because flash
-/// wears out; but at once when a report says so. There are keys in the record of a rekeyable kind.
+/// Writes a record for the next start of the robot to `record`, and its length to `length`.
+///
+/// Save the record to nonvolatile memory once per second, and at once if `store_required` is set in a report. The
+/// record of a robot with key rotation contains keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_store(
     robot: *mut Robot,
@@ -308,50 +337,55 @@ pub unsafe extern "C" fn wdgnn_store(
     length: *mut usize,
 ) -> Error {
     code((|| {
-        // SAFETY: looked at in each.
+        // SAFETY: `write`, `robot_at` and `buffer` check the pointers.
         unsafe {
-            put(length, 0)?;
-            let (_, robot) = found(robot)?;
-            put(length, robot.store(buffer(record, bytes)?)?)
+            write(length, 0)?;
+            let (_, robot) = robot_at(robot)?;
+            write(length, robot.store(buffer(record, bytes)?)?)
         }
     })())
 }
 
-/// Takes up what was stored before a restart: parameters, if they are this model's, and the boot count, one more. Before the first tick;
-/// and before the first frame is sent the caller stores again and keeps that, so that no count comes twice.
+/// Restores a record after a restart: the parameters, if they are of this model, and the boot count plus one.
+///
+/// Call it before the first tick. Then call wdgnn_store and save the record before the first frame is sent: a boot
+/// count must never repeat.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_restore(robot: *mut Robot, record: *const u8, bytes: usize) -> Error {
-    // SAFETY: looked at in each.
-    code((|| unsafe { found(robot)?.1.restore(list(record, bytes)?) })())
+    // SAFETY: `robot_at` and `items` check the pointers.
+    code((|| unsafe { robot_at(robot)?.1.restore(items(record, bytes)?) })())
 }
 
-/// Makes a listener in `memory`: it reads frames without being a robot. `model` is the checksum of the swarm's weight file, its last
-/// four bytes; the key as in the settings of a robot.
+/// Creates a listener in `memory`, a frame decoder that is not a robot, and writes its address to `listener`.
+///
+/// `model` is the checksum of the swarm's weight file, its last four bytes. The group key is null, 16 bytes or 32
+/// hexadecimal digits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wdgnn_listener_create(
-    kind: Option<&'static Kind>,
+    robot_type: Option<&'static RobotType>,
     memory: *mut u8,
     bytes: usize,
     model: u32,
-    key: *const u8,
-    key_bytes: usize,
+    group_key: *const u8,
+    group_key_bytes: usize,
     listener: *mut *mut Listener,
 ) -> Error {
     code((|| {
-        // SAFETY: looked at in `put`, `key` and `Placed::make`.
+        // SAFETY: `write`, `key` and `Placed::create` check the pointers.
         unsafe {
-            put(listener, ptr::null_mut())?;
-            let kind = kind.ok_or(Error::Null)?;
-            let key = self::key(key, key_bytes)?;
-            kind.any().make_listener(kind, memory, bytes, model, key.as_ref())?;
-            put(listener, memory.cast())
+            write(listener, ptr::null_mut())?;
+            let robot_type = robot_type.ok_or(Error::Null)?;
+            let key = key(group_key, group_key_bytes)?;
+            robot_type.any().create_listener(robot_type, memory, bytes, model, key.as_ref())?;
+            write(listener, memory.cast())
         }
     })())
 }
 
-/// Reads a frame at tick `now`, which matters for sealed ones only. A sealed one is opened where it lies.
+/// Decodes a frame that was received at tick `now`, and writes its content to `beacon`. Decrypts a sealed frame in
+/// place. Open frames ignore `now`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn wdgnn_frame_read(
+pub unsafe extern "C" fn wdgnn_listener_read(
     listener: *mut Listener,
     now: u32,
     frame: *mut u8,
@@ -359,12 +393,12 @@ pub unsafe extern "C" fn wdgnn_frame_read(
     beacon: *mut Beacon,
 ) -> Error {
     code((|| {
-        let front = listener.cast::<Front>();
-        // SAFETY: looked at in each; the kind found is the one that it was made by.
+        let prefix = listener.cast::<Prefix>();
+        // SAFETY: `robot_type_at`, `buffer` and `write` check the pointers; this robot type created the listener.
         unsafe {
-            let kind = place::find(front, LISTENER)?;
+            let robot_type = memory::robot_type_at(prefix, LISTENER_MAGIC)?;
             let frame = buffer(frame, bytes)?;
-            put(beacon, kind.any().listener(front).read(now, frame)?)
+            write(beacon, robot_type.any().listener(prefix).read(now, frame)?)
         }
     })())
 }

@@ -1,204 +1,204 @@
-//! What can go wrong, as a number with a sentence.
+//! Error codes and their messages.
 
 use core::ffi::CStr;
 
 use wdgnn_core::{WeightsError, weights::Field};
 use wdgnn_link::Refusal;
 
-// The enumeration is written out: the header is generated from it, and a macro would hide it.
+// Only the messages come from the macro: cbindgen reads the enumeration, which must be written out.
 macro_rules! errors {
-    ($($name:ident: $sentence:literal;)+) => {
+    ($($name:ident: $message:literal;)+) => {
         impl Error {
-            /// Every one.
+            /// All errors.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// A sentence for people.
-            pub fn text(self) -> &'static CStr {
+            /// Message for people.
+            pub fn message(self) -> &'static CStr {
                 match self {
-                    $(Self::$name => $sentence,)+
+                    $(Self::$name => $message,)+
                 }
             }
         }
     };
 }
 
-/// What can go wrong. Zero is success.
+/// Error code. Zero is success.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Nothing went wrong.
+    /// Success.
     None = 0,
-    /// A pointer that is needed is null.
+    /// A required pointer is null or misaligned.
     Null = 1,
-    /// The memory does not begin on a multiple of WDGNN_ALIGNMENT.
+    /// The memory is not aligned to WDGNN_ALIGNMENT.
     MemoryMisaligned = 2,
-    /// The memory is smaller than asked for.
+    /// The memory is smaller than wdgnn_robot_bytes or wdgnn_listener_bytes.
     MemoryTooSmall = 3,
-    /// There is no robot, or no listener, in this memory.
-    NothingThere = 4,
-    /// The buffer is too small.
+    /// No robot or listener in this memory, or no neighbor with this index.
+    NotFound = 4,
+    /// The buffer is smaller than wdgnn_max_frame_bytes or wdgnn_max_record_bytes.
     BufferTooSmall = 5,
-    /// Another number of numbers than this kind has.
-    WrongCount = 6,
-    /// This kind is sealed and needs a key.
+    /// The length of the state is not wdgnn_state_len.
+    StateLength = 6,
+    /// The robot type is sealed and needs a group key.
     KeyMissing = 7,
-    /// This kind is not sealed, but a key was given.
+    /// The robot type is not sealed but has a group key.
     KeyUnused = 8,
-    /// The state was not finite, or far out of range: the last one was carried on.
-    StateRefused = 9,
-    /// The profile's short header cannot tell this address, boot or sequence.
-    Unspeakable = 10,
-    /// The record is damaged, or of another model: nothing was taken up but, if it was whole, the boot count.
-    RecordRefused = 11,
-    /// The network was trained for more exchanges than this link profile has.
+    /// The state is not finite or out of range. The robot extrapolates the last state.
+    StateRejected = 9,
+    /// Address, boot count or sequence number exceeds the short header of the link profile.
+    HeaderOverflow = 10,
+    /// The record is damaged or from another model. From an intact record of another model, the robot takes the boot count only.
+    RecordRejected = 11,
+    /// The network was trained for more exchanges per second than the link profile has.
     ExchangeRate = 12,
-    /// The key is neither 16 bytes nor 32 hexadecimal digits.
+    /// A key is neither 16 bytes nor 32 hexadecimal digits.
     KeyMalformed = 13,
-    /// This kind changes its key in flight and needs a personal key.
-    PersonalMissing = 14,
-    /// This kind keeps its key, but a personal key or a roster was given.
-    PersonalUnused = 15,
-    /// The roster is not of whole keys, or has more than 64.
-    RosterMalformed = 16,
+    /// The robot type has key rotation and needs a personal key.
+    PersonalKeyMissing = 14,
+    /// The robot type has no key rotation but has a personal key or peer keys.
+    PersonalKeyUnused = 15,
+    /// The peer keys are not whole keys of 16 bytes, or more than 64.
+    PeerKeysMalformed = 16,
 
     /// Not a weight file.
     NotWeights = 20,
-    /// A weight file of an unknown version.
+    /// Unknown version of the weight file.
     WeightsVersion = 21,
-    /// The weight file is shorter or longer than it says.
+    /// The length of the weight file differs from its header.
     WeightsTruncated = 22,
     /// The weight file is damaged.
     WeightsChecksum = 23,
-    /// The weight file holds a number that is not finite or out of range.
-    WeightsNotAdmissible = 24,
-    /// The weight file does not begin on a multiple of four bytes.
+    /// The weight file has a number that is not finite or out of range.
+    WeightsInvalidNumber = 24,
+    /// The weight file is not aligned to four bytes.
     WeightsMisaligned = 25,
-    /// The weight file is refused for a reason that has no number yet.
+    /// The weight file was rejected for a reason without a code.
     WeightsOther = 29,
-    /// The weight file's network has another number of input features.
+    /// The network in the weight file has a different number of input features.
     WeightsFeatures = 30,
-    /// The weight file's network has another number of taps.
+    /// The network in the weight file has a different number of taps.
     WeightsTaps = 31,
-    /// The weight file's network has another number of hidden features.
+    /// The network in the weight file has a different number of hidden features.
     WeightsHidden = 32,
-    /// The weight file's network has another number of outputs.
+    /// The network in the weight file has a different number of outputs.
     WeightsOutputs = 33,
-    /// The weight file's network has another number of layers.
+    /// The network in the weight file has a different number of layers.
     WeightsLayers = 34,
     /// The weight file is for another task.
     WeightsTask = 35,
-    /// The weight file has a code that this library does not know.
+    /// The weight file has an unknown code in its header.
     WeightsCode = 36,
 
-    /// Frame refused: shorter than a header.
-    RefusedTooShort = 64,
-    /// Frame refused: another version of the protocol.
-    RefusedVersion = 65,
-    /// Frame refused: another link profile.
-    RefusedProfile = 66,
-    /// Frame refused: another number of numbers.
-    RefusedDimensions = 67,
-    /// Frame refused: it ends before its content does.
-    RefusedTruncated = 68,
-    /// Frame refused: bytes behind its content.
-    RefusedTrailing = 69,
-    /// Frame refused: the sender flies another model.
-    RefusedModel = 70,
-    /// Frame refused: a number that is not finite or out of range.
-    RefusedNotAdmissible = 71,
-    /// Frame refused: one's own address.
-    RefusedEcho = 72,
-    /// Frame refused: not newer than what was last heard of its sender.
-    RefusedOld = 73,
-    /// Frame refused: a newcomer, and the table is full.
-    RefusedTableFull = 74,
-    /// Frame refused: more frames in one tick than are looked at.
-    RefusedFlood = 75,
-    /// Frame refused: not sealed with the swarm's key.
-    RefusedForged = 76,
-    /// Frame refused: a recording.
-    RefusedReplayed = 77,
-    /// Frame refused: sealed, but not of these ticks.
-    RefusedUntimely = 78,
-    /// Frame refused: one more sealed sender than there is room for.
-    RefusedTooManySenders = 79,
-    /// Frame refused: it contradicts what its sender said before, or what an honest robot can say.
-    RefusedImplausible = 80,
-    /// Frame refused: sealed in the name of somebody who does not exist in this swarm.
-    RefusedUnlisted = 81,
-    /// Frame refused: it brings a key, which was taken up or is handed on, and is no beacon. All is well.
-    RefusedNewKey = 82,
-    /// Frame refused for a reason that has no number yet.
-    RefusedOther = 127,
+    /// Frame rejected: shorter than a header.
+    FrameTooShort = 64,
+    /// Frame rejected: another protocol version.
+    FrameVersion = 65,
+    /// Frame rejected: another link profile.
+    FrameProfile = 66,
+    /// Frame rejected: different number of states, taps or wide parameters.
+    FrameDimensions = 67,
+    /// Frame rejected: shorter than its content.
+    FrameTruncated = 68,
+    /// Frame rejected: extra bytes after its content.
+    FrameTrailing = 69,
+    /// Frame rejected: the sender has another model.
+    FrameModel = 70,
+    /// Frame rejected: a number is not finite or out of range.
+    FrameInvalidNumber = 71,
+    /// Frame rejected: the sender has the address of this robot.
+    FrameOwnAddress = 72,
+    /// Frame rejected: not newer than the last frame of its sender.
+    FrameOld = 73,
+    /// Frame rejected: new sender, and the neighbor table is full.
+    FrameTableFull = 74,
+    /// Frame rejected: too many frames in this tick.
+    FrameFlood = 75,
+    /// Frame rejected: not sealed with the group key.
+    FrameForged = 76,
+    /// Frame rejected: sealed, but a replay of an earlier frame.
+    FrameReplayed = 77,
+    /// Frame rejected: sealed, but its tick is too far from the current tick.
+    FrameOutOfWindow = 78,
+    /// Frame rejected: sealed, but no room for the replay state of another sender.
+    FrameTooManySenders = 79,
+    /// Frame rejected: contradicts earlier frames of its sender or the physical limits of a robot.
+    FrameImplausible = 80,
+    /// Frame rejected: the address of its sender is outside the swarm.
+    FrameUnknownSender = 81,
+    /// Not an error: the frame is a key update, which the robot stores or relays. It is not a beacon.
+    FrameKeyUpdate = 82,
+    /// Frame rejected for a reason without a code.
+    FrameOther = 127,
 }
 
 errors! {
-    None: c"nothing went wrong";
-    Null: c"a pointer that is needed is null";
-    MemoryMisaligned: c"the memory does not begin on a multiple of WDGNN_ALIGNMENT";
-    MemoryTooSmall: c"the memory is smaller than wdgnn_robot_bytes or wdgnn_listener_bytes says";
-    NothingThere: c"there is no robot, or no listener, in this memory: it was not created, or was overwritten";
-    BufferTooSmall: c"the buffer is smaller than wdgnn_frame_bytes or wdgnn_record_bytes says";
-    WrongCount: c"this kind of robot has another number of numbers in its state";
-    KeyMissing: c"this kind of robot is sealed and needs a key";
-    KeyUnused: c"this kind of robot is not sealed, but was given a key: choose its sealed sister";
-    StateRefused: c"the state is not finite or far out of range: the last one was carried on";
-    Unspeakable: c"the link profile's short header cannot tell this address, boot count or sequence";
-    RecordRefused: c"the record is damaged or of another model: no parameters were taken up";
-    ExchangeRate: c"the network was trained for more exchanges a second than this link profile has";
-    KeyMalformed: c"the key is neither 16 bytes nor 32 hexadecimal digits";
-    PersonalMissing: c"this kind of robot changes its key in flight and needs a personal key";
-    PersonalUnused: c"this kind of robot keeps its key, but was given a personal key or a roster: choose its rekeyable sister";
-    RosterMalformed: c"the roster is not of keys of 16 bytes, or has more than 64";
-    NotWeights: c"this is not a weight file";
-    WeightsVersion: c"the weight file has a version that this library does not read";
-    WeightsTruncated: c"the weight file is shorter or longer than it says";
-    WeightsChecksum: c"the weight file is damaged: its checksum does not match";
-    WeightsNotAdmissible: c"the weight file holds a number that is not finite or is out of range";
-    WeightsMisaligned: c"the weight file does not begin on a multiple of four bytes";
-    WeightsOther: c"the weight file is refused";
-    WeightsFeatures: c"the weight file's network has another number of input features";
-    WeightsTaps: c"the weight file's network has another number of taps";
-    WeightsHidden: c"the weight file's network has another number of hidden features";
-    WeightsOutputs: c"the weight file's network has another number of outputs";
-    WeightsLayers: c"the weight file's network has another number of layers";
+    None: c"success";
+    Null: c"a required pointer is null or misaligned";
+    MemoryMisaligned: c"the memory is not aligned to WDGNN_ALIGNMENT";
+    MemoryTooSmall: c"the memory is smaller than wdgnn_robot_bytes or wdgnn_listener_bytes";
+    NotFound: c"no robot or listener in this memory (not created, or overwritten), or no neighbor with this index";
+    BufferTooSmall: c"the buffer is smaller than wdgnn_max_frame_bytes or wdgnn_max_record_bytes";
+    StateLength: c"the length of the state is not wdgnn_state_len";
+    KeyMissing: c"the robot type is sealed and needs a group key";
+    KeyUnused: c"the robot type is not sealed but has a group key: use the sealed type";
+    StateRejected: c"the state is not finite or out of range: the robot extrapolates the last state";
+    HeaderOverflow: c"address, boot count or sequence number exceeds the short header of the link profile";
+    RecordRejected: c"the record is damaged or from another model: no parameters were restored";
+    ExchangeRate: c"the network was trained for more exchanges per second than the link profile has";
+    KeyMalformed: c"a key is neither 16 bytes nor 32 hexadecimal digits";
+    PersonalKeyMissing: c"the robot type has key rotation and needs a personal key";
+    PersonalKeyUnused: c"the robot type has no key rotation but has a personal key or peer keys: use the type with key rotation";
+    PeerKeysMalformed: c"the peer keys are not whole keys of 16 bytes, or more than 64";
+    NotWeights: c"not a weight file";
+    WeightsVersion: c"unknown version of the weight file";
+    WeightsTruncated: c"the length of the weight file differs from its header";
+    WeightsChecksum: c"the weight file is damaged: wrong checksum";
+    WeightsInvalidNumber: c"the weight file has a number that is not finite or out of range";
+    WeightsMisaligned: c"the weight file is not aligned to four bytes";
+    WeightsOther: c"the weight file was rejected";
+    WeightsFeatures: c"the network in the weight file has a different number of input features";
+    WeightsTaps: c"the network in the weight file has a different number of taps";
+    WeightsHidden: c"the network in the weight file has a different number of hidden features";
+    WeightsOutputs: c"the network in the weight file has a different number of outputs";
+    WeightsLayers: c"the network in the weight file has a different number of layers";
     WeightsTask: c"the weight file is for another task";
-    WeightsCode: c"the weight file has a code that this library does not know";
-    RefusedTooShort: c"frame refused: shorter than a header";
-    RefusedVersion: c"frame refused: another version of the protocol";
-    RefusedProfile: c"frame refused: another link profile";
-    RefusedDimensions: c"frame refused: another number of state, tap or wide numbers";
-    RefusedTruncated: c"frame refused: it ends before its content does";
-    RefusedTrailing: c"frame refused: bytes behind its content";
-    RefusedModel: c"frame refused: the sender flies another model";
-    RefusedNotAdmissible: c"frame refused: a number that is not finite or is out of range";
-    RefusedEcho: c"frame refused: it carries this robot's own address";
-    RefusedOld: c"frame refused: not newer than what was last heard of its sender";
-    RefusedTableFull: c"frame refused: a newcomer, and the table is full of neighbours that are still talking";
-    RefusedFlood: c"frame refused: more frames in one tick than a robot looks at";
-    RefusedForged: c"frame refused: not sealed with the swarm's key";
-    RefusedReplayed: c"frame refused: sealed, but not newer than the last frame of its sender";
-    RefusedUntimely: c"frame refused: sealed, but not of these ticks";
-    RefusedTooManySenders: c"frame refused: sealed by one more sender than a robot keeps count of";
-    RefusedImplausible: c"frame refused: it contradicts its sender, or no honest robot can say it";
-    RefusedUnlisted: c"frame refused: no robot of this swarm has its sender's address";
-    RefusedNewKey: c"frame refused: it brings a key, which was taken, and is no beacon";
-    RefusedOther: c"frame refused";
+    WeightsCode: c"the weight file has an unknown code in its header";
+    FrameTooShort: c"frame rejected: shorter than a header";
+    FrameVersion: c"frame rejected: another protocol version";
+    FrameProfile: c"frame rejected: another link profile";
+    FrameDimensions: c"frame rejected: different number of states, taps or wide parameters";
+    FrameTruncated: c"frame rejected: shorter than its content";
+    FrameTrailing: c"frame rejected: extra bytes after its content";
+    FrameModel: c"frame rejected: the sender has another model";
+    FrameInvalidNumber: c"frame rejected: a number is not finite or out of range";
+    FrameOwnAddress: c"frame rejected: the sender has the address of this robot";
+    FrameOld: c"frame rejected: not newer than the last frame of its sender";
+    FrameTableFull: c"frame rejected: new sender, and the neighbor table is full of active neighbors";
+    FrameFlood: c"frame rejected: too many frames in this tick";
+    FrameForged: c"frame rejected: not sealed with the group key";
+    FrameReplayed: c"frame rejected: sealed, but a replay of an earlier frame";
+    FrameOutOfWindow: c"frame rejected: sealed, but its tick is too far from the current tick";
+    FrameTooManySenders: c"frame rejected: sealed, but no room for the replay state of another sender";
+    FrameImplausible: c"frame rejected: contradicts earlier frames of its sender or the physical limits of a robot";
+    FrameUnknownSender: c"frame rejected: the address of its sender is outside the swarm";
+    FrameKeyUpdate: c"the frame is a key update, not a beacon";
+    FrameOther: c"frame rejected";
 }
 
 impl Error {
-    /// The one with this number.
+    /// Error with this code.
     pub(crate) fn with_code(code: i32) -> Option<Self> {
         Self::ALL.iter().copied().find(|error| *error as i32 == code)
     }
 }
 
-/// The number of a reason's error: reasons count from zero.
-const FIRST_REFUSAL: i32 = Error::RefusedTooShort as i32;
+/// Code of the first frame error. The codes follow the order of `Refusal`.
+const FIRST_FRAME_ERROR: i32 = Error::FrameTooShort as i32;
 
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
-        Self::with_code(FIRST_REFUSAL + refusal as i32).unwrap_or(Self::RefusedOther)
+        Self::with_code(FIRST_FRAME_ERROR + refusal as i32).unwrap_or(Self::FrameOther)
     }
 }
 
@@ -209,7 +209,7 @@ impl From<WeightsError> for Error {
             WeightsError::Version { .. } => Self::WeightsVersion,
             WeightsError::Truncated { .. } => Self::WeightsTruncated,
             WeightsError::Checksum => Self::WeightsChecksum,
-            WeightsError::NotAdmissible => Self::WeightsNotAdmissible,
+            WeightsError::NotAdmissible => Self::WeightsInvalidNumber,
             WeightsError::Misaligned => Self::WeightsMisaligned,
             WeightsError::Mismatch { field, .. } => match field {
                 Field::Features => Self::WeightsFeatures,
@@ -230,14 +230,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_to_refuse_a_frame_has_a_number_and_a_sentence_of_its_own() {
+    fn every_frame_error_has_a_unique_code_and_message() {
         for refusal in Refusal::ALL {
             let error = Error::from(*refusal);
-            assert_ne!(error, Error::RefusedOther, "{refusal:?}");
+            assert_ne!(error, Error::FrameOther, "{refusal:?}");
             assert_eq!(error as usize, 64 + *refusal as usize);
         }
         for error in Error::ALL {
-            let same = Error::ALL.iter().filter(|other| other.text() == error.text());
+            let same = Error::ALL.iter().filter(|other| other.message() == error.message());
             assert_eq!((same.count(), Error::with_code(*error as i32)), (1, Some(*error)));
         }
     }

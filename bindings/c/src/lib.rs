@@ -1,34 +1,34 @@
-//! One robot of the swarm, for firmware in C: `include/wdgnn.h` and a static library.
+//! One robot of a swarm as a C library: `include/wdgnn.h` and a static library.
 //!
-//! The caller gives the memory, the weight file's bytes and the key; the robot is the one that the simulator flies and the boards
-//! carry, bit for bit. Nothing here allocates, every error is a value with a sentence, and a panic that could be reached would not
-//! link.
+//! The caller provides memory, a weight file and a key. The robot is the code of the simulator and of the firmware,
+//! bit for bit. Nothing allocates, every error is a code with a message, and a reachable panic does not link.
 //!
-//! * `kind` — a task on a link profile, sealed or not: a table in flash each. Those that nobody names are not linked.
-//! * `body` — a robot's verbs, for any kind; `listener` — frames read without being a robot.
-//! * `error`, `told` — what C is told.
-//! * `api` — what C calls. `unsafe` is here and in `place`, where memory becomes a robot, and nowhere else.
+//! * `robot_type` — a task with a link profile and a security level, as one table in flash. Tables that a program
+//!   does not name are not linked.
+//! * `robot` — the operations of a robot of any type; `listener` — a frame decoder.
+//! * `error`, `types` — error codes, structures and constants of the header.
+//! * `api` — the functions of the header. Only `api`, `memory` and `robot_type` use `unsafe`.
 
 #![no_std]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-// On a machine with an operating system, panics are its business; there are none to be had.
+// The host's standard library provides the panic handler.
 #[cfg(not(target_os = "none"))]
 extern crate std;
 
 pub mod api;
-mod body;
 pub mod error;
-pub mod kind;
 mod listener;
-mod place;
-pub mod told;
+mod memory;
+mod robot;
+pub mod robot_type;
+pub mod types;
 
-/// Never called: whatever could panic would call a function that there is none of, and would not link.
+/// Calls an undefined function, so that a program with a reachable panic does not link.
 #[cfg(target_os = "none")]
 #[panic_handler]
-#[allow(unsafe_code, reason = "a function without a body can only be named in an extern block")]
+#[allow(unsafe_code, reason = "a function without a body can only be declared in an extern block")]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe extern "C" {
         safe fn wdgnn_a_panic_can_be_reached() -> !;

@@ -1,5 +1,5 @@
-/* As much of the Crazyflie's headers as the app needs, for a compiler and a world on the host. The names and signatures are its
- * firmware's (master of August 2026, 2a18fc2); the words are ours. All headers of this folder lead here. */
+/* Stubs of the Crazyflie headers that the app includes, to compile and run it on the host. Names and signatures are those of
+ * the firmware (commit 2a18fc2, August 2026). All headers in this folder include this one. */
 #ifndef CRAZYFLIE_H
 #define CRAZYFLIE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* FreeRTOS.h, task.h, queue.h: a tick of the system is a millisecond. */
+/* FreeRTOS.h, task.h, queue.h: one system tick is a millisecond. */
 typedef uint32_t TickType_t;
 typedef long BaseType_t;
 typedef struct queue *QueueHandle_t;
@@ -76,7 +76,7 @@ size_t storageFetch(const char *key, void *buffer, size_t length);
 /* static_mem.h */
 #define NO_DMA_CCM_SAFE_ZERO_INIT
 
-/* log.h, param.h: where a group lists its variables, the world on the host finds them by name. */
+/* log.h, param.h: a group is a table in which world.c finds a variable by its name. */
 typedef uint16_t logVarId_t;
 logVarId_t logGetVarId(const char *group, const char *name);
 float logGetFloat(logVarId_t variable);

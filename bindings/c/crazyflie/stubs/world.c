@@ -1,5 +1,5 @@
-/* A world for the app on the host: a Crazyflie that does what its setpoints say, and a second robot beside it that flies the same
- * network. It takes off, flocks, is driven against its fence and lands, and everything that must hold is checked on the way. */
+/* Simulation of the app on the host: a Crazyflie that follows its setpoints, and a second robot with the same network. The
+ * Crazyflie takes off, flocks, reaches its fence and lands. Failed checks end the program with a message. */
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 extern const uint8_t weights[], weights_end[], swarm_key[], swarm_key_end[];
 #ifdef SEALED
-#define KIND wdgnn_flocking_p2p57_sealed
+#define ROBOT_TYPE wdgnn_flocking_p2p57_sealed
 #else
-#define KIND wdgnn_flocking_p2p57
+#define ROBOT_TYPE wdgnn_flocking_p2p57
 #endif
 
 extern const struct variable wdgnnParameters[], wdgnnLog[];
@@ -26,14 +26,15 @@ static const void *variable(const struct variable *group, const char *name) {
     return group->at;
 }
 
-static void check(bool holds, const char *what) {
+static void check(bool holds, const char *failure) {
     if (!holds) {
-        printf("%s\n", what);
+        printf("%s\n", failure);
         exit(1);
     }
 }
 
-/* Position, velocity and height of the app's robot; position and velocity of the other, which is some ticks ahead in time. */
+/* Position, velocity and height of the app's robot. Position and velocity of the second robot, whose clock is AHEAD_TICKS
+ * ahead. */
 static float own[4] = {0.0f, 0.0f, 0.0f, 0.0f}, own_z, other[4] = {0.8f, 0.3f, 0.3f, 0.0f};
 enum { AHEAD_TICKS = 1000 };
 
@@ -50,53 +51,53 @@ static wdgnn_robot *peer;
 static void second_robot(void) {
     uint32_t tick = AHEAD_TICKS + milliseconds / 10;
     if (peer == NULL) {
-        wdgnn_settings settings = {
+        wdgnn_robot_config config = {
             .address = 3,
             .weights = weights,
             .weights_bytes = (size_t)(weights_end - weights),
-            .key = swarm_key,
-            .key_bytes = (size_t)(swarm_key_end - swarm_key),
+            .group_key = swarm_key,
+            .group_key_bytes = (size_t)(swarm_key_end - swarm_key),
         };
-        check(wdgnn_create(&KIND, memory, sizeof memory, &settings, &peer) == WDGNN_ERROR_NONE, "no second robot");
+        check(wdgnn_robot_create(&ROBOT_TYPE, memory, sizeof memory, &config, &peer) == WDGNN_ERROR_NONE, "the second robot is not created");
     }
-    check(wdgnn_sense(peer, tick, other, 4, 0) == WDGNN_ERROR_NONE, "the second robot knows its state");
+    check(wdgnn_begin_tick(peer, tick, other, 4, 0) == WDGNN_ERROR_NONE, "the second robot rejects its state");
     P2PPacket packet = {.port = 7};
     size_t length;
-    while (wdgnn_speak(peer, packet.data, sizeof packet.data, &length) == WDGNN_ERROR_NONE && length > 0) {
+    while (wdgnn_next_frame(peer, packet.data, sizeof packet.data, &length) == WDGNN_ERROR_NONE && length > 0) {
         packet.size = (uint8_t)length;
         if (callback != NULL) {
             callback(&packet);
         }
     }
     wdgnn_report report;
-    check(wdgnn_finish(peer, &report) == WDGNN_ERROR_NONE, "the second robot decides");
+    check(wdgnn_end_tick(peer, &report) == WDGNN_ERROR_NONE, "the second robot has no command");
     other[0] += 0.01f * other[2];
     other[1] += 0.01f * other[3];
 }
 
-/* What there is to see of a flight. */
-static void judge(uint32_t seconds) {
+/* Checks the flight once per second. */
+static void check_flight(uint32_t seconds) {
     uint8_t *fly = (uint8_t *)variable(wdgnnParameters, "fly");
-    const uint8_t *neighbours = variable(wdgnnLog, "neighbours"), *error = variable(wdgnnLog, "error");
+    const uint8_t *neighbors = variable(wdgnnLog, "neighbors"), *error = variable(wdgnnLog, "error");
     switch (seconds) {
     case 4:
-        check(setpoints == 0, "it flies without having been told to");
-        check(*neighbours == 1, "it does not know the other one");
+        check(setpoints == 0, "the robot flies before wdgnn.fly is set");
+        check(*neighbors == 1, "the robot has no neighbor");
         *fly = 1;
         break;
     case 8:
-        check(own_z > 0.55f && own_z < 0.65f, "it is not at its height");
-        check(fabsf(own[2] - other[2]) < 0.15f && fabsf(own[3] - other[3]) < 0.15f, "it does not fly along");
+        check(own_z > 0.55f && own_z < 0.65f, "the robot is not at its height");
+        check(fabsf(own[2] - other[2]) < 0.15f && fabsf(own[3] - other[3]) < 0.15f, "the robot does not match the velocity of its neighbor");
         break;
     case 20:
-        check(own[0] < 1.6f, "it flies beyond its fence");
-        check(own[0] > 1.3f, "it has not come to its fence");
+        check(own[0] < 1.6f, "the robot is beyond its fence");
+        check(own[0] > 1.3f, "the robot has not reached its fence");
         *fly = 0;
         break;
     case 24:
-        check(own_z < 0.01f, "it has not landed");
-        check(longest_packet <= 57 && packets_sent > 20 * 2 * 19, "it does not speak 20 times a second");
-        check(*error == 0, wdgnn_error_text(*error));
+        check(own_z < 0.01f, "the robot has not landed");
+        check(longest_packet <= 57 && packets_sent > 20 * 2 * 19, "the robot does not send 20 times per second");
+        check(*error == 0, wdgnn_error_message(*error));
         printf("landed after %u packets of at most %u bytes\n", packets_sent, longest_packet);
         exit(0);
     default:
@@ -107,7 +108,7 @@ static void judge(uint32_t seconds) {
 static void millisecond(void) {
     milliseconds++;
     if (setpoints > 0) {
-        /* A velocity controller of 0.1 s, and a height that follows at once. */
+        /* A velocity controller with a time constant of 0.1 s. The height follows without delay. */
         own[2] += 0.01f * (setpoint.velocity.x - own[2]);
         own[3] += 0.01f * (setpoint.velocity.y - own[3]);
         own_z = setpoint.position.z;
@@ -118,7 +119,7 @@ static void millisecond(void) {
         second_robot();
     }
     if (milliseconds % 1000 == 0) {
-        judge(milliseconds / 1000);
+        check_flight(milliseconds / 1000);
     }
 }
 
@@ -130,7 +131,7 @@ void vTaskDelay(TickType_t ticks) {
 
 void vTaskDelayUntil(TickType_t *woken, TickType_t ticks) {
     *woken += ticks;
-    check((int32_t)(*woken - milliseconds) >= 0, "a tick is not done in its time");
+    check((int32_t)(*woken - milliseconds) >= 0, "a tick takes longer than its period");
     vTaskDelay(*woken - milliseconds);
 }
 
@@ -140,7 +141,7 @@ static uint8_t queue[64][sizeof(P2PPacket)];
 static unsigned put, taken;
 
 QueueHandle_t xQueueCreateStatic(uint32_t length, uint32_t size, uint8_t *storage, StaticQueue_t *state) {
-    check(length <= 64 && size == sizeof(P2PPacket) && storage != NULL, "a queue that cannot be");
+    check(length <= 64 && size == sizeof(P2PPacket) && storage != NULL, "invalid queue");
     return (QueueHandle_t)state;
 }
 
@@ -160,7 +161,7 @@ BaseType_t xQueueReceive(QueueHandle_t from, void *item, TickType_t wait) {
 }
 
 void commanderSetSetpoint(setpoint_t *wanted, int priority) {
-    check(priority == 3 && wanted->mode.x == modeVelocity && !wanted->velocity_body, "another setpoint");
+    check(priority == 3 && wanted->mode.x == modeVelocity && !wanted->velocity_body, "unexpected setpoint");
     setpoint = *wanted;
     setpoints++;
 }
@@ -170,19 +171,19 @@ uint64_t configblockGetRadioAddress(void) { return 0xE7E7E7E702; }
 void p2pRegisterCB(P2PCallback wanted) { callback = wanted; }
 
 bool radiolinkSendP2PPacketBroadcast(P2PPacket *packet) {
-    check(stored_bytes > 0, "it speaks before its boot count is kept");
+    check(stored_bytes > 0, "the robot sends before its boot count is saved");
     packets_sent++;
     longest_packet = packet->size > longest_packet ? packet->size : longest_packet;
-    P2PPacket heard = *packet;
+    P2PPacket received = *packet;
     wdgnn_sender sender;
     if (peer != NULL) {
-        wdgnn_hear(peer, heard.data, heard.size, &sender);
+        wdgnn_receive(peer, received.data, received.size, &sender);
     }
     return true;
 }
 
 bool storageStore(const char *key, const void *buffer, size_t length) {
-    check(key != NULL && length <= sizeof stored, "a record that has no room");
+    check(key != NULL && length <= sizeof stored, "the record is too long");
     memcpy(stored, buffer, length);
     stored_bytes = length;
     return true;
@@ -200,7 +201,7 @@ logVarId_t logGetVarId(const char *group, const char *name) {
             return index;
         }
     }
-    check(false, "no such variable");
+    check(false, "unknown log variable");
     return 0;
 }
 

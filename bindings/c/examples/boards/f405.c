@@ -1,4 +1,4 @@
-/* STM32F405, a Crazyflie's chip, in QEMU: `qemu-system-arm -M netduinoplus2 -semihosting -nographic -kernel swarm.elf`. */
+/* STM32F405, the processor of the Crazyflie, in QEMU: `qemu-system-arm -M netduinoplus2 -semihosting -nographic -kernel swarm.elf`. */
 #include "board.h"
 #include "stack.h"
 
@@ -15,7 +15,7 @@ static uint32_t semihosting(uint32_t operation, const void *argument) {
 void board_print(const char *text) { semihosting(0x04, text); }
 
 _Noreturn void board_exit(int status) {
-    /* Angel's reasons: the application has exited, or a run-time error. */
+    /* Exit codes of Arm semihosting: application exit, run-time error. */
     semihosting(0x18, (const void *)(status == 0 ? 0x20026 : 0x20023));
     for (;;) {
     }
@@ -29,7 +29,7 @@ static _Noreturn void fault(void) {
 }
 
 static _Noreturn void reset(void) {
-    *(volatile uint32_t *)0xe000ed88 |= 0xfu << 20; /* CPACR: the floating-point unit */
+    *(volatile uint32_t *)0xe000ed88 |= 0xfu << 20; /* CPACR: enables the floating-point unit */
     __asm__ volatile("dsb\nisb");
     for (uint32_t *word = bss_begin; word < bss_end; word++) {
         *word = 0;

@@ -5,7 +5,7 @@
 extern uint32_t bss_begin[], bss_end[];
 int main(void);
 
-/* The machine's serial port, and the device that ends it. */
+/* Serial port, and the device that ends the emulation. */
 #define UART ((volatile uint8_t *)0x10000000)
 #define FINISHER ((volatile uint32_t *)0x100000)
 

@@ -1,12 +1,13 @@
-/* The stack, painted before main and looked at afterwards. Both ends are the linker script's. */
+/* Measures the peak use of the stack: fills it with a pattern before main and finds the overwritten part afterwards. The
+ * linker script defines both ends. */
 #include <stddef.h>
 #include <stdint.h>
 
 #define PAINT 0xdeadbeefu
 
-extern uint32_t stack_end[], stack_begin[]; /* it grows towards its end */
+extern uint32_t stack_end[], stack_begin[]; /* the stack grows toward stack_end */
 
-/* All but the uppermost words, which whoever paints is using. */
+/* Leaves out the uppermost words, which the caller uses. */
 static inline void stack_paint(void) {
     for (uint32_t *word = stack_end; word + 64 < stack_begin; word++) {
         *(volatile uint32_t *)word = PAINT;
