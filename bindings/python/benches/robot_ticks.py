@@ -1,30 +1,32 @@
-"""How many robot-ticks a second of one processor makes: the robots' own code beside the same swarm in PyTorch.
+"""Robot-ticks per CPU second of `wdgnn.Swarm` and of an equivalent swarm in PyTorch.
 
     python bindings/python/benches/robot_ticks.py
 
-Both sense, exchange taps, infer, average their wide parameters with their neighbours' and take a learning step in every tick.
-PyTorch's robots are one batch, and have no tables, no plausibility, no guard and no frames.
+In both, every robot senses, exchanges taps, infers, averages its wide parameters with those of its neighbors and takes a learning
+step at every tick. The swarm in PyTorch is one batch, without neighbor tables, plausibility checks, guard and frames.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 import wdgnn
 
 
-def measure(name: str, robots: int, ticks: int, fly) -> None:
-    fly(max(ticks // 20, 2))
-    began, wall = time.process_time(), time.perf_counter()
-    fly(ticks)
-    seconds, wall = time.process_time() - began, time.perf_counter() - wall
+def measure(name: str, robots: int, ticks: int, run: Callable[[int], object]) -> None:
+    """Prints the speed of `run(ticks)` after a warm-up."""
+    run(max(ticks // 20, 2))
+    start, wall = time.process_time(), time.perf_counter()
+    run(ticks)
+    seconds, wall = time.process_time() - start, time.perf_counter() - wall
     rate = robots * ticks / seconds
     print(f"{name:<28} {robots:6} robots  {rate:12,.0f} robot-ticks per CPU second  {robots * ticks / wall:12,.0f} per second")
 
 
-def peer(robots: int):
-    """The same swarm in PyTorch."""
+def torch_swarm(robots: int) -> Callable[[int], None]:
+    """Function that runs a swarm in PyTorch for a number of ticks."""
     import torch
 
     from wdgnn.torch import Flock, Network
@@ -35,23 +37,23 @@ def peer(robots: int):
     offline = (network.wide @ network.readout).flatten(0, 1)
     constant = (network.alpha_wide * network.wide_bias + network.beta) @ network.readout + network.readout_bias
     state = torch.from_numpy(wdgnn.Swarm(robots=robots).states.copy()).chunk(2, dim=-1)
-    memory = {"state": state, "chain": network.start(robots)[0], "wide": offline.expand(robots, -1, -1).clone()}
+    memory = {"state": state, "delay_line": network.initial_delay_lines(robots)[0], "wide": offline.expand(robots, -1, -1).clone()}
 
-    def fly(ticks: int) -> None:
+    def run(ticks: int) -> None:
         for _ in range(ticks):
             positions, velocities = memory["state"]
-            heard = flock.heard(positions)
-            features = flock.observe(positions, velocities, heard)
-            chain = torch.cat([features.unsqueeze(-2), network.exchange(memory["chain"], heard)], dim=-2)
-            taps = chain.flatten(-2)
+            adjacency = flock.adjacency(positions)
+            features = flock.observe(positions, velocities, adjacency)
+            delay_line = torch.cat([features.unsqueeze(-2), network.exchange(memory["delay_line"], adjacency)], dim=-2)
+            taps = delay_line.flatten(-2)
             deep = torch.tanh(taps @ network.filters[0].flatten(0, 1) + network.biases[0]) @ network.readout
             wide = torch.einsum("ni,nio->no", taps, memory["wide"])
             outputs = constant + network.alpha_deep * deep + network.alpha_wide * wide
-            # The variance of velocities among a robot and its neighbours after the tick, differentiated.
-            near = heard + torch.eye(robots)
+            # Gradient of the velocity variance of a robot and its neighbors after the tick.
+            near = adjacency + torch.eye(robots)
             count = near.sum(-1, keepdim=True)
             after = velocities + flock.period * outputs.clamp(-flock.limit, flock.limit)
-            deviation = after - (heard @ velocities + after) / count
+            deviation = after - (adjacency @ velocities + after) / count
             gradient = 2.0 * flock.period / count * deviation * network.alpha_wide
             mixed = near @ memory["wide"].flatten(1) / count
             stepped = mixed.view_as(memory["wide"]) - rule["step"] * taps.unsqueeze(-1) * gradient.unsqueeze(-2)
@@ -59,9 +61,9 @@ def peer(robots: int):
             reach = rule["ball"] * offline.norm()
             norm = off.flatten(1).norm(dim=-1).clamp(min=1.0e-9)
             memory["wide"] = offline + off * (reach / norm).clamp(max=1.0)[:, None, None]
-            memory["state"], memory["chain"] = flock.step(positions, velocities, outputs), chain
+            memory["state"], memory["delay_line"] = flock.step(positions, velocities, outputs), delay_line
 
-    return fly
+    return run
 
 
 if __name__ == "__main__":
@@ -70,11 +72,11 @@ if __name__ == "__main__":
     measure("wdgnn, online, step by step", 50, 2000, lambda ticks: [swarm.step() for _ in range(ticks)])
     measure("wdgnn, offline", 50, 4000, wdgnn.Swarm(robots=50, online=False).run)
     faulty = wdgnn.Swarm(robots=50, profile="dot154", faults={"drop_chance": 0.1})
-    measure("wdgnn, in frames, losses", 50, 400, faulty.run)
+    measure("wdgnn, radio with losses", 50, 400, faulty.run)
     for robots in (1000, 5000):
         measure("wdgnn, online", robots, 60_000 // robots, wdgnn.Swarm(robots=robots).run)
     try:
         for robots, ticks in ((50, 400), (1000, 20)):
-            measure("PyTorch, online", robots, ticks, peer(robots))
+            measure("PyTorch, online", robots, ticks, torch_swarm(robots))
     except ImportError:
-        sys.exit("torch is not here: the other half is left out")
+        sys.exit("torch is not installed: skipping PyTorch")

@@ -1,4 +1,4 @@
-"""PPO by stable-baselines3: robots that share one policy, which is the network that they fly."""
+"""PPO of stable-baselines3 with the network of the robots as the shared policy."""
 
 import sys
 
@@ -11,14 +11,14 @@ from wdgnn.envs.stable_baselines import SwarmVecEnv, WideDeepPolicy
 from wdgnn.torch import Network
 
 
-def total(network: Network, flights: int = 10) -> float:
-    """The mean total velocity variation of flights that nobody has trained on."""
-    rows = wdgnn.fly(model=network.to_model(), online=False, starts=range(flights))
+def total(network: Network, episodes: int = 10) -> float:
+    """Mean total velocity variation over test episodes."""
+    rows = wdgnn.fly(model=network.to_model(), online=False, starts=range(episodes))
     return sum(row["total"] for row in rows) / len(rows)
 
 
-class Tell(BaseCallback):
-    """Says how the network flies, every so many rollouts."""
+class PrintTotal(BaseCallback):
+    """Prints the total of the network after every `every` rollouts."""
 
     def __init__(self, network: Network, every: int = 10) -> None:
         super().__init__()
@@ -33,8 +33,8 @@ class Tell(BaseCallback):
             print(f"{self.num_timesteps} robot-ticks: total {total(self.network):.1f}", flush=True)
 
 
-def train(network: Network, robot_ticks: int = 4_000_000, swarms: int = 8, robots: int = 25, tell: int = 10) -> Network:
-    """Proximal policy optimisation of the robots' own network."""
+def train(network: Network, robot_ticks: int = 4_000_000, swarms: int = 8, robots: int = 25, print_every: int = 10) -> Network:
+    """Trains the network with proximal policy optimization."""
     env = SwarmVecEnv(robots=robots, swarms=swarms, ticks=100, model=network.to_model())
     agent = PPO(
         WideDeepPolicy,
@@ -48,7 +48,7 @@ def train(network: Network, robot_ticks: int = 4_000_000, swarms: int = 8, robot
         gae_lambda=0.9,
         device="cpu",
     )
-    agent.learn(robot_ticks, callback=Tell(network, tell))
+    agent.learn(robot_ticks, callback=PrintTotal(network, print_every))
     return network
 
 
@@ -57,7 +57,7 @@ if __name__ == "__main__":
     path, ticks = (sys.argv[1] if len(sys.argv) > 1 else "ppo.wdgnn"), int(sys.argv[2]) if len(sys.argv) > 2 else 4_000_000
     network = Network.untrained()
     with torch.no_grad():
-        # What is near counts by 1/d⁴: a first guess has no business with numbers that large.
+        # Features grow with 1/d⁴ at short distances: small weights limit the first outputs.
         for part in (*network.filters, network.wide):
             part *= 0.1
     print(f"untrained: total {total(network):.1f}")

@@ -1,4 +1,4 @@
-//! A swarm's arrays: in numpy's memory from the beginning, filled in after every step. What Python holds is what is written to.
+//! Arrays of a swarm. They stay in numpy's memory and are updated after every step.
 
 use numpy::{
     AllowTypeChange, IntoPyArray as _, PyArray2, PyArray3, PyArrayLike2, PyArrayMethods as _,
@@ -6,9 +6,9 @@ use numpy::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-use crate::fleet::{Fleet, Sight, Sizes};
+use crate::running_swarm::{ArraysMut, RunningSwarm, Sizes};
 
-/// One row per robot each.
+/// Arrays with one row per robot.
 #[derive(Debug)]
 pub struct Arrays {
     pub states: Py<PyArray2<f32>>,
@@ -19,7 +19,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Zeros.
+    /// Arrays of zeros.
     pub fn new(py: Python<'_>, sizes: Sizes) -> Self {
         let Sizes { robots, state, outputs, taps, features } = sizes;
         let rows = |numbers| PyArray2::zeros(py, [robots, numbers], false).unbind();
@@ -32,20 +32,20 @@ impl Arrays {
         }
     }
 
-    /// Takes up where Python has put robots.
-    pub fn place(&self, py: Python<'_>, fleet: &mut dyn Fleet) -> PyResult<()> {
-        fleet.place(self.states.bind(py).readonly().as_slice()?);
+    /// Copies the states, which Python may have changed, to the swarm.
+    pub fn write_states(&self, py: Python<'_>, swarm: &mut dyn RunningSwarm) -> PyResult<()> {
+        swarm.set_states(self.states.bind(py).readonly().as_slice()?);
         Ok(())
     }
 
-    /// Fills in what Python sees.
-    pub fn look(&self, py: Python<'_>, fleet: &dyn Fleet) -> PyResult<()> {
+    /// Copies the swarm's data to the arrays.
+    pub fn update(&self, py: Python<'_>, swarm: &dyn RunningSwarm) -> PyResult<()> {
         let mut states = self.states.bind(py).readwrite();
         let mut commands = self.commands.bind(py).readwrite();
         let mut outputs = self.outputs.bind(py).readwrite();
         let mut taps = self.taps.bind(py).readwrite();
         let mut wide = self.wide.bind(py).readwrite();
-        fleet.look(Sight {
+        swarm.read_into(ArraysMut {
             states: states.as_slice_mut()?,
             commands: commands.as_slice_mut()?,
             outputs: outputs.as_slice_mut()?,
@@ -56,8 +56,8 @@ impl Arrays {
     }
 }
 
-/// Commands from outside, one row per robot, where they lie.
-pub fn checked<'a>(
+/// Checks commands from Python: one row per robot, contiguous and finite.
+pub fn check_commands<'a>(
     commands: &'a PyArrayLike2<'_, f32, AllowTypeChange>,
     sizes: Sizes,
 ) -> PyResult<&'a [f32]> {
@@ -65,20 +65,20 @@ pub fn checked<'a>(
     let found = commands.shape();
     if found != [robots, outputs] {
         return Err(PyValueError::new_err(format!(
-            "commands must have one row per robot, {robots} by {outputs}, got the shape {found:?}"
+            "commands must have the shape [{robots}, {outputs}], got {found:?}"
         )));
     }
-    let numbers = commands.as_slice().map_err(|_| {
-        PyValueError::new_err("commands must lie in memory row by row: give numpy.ascontiguousarray of them")
-    })?;
+    let numbers = commands
+        .as_slice()
+        .map_err(|_| PyValueError::new_err("commands must be contiguous, use numpy.ascontiguousarray"))?;
     if !numbers.iter().all(|number| number.is_finite()) {
         return Err(PyValueError::new_err("commands must be finite"));
     }
     Ok(numbers)
 }
 
-/// Pairs as two rows, as graph libraries have them.
-pub fn two_rows(py: Python<'_>, pairs: Vec<(i64, i64)>) -> PyResult<Bound<'_, PyArray2<i64>>> {
+/// Edges as an array of two rows, the format of graph libraries.
+pub fn edge_array(py: Python<'_>, pairs: Vec<(i64, i64)>) -> PyResult<Bound<'_, PyArray2<i64>>> {
     let count = pairs.len();
     let (mut rows, second): (Vec<i64>, Vec<i64>) = pairs.into_iter().unzip();
     rows.extend(second);

@@ -1,4 +1,4 @@
-//! The simulator's errors as Python's exceptions, with the same sentence.
+//! Conversion of the simulator's errors to Python exceptions.
 
 use pyo3::{
     create_exception,
@@ -7,15 +7,15 @@ use pyo3::{
 };
 use wdgnn_sim::error;
 
-create_exception!(wdgnn, Error, PyException, "What goes wrong with a model or in a flight, in a sentence.");
+create_exception!(wdgnn, Error, PyException, "Damaged or unsuitable model, or an error during a run.");
 create_exception!(
     wdgnn,
-    Refused,
+    FrameError,
     Error,
-    "A frame that is not accepted. Its text is the reason’s name in docs/wire-format.md."
+    "Rejected frame. The message is the name of the reason in docs/wire-format.md."
 );
 
-/// What the simulator says, as an exception.
+/// Exception for an error of the simulator.
 pub fn raise(error: error::Error) -> PyErr {
     let sentence = in_python(&error.to_string());
     match error {
@@ -26,7 +26,7 @@ pub fn raise(error: error::Error) -> PyErr {
     }
 }
 
-/// Options are written `robots` here and not `--robots`; commands between backticks stay as they are typed.
+/// Message with Python's names of options: `robots` for `--robots`. Commands between backticks stay unchanged.
 fn in_python(sentence: &str) -> String {
     let pieces = sentence.split('`').enumerate();
     let pieces =

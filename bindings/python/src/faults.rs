@@ -1,4 +1,4 @@
-//! What goes wrong, from a dictionary with the command line's words: `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+//! Fault options from a dictionary such as `{"drop_chance": 0.3, "kill": ["3@50"]}`, named as in `host-sim swarm`.
 
 use std::str::FromStr;
 
@@ -9,11 +9,11 @@ use pyo3::{
 };
 use wdgnn_sim::air::options::{Delay, Faults, Liars, Partition};
 
-/// Reads a dictionary of faults. None of it set is no faults: the swarm flies by the fast path.
-pub fn read(words: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
-    let Some(words) = words else { return Ok(None) };
+/// Parses a dictionary of faults. Returns `None` without faults, which selects the fast path of the simulator.
+pub fn read(options: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
+    let Some(options) = options else { return Ok(None) };
     let mut faults = Faults::default();
-    for (key, value) in words {
+    for (key, value) in options {
         let option = key.extract::<String>()?;
         match option.as_str() {
             "drop_chance" => faults.radio.loss.chance = number(&option, &value)?,
@@ -55,9 +55,7 @@ pub fn read(words: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Faults>> {
             "rekey" => faults.rekey = Some(one::<Partition>(&option, &value)?.0),
             "expel" => faults.expelled = many(&option, &value, number)?,
             _ => {
-                return Err(PyValueError::new_err(format!(
-                    "there is no fault {option}: the faults are {NAMES}"
-                )));
+                return Err(PyValueError::new_err(format!("unknown fault {option}, use {NAMES}")));
             }
         }
     }
@@ -83,7 +81,7 @@ fn number<T: FromStr>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     text.parse().map_err(|_| PyValueError::new_err(format!("{option} must be {constraint}, got {text}")))
 }
 
-/// One or a list of them.
+/// Parses one value or a list of values.
 fn many<T>(
     option: &str,
     value: &Bound<'_, PyAny>,

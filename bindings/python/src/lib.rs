@@ -1,17 +1,18 @@
-//! `wdgnn` for Python: what is native in it. The package around it is in `wdgnn/`.
+//! Native module of the Python package `wdgnn`. The package itself is in `wdgnn/`.
 //!
-//! [`swarm`] is a swarm as Python sees it, [`fleet`] the same whatever its task, [`model`] weight files, [`wire`] frames.
+//! [`swarm`] is the Python class of a swarm, [`running_swarm`] a swarm of any task, [`model`] a weight file, [`wire`] a
+//! frame codec.
 
-#![allow(clippy::needless_pass_by_value, reason = "Python hands over values")]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 passes values")]
 
 mod arrays;
 mod error;
 mod faults;
-mod fleet;
-mod held;
 mod model;
-mod order;
+mod owned_swarm;
+mod running_swarm;
 mod swarm;
+mod swarm_config;
 mod wire;
 
 #[cfg(feature = "rendezvous")]
@@ -20,25 +21,25 @@ mod rendezvous;
 
 use pyo3::prelude::*;
 
-/// The native half of `wdgnn`.
+/// Native module of `wdgnn`.
 #[pymodule]
 mod _native {
     #[pymodule_export]
     use crate::{
-        error::{Error, Refused},
+        error::{Error, FrameError},
         model::Model,
         swarm::Swarm,
         wire::Codec,
     };
 
-    use super::{Bound, PyModule, PyModuleMethods as _, PyResult, order, wire};
+    use super::{Bound, PyModule, PyModuleMethods as _, PyResult, swarm_config, wire};
 
-    /// The names that options take.
+    /// Adds the version and the valid names of options.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        module.add("TASKS", order::TASKS)?;
-        module.add("PROFILES", order::profiles())?;
-        module.add("REFUSALS", wire::refusals())
+        module.add("TASKS", swarm_config::TASKS)?;
+        module.add("PROFILES", swarm_config::profiles())?;
+        module.add("FRAME_ERRORS", wire::frame_errors())
     }
 }

@@ -1,4 +1,4 @@
-//! Weight files in Python: opened and checked by the core, written by it, whole.
+//! Python class of a weight file. The core checks every file that is loaded or created.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -19,10 +19,10 @@ use wdgnn_sim::{files, model::ModelFile, models, world::World};
 
 use crate::{
     error::raise,
-    order::{TASKS, WorldVisitor, visit},
+    swarm_config::{TASKS, WorldVisitor, visit},
 };
 
-/// A trained network: a `.wdgnn` file.
+/// A trained network: the content of a `.wdgnn` file.
 ///
 /// >>> from wdgnn import Model
 /// >>> model = Model.named("through-wd-gnn")
@@ -50,75 +50,79 @@ impl From<ModelFile> for Model {
 
 #[pymethods]
 impl Model {
-    /// A network of a header, as `Model.header` gives one, and its numbers, in the file's order: α_D, α_W, β; every layer's filter
-    /// [tap][input][output] and bias; the wide part's filter and bias; readout and its bias.
+    /// Network with a header, as returned by `Model.header`, and parameters in the order of the file.
+    ///
+    /// The order is α_D, α_W, β; filter [tap][input][output] and bias of every layer; filter and bias of the wide part;
+    /// readout and its bias.
     #[new]
     fn new(header: &Bound<'_, PyDict>, numbers: PyArrayLike1<'_, f32, AllowTypeChange>) -> PyResult<Self> {
         let header = read_header(header)?;
-        ModelFile::new("made in Python".as_ref(), &header, numbers.as_slice()?).map(Self::from).map_err(raise)
+        ModelFile::new("created in Python".as_ref(), &header, numbers.as_slice()?)
+            .map(Self::from)
+            .map_err(raise)
     }
 
-    /// Reads a file.
+    /// Loads a file. Raises `OSError` or `wdgnn.Error`.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         ModelFile::load(&path).map(Self::from).map_err(raise)
     }
 
-    /// A network that comes with the package; `Model.names()` lists them.
+    /// Network that is shipped with the package. `Model.names()` lists them.
     #[staticmethod]
     fn named(name: &str) -> PyResult<Self> {
         models::named(name).map(Self::from).map_err(raise)
     }
 
-    /// The names of the networks that come with the package.
+    /// Names of the networks that are shipped with the package.
     #[staticmethod]
     fn names() -> Vec<&'static str> {
         models::names().collect()
     }
 
-    /// A file's bytes.
+    /// Network from the bytes of a file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         ModelFile::from_bytes("bytes".as_ref(), bytes).map(Self::from).map_err(raise)
     }
 
-    /// Writes the file, all at once: a half-written one never replaces a good one.
+    /// Writes the file atomically.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         files::write(&path, self.file.as_bytes()).map_err(raise)
     }
 
-    /// The same network with other numbers.
+    /// Copy of this network with other parameters.
     fn with_numbers(&self, numbers: PyArrayLike1<'_, f32, AllowTypeChange>) -> PyResult<Self> {
         let header = self.file.weights().header;
         ModelFile::new(self.file.path(), &header, numbers.as_slice()?).map(Self::from).map_err(raise)
     }
 
-    /// All of the network's numbers, in the file's order: a copy.
+    /// Copy of all parameters, in the order of the file.
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_slice(py, self.file.weights().numbers)
     }
 
-    /// What the file says about its network, for people and for `Model(header, numbers)`.
+    /// Header of the file as a dictionary: shape, activation, task settings and learning rule.
     #[getter]
     fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         write_header(py, &self.file.weights().header)
     }
 
-    /// The task's name.
+    /// Name of the task.
     #[getter]
     fn task(&self) -> String {
         let number = self.file.weights().header.task.task;
         task_name(number).map_or_else(|| format!("task {number}"), Into::into)
     }
 
-    /// The file's checksum: what robots of one swarm recognise each other by.
+    /// Checksum of the file. Robots reject frames of senders with another checksum.
     #[getter]
     fn checksum(&self) -> u32 {
         self.file.weights().checksum
     }
 
-    /// Where it is from.
+    /// Path of the file, or a description of the origin.
     #[getter]
     fn path(&self) -> String {
         self.file.path().display().to_string()
@@ -144,13 +148,13 @@ impl Model {
         )
     }
 
-    /// Models are copied and sent to other processes by their bytes.
+    /// Pickles a model as its bytes.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.__bytes__(py),)))
     }
 }
 
-/// A model, the name of one that comes with the package, or a file.
+/// Model from a `Model` object, the name of a shipped network, or a path.
 pub fn any(given: &Bound<'_, PyAny>) -> PyResult<Arc<ModelFile>> {
     if let Ok(model) = given.cast::<Model>() {
         return Ok(model.get().file.clone());
@@ -164,6 +168,7 @@ pub fn any(given: &Bound<'_, PyAny>) -> PyResult<Arc<ModelFile>> {
     file.map(Arc::new).map_err(raise)
 }
 
+/// Reads the number of a task.
 struct Number;
 
 impl WorldVisitor for Number {
@@ -191,8 +196,8 @@ fn name<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
 
 fn named<T: Copy>(names: &[(&str, T)], field: &str, name: &str) -> PyResult<T> {
     names.iter().find(|(other, _)| *other == name).map(|(_, value)| *value).ok_or_else(|| {
-        let there: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-        PyValueError::new_err(format!("there is no {field} {name}: there are {}", there.join(", ")))
+        let valid: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!("unknown {field} {name}, use one of {}", valid.join(", ")))
     })
 }
 
@@ -248,7 +253,7 @@ fn read_header(dict: &Bound<'_, PyDict>) -> PyResult<Header> {
     let found: Vec<(u16, u16)> = field("layers")?.extract()?;
     if found.len() > layers.len() {
         return Err(PyValueError::new_err(format!(
-            "{} layers are too many: there is room for {MOST_LAYERS}",
+            "a network has at most {MOST_LAYERS} layers, got {}",
             found.len()
         )));
     }

@@ -1,4 +1,4 @@
-//! A swarm that holds the weights it flies: the simulator's borrow them, and Python has nobody to borrow from.
+//! A swarm that owns its weights. The simulator's swarms borrow them, which Python objects cannot.
 
 use std::sync::Arc;
 
@@ -9,38 +9,38 @@ use wdgnn_sim::{
     swarm::networks::AnySwarm,
 };
 
-/// A swarm and, where it flies any, its weights.
-pub struct Held<T: Flown> {
-    // Before the weights: fields are dropped in this order.
+/// A swarm with its weights, if it has a network.
+pub struct OwnedSwarm<T: Flown> {
+    // Must be dropped before the weights: fields are dropped in the order of declaration.
     swarm: AnySwarm<'static, T>,
     _weights: Option<Arc<ModelFile>>,
 }
 
-impl<T: Flown> Held<T> {
-    /// A swarm over these weights.
-    pub fn over(
+impl<T: Flown> OwnedSwarm<T> {
+    /// Swarm that borrows from these weights.
+    pub fn with_weights(
         weights: Arc<ModelFile>,
         make: impl for<'a> FnOnce(&'a ModelFile) -> Result<AnySwarm<'a, T>>,
     ) -> Result<Self> {
         let swarm = make(&weights)?;
-        // SAFETY: what the swarm borrows is the file behind the `Arc`, which stays where it is, is never changed, and is let go
-        // after the swarm. `make` knows nothing of its lifetime, so nothing else borrowed got in, and the swarm is only ever lent
-        // for as long as `self` is.
+        // SAFETY: the swarm borrows the file in the `Arc`, which never moves or changes and is dropped after the swarm.
+        // `make` is generic over the lifetime, so the swarm borrows nothing else. The swarm is only accessible through
+        // borrows of `self`.
         let swarm = unsafe { std::mem::transmute::<AnySwarm<'_, T>, AnySwarm<'static, T>>(swarm) };
         Ok(Self { swarm, _weights: Some(weights) })
     }
 
-    /// Whoever needs none.
-    pub fn alone(swarm: AnySwarm<'static, T>) -> Self {
+    /// Swarm without weights, such as the expert.
+    pub fn without_weights(swarm: AnySwarm<'static, T>) -> Self {
         Self { swarm, _weights: None }
     }
 
-    /// The swarm.
+    /// Shared access to the swarm.
     pub fn swarm(&self) -> &dyn Swarm<T> {
         self.swarm.as_ref()
     }
 
-    /// The swarm, to be flown.
+    /// Exclusive access to the swarm.
     pub fn swarm_mut(&mut self) -> &mut dyn Swarm<T> {
         self.swarm.as_mut()
     }

@@ -1,4 +1,4 @@
-//! A swarm in flight, whatever its task: numbers in, numbers out.
+//! A running swarm of any task, with numbers as input and output.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -19,9 +19,9 @@ use wdgnn_sim::{
     world::{OutputOf, StateOf, World},
 };
 
-use crate::held::Held;
+use crate::owned_swarm::OwnedSwarm;
 
-/// How many numbers of each kind there are.
+/// Number of robots, and lengths of their vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub robots: usize,
@@ -32,15 +32,15 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The numbers of one robot's wide parameters.
+    /// Number of wide parameters of one robot.
     pub fn wide(&self) -> usize {
         self.taps * self.features * self.outputs
     }
 }
 
-/// What is seen of a swarm, robot by robot.
+/// Arrays to fill, with one row per robot.
 #[derive(Debug)]
-pub struct Sight<'a> {
+pub struct ArraysMut<'a> {
     pub states: &'a mut [f32],
     pub commands: &'a mut [f32],
     pub outputs: &'a mut [f32],
@@ -48,34 +48,34 @@ pub struct Sight<'a> {
     pub wide: &'a mut [f32],
 }
 
-/// A swarm in flight.
-pub trait Fleet: Send {
+/// A running swarm of any task.
+pub trait RunningSwarm: Send {
     fn sizes(&self) -> Sizes;
     fn tick(&self) -> u32;
     fn period(&self) -> f32;
     fn limits(&self) -> Vec<f32>;
     fn learns(&self) -> bool;
 
-    /// Puts everybody somewhere else.
-    fn place(&mut self, states: &[f32]);
+    /// Replaces the states of all robots.
+    fn set_states(&mut self, states: &[f32]);
 
-    /// The first half of a tick, unless it was done already.
-    fn think(&mut self) -> Result;
+    /// First half of a tick: sense, exchange, infer, learn. Does nothing if it was done already.
+    fn decide(&mut self) -> Result;
 
-    /// The second half, by other commands than the robots' own if there are any. Those are limited, steered and kept apart as a
-    /// network's output is, if they are to be `guarded`.
-    fn go(&mut self, commands: Option<&[f32]>, guarded: bool);
+    /// Second half of a tick: motion. `commands` replace those of the robots. With `guarded`, the commands pass the safety
+    /// gate of the robots.
+    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool);
 
-    /// Whole ticks, until there are none left or it is time to look up. Returns how many.
-    fn run(&mut self, ticks: u32, until: Instant) -> Result<u32>;
+    /// Runs whole ticks until `ticks` are done or the deadline has passed. Returns the number of ticks done.
+    fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32>;
 
-    /// Writes down what is to be seen. Robots that are gone have zeros.
-    fn look(&self, sight: Sight<'_>);
+    /// Fills the arrays. Absent robots have zeros.
+    fn read_into(&self, arrays: ArraysMut<'_>);
 
     fn links(&self) -> &Links;
 
-    /// Whom every robot counted when it last thought.
-    fn counted(&self) -> Vec<Vec<u32>>;
+    /// Neighbors that each robot used at its last decision.
+    fn used_neighbors(&self) -> Vec<Vec<u32>>;
 
     fn score(&self) -> f64;
     fn scores(&self) -> &[f64];
@@ -84,32 +84,37 @@ pub trait Fleet: Send {
     fn expert(&mut self) -> Result<Option<Vec<f32>>>;
     fn disagreement(&self) -> Option<f64>;
 
-    /// What was counted on the air, where there is one: frames heard, commands and parameters that must never be, refusals.
-    fn counts(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)>;
+    /// Received frames, safety violations, and frame errors by name. `None` without a simulated radio.
+    fn radio_counters(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)>;
 
-    /// Which robots are still there.
+    /// Whether each robot is present.
     fn alive(&self) -> Vec<bool>;
 
-    /// The wide parameters as they were trained.
-    fn offline(&self) -> Vec<f32>;
+    /// Wide parameters of the weight file.
+    fn offline_wide(&self) -> Vec<f32>;
 
-    /// The frames of the last tick, robot by robot, where they speak in bytes.
+    /// Frames of the last tick by robot. Empty without a simulated radio.
     fn frames(&self) -> Vec<Vec<&[u8]>>;
 }
 
-/// A swarm in flight in the world `W`.
-pub struct Sortie<W: World> {
+/// A running swarm in the world `W`.
+pub struct TypedSwarm<W: World> {
     aloft: Aloft<W>,
     task: W::Task,
-    held: Held<W::Task>,
+    swarm: OwnedSwarm<W::Task>,
     digest: FlightDigest,
     sizes: Sizes,
-    thought: bool,
+    decided: bool,
 }
 
-impl<W: World> Sortie<W> {
-    /// From its start, with a network or without.
-    pub fn new(start: &Start<W>, task: W::Task, held: Held<W::Task>, model: Option<&ModelFile>) -> Self {
+impl<W: World> TypedSwarm<W> {
+    /// Swarm at its start. `model` is the weight file of a network.
+    pub fn new(
+        start: &Start<W>,
+        task: W::Task,
+        swarm: OwnedSwarm<W::Task>,
+        model: Option<&ModelFile>,
+    ) -> Self {
         let size = model.map(|model| Dimensions::of(&model.weights().header));
         let sizes = Sizes {
             robots: start.states.len(),
@@ -118,12 +123,13 @@ impl<W: World> Sortie<W> {
             taps: size.map_or(0, |size| size.taps),
             features: size.map_or(0, |size| size.features),
         };
-        Self { aloft: start.begin(), task, held, digest: FlightDigest::default(), sizes, thought: false }
+        Self { aloft: start.begin(), task, swarm, digest: FlightDigest::default(), sizes, decided: false }
     }
 
-    fn take(&mut self, commands: &[f32], guarded: bool) {
+    /// Replaces the commands of the robots.
+    fn set_commands(&mut self, commands: &[f32], guarded: bool) {
         let count = self.sizes.outputs;
-        let swarm = self.held.swarm();
+        let swarm = self.swarm.swarm();
         for (robot, (own, given)) in
             self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
         {
@@ -134,7 +140,7 @@ impl<W: World> Sortie<W> {
                 continue;
             }
             let Some(inside) = swarm.inside(robot) else { continue };
-            // Whoever hears nobody does what it does alone.
+            // A robot without neighbors keeps the command of its failsafe.
             if !inside.counted.is_empty() {
                 let others = inside.counted.iter().map(|(_, _, state)| *state);
                 *own = gate::guard(&self.task, inside.state, others, &output).0;
@@ -143,7 +149,7 @@ impl<W: World> Sortie<W> {
     }
 }
 
-impl<W: World> Fleet for Sortie<W> {
+impl<W: World> RunningSwarm for TypedSwarm<W> {
     fn sizes(&self) -> Sizes {
         self.sizes
     }
@@ -163,67 +169,67 @@ impl<W: World> Fleet for Sortie<W> {
     }
 
     fn learns(&self) -> bool {
-        self.held.swarm().learns()
+        self.swarm.swarm().learns()
     }
 
-    fn place(&mut self, states: &[f32]) {
+    fn set_states(&mut self, states: &[f32]) {
         for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
             *state = StateOf::<W>::from_numbers(wdgnn_core::tensor::Numbers::gather(numbers));
         }
     }
 
-    fn think(&mut self) -> Result {
-        if !self.thought {
-            self.aloft.think(self.held.swarm_mut())?;
-            self.thought = true;
+    fn decide(&mut self) -> Result {
+        if !self.decided {
+            self.aloft.think(self.swarm.swarm_mut())?;
+            self.decided = true;
         }
         Ok(())
     }
 
-    fn go(&mut self, commands: Option<&[f32]>, guarded: bool) {
+    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool) {
         if let Some(commands) = commands {
-            self.take(commands, guarded);
+            self.set_commands(commands, guarded);
         }
-        // It takes in numbers and never fails.
-        let _taken_in = self.digest.see(&self.aloft.moment(self.held.swarm()));
+        // The digest never fails.
+        let _never_fails = self.digest.see(&self.aloft.moment(self.swarm.swarm()));
         self.aloft.go(&self.task);
-        self.thought = false;
+        self.decided = false;
     }
 
-    fn run(&mut self, ticks: u32, until: Instant) -> Result<u32> {
+    fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32> {
         for done in 0..ticks {
-            self.think()?;
-            self.go(None, false);
-            if Instant::now() >= until {
+            self.decide()?;
+            self.move_robots(None, false);
+            if Instant::now() >= deadline {
                 return Ok(done + 1);
             }
         }
         Ok(ticks)
     }
 
-    fn look(&self, sight: Sight<'_>) {
+    fn read_into(&self, arrays: ArraysMut<'_>) {
         let Sizes { state, outputs, taps, features, .. } = self.sizes;
-        for (numbers, state) in sight.states.chunks_exact_mut(state).zip(&self.aloft.states) {
+        for (numbers, state) in arrays.states.chunks_exact_mut(state).zip(&self.aloft.states) {
             numbers.copy_from_slice(state.numbers().as_ref());
         }
-        for (numbers, command) in sight.commands.chunks_exact_mut(outputs).zip(&self.aloft.commands) {
+        for (numbers, command) in arrays.commands.chunks_exact_mut(outputs).zip(&self.aloft.commands) {
             numbers.copy_from_slice(command.as_ref());
         }
         if taps == 0 {
             return;
         }
-        let robots = sight.outputs.chunks_exact_mut(outputs);
-        let robots = robots.zip(sight.taps.chunks_exact_mut(taps * features));
-        let robots = robots.zip(sight.wide.chunks_exact_mut(self.sizes.wide()));
+        let robots = arrays.outputs.chunks_exact_mut(outputs);
+        let robots = robots.zip(arrays.taps.chunks_exact_mut(taps * features));
+        let robots = robots.zip(arrays.wide.chunks_exact_mut(self.sizes.wide()));
         for (robot, ((output, taps), wide)) in robots.enumerate() {
-            let Some(view) = self.held.swarm().robot(robot) else {
+            let Some(view) = self.swarm.swarm().robot(robot) else {
                 output.fill(0.0);
                 taps.fill(0.0);
                 wide.fill(0.0);
                 continue;
             };
             wide.copy_from_slice(view.wide);
-            if let Some(inside) = self.held.swarm().inside(robot) {
+            if let Some(inside) = self.swarm.swarm().inside(robot) {
                 output.copy_from_slice(inside.output.as_ref());
                 taps.copy_from_slice(inside.taps);
             }
@@ -234,8 +240,8 @@ impl<W: World> Fleet for Sortie<W> {
         &self.aloft.links
     }
 
-    fn counted(&self) -> Vec<Vec<u32>> {
-        let inside = |robot| self.held.swarm().inside(robot);
+    fn used_neighbors(&self) -> Vec<Vec<u32>> {
+        let inside = |robot| self.swarm.swarm().inside(robot);
         let of =
             |robot| inside(robot).iter().flat_map(|i| &i.counted).map(|(sender, _, _)| *sender).collect();
         (0..self.sizes.robots).map(of).collect()
@@ -270,25 +276,25 @@ impl<W: World> Fleet for Sortie<W> {
     }
 
     fn disagreement(&self) -> Option<f64> {
-        self.aloft.clone().land(self.held.swarm()).disagreement
+        self.aloft.clone().land(self.swarm.swarm()).disagreement
     }
 
-    fn counts(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)> {
-        let tally = self.held.swarm().tally()?;
+    fn radio_counters(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)> {
+        let tally = self.swarm.swarm().tally()?;
         Some((tally.heard, tally.violations, by_name(&tally.refused)))
     }
 
     fn alive(&self) -> Vec<bool> {
-        (0..self.sizes.robots).map(|robot| self.held.swarm().robot(robot).is_some()).collect()
+        (0..self.sizes.robots).map(|robot| self.swarm.swarm().robot(robot).is_some()).collect()
     }
 
-    fn offline(&self) -> Vec<f32> {
-        let views = (0..self.sizes.robots).find_map(|robot| self.held.swarm().robot(robot));
+    fn offline_wide(&self) -> Vec<f32> {
+        let views = (0..self.sizes.robots).find_map(|robot| self.swarm.swarm().robot(robot));
         views.map_or_else(Vec::new, |view| view.offline.to_vec())
     }
 
     fn frames(&self) -> Vec<Vec<&[u8]>> {
-        let frames = self.held.swarm().frames().iter();
+        let frames = self.swarm.swarm().frames().iter();
         frames.map(|frames| frames.iter().map(AsRef::as_ref).collect()).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A swarm as Python sees it: options in, numpy arrays out.
+//! Python class of a swarm, with numpy arrays.
 
 use std::{
     collections::BTreeMap,
@@ -18,21 +18,21 @@ use wdgnn_link::security::key;
 use wdgnn_sim::world::condition::ROBOTS;
 
 use crate::{
-    arrays::{Arrays, checked, two_rows},
+    arrays::{Arrays, check_commands, edge_array},
     error::raise,
-    faults,
-    fleet::Fleet,
-    model,
-    order::{Circumstances, NETWORK, Order, profile, purpose, visit},
+    faults, model,
+    running_swarm::RunningSwarm,
+    swarm_config::{ConditionOverrides, NETWORK, SwarmConfig, profile, purpose, visit},
 };
 
-/// How long a flight goes on before it looks whether somebody pressed Ctrl-C.
-const LOOK_UP: Duration = Duration::from_millis(50);
+/// Interval between checks for Ctrl-C.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A swarm of core robots in flight.
+/// A swarm of robots in a simulated world.
 ///
-/// Every robot is the code that is flashed to microcontrollers. A tick has two halves: robots *think* (sense, speak, hear, infer,
-/// learn), and then everybody moves. `step` does both, `run` many of them, without holding Python's lock.
+/// Every robot runs the code of the microcontrollers. A tick of 10 ms has two halves: robots decide (sense, exchange, infer,
+/// learn), and then move. `step` runs one tick, `run` many of them. Both return `None` and release Python’s lock; the results
+/// are in the attributes.
 ///
 /// >>> from wdgnn import Swarm
 /// >>> swarm = Swarm("flocking", robots=50, seed=1)
@@ -42,21 +42,23 @@ const LOOK_UP: Duration = Duration::from_millis(50);
 /// >>> swarm
 /// <wdgnn.Swarm flocking: 50 robots on exact, learning, seed 1, tick 200, score 0.0021, digest b0419b0c6a829468>
 ///
-/// `task`: what robots do; `wdgnn.TASKS` lists them.
-/// `robots`, `radius` (radio range in metres), `speed` (largest starting speed per axis in m/s): the task’s own unless given.
-/// `model`: a `Model`, the name of one that comes with the package, or a file; the task’s own unless given.
-/// `controller`: `"network"`, or somebody without one, such as `"expert"`.
-/// `profile`: how robots talk; `wdgnn.PROFILES` lists the link profiles.
-/// `online`: whether robots learn in flight.
-/// `faults`: what goes wrong, by the words of `host-sim swarm`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
-/// `key`: the swarm’s key, 16 bytes or 32 hexadecimal digits: frames are sealed.
-/// `seed`, `start`, `purpose`: which start; those for `"training"`, `"validation"` and `"testing"` are never the same.
+/// `task`: name of the task; `wdgnn.TASKS` lists them.
+/// `robots`, `radius` (radio range in m), `speed` (maximum starting speed per axis in m/s) [those of the task].
+/// `model`: a `Model`, the name of a shipped one, or a file [that of the task].
+/// `controller`: `"network"`, or a baseline such as `"expert"`.
+/// `profile`: link profile; `wdgnn.PROFILES` lists them.
+/// `online`: whether the robots learn in flight.
+/// `faults`: fault options of `host-sim swarm`, such as `{"drop_chance": 0.3, "kill": ["3@50"]}`.
+/// `key`: group key that seals the frames, 16 bytes or 32 hexadecimal digits.
+/// `seed`, `start`, `purpose`: select the start. The starts of `"training"`, `"validation"` and `"testing"` are disjoint.
+///
+/// Invalid options raise `ValueError`, unreadable files `OSError`, unsuitable models `wdgnn.Error`.
 #[pyclass(module = "wdgnn")]
-#[allow(missing_debug_implementations, reason = "Python has a repr")]
+#[allow(missing_debug_implementations, reason = "`__repr__` describes it")]
 pub struct Swarm {
     task: String,
-    order: Order,
-    fleet: Mutex<Box<dyn Fleet>>,
+    config: SwarmConfig,
+    running: Mutex<Box<dyn RunningSwarm>>,
     arrays: Arrays,
 }
 
@@ -82,13 +84,13 @@ impl Swarm {
         start: u64,
         purpose: &str,
     ) -> PyResult<Self> {
-        let bad_key = |no: key::NoKey| PyValueError::new_err(format!("that {}", no.sentence()));
+        let bad_key = |no: key::NoKey| PyValueError::new_err(format!("key: that {}", no.sentence()));
         let robots = robots.map(|robots| {
             usize::try_from(robots)
                 .map_err(|_| PyValueError::new_err(format!("robots must be {ROBOTS}, got {robots}")))
         });
-        let order = Order {
-            circumstances: Circumstances { robots: robots.transpose()?, radius, speed },
+        let config = SwarmConfig {
+            condition: ConditionOverrides { robots: robots.transpose()?, radius, speed },
             model: model.map(model::any).transpose()?,
             controller: controller.to_owned(),
             profile: self::profile(profile)?,
@@ -99,34 +101,37 @@ impl Swarm {
             start,
             purpose: self::purpose(purpose)?,
         };
-        let fleet = visit(task, &order)?.map_err(raise)?;
-        let arrays = Arrays::new(py, fleet.sizes());
-        let mut swarm = Self { task: task.to_owned(), order, fleet: Mutex::new(fleet), arrays };
-        swarm.look(py)?;
+        let running = visit(task, &config)?.map_err(raise)?;
+        let arrays = Arrays::new(py, running.sizes());
+        let mut swarm = Self { task: task.to_owned(), config, running: Mutex::new(running), arrays };
+        swarm.update_arrays(py)?;
         Ok(swarm)
     }
 
-    /// Begins anew, from another start if there is a seed or a start.
+    /// Starts a new episode. `seed` and `start` select another start; otherwise they keep their values.
     #[pyo3(signature = (seed=None, start=None))]
     fn reset(&mut self, py: Python<'_>, seed: Option<u64>, start: Option<u64>) -> PyResult<()> {
-        self.order.seed = seed.unwrap_or(self.order.seed);
-        self.order.start = start.unwrap_or(self.order.start);
-        let fleet = visit(&self.task, &self.order)?.map_err(raise)?;
-        self.fleet = Mutex::new(fleet);
-        self.look(py)
+        self.config.seed = seed.unwrap_or(self.config.seed);
+        self.config.start = start.unwrap_or(self.config.start);
+        let running = visit(&self.task, &self.config)?.map_err(raise)?;
+        self.running = Mutex::new(running);
+        self.update_arrays(py)
     }
 
-    /// The first half of a tick: robots sense, speak, hear, infer and learn. What they would do is in `commands`, what they know in
-    /// `taps`. The next `step` goes on from here.
-    fn think(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.place(py)?;
-        let fleet = fleet(&mut self.fleet);
-        py.detach(|| fleet.think()).map_err(raise)?;
-        self.look(py)
+    /// Runs the first half of a tick: robots sense, exchange messages, infer and learn.
+    ///
+    /// Updates `commands`, `outputs`, `taps` and `wide`. The next `step` continues with the motion.
+    fn decide(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.write_states(py)?;
+        let running = running(&mut self.running);
+        py.detach(|| running.decide()).map_err(raise)?;
+        self.update_arrays(py)
     }
 
-    /// A tick, by the robots’ own commands or by these: an array of one row per robot. `guard` limits, steers and keeps them apart as
-    /// it does a network’s output.
+    /// Runs one tick. Returns `None`.
+    ///
+    /// `commands`: array with one row per robot that replaces the robots’ own commands, for flocking in m/s².
+    /// `guard`: whether these commands pass the safety gate of the robots, which limits them and avoids collisions.
     #[pyo3(signature = (commands=None, *, guard=false))]
     fn step(
         &mut self,
@@ -134,27 +139,31 @@ impl Swarm {
         commands: Option<PyArrayLike2<'_, f32, AllowTypeChange>>,
         guard: bool,
     ) -> PyResult<()> {
-        let commands =
-            commands.as_ref().map(|commands| checked(commands, self.locked(Fleet::sizes))).transpose()?;
-        self.place(py)?;
-        let fleet = fleet(&mut self.fleet);
+        let commands = commands
+            .as_ref()
+            .map(|commands| check_commands(commands, self.locked(RunningSwarm::sizes)))
+            .transpose()?;
+        self.write_states(py)?;
+        let running = running(&mut self.running);
         py.detach(|| {
-            fleet.think()?;
-            fleet.go(commands, guard);
+            running.decide()?;
+            running.move_robots(commands, guard);
             Ok(())
         })
         .map_err(raise)?;
-        self.look(py)
+        self.update_arrays(py)
     }
 
-    /// Flies so many ticks. Ctrl-C ends it after a whole tick, and the swarm can fly on.
+    /// Runs `ticks` ticks without holding Python’s lock. Returns `None`: the results are in the attributes of the swarm.
+    ///
+    /// Ctrl-C raises `KeyboardInterrupt` after a whole tick. The swarm stays valid, and another `run` continues.
     fn run(&mut self, py: Python<'_>, ticks: u32) -> PyResult<()> {
-        self.place(py)?;
+        self.write_states(py)?;
         let mut left = ticks;
         let mut outcome = Ok(());
         while left > 0 && outcome.is_ok() {
-            let fleet = fleet(&mut self.fleet);
-            match py.detach(|| fleet.run(left, Instant::now() + LOOK_UP)) {
+            let running = running(&mut self.running);
+            match py.detach(|| running.run(left, Instant::now() + SIGNAL_CHECK_INTERVAL)) {
                 Ok(done) => {
                     left -= done;
                     outcome = py.check_signals();
@@ -162,119 +171,122 @@ impl Swarm {
                 Err(error) => outcome = Err(raise(error)),
             }
         }
-        self.look(py)?;
+        self.update_arrays(py)?;
         outcome
     }
 
-    /// How everybody is, one row per robot. Where a value is changed, the robot is there at the next tick.
+    /// States, one row per robot. For flocking: positions in m, then velocities in m/s. Writable: changes apply at the next
+    /// tick.
     #[getter]
     fn states(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.states.clone_ref(py)
     }
 
-    /// What robots did last, or are about to do after `think`, one row per robot.
+    /// Commands of the last tick, or after `decide` of the current one, one row per robot. For flocking in m/s².
     #[getter]
     fn commands(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.commands.clone_ref(py)
     }
 
-    /// What their networks said, before it was limited, steered and kept apart.
+    /// Outputs of the networks before the safety gate, one row per robot.
     #[getter]
     fn outputs(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.outputs.clone_ref(py)
     }
 
-    /// The taps of the first layer, [robot][tap][feature]; tap 0 is what a robot observed itself.
+    /// Taps of the first layer, [robot][tap][feature]. Tap 0 holds the robot’s own features.
     #[getter]
     fn taps(&self, py: Python<'_>) -> Py<PyArray3<f32>> {
         self.arrays.taps.clone_ref(py)
     }
 
-    /// The wide parameters, which robots learn in flight, one row per robot.
+    /// Wide parameters, which robots learn in flight, one row per robot.
     #[getter]
     fn wide(&self, py: Python<'_>) -> Py<PyArray2<f32>> {
         self.arrays.wide.clone_ref(py)
     }
 
-    /// The wide parameters as they were trained.
+    /// Wide parameters of the weight file, before learning in flight.
     #[getter]
-    fn offline<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        self.locked(|fleet| fleet.offline().into_pyarray(py))
+    fn offline_wide<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        self.locked(|running| running.offline_wide().into_pyarray(py))
     }
 
-    /// Who was in whose range when robots last thought: two rows, speakers and listeners, as graph libraries have them.
+    /// Pairs of robots in radio range at the last decision. Two rows: senders and receivers, as in graph libraries.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let edges = self.locked(|fleet| {
-            let links = fleet.links();
+        let edges = self.locked(|running| {
+            let links = running.links();
             let listeners = (0..).zip((0..links.robots()).map(|robot| links.of(robot)));
             listeners.flat_map(|(to, others)| others.iter().map(move |&from| (from.into(), to))).collect()
         });
-        two_rows(py, edges)
+        edge_array(py, edges)
     }
 
-    /// Whom robots counted, likewise: those whom they believe and have room for, and who were heard not long ago.
+    /// Pairs of robots of which the receiver uses the sender for control and learning. Two rows: senders and receivers.
     #[getter]
-    fn counted<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let listeners = (0..).zip(self.locked(Fleet::counted));
+    fn used_links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let listeners = (0..).zip(self.locked(RunningSwarm::used_neighbors));
         let edges = listeners.flat_map(|(to, others)| others.into_iter().map(move |from| (from.into(), to)));
-        two_rows(py, edges.collect())
+        edge_array(py, edges.collect())
     }
 
-    /// The expert’s command for everybody as they are, one row per robot; `None` where there is no expert.
+    /// Commands of the expert for the current states, one row per robot. `None` for a task without an expert.
     fn expert<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
-        self.place(py)?;
-        let commands = fleet(&mut self.fleet).expert().map_err(raise)?;
+        self.write_states(py)?;
+        let commands = running(&mut self.running).expert().map_err(raise)?;
         let shape = self.arrays.commands.bind(py).dims();
         commands.map(|commands| commands.into_pyarray(py).reshape(shape)).transpose()
     }
 
-    /// The tick’s number.
+    /// Number of completed ticks.
     #[getter]
     fn tick(&self) -> u32 {
-        self.locked(Fleet::tick)
+        self.locked(RunningSwarm::tick)
     }
 
-    /// The time from one tick to the next in seconds.
+    /// Duration of a tick in seconds.
     #[getter]
     fn period(&self) -> f32 {
-        self.locked(Fleet::period)
+        self.locked(RunningSwarm::period)
     }
 
-    /// The largest command per axis.
+    /// Maximum command per axis. For flocking in m/s².
     #[getter]
     fn limits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        self.locked(|fleet| fleet.limits().into_pyarray(py))
+        self.locked(|running| running.limits().into_pyarray(py))
     }
 
-    /// How bad things are now; less is better. For flocking, the velocity variation in m²/s².
+    /// Current score; less is better. For flocking, the velocity variation in m²/s².
     #[getter]
     fn score(&self) -> f64 {
-        self.locked(Fleet::score)
+        self.locked(RunningSwarm::score)
     }
 
-    /// The score at every tick that robots have thought in.
+    /// Score at every tick of the episode.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.locked(|fleet| PyArray1::from_slice(py, fleet.scores()))
+        self.locked(|running| PyArray1::from_slice(py, running.scores()))
     }
 
-    /// CRC-64/XZ over every command and every wide parameter of every robot so far. `host-sim swarm` prints the same for the same flight.
+    /// CRC-64/XZ over every command and every wide parameter of every robot at every tick, in hexadecimal.
+    ///
+    /// Equal digests mean identical runs. `host-sim swarm` prints the digest of its run.
     fn digest(&self) -> String {
-        self.locked(Fleet::digest)
+        self.locked(RunningSwarm::digest)
     }
 
-    /// Which robots are still there.
+    /// Whether each robot is present: it has joined and was not killed.
     #[getter]
     fn alive(&self) -> Vec<bool> {
-        self.locked(Fleet::alive)
+        self.locked(RunningSwarm::alive)
     }
 
-    /// The frames of the last tick, a list per robot; empty where robots hand each other their beacons, without faults and key.
+    /// Frames of the last tick, one list per robot. Empty without faults and key: robots then exchange messages directly.
     #[getter]
     fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.locked(|fleet| {
-            let robots = fleet.frames().into_iter();
+        self.locked(|running| {
+            let robots = running.frames().into_iter();
             PyList::new(
                 py,
                 robots.map(|frames| {
@@ -284,66 +296,70 @@ impl Swarm {
         })
     }
 
-    /// How many frames were refused so far, by reason; none where robots hand each other their beacons.
+    /// Number of rejected frames by reason. Empty without faults and key.
     #[getter]
-    fn refusals(&self) -> BTreeMap<&'static str, u64> {
-        self.locked(Fleet::counts).map_or_else(BTreeMap::new, |(_, _, refused)| refused)
+    fn frame_errors(&self) -> BTreeMap<&'static str, u64> {
+        self.locked(RunningSwarm::radio_counters).map_or_else(BTreeMap::new, |(_, _, errors)| errors)
     }
 
-    /// What came of the flight so far: a dictionary, one row of a table.
+    /// Results of the episode as a dictionary, one row of a table.
+    ///
+    /// `total` and `final` are the sum of the scores and the last score, `min_distance` the shortest distance between two
+    /// robots in m, `disagreement` the spread of the wide parameters. With faults or a key, `received` and `rejected` count
+    /// frames, and `violations` counts commands and parameters outside their limits.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let row = PyDict::new(py);
         row.set_item("task", &self.task)?;
-        row.set_item("controller", &self.order.controller)?;
-        row.set_item("profile", self.order.profile.name())?;
-        row.set_item("seed", self.order.seed)?;
-        row.set_item("start", self.order.start)?;
-        self.locked(|fleet| {
-            row.set_item("robots", fleet.sizes().robots)?;
-            row.set_item("online", fleet.learns())?;
-            row.set_item("ticks", fleet.tick())?;
-            row.set_item("total", fleet.scores().iter().sum::<f64>())?;
-            row.set_item("final", fleet.scores().last().copied().unwrap_or(f64::NAN))?;
-            row.set_item("min_distance", fleet.min_distance())?;
-            row.set_item("disagreement", fleet.disagreement())?;
-            row.set_item("digest", fleet.digest())?;
-            if let Some((heard, violations, refused)) = fleet.counts() {
-                row.set_item("heard", heard)?;
-                row.set_item("refused", refused.values().sum::<u64>())?;
+        row.set_item("controller", &self.config.controller)?;
+        row.set_item("profile", self.config.profile.name())?;
+        row.set_item("seed", self.config.seed)?;
+        row.set_item("start", self.config.start)?;
+        self.locked(|running| {
+            row.set_item("robots", running.sizes().robots)?;
+            row.set_item("online", running.learns())?;
+            row.set_item("ticks", running.tick())?;
+            row.set_item("total", running.scores().iter().sum::<f64>())?;
+            row.set_item("final", running.scores().last().copied().unwrap_or(f64::NAN))?;
+            row.set_item("min_distance", running.min_distance())?;
+            row.set_item("disagreement", running.disagreement())?;
+            row.set_item("digest", running.digest())?;
+            if let Some((received, violations, errors)) = running.radio_counters() {
+                row.set_item("received", received)?;
+                row.set_item("rejected", errors.values().sum::<u64>())?;
                 row.set_item("violations", violations)?;
             }
             Ok(row)
         })
     }
 
-    /// What robots do.
+    /// Name of the task.
     #[getter]
     fn task(&self) -> &str {
         &self.task
     }
 
-    /// How many robots there are.
+    /// Number of robots.
     #[getter]
     fn robots(&self) -> usize {
-        self.locked(Fleet::sizes).robots
+        self.locked(RunningSwarm::sizes).robots
     }
 
-    /// Whether robots learn in flight.
+    /// Whether the robots learn in flight.
     #[getter]
     fn online(&self) -> bool {
-        self.locked(Fleet::learns)
+        self.locked(RunningSwarm::learns)
     }
 
-    /// How robots talk.
+    /// Name of the link profile.
     #[getter]
     fn profile(&self) -> &'static str {
-        self.order.profile.name()
+        self.config.profile.name()
     }
 
-    /// The seed of the start.
+    /// Seed of the start.
     #[getter]
     fn seed(&self) -> u64 {
-        self.order.seed
+        self.config.seed
     }
 
     fn __len__(&self) -> usize {
@@ -351,13 +367,13 @@ impl Swarm {
     }
 
     fn __repr__(&self) -> String {
-        let Order { controller, profile, faults, key, seed, .. } = &self.order;
-        let who = match (controller.as_str(), self.online()) {
+        let SwarmConfig { controller, profile, faults, key, seed, .. } = &self.config;
+        let control = match (controller.as_str(), self.online()) {
             (NETWORK, true) => "learning",
             (NETWORK, false) => "not learning",
             (other, _) => other,
         };
-        let air = match (faults, key) {
+        let radio = match (faults, key) {
             (_, Some(_)) => " sealed",
             (Some(_), None) => " with faults",
             (None, None) => "",
@@ -365,28 +381,28 @@ impl Swarm {
         let (task, robots, profile) = (&self.task, self.robots(), profile.name());
         let (tick, score, digest) = (self.tick(), self.score(), self.digest());
         format!(
-            "<wdgnn.Swarm {task}: {robots} robots on {profile}{air}, {who}, seed {seed}, tick {tick}, score {score:.4}, digest {digest}>"
+            "<wdgnn.Swarm {task}: {robots} robots on {profile}{radio}, {control}, seed {seed}, tick {tick}, score {score:.4}, digest {digest}>"
         )
     }
 }
 
 impl Swarm {
-    fn locked<R>(&self, see: impl FnOnce(&(dyn Fleet + 'static)) -> R) -> R {
-        // Nobody panics while it is held; if somebody did, numbers are still numbers.
-        see(self.fleet.lock().unwrap_or_else(PoisonError::into_inner).as_ref())
+    fn locked<R>(&self, read: impl FnOnce(&(dyn RunningSwarm + 'static)) -> R) -> R {
+        // A poisoned lock is harmless: every state of a swarm is valid.
+        read(self.running.lock().unwrap_or_else(PoisonError::into_inner).as_ref())
     }
 
-    /// Takes up where Python has put robots.
-    fn place(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.arrays.place(py, fleet(&mut self.fleet))
+    /// Copies the states, which Python may have changed, to the swarm.
+    fn write_states(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.arrays.write_states(py, running(&mut self.running))
     }
 
-    /// Fills in what Python sees.
-    fn look(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.arrays.look(py, fleet(&mut self.fleet))
+    /// Copies the swarm's data to the arrays.
+    fn update_arrays(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.arrays.update(py, running(&mut self.running))
     }
 }
 
-fn fleet(fleet: &mut Mutex<Box<dyn Fleet>>) -> &mut dyn Fleet {
-    fleet.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
+fn running(running: &mut Mutex<Box<dyn RunningSwarm>>) -> &mut dyn RunningSwarm {
+    running.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
 }

@@ -1,4 +1,4 @@
-//! What is to be flown, as it was asked for, and from that a fleet. Asked again with another seed, it is another flight.
+//! Configuration of a swarm, and the swarm that it describes.
 
 use std::sync::Arc;
 
@@ -16,36 +16,35 @@ use wdgnn_sim::{
 };
 
 use crate::{
-    fleet::{Fleet, Sortie},
-    held::Held,
+    owned_swarm::OwnedSwarm,
+    running_swarm::{RunningSwarm, TypedSwarm},
 };
 
-/// Something to do with a world that is known only now.
+/// Operation on a world that is chosen at run time.
 pub trait WorldVisitor {
-    /// What comes out.
+    /// Result of the operation.
     type Output;
 
-    /// Does it.
+    /// Runs the operation for the world `W`.
     fn visit<W: World>(self) -> Self::Output;
 }
 
 macro_rules! worlds {
     ($($(#[$only:meta])* $world:ty),+ $(,)?) => {
-        /// The tasks there are.
+        /// Names of all tasks.
         pub const TASKS: &[&str] = &[$($(#[$only])* <$world as World>::NAME),+];
 
-        /// Calls `visitor` with the world of this name.
+        /// Calls `visitor` with the world of this task.
         pub fn visit<V: WorldVisitor>(task: &str, visitor: V) -> PyResult<V::Output> {
             $($(#[$only])* if task == <$world as World>::NAME {
                 return Ok(visitor.visit::<$world>());
             })+
-            let there = TASKS.join(", ");
-            Err(PyValueError::new_err(format!("there is no task {task}: there are {there}")))
+            Err(PyValueError::new_err(format!("unknown task {task}, use one of {}", TASKS.join(", "))))
         }
     };
 }
 
-// A task of one's own is a line here.
+// To add a task, add its world to this list.
 worlds! {
     Flock<2>,
     Flock<3>,
@@ -53,44 +52,44 @@ worlds! {
     #[cfg(feature = "rendezvous")] crate::rendezvous::world::Plane,
 }
 
-/// The names of link profiles.
+/// Names of all link profiles.
 pub fn profiles() -> Vec<&'static str> {
     Profile::ALL.iter().map(|profile| profile.name()).collect()
 }
 
-/// The profile of this name.
+/// Link profile with this name.
 pub fn profile(name: &str) -> PyResult<Profile> {
     let found = Profile::ALL.iter().copied().find(|profile| profile.name() == name);
     found.ok_or_else(|| {
-        PyValueError::new_err(format!("there is no profile {name}: there are {}", profiles().join(", ")))
+        PyValueError::new_err(format!("unknown profile {name}, use one of {}", profiles().join(", ")))
     })
 }
 
-/// Which flights' starts: those for training, validation and testing are never the same.
+/// Set of starts with this name. The three sets are disjoint.
 pub fn purpose(name: &str) -> PyResult<Purpose> {
     match name {
         "training" => Ok(Purpose::Training),
         "validation" => Ok(Purpose::Validation),
         "testing" => Ok(Purpose::Testing),
         _ => Err(PyValueError::new_err(format!(
-            "there is no purpose {name}: there are training, validation, testing"
+            "unknown purpose {name}, use one of training, validation, testing"
         ))),
     }
 }
 
-/// The circumstances, as far as somebody has said something about them.
+/// Conditions that replace the defaults of the task. Range in m, speed in m/s.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Circumstances {
+pub struct ConditionOverrides {
     pub robots: Option<usize>,
     pub radius: Option<f32>,
     pub speed: Option<f32>,
 }
 
-/// What is to be flown.
+/// Configuration of a swarm.
 #[derive(Clone, Debug)]
-pub struct Order {
-    pub circumstances: Circumstances,
-    /// None for the network that comes with the task.
+pub struct SwarmConfig {
+    pub condition: ConditionOverrides,
+    /// `None` selects the network that is shipped for the task.
     pub model: Option<Arc<ModelFile>>,
     pub controller: String,
     pub profile: Profile,
@@ -102,20 +101,20 @@ pub struct Order {
     pub purpose: Purpose,
 }
 
-/// The controller that robots have.
+/// Name of the controller with a network.
 pub const NETWORK: &str = "network";
 
-impl WorldVisitor for &Order {
-    type Output = Result<Box<dyn Fleet>>;
+impl WorldVisitor for &SwarmConfig {
+    type Output = Result<Box<dyn RunningSwarm>>;
 
     fn visit<W: World>(self) -> Self::Output {
-        let usual = W::condition();
-        let Circumstances { robots, radius, speed } = self.circumstances;
+        let defaults = W::condition();
+        let ConditionOverrides { robots, radius, speed } = self.condition;
         let condition = Condition {
-            robots: robots.unwrap_or(usual.robots),
-            radius: radius.unwrap_or(usual.radius),
-            speed: speed.unwrap_or(usual.speed),
-            ticks: usual.ticks,
+            robots: robots.unwrap_or(defaults.robots),
+            radius: radius.unwrap_or(defaults.radius),
+            speed: speed.unwrap_or(defaults.speed),
+            ticks: defaults.ticks,
         };
         condition.check()?;
         self.profile.check_robots(condition.robots)?;
@@ -125,24 +124,25 @@ impl WorldVisitor for &Order {
             return self.network(&start);
         }
         if self.faults.is_some() || self.key.is_some() {
-            return Err(Error::usage("faults and a key are for the controller network alone"));
+            return Err(Error::usage("faults and key need the controller network"));
         }
         let task = W::task();
         let rivals = W::rivals();
         let Some(rival) = rivals.iter().find(|rival| rival.name == self.controller) else {
             let names: Vec<&str> = rivals.iter().map(|rival| rival.name).collect();
-            let (controller, there) = (&self.controller, names.join(", "));
+            let (controller, names) = (&self.controller, names.join(", "));
             return Err(Error::usage(format!(
-                "there is no controller {controller}: there are {NETWORK}, {there}"
+                "unknown controller {controller}, use one of {NETWORK}, {names}"
             )));
         };
-        let held = Held::alone((rival.make)(&start.world, &task));
-        Ok(Box::new(Sortie::new(&start, task, held, None)))
+        let swarm = OwnedSwarm::without_weights((rival.make)(&start.world, &task));
+        Ok(Box::new(TypedSwarm::new(&start, task, swarm, None)))
     }
 }
 
-impl Order {
-    fn network<W: World>(&self, start: &Start<W>) -> Result<Box<dyn Fleet>> {
+impl SwarmConfig {
+    /// Swarm with the network as controller.
+    fn network<W: World>(&self, start: &Start<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
             Some(model) => model.clone(),
             None => Arc::new(W::model(self.profile)?),
@@ -153,7 +153,7 @@ impl Order {
         faults.check(robots, u32::MAX)?;
         faults.check_profile(self.profile, robots)?;
         let task = Network::<W::Task>::of(&model, self.profile)?.task;
-        let held = Held::over(model.clone(), |model| {
+        let swarm = OwnedSwarm::with_weights(model.clone(), |model| {
             let mut network = Network::<W::Task>::of(model, self.profile)?;
             if !self.online {
                 network.online = Online::Off;
@@ -165,6 +165,6 @@ impl Order {
             let air = Air { layout: &layout, faults: &faults, swarm: self.start, key };
             network.native(&air, robots, self.key.is_some())
         })?;
-        Ok(Box::new(Sortie::new(start, task, held, Some(&model))))
+        Ok(Box::new(TypedSwarm::new(start, task, swarm, Some(&model))))
     }
 }

@@ -1,4 +1,4 @@
-//! Frames, read and written by the core itself.
+//! Frame codec with the robots' own code.
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use wdgnn_core::{
@@ -29,58 +29,62 @@ use wdgnn_sim::{
 };
 
 use crate::{
-    error::Refused,
-    order::{WorldVisitor, profile, visit},
+    error::FrameError,
+    swarm_config::{WorldVisitor, profile, visit},
 };
 
-/// Why a frame is refused, by name.
-pub fn refusals() -> Vec<&'static str> {
+/// Names of all frame errors.
+pub fn frame_errors() -> Vec<&'static str> {
     Refusal::ALL.iter().map(|refusal| refusal.name()).collect()
 }
 
-/// What a beacon tells: sender, boot, sequence, degree, state, taps, wide parameters, and which of the latter two a frame carries.
-type Told = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
+/// Fields of a beacon: sender, boot count, sequence number, degree, state, taps, wide parameters, and the ranges of taps and
+/// wide parameters in this frame.
+type BeaconFields = (u16, u32, u32, u8, Vec<f32>, Vec<f32>, Vec<f32>, (usize, usize), (usize, usize));
 
-type Kept = [u8; KEPT_BYTES];
+/// Keys and epochs that a robot stores over a restart.
+type KeyState = [u8; KEPT_BYTES];
 
-/// A robot's own keys as Python gives them: address, personal key, epoch of the swarm's key, roster.
-type GivenOwn = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
+/// Keys of a robot from Python: address, personal key, epoch of the group key, peer keys.
+type RobotKeys = (NodeId, Vec<u8>, u8, Vec<Vec<u8>>);
 
-trait Coder: Send + Sync {
-    fn counts(&self) -> (usize, usize, usize);
-    fn frames(&self) -> u32;
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal>;
-    fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>>;
-    fn begin(&mut self, now: u32);
-    fn hand_on(&mut self, round: u32) -> Option<Vec<u8>>;
-    fn prove(&mut self, told: &Told, round: u32) -> Option<Vec<u8>>;
-    fn proven(&self, name: NodeId, now: u32) -> bool;
+/// Codec for any task and link profile.
+trait AnyCodec: Send + Sync {
+    fn sizes(&self) -> (usize, usize, usize);
+    fn frames_per_exchange(&self) -> u32;
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, Refusal>;
+    fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>>;
+    fn begin_tick(&mut self, now: u32);
+    fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>>;
+    fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>>;
+    fn is_authenticated(&self, name: NodeId, now: u32) -> bool;
     fn epoch(&self) -> u8;
-    fn kept(&self) -> Option<Kept>;
-    fn take_up(&mut self, kept: &Kept);
+    fn key_state(&self) -> Option<KeyState>;
+    fn restore_keys(&mut self, key_state: &KeyState);
 }
 
-struct Of<T: Flown, C> {
+/// Codec of the task `T` with the link `C`.
+struct TypedCodec<T: Flown, C> {
     codec: C,
     link: Link,
     task: std::marker::PhantomData<fn() -> T>,
 }
 
-type Said<T> = BeaconOf<ModelOf<'static, T>, T>;
+type TaskBeacon<T> = BeaconOf<ModelOf<'static, T>, T>;
 type ChainsOf<T> = <ModelOf<'static, T> as Model>::Chains;
 type WideOf<T> = <ModelOf<'static, T> as Model>::Wide;
 type StateNumbers<T> = <<T as wdgnn_core::Task>::State as State>::Numbers;
 
-impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
-    fn counts(&self) -> (usize, usize, usize) {
+impl<T: Flown, C: FlownCodec> AnyCodec for TypedCodec<T, C> {
+    fn sizes(&self) -> (usize, usize, usize) {
         (StateNumbers::<T>::COUNT, ChainsOf::<T>::COUNT, WideOf::<T>::COUNT)
     }
 
-    fn frames(&self) -> u32 {
+    fn frames_per_exchange(&self) -> u32 {
         C::FRAMES
     }
 
-    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<Told, Refusal> {
+    fn decode(&mut self, now: u32, frame: &[u8]) -> Result<BeaconFields, Refusal> {
         let (beacon, parts) =
             self.codec.decode::<T::State, ChainsOf<T>, WideOf<T>>(&self.link, now, frame)?;
         let Beacon { sender, boot, sequence, degree, state, chains, wide } = beacon;
@@ -100,29 +104,30 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
         ))
     }
 
-    fn encode(&self, told: &Told, round: u32, index: u32) -> Option<Vec<u8>> {
+    fn encode(&self, fields: &BeaconFields, round: u32, index: u32) -> Option<Vec<u8>> {
         let mut buffer = [0; LONGEST_BUFFER];
-        let length = self.codec.encode(&self.link, &Self::beacon(told)?, round, index, &mut buffer)?;
+        let length = self.codec.encode(&self.link, &Self::beacon(fields)?, round, index, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
     }
 
-    fn begin(&mut self, now: u32) {
+    fn begin_tick(&mut self, now: u32) {
         self.codec.begin(now);
     }
 
-    fn hand_on(&mut self, round: u32) -> Option<Vec<u8>> {
+    fn relay_key_update(&mut self, round: u32) -> Option<Vec<u8>> {
         let mut buffer = [0; LONGEST_BUFFER];
         let length = self.codec.hand_on(round, C::FRAMES - 1, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
     }
 
-    fn prove(&mut self, told: &Told, round: u32) -> Option<Vec<u8>> {
+    fn encode_peer_auth(&mut self, fields: &BeaconFields, round: u32) -> Option<Vec<u8>> {
         let mut buffer = [0; LONGEST_BUFFER];
-        let length = self.codec.prove(&self.link, &Self::beacon(told)?, round, C::FRAMES - 1, &mut buffer)?;
+        let length =
+            self.codec.prove(&self.link, &Self::beacon(fields)?, round, C::FRAMES - 1, &mut buffer)?;
         buffer.get(..length).map(<[u8]>::to_vec)
     }
 
-    fn proven(&self, name: NodeId, now: u32) -> bool {
+    fn is_authenticated(&self, name: NodeId, now: u32) -> bool {
         self.codec.wants_proofs() && self.codec.proven(name, now)
     }
 
@@ -130,19 +135,19 @@ impl<T: Flown, C: FlownCodec> Coder for Of<T, C> {
         self.codec.epoch()
     }
 
-    fn kept(&self) -> Option<Kept> {
+    fn key_state(&self) -> Option<KeyState> {
         self.codec.kept_keys()
     }
 
-    fn take_up(&mut self, kept: &Kept) {
-        self.codec.take_up_keys(kept);
+    fn restore_keys(&mut self, key_state: &KeyState) {
+        self.codec.take_up_keys(key_state);
     }
 }
 
-impl<T: Flown, C: FlownCodec> Of<T, C> {
-    /// The beacon that was told; none where a number is not admissible.
-    fn beacon(told: &Told) -> Option<Said<T>> {
-        let (sender, boot, sequence, degree, state, taps, numbers, ..) = told;
+impl<T: Flown, C: FlownCodec> TypedCodec<T, C> {
+    /// Beacon with these fields, or `None` if a tap is not admissible.
+    fn beacon(fields: &BeaconFields) -> Option<TaskBeacon<T>> {
+        let (sender, boot, sequence, degree, state, taps, numbers, ..) = fields;
         let state = T::State::from_numbers(wdgnn_core::tensor::Numbers::gather(state));
         let mut chains = ChainsOf::<T>::ZERO;
         if !taps.iter().copied().all(math::admissible) {
@@ -164,6 +169,7 @@ impl<T: Flown, C: FlownCodec> Of<T, C> {
     }
 }
 
+/// Creates a codec for a task.
 struct ForTask<'a> {
     profile: &'a str,
     checksum: u32,
@@ -171,6 +177,7 @@ struct ForTask<'a> {
     own: Option<Own>,
 }
 
+/// Creates a codec for a link.
 struct ForCodec<T> {
     checksum: u32,
     key: Key,
@@ -179,7 +186,7 @@ struct ForCodec<T> {
 }
 
 impl WorldVisitor for ForTask<'_> {
-    type Output = PyResult<Box<dyn Coder>>;
+    type Output = PyResult<Box<dyn AnyCodec>>;
 
     fn visit<W: World>(self) -> Self::Output {
         let Self { checksum, key, own, .. } = self;
@@ -189,18 +196,18 @@ impl WorldVisitor for ForTask<'_> {
             own,
             task: std::marker::PhantomData,
         };
-        let coder = visit_codec(profile(self.profile)?, key.is_some(), visitor);
-        coder.ok_or_else(|| {
+        let codec = visit_codec(profile(self.profile)?, key.is_some(), visitor);
+        codec.ok_or_else(|| {
             let (task, profile) = (W::NAME, self.profile);
             PyValueError::new_err(format!(
-                "what robots of {task} say does not fit the frames of profile {profile}"
+                "messages of task {task} do not fit the frames of profile {profile}"
             ))
         })
     }
 }
 
 impl<T: Flown> CodecVisitor for ForCodec<T> {
-    type Output = Option<Box<dyn Coder>>;
+    type Output = Option<Box<dyn AnyCodec>>;
 
     fn visit<C: FlownCodec>(self) -> Self::Output {
         let link = Link { profile: C::profile(true), checksum: self.checksum };
@@ -208,22 +215,22 @@ impl<T: Flown> CodecVisitor for ForCodec<T> {
             Some(own) => C::with_own(&self.key, own),
             None => C::with_key(&self.key),
         };
-        let coder = Of::<T, C> { codec, link, task: self.task };
-        C::fits::<T::State, ChainsOf<T>, WideOf<T>>().then(|| Box::new(coder) as Box<dyn Coder>)
+        let codec = TypedCodec::<T, C> { codec, link, task: self.task };
+        C::fits::<T::State, ChainsOf<T>, WideOf<T>>().then(|| Box::new(codec) as Box<dyn AnyCodec>)
     }
 }
 
-/// The frames of one swarm: what `wdgnn.wire` is made of.
+/// Native part of `wdgnn.wire.Codec`.
 #[pyclass(module = "wdgnn")]
-#[allow(missing_debug_implementations, reason = "Python has a repr")]
+#[allow(missing_debug_implementations, reason = "`wdgnn.wire.Codec` has a `__repr__`")]
 pub struct Codec {
-    coder: Box<dyn Coder>,
-    /// The tick that was told last.
+    codec: Box<dyn AnyCodec>,
+    /// Tick of the last call of `begin_tick`.
     now: Option<u32>,
 }
 
-fn parsed(key: &[u8]) -> PyResult<Key> {
-    key::parse_key(key).map_err(|no| PyValueError::new_err(format!("that {}", no.sentence())))
+fn parse_key(key: &[u8]) -> PyResult<Key> {
+    key::parse_key(key).map_err(|no| PyValueError::new_err(format!("key: that {}", no.sentence())))
 }
 
 #[pymethods]
@@ -235,94 +242,110 @@ impl Codec {
         profile: &str,
         checksum: u32,
         key: Option<&[u8]>,
-        own: Option<GivenOwn>,
+        own: Option<RobotKeys>,
     ) -> PyResult<Self> {
-        let key = key.map(parsed).transpose()?;
+        let key = key.map(parse_key).transpose()?;
         let own = own.map(|(name, personal, epoch, roster)| {
             if key.is_none() {
-                return Err(PyValueError::new_err("a personal key is for robots with a key: give key, too"));
+                return Err(PyValueError::new_err("personal_key needs key"));
             }
             if roster.len() > group_key::ROSTER {
-                return Err(PyValueError::new_err(format!("a roster has up to {} keys", group_key::ROSTER)));
+                return Err(PyValueError::new_err(format!(
+                    "peer_keys must have at most {} keys, got {}",
+                    group_key::ROSTER,
+                    roster.len()
+                )));
             }
-            let roster = roster.iter().map(|key| parsed(key)).collect::<PyResult<Vec<Key>>>()?;
-            // A robot's roster is there for as long as the robot, and here there is no telling how long that is: a kilobyte at most.
-            Ok(Own { name, personal: parsed(&personal)?, epoch, roster: Vec::leak(roster) })
+            let roster = roster.iter().map(|key| parse_key(key)).collect::<PyResult<Vec<Key>>>()?;
+            // The codec borrows the peer keys for ever. They have at most 1,024 bytes.
+            Ok(Own { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
         });
         let order = ForTask { profile, checksum, key, own: own.transpose()? };
-        Ok(Self { coder: visit(task, order)??, now: None })
+        Ok(Self { codec: visit(task, order)??, now: None })
     }
 
-    /// The epoch of the swarm's key that is used.
+    /// Epoch of the group key in use.
     #[getter]
     fn epoch(&self) -> u8 {
-        self.coder.epoch()
+        self.codec.epoch()
     }
 
-    /// What is to be known of keys after a restart.
+    /// Keys to restore after a restart.
     #[getter]
-    fn kept<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.coder.kept().map(|kept| PyBytes::new(py, &kept))
+    fn key_state<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.codec.key_state().map(|state| PyBytes::new(py, &state))
     }
 
-    fn take_up(&mut self, kept: &[u8]) -> PyResult<()> {
-        let kept = kept.try_into().map_err(|_| PyValueError::new_err("that is not what a codec kept"))?;
-        self.coder.take_up(&kept);
+    /// Restores the keys from `key_state` of an earlier codec.
+    fn restore_keys(&mut self, key_state: &[u8]) -> PyResult<()> {
+        let wrong = |_| PyValueError::new_err(format!("key_state must have {KEPT_BYTES} bytes"));
+        self.codec.restore_keys(&key_state.try_into().map_err(wrong)?);
         Ok(())
     }
 
-    /// A tick begins: a key may come into use with it.
-    fn begin(&mut self, now: u32) {
+    /// Starts a tick. A new group key comes into use at its tick.
+    fn begin_tick(&mut self, now: u32) {
         if self.now.replace(now) != Some(now) {
-            self.coder.begin(now);
+            self.codec.begin_tick(now);
         }
     }
 
-    fn hand_on<'py>(&mut self, py: Python<'py>, exchange: u32) -> Option<Bound<'py, PyBytes>> {
-        self.coder.hand_on(exchange).map(|frame| PyBytes::new(py, &frame))
+    /// Frame that relays a key update to another robot, or `None`.
+    fn relay_key_update<'py>(&mut self, py: Python<'py>, exchange: u32) -> Option<Bound<'py, PyBytes>> {
+        self.codec.relay_key_update(exchange).map(|frame| PyBytes::new(py, &frame))
     }
 
-    fn prove<'py>(&mut self, py: Python<'py>, told: Told, exchange: u32) -> Option<Bound<'py, PyBytes>> {
-        self.coder.prove(&told, exchange).map(|frame| PyBytes::new(py, &frame))
+    /// Frame that authenticates this robot to a peer, or `None`.
+    fn encode_peer_auth<'py>(
+        &mut self,
+        py: Python<'py>,
+        fields: BeaconFields,
+        exchange: u32,
+    ) -> Option<Bound<'py, PyBytes>> {
+        self.codec.encode_peer_auth(&fields, exchange).map(|frame| PyBytes::new(py, &frame))
     }
 
-    fn proven(&self, name: NodeId, now: u32) -> bool {
-        self.coder.proven(name, now)
+    /// Whether the robot with this address is authenticated at tick `now`.
+    fn is_authenticated(&self, name: NodeId, now: u32) -> bool {
+        self.codec.is_authenticated(name, now)
     }
 
-    /// How many numbers a state, the taps that travel and the wide parameters are.
+    /// Lengths of the state, of the transmitted taps and of the wide parameters.
     #[getter]
-    fn counts(&self) -> (usize, usize, usize) {
-        self.coder.counts()
+    fn sizes(&self) -> (usize, usize, usize) {
+        self.codec.sizes()
     }
 
     /// Frames per exchange.
     #[getter]
-    fn frames(&self) -> u32 {
-        self.coder.frames()
+    fn frames_per_exchange(&self) -> u32 {
+        self.codec.frames_per_exchange()
     }
 
-    fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<Told> {
-        self.begin(now);
-        self.coder.decode(now, frame).map_err(|refusal| Refused::new_err(refusal.name()))
+    /// Decodes a frame that was received at tick `now`. Raises `FrameError`.
+    fn decode(&mut self, frame: &[u8], now: u32) -> PyResult<BeaconFields> {
+        self.begin_tick(now);
+        self.codec.decode(now, frame).map_err(|refusal| FrameError::new_err(refusal.name()))
     }
 
+    /// Encodes frame `index` of this exchange.
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        told: Told,
+        fields: BeaconFields,
         exchange: u32,
         index: u32,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (state, taps, wide) = self.coder.counts();
-        let found = (told.4.len(), told.5.len(), told.6.len());
+        let (state, taps, wide) = self.codec.sizes();
+        let found = (fields.4.len(), fields.5.len(), fields.6.len());
         if found != (state, taps, wide) {
             return Err(PyValueError::new_err(format!(
-                "a beacon of {found:?} numbers cannot be: state, taps and wide have {state}, {taps} and {wide}"
+                "state, taps and wide must have {state}, {taps} and {wide} numbers, got {found:?}"
             )));
         }
-        let frame = self.coder.encode(&told, exchange, index);
-        let frame = frame.ok_or_else(|| PyValueError::new_err("a number of the beacon is not admissible"))?;
+        let frame = self.codec.encode(&fields, exchange, index);
+        let frame = frame
+            .ok_or_else(|| PyValueError::new_err("a number of the beacon is not finite or out of range"))?;
         Ok(PyBytes::new(py, &frame))
     }
 }

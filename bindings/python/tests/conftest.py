@@ -1,4 +1,4 @@
-"""What tests share: the repository's own program, and where things are."""
+"""Fixtures that run `host-sim`."""
 
 import json
 import os
@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="session")
 def host_sim():
-    """Runs `host-sim` with these arguments and returns what it prints."""
+    """Function that runs `host-sim` and returns its output."""
 
     def run(*arguments: str) -> str:
         program = os.environ.get("HOST_SIM")
@@ -26,5 +26,5 @@ def host_sim():
 
 @pytest.fixture(scope="session")
 def digest(host_sim):
-    """The digest of a flight of `host-sim swarm`."""
+    """Function that returns the digest of a run of `host-sim swarm`."""
     return lambda *arguments: json.loads(host_sim("swarm", "--json", *arguments))["digest"]

@@ -1,4 +1,4 @@
-"""Examples in docstrings and in docs/python.md run, and the stubs name what there is."""
+"""Examples in docstrings and in docs/python.md, and completeness of stubs and docstrings."""
 
 import ast
 import doctest
@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 import wdgnn
-from wdgnn import _native
+from wdgnn import _native, wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -26,19 +26,31 @@ def test_examples_of_native_classes_run(native):
     assert test.examples and doctest.DocTestRunner().run(test).failed == 0
 
 
-def test_examples_of_the_documentation_run():
+def test_examples_in_the_documentation_run():
     results = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False)
     assert results.attempted > 20 and results.failed == 0
 
 
-def test_stubs_name_what_there_is():
+def test_stubs_match_the_native_module():
     stubs = ast.parse((pathlib.Path(wdgnn.__file__).parent / "_native.pyi").read_text())
     for stub in stubs.body:
         if isinstance(stub, ast.ClassDef) and issubclass(getattr(_native, stub.name), BaseException):
             continue
         if isinstance(stub, ast.ClassDef):
-            named = {item.name for item in stub.body if isinstance(item, ast.FunctionDef)}
-            there = {name for name in vars(getattr(_native, stub.name)) if not name.startswith("_")}
-            assert {name for name in named if not name.startswith("_")} == there, stub.name
+            declared = {item.name for item in stub.body if isinstance(item, ast.FunctionDef)}
+            defined = {name for name in vars(getattr(_native, stub.name)) if not name.startswith("_")}
+            assert {name for name in declared if not name.startswith("_")} == defined, stub.name
         if isinstance(stub, ast.AnnAssign) and not stub.target.id.startswith("_"):
             assert hasattr(_native, stub.target.id)
+
+
+def public_members(owner):
+    for name, member in vars(owner).items():
+        if not name.startswith("_") and (callable(member) or isinstance(member, (property, staticmethod)) or hasattr(member, "__get__")):
+            yield name, member
+
+
+@pytest.mark.parametrize("owner", [wdgnn.Swarm, wdgnn.Model, wire.Codec], ids=lambda owner: owner.__name__)
+def test_every_public_member_has_a_docstring(owner):
+    assert owner.__doc__
+    assert [name for name, member in public_members(owner) if not member.__doc__] == []

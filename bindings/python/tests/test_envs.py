@@ -1,4 +1,4 @@
-"""Environments keep to the interfaces that they are for, and pay for what robots do."""
+"""Interfaces, episodes and rewards of the environments."""
 
 import numpy as np
 import pytest
@@ -9,35 +9,35 @@ from wdgnn import Swarm
 from wdgnn.envs import SwarmVectorEnv, parallel_env
 from wdgnn.envs.arena import Arena
 
-LOSSES = {"faults": {"kill": ["2@10"], "drop_chance": 0.2}, "profile": "dot154"}
+FAULTS = {"faults": {"kill": ["2@10"], "drop_chance": 0.2}, "profile": "dot154"}
 
 
 @pytest.mark.parametrize(
     ("task", "options"),
-    [("flocking", {}), ("flocking", LOSSES), ("flocking-3d", {}), ("coverage", {"observe": "states"})],
+    [("flocking", {}), ("flocking", FAULTS), ("flocking-3d", {}), ("coverage", {"observe": "states"})],
 )
-def test_pettingzoo_s_own_test_passes(task, options):
+def test_environments_pass_the_api_test_of_pettingzoo(task, options):
     parallel_api_test(parallel_env(task, robots=5, ticks=30, **options), num_cycles=100)
 
 
-def test_pettingzoo_s_seeds_are_seeds():
+def test_equal_seeds_give_equal_episodes():
     parallel_seed_test(lambda: parallel_env(robots=4, ticks=20), num_cycles=30)
 
 
-def test_a_robot_that_is_lost_is_terminated_and_the_others_fly_on():
-    env = parallel_env(robots=5, ticks=30, **LOSSES)
+def test_a_killed_robot_is_terminated_and_the_others_continue():
+    env = parallel_env(robots=5, ticks=30, **FAULTS)
     env.reset(seed=1)
     ended = {}
     for tick in range(30):
         results = env.step({agent: np.zeros(2, np.float32) for agent in env.agents})
-        ended.update({agent: tick for agent, gone in results[2].items() if gone})
+        ended.update({agent: tick for agent, killed in results[2].items() if killed})
     assert list(ended) == ["robot_2"] and not env.agents
     assert all(results[3].values()) and len(results[3]) == 4
 
 
-def test_a_network_flown_from_outside_is_the_network_flown():
+def test_network_outputs_as_actions_reproduce_the_run_of_the_network():
     arena, swarm = Arena(robots=12, seed=4), Swarm(robots=12, seed=4, online=False, purpose="training")
-    arena.begin(seed=4)
+    arena.reset(seed=4)
     for _ in range(40):
         arena.step(arena.swarm.outputs.copy())
         swarm.step()
@@ -45,12 +45,12 @@ def test_a_network_flown_from_outside_is_the_network_flown():
 
 
 @pytest.mark.parametrize("task", ["flocking", "coverage"])
-def test_shares_are_shares_of_the_score(task):
+def test_the_mean_cost_of_the_robots_is_the_score(task):
     arena = Arena(task, robots=9)
-    assert arena.shares().mean() == pytest.approx(arena.swarm.score)
+    assert arena.costs().mean() == pytest.approx(arena.swarm.score)
 
 
-def test_gymnasium_s_vector_environment_keeps_its_spaces_and_begins_anew_by_itself():
+def test_vector_environment_stays_in_its_spaces_and_resets_itself():
     env = RecordEpisodeStatistics(SwarmVectorEnv(swarms=3, robots=4, ticks=15))
     seen, _ = env.reset(seed=2)
     env.action_space.seed(1)
@@ -66,7 +66,7 @@ def test_gymnasium_s_vector_environment_keeps_its_spaces_and_begins_anew_by_itse
     assert np.flatnonzero(ends).tolist() == [14, 29]
 
 
-def test_the_next_flight_is_another_one_and_a_seed_the_same():
+def test_resets_start_new_episodes_and_a_seed_repeats_one():
     env = SwarmVectorEnv(swarms=2, robots=4)
     first, _ = env.reset(seed=2)
     second, _ = env.reset()
@@ -75,6 +75,6 @@ def test_the_next_flight_is_another_one_and_a_seed_the_same():
     np.testing.assert_array_equal(first, again)
 
 
-def test_what_is_not_to_be_seen_is_told():
-    with pytest.raises(ValueError, match="there is no observation smell"):
+def test_unknown_observations_are_rejected():
+    with pytest.raises(ValueError, match="unknown observation smell"):
         Arena(observe="smell")

@@ -1,4 +1,4 @@
-"""`wdgnn.export` writes MCAP files that `rosbags` reads."""
+"""MCAP files of `wdgnn.export`, read back with `rosbags`."""
 
 import doctest
 from collections import Counter
@@ -21,7 +21,7 @@ MILLISECOND = 10**6
 
 @pytest.fixture(scope="module")
 def run(host_sim, tmp_path_factory):
-    """The trajectories of a swarm in which robot 3 is killed and one robot lies, and the MCAP file."""
+    """Trajectories of a swarm with one killed robot and one liar, and their MCAP file."""
     folder = tmp_path_factory.mktemp("run")
     table, log = folder / "run.csv", folder / "run.mcap"
     faults = ["--kill", f"3@{KILLED}", "--liars", "STATE:0.17"]
@@ -46,7 +46,7 @@ def test_every_message_is_read_back_with_its_time(run):
     assert len(counts) == ROBOTS + 2
     assert counts["/wd_gnn_online/robot_3/odom"] == KILLED
     assert all(count == TICKS for topic, count in counts.items() if "robot_3" not in topic)
-    # A tick has 10 ms.
+    # A tick takes 10 ms.
     assert sorted({time for _, time in times}) == [10 * MILLISECOND * tick for tick in range(TICKS)]
 
 
@@ -95,7 +95,7 @@ def test_the_file_has_an_index_of_its_chunks(run):
     assert {channel.message_encoding for channel in summary.channels.values()} == {"cdr"}
 
 
-def test_controllers_of_a_comparison_have_topics_of_their_own(host_sim, tmp_path):
+def test_every_controller_of_a_comparison_has_separate_topics(host_sim, tmp_path):
     table, log = tmp_path / "flock.csv", tmp_path / "flock.mcap"
     small = ["--robots", "4", "--ticks", "10", "--swarms", "1", "--report", str(tmp_path / "flock.html")]
     host_sim("flock", *small, "--trajectories", str(table))

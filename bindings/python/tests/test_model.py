@@ -1,4 +1,4 @@
-"""Weight files go through Python without losing a bit."""
+"""Loading, saving, changing and checking of weight files."""
 
 import copy
 import pickle
@@ -11,14 +11,14 @@ from wdgnn import Model
 
 
 @pytest.mark.parametrize("name", Model.names())
-def test_header_and_numbers_make_the_same_file_again(name):
+def test_header_and_numbers_reproduce_the_file(name):
     model = Model.named(name)
     again = Model(model.header, model.numbers)
     assert bytes(again) == bytes(model) and again == model
     assert again.checksum == model.checksum
 
 
-def test_files_are_saved_and_loaded(tmp_path):
+def test_saved_files_are_loaded_unchanged(tmp_path):
     model = Model.named("coverage")
     path = tmp_path / "cover.wdgnn"
     model.save(path)
@@ -33,18 +33,18 @@ def test_a_missing_folder_is_named_and_not_created(tmp_path):
     assert not missing.exists()
 
 
-def test_models_are_copied_and_sent_to_other_processes():
+def test_models_can_be_pickled_and_copied():
     model = Model.named("flocking-3d")
     assert pickle.loads(pickle.dumps(model)) == model == copy.deepcopy(model)
 
 
-def test_other_numbers_are_another_model():
+def test_changed_numbers_change_the_checksum():
     model = Model.named("through-wd-gnn")
     other = model.with_numbers(model.numbers * np.float32(0.5))
     assert other != model and other.checksum != model.checksum and other.header == model.header
 
 
-def test_damaged_files_are_told(tmp_path):
+def test_damaged_files_are_rejected(tmp_path):
     damaged = bytearray(bytes(Model.named("through-wd-gnn")))
     damaged[200] ^= 1
     with pytest.raises(wdgnn.Error, match="cannot use the model"):
@@ -55,11 +55,11 @@ def test_damaged_files_are_told(tmp_path):
         wdgnn.Swarm(model=path)
 
 
-def test_what_is_no_model_is_told():
+def test_invalid_headers_and_numbers_are_rejected():
     model = Model.named("through-wd-gnn")
     with pytest.raises(wdgnn.Error):
         model.with_numbers(np.full(model.numbers.size, np.nan))
-    with pytest.raises(ValueError, match="there is no activation sine"):
+    with pytest.raises(ValueError, match="unknown activation sine"):
         Model(dict(model.header, activation="sine"), model.numbers)
     with pytest.raises(ValueError, match="the header has no scale"):
         Model({key: value for key, value in model.header.items() if key != "scale"}, model.numbers)

@@ -1,4 +1,4 @@
-"""Figures from files that `host-sim` writes."""
+"""Figures of `wdgnn.plot` from files of `host-sim`."""
 
 import doctest
 import subprocess

@@ -1,4 +1,4 @@
-"""The package reads and writes frames as the second implementation does, which was written from the document alone."""
+"""Comparison of `wire.Codec` with golden frames and with the second implementation in tests/interop."""
 
 import json
 import pathlib
@@ -25,58 +25,58 @@ def receiver(vector):
 
 
 @pytest.mark.parametrize("vector", GOOD, ids=lambda vector: vector["name"])
-def test_good_frames_tell_what_they_should_and_are_written_to_the_same_bytes(vector):
+def test_valid_frames_are_decoded_and_encoded_to_identical_bytes(vector):
     codec = receiver(vector)
     beacon = codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
-    told = vector["beacon"]
-    assert (beacon.sender, beacon.boot, beacon.sequence) == (told["sender"], told["boot"], told["sequence"])
-    assert beacon.state == told["state"]
-    assert beacon.taps[slice(*beacon.tap_span)] == told["taps"]
-    assert beacon.wide[slice(*beacon.wide_span)] == told["wide"]
+    expected = vector["beacon"]
+    assert (beacon.sender, beacon.boot, beacon.sequence) == (expected["sender"], expected["boot"], expected["sequence"])
+    assert beacon.state == expected["state"]
+    assert beacon.taps[slice(*beacon.tap_range)] == expected["taps"]
+    assert beacon.wide[slice(*beacon.wide_range)] == expected["wide"]
     assert codec.encode(beacon, vector["exchange"], vector["index"]).hex() == vector["frame"]
 
 
 @pytest.mark.parametrize("vector", BAD, ids=lambda vector: vector["name"])
-def test_bad_frames_are_refused_for_their_reason(vector):
+def test_invalid_frames_are_rejected_for_the_right_reason(vector):
     codec = receiver(vector)
     for earlier in vector["before"]:
         try:
             codec.decode(bytes.fromhex(earlier["frame"]), earlier["now"])
-        except wire.Refused:
+        except wire.FrameError:
             pass
-    with pytest.raises(wire.Refused) as refusal:
+    with pytest.raises(wire.FrameError) as error:
         codec.decode(bytes.fromhex(vector["frame"]), vector["now"])
-    assert str(refusal.value) == vector["refused"]
-    assert vector["refused"] in wire.REFUSALS
+    assert str(error.value) == vector["refused"]
+    assert vector["refused"] in wire.FRAME_ERRORS
 
 
 @pytest.mark.parametrize("profile", wire.PROFILES)
 @pytest.mark.parametrize("key", [None, KEY], ids=["unsealed", "sealed"])
-def test_both_implementations_write_the_same_frames_and_refuse_the_same_noise(profile, key):
+def test_both_implementations_agree_on_frames_and_noise(profile, key):
     generator = random.Random(7)
     theirs = wdgnn_wire.PROFILES[profile]
     theirs = wdgnn_wire.Sealed(theirs, key) if key else theirs
     codec = wire.Codec("flocking", profile, MODEL, key)
-    shape = wdgnn_wire.Shape(*codec.counts)
+    shape = wdgnn_wire.Shape(*codec.sizes)
 
     def verdict(read, frame):
         try:
             read(frame)
             return "accepted"
-        except (wire.Refused, wdgnn_wire.Refused) as refusal:
-            return str(refusal)
+        except (wire.FrameError, wdgnn_wire.Refused) as error:
+            return str(error)
 
     for sequence in range(1, 50):
-        numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in codec.counts]
-        sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(codec.frames)
+        numbers = [[generator.randrange(-800, 800) / 64 for _ in range(count)] for count in codec.sizes]
+        sender, exchange, index = sequence % 5, generator.randrange(9), generator.randrange(codec.frames_per_exchange)
         beacon = wire.Beacon(sender, 0, sequence, 0, *numbers)
         frame = codec.encode(beacon, exchange, index)
-        said = wdgnn_wire.Beacon(sender, 0, sequence, 0, *numbers)
-        assert frame == theirs.encode(shape, MODEL, said, exchange, index)
+        theirs_beacon = wdgnn_wire.Beacon(sender, 0, sequence, 0, *numbers)
+        assert frame == theirs.encode(shape, MODEL, theirs_beacon, exchange, index)
         noisy = bytearray(frame)
         noisy[generator.randrange(len(noisy))] ^= 1 << generator.randrange(8)
         noisy = bytes(noisy[: generator.choice([len(noisy), generator.randrange(len(noisy))])])
-        now = sequence // codec.frames
+        now = sequence // codec.frames_per_exchange
 
         def we_read(frame):
             return codec.decode(frame, now)
@@ -88,21 +88,21 @@ def test_both_implementations_write_the_same_frames_and_refuse_the_same_noise(pr
         assert verdict(we_read, frame) == verdict(they_read, frame) == "accepted"
 
 
-def test_what_a_swarm_says_is_read():
+def test_frames_of_a_swarm_are_decoded():
     swarm = Swarm(robots=4, faults={"skew": 1})
     swarm.step()
     codec = wire.Codec("flocking", "exact", Model.named("flocking-wd-gnn"))
-    senders = [codec.decode(frame).sender for said in swarm.frames for frame in said]
+    senders = [codec.decode(frame).sender for sent in swarm.frames for frame in sent]
     assert senders == [0, 1, 2, 3]
-    with pytest.raises(wire.Refused, match="model"):
+    with pytest.raises(wire.FrameError, match="model"):
         wire.Codec("flocking", "exact", 1).decode(swarm.frames[0][0])
 
 
-def test_what_does_not_fit_is_told():
-    with pytest.raises(ValueError, match="does not fit the frames of profile esb32"):
+def test_wrong_lengths_are_rejected():
+    with pytest.raises(ValueError, match="do not fit the frames of profile esb32"):
         wire.Codec("flocking-3d", "esb32", 1)
     codec = wire.Codec("coverage", "exact", 1)
-    assert codec.counts == (5, 18, 48)
+    assert codec.sizes == (5, 18, 48)
     with pytest.raises(ValueError, match="5, 18 and 48"):
         codec.encode(wire.Beacon(1, 0, 0, 0, [0.0], [], []))
     assert repr(codec) == "<wdgnn.wire.Codec coverage on exact, model 00000001>"

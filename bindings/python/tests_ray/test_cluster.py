@@ -1,4 +1,4 @@
-"""Work on a cluster: the bytes of one machine, whatever happens to machines."""
+"""A cluster prints the bytes of one machine, also if a machine fails."""
 
 import os
 import subprocess
@@ -13,11 +13,11 @@ HOST_SIM = os.environ["HOST_SIM"]
 SWEEP = ["sweep", "speed", "--values", "2,3,5", "--swarms", "6", "--json", "--report"]
 
 
-def alone(arguments):
+def on_one_machine(arguments):
     return subprocess.run([HOST_SIM, *arguments], stdout=subprocess.PIPE, check=True).stdout
 
 
-def test_many_machines_print_what_one_prints(machines, tmp_path):
+def test_a_cluster_prints_the_output_of_one_machine(machines, tmp_path):
     for arguments in (
         [*SWEEP, str(tmp_path / "page.html")],
         ["flock", "--swarms", "3", "--seeds", "2", "--json", "--report", str(tmp_path / "page.html")],
@@ -36,7 +36,7 @@ def test_a_shard_that_fails_reports_its_error(machines):
     assert b"--swarms 0 leaves nothing to fly" in failed.value.stderr
 
 
-def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_path):
+def test_a_killed_machine_does_not_change_the_output(machines, tmp_path):
     cluster, workers = machines
     arguments = [*SWEEP, str(tmp_path / "page.html")]
     results = []
@@ -54,4 +54,4 @@ def test_a_machine_that_is_killed_in_the_middle_changes_nothing(machines, tmp_pa
     assert work.is_alive()
     work.join()
     assert results[0].returncode == 0
-    assert results[0].stdout == alone(arguments)
+    assert results[0].stdout == on_one_machine(arguments)

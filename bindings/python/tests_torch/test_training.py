@@ -1,4 +1,4 @@
-"""Every way to train makes a network better that has hardly begun, and the whole way to the microcontroller works."""
+"""Training examples reduce the score, and a trained network runs on emulated microcontrollers."""
 
 import pathlib
 import subprocess
@@ -28,21 +28,21 @@ def total(network):
     return sum(row["total"] for row in rows)
 
 
-def test_imitation_improves():
+def test_imitation_reduces_the_score():
     network = Network.untrained(like="flocking-wd-gnn")
     before = total(network)
     imitate.train(network, rounds=4)
     assert total(network) < 0.5 * before
 
 
-def test_training_through_time_improves():
-    network = through_time.cautious(Network.untrained())
+def test_training_through_time_reduces_the_score():
+    network = through_time.braking(Network.untrained())
     before = total(network)
-    through_time.train(network, steps=8, flights=4, ticks=40)
+    through_time.train(network, steps=8, episodes=4, ticks=40)
     assert total(network) < 0.9 * before
 
 
-def test_ppo_improves():
+def test_ppo_reduces_the_score():
     import ppo
 
     network = Network.untrained()
@@ -50,17 +50,17 @@ def test_ppo_improves():
         for part in (*network.filters, network.wide):
             part *= 0.1
     before = total(network)
-    ppo.train(network, robot_ticks=160_000, tell=1000)
+    ppo.train(network, robot_ticks=160_000, print_every=1000)
     assert total(network) < 0.9 * before
 
 
-def test_loops_of_one_s_own_are_forty_lines():
+def test_training_loops_have_at_most_forty_lines():
     for name in ("imitate.py", "through_time.py"):
         body = (EXAMPLES / name).read_text().split("def train")[1].split("\n\n\n")[0]
         assert len(body.splitlines()) <= 40, name
 
 
-def test_from_torch_to_the_microcontroller(tmp_path):
+def test_a_network_trained_in_torch_runs_on_emulated_microcontrollers(tmp_path):
     out = tmp_path / "mine.wdgnn"
     options = ["--out", str(out), "--steps", "2", "--flights", "2", "--robots", "4", "--ticks", "30"]
     finished = subprocess.run(

@@ -35,7 +35,7 @@ SHARDS_PER_PROCESSOR = 4
 
 
 class Program(NamedTuple):
-    """The program, to be copied to machines."""
+    """Program to copy to the machines of the cluster."""
 
     name: str
     #: Bytes of the program. A reference inside a list is not fetched before the task asks for it.

@@ -1,4 +1,4 @@
-"""Many flights, one row of a table each."""
+"""Parallel episodes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,27 @@ def fly(
     threads: int | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Flies every start of every seed, on all processors, and returns a row for each, as pandas likes it.
+    """Runs one episode for each start of each seed, in parallel, and returns their `Swarm.results()`.
+
+    `ticks`: length of an episode in ticks of 10 ms.
+    `threads`: number of parallel episodes [number of processors].
+    `options`: options of `Swarm`.
 
     >>> rows = fly(robots=10, seeds=[1, 2], ticks=50)
     >>> [(row["seed"], row["ticks"], row["total"] > 0.0) for row in rows]
     [(1, 50, True), (2, 50, True)]
 
-    `pandas.DataFrame(fly(...))` is a table; `options` are those of `Swarm`.
+    `pandas.DataFrame(fly(...))` makes a table of the rows.
     """
 
-    def one(flight: tuple[int, int]) -> dict[str, Any]:
-        seed, start = flight
+    def run(episode: tuple[int, int]) -> dict[str, Any]:
+        seed, start = episode
         swarm = Swarm(task, seed=seed, start=start, **options)
         swarm.run(ticks)
         return swarm.results()
 
     starts = list(starts)
-    flights = [(seed, start) for seed in seeds for start in starts]
-    # Swarms fly without Python's lock.
+    episodes = [(seed, start) for seed in seeds for start in starts]
+    # `Swarm.run` releases Python's lock, so threads run in parallel.
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        return list(pool.map(one, flights))
+        return list(pool.map(run, episodes))

@@ -1,12 +1,12 @@
-"""What robots say, read and written by the robots' own code. `docs/wire-format.md` has the bytes.
+"""Encoding and decoding of radio frames with the code of the robots. `docs/wire-format.md` specifies the bytes.
 
 >>> from wdgnn import Swarm, Model, wire
 >>> swarm = Swarm(robots=5, seed=1, profile="dot154", faults={"drop_chance": 0.1})
 >>> swarm.step()
->>> frames = [frame for said in swarm.frames for frame in said]
+>>> frames = [frame for sent in swarm.frames for frame in sent]
 >>> codec = wire.Codec("flocking", "dot154", Model.named("flocking-dot154"))
 >>> beacon = codec.decode(frames[0])
->>> beacon.sender, len(beacon.taps), beacon.wide_span
+>>> beacon.sender, len(beacon.taps), beacon.wide_range
 (0, 18, (0, 12))
 >>> codec.encode(beacon) == frames[0]
 True
@@ -18,35 +18,51 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from . import _native
-from ._native import PROFILES, REFUSALS, Model, Refused
+from ._native import FRAME_ERRORS, PROFILES, FrameError, Model
 
-__all__ = ["PROFILES", "REFUSALS", "Beacon", "Codec", "Refused"]
+__all__ = ["FRAME_ERRORS", "PROFILES", "Beacon", "Codec", "FrameError"]
 
 
 @dataclass(frozen=True)
 class Beacon:
-    """One robot's broadcast. What a frame does not carry is 0 here; the spans `(from, to)` say what it carries."""
+    """Message of one robot in one frame. Taps and wide parameters that the frame does not contain are 0."""
 
+    #: Address of the sender.
     sender: int
+    #: Boot count of the sender.
     boot: int
+    #: Sequence number of the frame.
     sequence: int
+    #: Number of neighbors that the sender uses. 255 marks a robot that is an obstacle only.
     degree: int
+    #: State of the sender. For flocking: position in m, then velocity in m/s.
     state: list[float]
+    #: Transmitted taps.
     taps: list[float]
+    #: Wide parameters.
     wide: list[float]
-    tap_span: tuple[int, int] = (0, 0)
-    wide_span: tuple[int, int] = (0, 0)
+    #: First index and end index of the taps in this frame.
+    tap_range: tuple[int, int] = (0, 0)
+    #: First index and end index of the wide parameters in this frame.
+    wide_range: tuple[int, int] = (0, 0)
 
 
 class Codec:
-    """Reads and writes the frames of one swarm: robots of a task on a link profile, with a model and, if there is one, a key.
+    """Encodes and decodes the frames of one swarm.
 
-    `model` is a `wdgnn.Model` or a weight file's checksum. With a key it remembers what it has heard and refuses what is old.
+    `task`, `profile`: task and link profile of the swarm.
+    `model`: a `wdgnn.Model`, or the checksum of a weight file.
+    `key`: group key, 16 bytes or 32 hexadecimal digits. The codec then rejects replayed frames.
 
-    A robot whose key can change in flight has an `address` and a `personal` key (`host-sim key robots`); `epoch` is that of `key`. A frame that
-    brings the next key is taken by `decode` like any other, and refused as `new-key`, because it is no beacon; the key is used from the stated
-    tick on. `kept` is to be stored whenever it changes, and given back after a restart. Where names are proven, `roster` has the keys by which
-    others prove theirs, by address.
+    Key rotation needs the keys of a robot (`host-sim key robots`):
+
+    `address`, `personal_key`: address and personal key of the robot.
+    `epoch`: epoch of `key`.
+    `peer_keys`: pairwise keys of all robots, ordered by address. They turn peer authentication on.
+    `key_state`: value of `Codec.key_state` before a restart.
+
+    `decode` stores a key update and raises `FrameError("new-key")`, because the frame is not a beacon. The codec uses the new key
+    from the announced tick on. Store `key_state` whenever it changes.
     """
 
     def __init__(
@@ -57,63 +73,63 @@ class Codec:
         key: bytes | None = None,
         *,
         address: int = 0,
-        personal: bytes | None = None,
+        personal_key: bytes | None = None,
         epoch: int = 0,
-        roster: Sequence[bytes] = (),
-        kept: bytes | None = None,
+        peer_keys: Sequence[bytes] = (),
+        key_state: bytes | None = None,
     ) -> None:
         checksum = model.checksum if isinstance(model, Model) else model
-        if personal is None and (roster or kept or epoch):
-            raise ValueError("epoch, roster and kept are for robots with a personal key: give personal, too")
-        own = None if personal is None else (address, personal, epoch, list(roster))
+        if personal_key is None and (peer_keys or key_state or epoch):
+            raise ValueError("epoch, peer_keys and key_state need personal_key")
+        own = None if personal_key is None else (address, personal_key, epoch, list(peer_keys))
         self._codec = _native.Codec(task, profile, checksum, key, own)
-        if kept is not None:
-            self._codec.take_up(kept)
-        self._words = f"{task} on {profile}{', sealed' if key else ''}, model {checksum:08x}"
+        if key_state is not None:
+            self._codec.restore_keys(key_state)
+        self._description = f"{task} on {profile}{', sealed' if key else ''}, model {checksum:08x}"
 
     @property
-    def frames(self) -> int:
-        """Frames per exchange."""
-        return self._codec.frames
+    def frames_per_exchange(self) -> int:
+        """Number of frames that a robot sends per exchange."""
+        return self._codec.frames_per_exchange
 
     @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many numbers a state, the taps that travel and the wide parameters are."""
-        return self._codec.counts
+    def sizes(self) -> tuple[int, int, int]:
+        """Lengths of the state, of the transmitted taps and of the wide parameters."""
+        return self._codec.sizes
 
     def decode(self, frame: bytes, now: int = 0) -> Beacon:
-        """Reads a frame that was heard at tick `now`. Raises `Refused` with the reason's name."""
+        """Decodes a frame that was received at tick `now`. Raises `FrameError` with the name of the reason."""
         return Beacon(*self._codec.decode(frame, now))
 
     def encode(self, beacon: Beacon, exchange: int = 0, index: int = 0) -> bytes:
-        """Writes frame `index` of the exchange with this number."""
+        """Encodes a beacon as frame `index` of an exchange. Raises `ValueError` for numbers that a frame cannot hold."""
         return self._codec.encode(astuple(beacon), exchange, index)
 
     @property
     def epoch(self) -> int:
-        """The epoch of the swarm's key that is used."""
+        """Epoch of the group key in use."""
         return self._codec.epoch
 
     @property
-    def kept(self) -> bytes | None:
-        """What is to be known of keys after a restart; none without a personal key. There are keys in it."""
-        return self._codec.kept
+    def key_state(self) -> bytes | None:
+        """Keys to store over a restart, or `None` without a personal key. Keep them secret."""
+        return self._codec.key_state
 
-    def begin(self, now: int) -> None:
-        """A tick begins: a key may come into use with it. `decode` says so, too."""
-        self._codec.begin(now)
+    def begin_tick(self, now: int) -> None:
+        """Starts tick `now`: a new group key comes into use at its tick. `decode` also starts its tick."""
+        self._codec.begin_tick(now)
 
-    def hand_on(self, exchange: int) -> bytes | None:
-        """A frame that brings somebody else the next key, to be said in this exchange in place of a beacon; mostly none."""
-        return self._codec.hand_on(exchange)
+    def relay_key_update(self, exchange: int) -> bytes | None:
+        """Frame to send in this exchange instead of a beacon, which relays a key update to another robot. Usually `None`."""
+        return self._codec.relay_key_update(exchange)
 
-    def prove(self, beacon: Beacon, exchange: int) -> bytes | None:
-        """A frame that proves one's own name to others, to be said in this exchange in place of this beacon; none where nobody asks."""
-        return self._codec.prove(astuple(beacon), exchange)
+    def encode_peer_auth(self, beacon: Beacon, exchange: int) -> bytes | None:
+        """Frame to send in this exchange instead of this beacon, which authenticates this robot to a peer. Usually `None`."""
+        return self._codec.encode_peer_auth(astuple(beacon), exchange)
 
-    def proven(self, address: int, now: int) -> bool:
-        """Whether the robot with this address has proven its name."""
-        return self._codec.proven(address, now)
+    def is_authenticated(self, address: int, now: int) -> bool:
+        """Whether peer authentication of the robot with this address is valid at tick `now`."""
+        return self._codec.is_authenticated(address, now)
 
     def __repr__(self) -> str:
-        return f"<wdgnn.wire.Codec {self._words}>"
+        return f"<wdgnn.wire.Codec {self._description}>"

@@ -1,7 +1,7 @@
-"""Environments for reinforcement learning: swarms whose commands come from outside.
+"""Environments for reinforcement learning.
 
-`parallel_env` is PettingZoo's parallel API, every robot an agent; `SwarmVectorEnv` is Gymnasium's vector API, every robot of
-several swarms an environment of its own, as one policy that all robots share is trained.
+`parallel_env` has the parallel API of PettingZoo: every robot is an agent. `SwarmVectorEnv` has the vector API of Gymnasium: every
+robot of several swarms is an environment, to train one policy that all robots share.
 """
 
 from .parallel import SwarmParallelEnv, parallel_env

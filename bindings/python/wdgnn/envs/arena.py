@@ -1,4 +1,4 @@
-"""One swarm whose commands come from outside: what robots see, and what they are paid."""
+"""One swarm with observations, actions and rewards, the base of the environments."""
 
 from __future__ import annotations
 
@@ -9,58 +9,59 @@ from gymnasium import spaces
 
 from .._native import Swarm
 
-#: Numbers are given as they are; a box says how large they can be.
-LARGEST = 1.0e4
+#: Bound of the observation space. Larger observations are clipped.
+MAX_OBSERVATION = 1.0e4
 
 
 class Arena:
-    """A swarm in flights of `ticks` ticks.
+    """A swarm in episodes of `ticks` ticks.
 
-    `observe="taps"`: what the network of each robot reads, its own observation and what came over k hops; `"states"`: the robot's own
-    state. `guard`: actions are limited, steered and kept apart as a network's output is, so that a policy meets in flight what it met
-    in training. All other options are `Swarm`'s: task, robots, faults, profile, ….
+    `observe`: `"taps"` for the input of the robot's network, or `"states"` for the robot's own state.
+    `guard`: whether actions pass the safety gate of the robots. With the gate, a policy behaves on a robot as in training.
+    `options`: options of `Swarm`, such as robots, faults and profile.
 
-    Each robot is paid minus its share of the score: for flocking, the square of its distance from the mean velocity.
+    The reward of a robot is minus its cost. The mean cost of all robots is the score: for flocking, a robot's cost is the squared
+    distance of its velocity from the mean velocity in m²/s².
     """
 
     def __init__(
         self, task: str = "flocking", *, ticks: int = 200, observe: str = "taps", guard: bool = True, **options: Any
     ) -> None:
         if observe not in ("taps", "states"):
-            raise ValueError(f"there is no observation {observe}: there are taps, states")
+            raise ValueError(f"unknown observation {observe}, use taps or states")
         options.setdefault("online", False)
         options.setdefault("purpose", "training")
         self.swarm = Swarm(task, **options)
         self.ticks, self.observe, self.guard = ticks, observe, guard
         self._start = options.get("start", 0)
         size = self.observations().shape[1]
-        self.observation_space = spaces.Box(-LARGEST, LARGEST, (size,), np.float32)
+        self.observation_space = spaces.Box(-MAX_OBSERVATION, MAX_OBSERVATION, (size,), np.float32)
         limits = self.swarm.limits
         self.action_space = spaces.Box(-limits, limits, limits.shape, np.float32)
 
-    def begin(self, seed: int | None = None) -> np.ndarray:
-        """Another flight: the first of this seed, or the next one."""
+    def reset(self, seed: int | None = None) -> np.ndarray:
+        """Starts the first episode of a seed, or the next episode without one. Returns the observations."""
         self._start = 0 if seed is not None else self._start + 1
         self.swarm.reset(seed=seed, start=self._start)
-        self.swarm.think()
+        self.swarm.decide()
         return self.observations()
 
     def observations(self) -> np.ndarray:
-        """One row per robot."""
-        seen = self.swarm.taps if self.observe == "taps" else self.swarm.states
-        return np.clip(seen.reshape(len(self.swarm), -1), -LARGEST, LARGEST)
+        """Observations, one row per robot."""
+        values = self.swarm.taps if self.observe == "taps" else self.swarm.states
+        return np.clip(values.reshape(len(self.swarm), -1), -MAX_OBSERVATION, MAX_OBSERVATION)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-        """A tick by these actions, one row per robot: observations, rewards, and whether the flight is over."""
+        """Runs a tick with these actions, one row per robot. Returns observations, rewards and whether the episode has ended."""
         self.swarm.step(np.ascontiguousarray(actions, np.float32), guard=self.guard)
-        rewards = -self.shares()
-        over = self.swarm.tick >= self.ticks
-        if not over:
-            self.swarm.think()
-        return self.observations(), rewards, over
+        rewards = -self.costs()
+        ended = self.swarm.tick >= self.ticks
+        if not ended:
+            self.swarm.decide()
+        return self.observations(), rewards, ended
 
-    def shares(self) -> np.ndarray:
-        """Every robot's share of the score; their mean is the score."""
+    def costs(self) -> np.ndarray:
+        """Cost of every robot. The mean of the costs is the score."""
         swarm = self.swarm
         if not swarm.task.startswith("flocking"):
             return np.full(len(swarm), swarm.score)

@@ -1,4 +1,4 @@
-"""PettingZoo's parallel API: every robot is an agent."""
+"""Environment with the parallel API of PettingZoo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .arena import Arena
 
 
 class SwarmParallelEnv(ParallelEnv):
-    """A swarm as agents `robot_0`, `robot_1`, …; a robot that is lost in flight is terminated, the end of a flight truncates.
+    """A swarm whose robots are the agents `robot_0`, `robot_1`, ….
+
+    A killed robot is terminated, and the end of an episode truncates all robots.
 
     >>> env = SwarmParallelEnv("flocking", robots=3, ticks=10)
     >>> observations, infos = env.reset(seed=1)
@@ -22,7 +24,7 @@ class SwarmParallelEnv(ParallelEnv):
     >>> all(reward <= 0.0 for reward in rewards.values())
     True
 
-    Options are those of `Arena` and of `wdgnn.Swarm`.
+    `options`: options of `Arena` and `wdgnn.Swarm`.
     """
 
     metadata = {"name": "wdgnn_v0", "render_modes": [], "is_parallelizable": True}
@@ -34,40 +36,40 @@ class SwarmParallelEnv(ParallelEnv):
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """The same for every robot."""
+        """Observation space, which all robots share."""
         return self.arena.observation_space
 
     def action_space(self, agent: str) -> spaces.Space:
-        """The same for every robot: a command."""
+        """Action space, which all robots share: a command."""
         return self.arena.action_space
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> tuple[dict, dict]:
-        """Another flight."""
-        seen = self.arena.begin(seed)
+        """Starts the first episode of a seed, or the next episode without one."""
+        observations = self.arena.reset(seed)
         self.agents = list(self.possible_agents)
-        return self._by_agent(seen), {agent: {} for agent in self.agents}
+        return self._by_agent(observations), {agent: {} for agent in self.agents}
 
     def step(self, actions: dict[str, np.ndarray]) -> tuple[dict, dict, dict, dict, dict]:
-        """A tick. Robots without an action do nothing."""
+        """Runs a tick. Robots without an action have the command 0."""
         commands = np.zeros_like(self.arena.swarm.commands)
         for agent, action in actions.items():
             commands[self._index(agent)] = action
-        seen, rewards, over = self.arena.step(commands)
+        observations, rewards, ended = self.arena.step(commands)
         alive = self.arena.swarm.alive
         agents = self.agents
-        gone = {agent: not alive[self._index(agent)] for agent in agents}
+        killed = {agent: not alive[self._index(agent)] for agent in agents}
         results = (
-            self._by_agent(seen),
+            self._by_agent(observations),
             {agent: float(rewards[self._index(agent)]) for agent in agents},
-            gone,
-            {agent: over for agent in agents},
+            killed,
+            {agent: ended for agent in agents},
             {agent: {} for agent in agents},
         )
-        self.agents = [] if over else [agent for agent in agents if not gone[agent]]
+        self.agents = [] if ended else [agent for agent in agents if not killed[agent]]
         return results
 
     def state(self) -> np.ndarray:
-        """How everybody is."""
+        """States of all robots, one row per robot."""
         return self.arena.swarm.states.copy()
 
     @staticmethod
@@ -79,5 +81,5 @@ class SwarmParallelEnv(ParallelEnv):
 
 
 def parallel_env(task: str = "flocking", **options: Any) -> SwarmParallelEnv:
-    """The environment by the name that PettingZoo's own have."""
+    """Returns a `SwarmParallelEnv`. This is the usual name of a PettingZoo environment."""
     return SwarmParallelEnv(task, **options)

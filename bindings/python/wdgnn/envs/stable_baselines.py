@@ -1,6 +1,6 @@
-"""For stable-baselines3: swarms as its vector environment, and a policy whose actor is the robots' network.
+"""Swarms as a vector environment of stable-baselines3, and a policy whose actor is the network of the robots.
 
-The actor *is* a `wdgnn.torch.Network`, so what PPO has learned is a weight file: `network.save("ppo.wdgnn")`.
+The actor is a `wdgnn.torch.Network`: `network.save("ppo.wdgnn")` writes the trained policy as a weight file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .vector import SwarmVectorEnv
 
 
 class SwarmVecEnv(VecEnv):
-    """`SwarmVectorEnv`, as stable-baselines3 calls it."""
+    """`SwarmVectorEnv` with the interface of stable-baselines3."""
 
     def __init__(self, task: str = "flocking", **options: Any) -> None:
         self.env = SwarmVectorEnv(task, **options)
@@ -32,10 +32,10 @@ class SwarmVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
         seen, rewards, _, truncated, infos = self.env.step(self._actions)
-        told: list[dict] = [{} for _ in range(self.num_envs)]
+        final: list[dict] = [{} for _ in range(self.num_envs)]
         for index in np.flatnonzero(truncated):
-            told[index] = {"terminal_observation": infos["final_obs"][index], "TimeLimit.truncated": True}
-        return seen, rewards, truncated, told
+            final[index] = {"terminal_observation": infos["final_obs"][index], "TimeLimit.truncated": True}
+        return seen, rewards, truncated, final
 
     def close(self) -> None:
         pass
@@ -53,8 +53,8 @@ class SwarmVecEnv(VecEnv):
         return [False] * self.num_envs
 
 
-class _Parts(nn.Module):
-    """What stable-baselines3 asks of a policy between observation and heads."""
+class _Extractor(nn.Module):
+    """Layers between the observation and the heads of actor and critic."""
 
     def __init__(self, network: Network, size: int) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Parts(nn.Module):
 
 
 class _Readout(nn.Module):
-    """The network's last step, as the head of the actor."""
+    """Readout of the network as the head of the actor."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -84,15 +84,18 @@ class _Readout(nn.Module):
 
 
 class WideDeepPolicy(ActorCriticPolicy):
-    """A policy whose mean action is what `network` says: `PPO(WideDeepPolicy, env, policy_kwargs={"network": network})`."""
+    """A policy whose mean action is the output of `network`.
+
+    `PPO(WideDeepPolicy, env, policy_kwargs={"network": network})` trains the network.
+    """
 
     def __init__(self, *args: Any, network: Network, **kwargs: Any) -> None:
-        # A list, so that torch does not take it for a part of the policy twice.
+        # In a list, so that torch does not register its parameters a second time.
         self._network = [network]
         super().__init__(*args, ortho_init=False, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = _Parts(self._network[0], self.features_dim)
+        self.mlp_extractor = _Extractor(self._network[0], self.features_dim)
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)

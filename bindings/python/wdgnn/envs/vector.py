@@ -1,4 +1,4 @@
-"""Gymnasium's vector API: every robot of several swarms is an environment of its own."""
+"""Environment with the vector API of Gymnasium."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from .arena import Arena
 
 
 class SwarmVectorEnv(VectorEnv):
-    """`swarms` swarms of robots that share one policy: `num_envs` is swarms times robots.
+    """Several swarms whose robots share one policy. `num_envs` is the number of swarms times the number of robots.
 
     >>> env = SwarmVectorEnv("flocking", swarms=2, robots=5, ticks=10)
     >>> observations, infos = env.reset(seed=1)
     >>> env.num_envs, observations.shape
     (10, (10, 24))
 
-    At the end of a flight all robots of a swarm are truncated, and the next flight begins in the same step: what was seen last is in
-    `infos["final_obs"]`. Options are those of `Arena` and of `wdgnn.Swarm`.
+    The end of an episode truncates all robots of a swarm, and the next episode starts in the same step. `infos["final_obs"]` has the
+    last observations of the ended episode.
+
+    `swarms`: number of swarms.
+    `seed`: seed of the first swarm; the others have the following seeds.
+    `options`: options of `Arena` and `wdgnn.Swarm`.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
@@ -35,21 +39,21 @@ class SwarmVectorEnv(VectorEnv):
         self.action_space = batch_space(first.action_space, self.num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[np.ndarray, dict]:
-        """Other flights: the first ones of this seed, or the next ones."""
+        """Starts the first episodes of a seed, or the next episodes without one."""
         seeds = [None if seed is None else seed + index for index in range(len(self.arenas))]
-        return np.concatenate([arena.begin(seed) for arena, seed in zip(self.arenas, seeds)]), {}
+        return np.concatenate([arena.reset(seed) for arena, seed in zip(self.arenas, seeds)]), {}
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
-        """A tick of all swarms."""
-        seen, rewards, over, final, infos = [], [], [], [], {}
+        """Runs a tick of all swarms. `actions` has one row per robot."""
+        seen, rewards, ended, final, infos = [], [], [], [], {}
         for arena, commands in zip(self.arenas, np.split(actions, len(self.arenas))):
-            observations, paid, ends = arena.step(commands)
+            observations, swarm_rewards, swarm_ended = arena.step(commands)
             final.append(observations)
-            seen.append(arena.begin() if ends else observations)
-            rewards.append(paid)
-            over.append(np.full(self.robots, ends))
-        truncations = np.concatenate(over)
+            seen.append(arena.reset() if swarm_ended else observations)
+            rewards.append(swarm_rewards)
+            ended.append(np.full(self.robots, swarm_ended))
+        truncations = np.concatenate(ended)
         if truncations.any():
             infos = {"final_obs": np.concatenate(final), "_final_obs": truncations}
-        nobody = np.zeros(self.num_envs, dtype=bool)
-        return np.concatenate(seen), np.concatenate(rewards), nobody, truncations, infos
+        terminations = np.zeros(self.num_envs, dtype=bool)
+        return np.concatenate(seen), np.concatenate(rewards), terminations, truncations, infos

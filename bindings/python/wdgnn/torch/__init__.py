@@ -1,11 +1,13 @@
-"""The robots' network in torch: `Network` loads and saves `.wdgnn` files, `Flock` is what they fly in, differentiable.
+"""The network of the robots in torch.
+
+`Network` loads and saves `.wdgnn` files. `Flock` is a differentiable model of flocking robots.
 
 >>> import torch, wdgnn
 >>> from wdgnn.torch import Network
 >>> network = Network.load("through-wd-gnn")
 >>> network.to_model() == wdgnn.Model.named("through-wd-gnn")
 True
->>> output, chains = network(torch.zeros(10, 6), torch.zeros(10, 10))
+>>> output, delay_lines = network(torch.zeros(10, 6), torch.zeros(10, 10))
 >>> output.shape
 torch.Size([10, 2])
 """

@@ -1,4 +1,4 @@
-"""How sums over neighbours are scaled: `"sum"`, `"mean"`, `"closed"`, a number, or `("echo", m)`."""
+"""Scale of the sums over neighbors: `"sum"`, `"mean"`, `"closed"`, a factor, or `("echo", share)`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Scale = Any
 
 
 def share(scale: Scale) -> float:
-    """The share of the last tap that comes back into the one before."""
+    """Share of the last tap that is added to the tap before it."""
     return float(scale[1]) if isinstance(scale, (tuple, list)) else 0.0
 
 
 def is_closed(scale: Scale) -> bool:
-    """Whether a robot's own taps go in, too."""
+    """Whether a sum includes the robot's own taps."""
     return scale == "closed" or isinstance(scale, (tuple, list))
 
 
 def echoed(taps: Tensor, scale: Scale) -> Tensor:
-    """Taps 1…K, with the last one's share in the one before where that is not the robot's own signal."""
+    """Adds the share of the last tap to the tap before it, for taps 1 … K with K ≥ 2."""
     if share(scale) == 0.0 or taps.shape[-2] < 2:
         return taps
     first, before, last = taps[..., :-2, :], taps[..., -2:-1, :], taps[..., -1:, :]
