@@ -121,7 +121,7 @@ c() {
 # The Python package, from its wheel.
 python() {
   cargo build -p host-sim
-  HOST_SIM=$(realpath "${CARGO_TARGET_DIR:-target}/debug/host-sim") python/test.sh
+  HOST_SIM=$(realpath "${CARGO_TARGET_DIR:-target}/debug/host-sim") bindings/python/test.sh
 }
 
 case "${1:-all}" in

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// The crate's folder.
-pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wdgnn-c");
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bindings/c");
 
 /// What C programs run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

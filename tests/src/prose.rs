@@ -34,7 +34,7 @@ pub const CHECKED: &[&str] = &[
     "docs/verification.md",
     "docs/zephyr-esp-idf.md",
     "models/README.md",
-    "python/README.md",
+    "bindings",
     "experiments",
     "crates/nrf52-emulator",
     "firmware",

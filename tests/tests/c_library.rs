@@ -137,7 +137,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
         Flight::new("wdgnn_flocking_dot154_sealed", Profile::Dot154, true),
         Flight::new("wdgnn_flocking_p2p57", Profile::P2p57, false),
         Flight::new("wdgnn_flocking_p2p57_sealed", Profile::P2p57, true),
-        Flight::with("wdgnn_flocking_dot154_rekeyable", Profile::Dot154, true, 6, &rekey),
+        Flight::with("wdgnn_flocking_dot154_key_rotation", Profile::Dot154, true, 6, &rekey),
     ] {
         for machine in Machine::ALL {
             let program = flight.build(machine);
@@ -153,7 +153,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
             }
         }
     }
-    let heading = "bytes of wdgnn-c/examples/swarm.c: flash of the whole program with its weight file (8 KB), RAM per robot, stack";
+    let heading = "bytes of bindings/c/examples/swarm.c: flash of the whole program with its weight file (8 KB), RAM per robot, stack";
     golden::compare("c_library.txt", heading, &measured, 0.05);
 }
 
@@ -161,7 +161,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
 fn the_header_is_the_one_that_the_sources_make() {
     let config = cbindgen::Config::from_file(Path::new(FOLDER).join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for file in ["error", "told", "kind", "api"] {
+    for file in ["error", "types", "robot_type", "api"] {
         builder = builder.with_src(Path::new(FOLDER).join("src").join(file).with_extension("rs"));
     }
     let mut made = Vec::new();
@@ -172,7 +172,7 @@ fn the_header_is_the_one_that_the_sources_make() {
         fs::write(&path, &made).unwrap();
     }
     let there = fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == made, "the header is not current: BLESS=1 writes wdgnn-c/include/wdgnn.h anew");
+    assert!(there == made, "the header is not current: BLESS=1 updates bindings/c/include/wdgnn.h");
 }
 
 /// What an archive's own objects define and need, by the tools of its machine: (kind of symbol, name).
@@ -249,7 +249,7 @@ fn c_reads_and_refuses_every_golden_frame() {
         let name = &vector["name"];
         if let Some(reason) = vector.get("refused") {
             let code: Option<usize> =
-                answer.strip_prefix("refused ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+                answer.strip_prefix("error ").and_then(|rest| rest.split(' ').next()?.parse().ok());
             let told = code.and_then(|code| Some(Refusal::ALL.get(code - 64)?.name()));
             assert_eq!(told, reason.as_str(), "{name}: {answer}");
         } else {

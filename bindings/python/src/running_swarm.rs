@@ -1,0 +1,300 @@
+//! A running swarm of any task, with numbers as input and output.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use wdgnn_core::{
+    model::shape::Dimensions,
+    task::{State as _, Task},
+    tensor::Numbers as _,
+};
+use wdgnn_robot::safety::gate;
+use wdgnn_sim::{
+    error::Result,
+    flight::{Aloft, Observer as _, Start},
+    links::Links,
+    model::ModelFile,
+    scene::Flown,
+    swarm::digest::FlightDigest,
+    tally::by_name,
+    world::{OutputOf, StateOf, World},
+};
+
+use crate::owned_swarm::OwnedSwarm;
+
+/// Number of robots, and lengths of their vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub robots: usize,
+    pub state: usize,
+    pub outputs: usize,
+    pub taps: usize,
+    pub features: usize,
+}
+
+impl Sizes {
+    /// Number of wide parameters of one robot.
+    pub fn wide(&self) -> usize {
+        self.taps * self.features * self.outputs
+    }
+}
+
+/// Arrays to fill, with one row per robot.
+#[derive(Debug)]
+pub struct ArraysMut<'a> {
+    pub states: &'a mut [f32],
+    pub commands: &'a mut [f32],
+    pub outputs: &'a mut [f32],
+    pub taps: &'a mut [f32],
+    pub wide: &'a mut [f32],
+}
+
+/// A running swarm of any task.
+pub trait RunningSwarm: Send {
+    fn sizes(&self) -> Sizes;
+    fn tick(&self) -> u32;
+    fn period(&self) -> f32;
+    fn limits(&self) -> Vec<f32>;
+    fn learns(&self) -> bool;
+
+    /// Replaces the states of all robots.
+    fn set_states(&mut self, states: &[f32]);
+
+    /// First half of a tick: sense, exchange, infer, learn. Does nothing if it was done already.
+    fn decide(&mut self) -> Result;
+
+    /// Second half of a tick: motion. `commands` replace those of the robots. With `guarded`, the commands pass the safety
+    /// gate of the robots.
+    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool);
+
+    /// Runs whole ticks until `ticks` are done or the deadline has passed. Returns the number of ticks done.
+    fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32>;
+
+    /// Fills the arrays. Absent robots have zeros.
+    fn read_into(&self, arrays: ArraysMut<'_>);
+
+    fn links(&self) -> &Links;
+
+    /// Neighbors that each robot used at its last decision.
+    fn used_neighbors(&self) -> Vec<Vec<u32>>;
+
+    fn score(&self) -> f64;
+    fn scores(&self) -> &[f64];
+    fn min_distance(&self) -> f32;
+    fn digest(&self) -> String;
+    fn expert(&mut self) -> Result<Option<Vec<f32>>>;
+    fn disagreement(&self) -> Option<f64>;
+
+    /// Received frames, safety violations, and frame errors by name. `None` without a simulated radio.
+    fn radio_counters(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)>;
+
+    /// Whether each robot is present.
+    fn alive(&self) -> Vec<bool>;
+
+    /// Wide parameters of the weight file.
+    fn offline_wide(&self) -> Vec<f32>;
+
+    /// Frames of the last tick by robot. Empty without a simulated radio.
+    fn frames(&self) -> Vec<Vec<&[u8]>>;
+}
+
+/// A running swarm in the world `W`.
+pub struct TypedSwarm<W: World> {
+    aloft: Aloft<W>,
+    task: W::Task,
+    swarm: OwnedSwarm<W::Task>,
+    digest: FlightDigest,
+    sizes: Sizes,
+    decided: bool,
+}
+
+impl<W: World> TypedSwarm<W> {
+    /// Swarm at its start. `model` is the weight file of a network.
+    pub fn new(
+        start: &Start<W>,
+        task: W::Task,
+        swarm: OwnedSwarm<W::Task>,
+        model: Option<&ModelFile>,
+    ) -> Self {
+        let size = model.map(|model| Dimensions::of(&model.weights().header));
+        let sizes = Sizes {
+            robots: start.states.len(),
+            state: <StateOf<W> as wdgnn_core::task::State>::Numbers::COUNT,
+            outputs: OutputOf::<W>::COUNT,
+            taps: size.map_or(0, |size| size.taps),
+            features: size.map_or(0, |size| size.features),
+        };
+        Self { aloft: start.begin(), task, swarm, digest: FlightDigest::default(), sizes, decided: false }
+    }
+
+    /// Replaces the commands of the robots.
+    fn set_commands(&mut self, commands: &[f32], guarded: bool) {
+        let count = self.sizes.outputs;
+        let swarm = self.swarm.swarm();
+        for (robot, (own, given)) in
+            self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
+        {
+            let mut output = <W::Task as Flown>::nothing();
+            output.as_mut().copy_from_slice(given);
+            if !guarded {
+                *own = output;
+                continue;
+            }
+            let Some(inside) = swarm.inside(robot) else { continue };
+            // A robot without neighbors keeps the command of its failsafe.
+            if !inside.counted.is_empty() {
+                let others = inside.counted.iter().map(|(_, _, state)| *state);
+                *own = gate::guard(&self.task, inside.state, others, &output).0;
+            }
+        }
+    }
+}
+
+impl<W: World> RunningSwarm for TypedSwarm<W> {
+    fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    fn tick(&self) -> u32 {
+        self.aloft.tick
+    }
+
+    fn period(&self) -> f32 {
+        self.task.period()
+    }
+
+    fn limits(&self) -> Vec<f32> {
+        let mut most = <W::Task as Flown>::nothing();
+        most.as_mut().fill(f32::MAX);
+        self.task.command(&most).as_ref().to_vec()
+    }
+
+    fn learns(&self) -> bool {
+        self.swarm.swarm().learns()
+    }
+
+    fn set_states(&mut self, states: &[f32]) {
+        for (state, numbers) in self.aloft.states.iter_mut().zip(states.chunks_exact(self.sizes.state)) {
+            *state = StateOf::<W>::from_numbers(wdgnn_core::tensor::Numbers::gather(numbers));
+        }
+    }
+
+    fn decide(&mut self) -> Result {
+        if !self.decided {
+            self.aloft.think(self.swarm.swarm_mut())?;
+            self.decided = true;
+        }
+        Ok(())
+    }
+
+    fn move_robots(&mut self, commands: Option<&[f32]>, guarded: bool) {
+        if let Some(commands) = commands {
+            self.set_commands(commands, guarded);
+        }
+        // The digest never fails.
+        let _never_fails = self.digest.see(&self.aloft.moment(self.swarm.swarm()));
+        self.aloft.go(&self.task);
+        self.decided = false;
+    }
+
+    fn run(&mut self, ticks: u32, deadline: Instant) -> Result<u32> {
+        for done in 0..ticks {
+            self.decide()?;
+            self.move_robots(None, false);
+            if Instant::now() >= deadline {
+                return Ok(done + 1);
+            }
+        }
+        Ok(ticks)
+    }
+
+    fn read_into(&self, arrays: ArraysMut<'_>) {
+        let Sizes { state, outputs, taps, features, .. } = self.sizes;
+        for (numbers, state) in arrays.states.chunks_exact_mut(state).zip(&self.aloft.states) {
+            numbers.copy_from_slice(state.numbers().as_ref());
+        }
+        for (numbers, command) in arrays.commands.chunks_exact_mut(outputs).zip(&self.aloft.commands) {
+            numbers.copy_from_slice(command.as_ref());
+        }
+        if taps == 0 {
+            return;
+        }
+        let robots = arrays.outputs.chunks_exact_mut(outputs);
+        let robots = robots.zip(arrays.taps.chunks_exact_mut(taps * features));
+        let robots = robots.zip(arrays.wide.chunks_exact_mut(self.sizes.wide()));
+        for (robot, ((output, taps), wide)) in robots.enumerate() {
+            let Some(view) = self.swarm.swarm().robot(robot) else {
+                output.fill(0.0);
+                taps.fill(0.0);
+                wide.fill(0.0);
+                continue;
+            };
+            wide.copy_from_slice(view.wide);
+            if let Some(inside) = self.swarm.swarm().inside(robot) {
+                output.copy_from_slice(inside.output.as_ref());
+                taps.copy_from_slice(inside.taps);
+            }
+        }
+    }
+
+    fn links(&self) -> &Links {
+        &self.aloft.links
+    }
+
+    fn used_neighbors(&self) -> Vec<Vec<u32>> {
+        let inside = |robot| self.swarm.swarm().inside(robot);
+        let of =
+            |robot| inside(robot).iter().flat_map(|i| &i.counted).map(|(sender, _, _)| *sender).collect();
+        (0..self.sizes.robots).map(of).collect()
+    }
+
+    fn score(&self) -> f64 {
+        self.aloft.world.score(self.aloft.tick, &self.aloft.states)
+    }
+
+    fn scores(&self) -> &[f64] {
+        &self.aloft.flight.score
+    }
+
+    fn min_distance(&self) -> f32 {
+        self.aloft.flight.min_distance
+    }
+
+    fn digest(&self) -> String {
+        self.digest.clone().finish()
+    }
+
+    fn expert(&mut self) -> Result<Option<Vec<f32>>> {
+        let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
+        let mut commands = Vec::new();
+        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
+        let mut links = Links::default();
+        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.condition, &mut links);
+        let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
+        expert
+            .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;
+        Ok(Some(commands.iter().flat_map(|command| command.as_ref().to_vec()).collect()))
+    }
+
+    fn disagreement(&self) -> Option<f64> {
+        self.aloft.clone().land(self.swarm.swarm()).disagreement
+    }
+
+    fn radio_counters(&self) -> Option<(u64, u64, BTreeMap<&'static str, u64>)> {
+        let tally = self.swarm.swarm().tally()?;
+        Some((tally.heard, tally.violations, by_name(&tally.refused)))
+    }
+
+    fn alive(&self) -> Vec<bool> {
+        (0..self.sizes.robots).map(|robot| self.swarm.swarm().robot(robot).is_some()).collect()
+    }
+
+    fn offline_wide(&self) -> Vec<f32> {
+        let views = (0..self.sizes.robots).find_map(|robot| self.swarm.swarm().robot(robot));
+        views.map_or_else(Vec::new, |view| view.offline.to_vec())
+    }
+
+    fn frames(&self) -> Vec<Vec<&[u8]>> {
+        let frames = self.swarm.swarm().frames().iter();
+        frames.map(|frames| frames.iter().map(AsRef::as_ref).collect()).collect()
+    }
+}

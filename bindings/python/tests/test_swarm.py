@@ -1,0 +1,235 @@
+"""Runs, arrays, options and results of `Swarm`."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import wdgnn
+from wdgnn import Model, Swarm, wire
+
+
+def run_swarm(ticks=60, **options):
+    swarm = Swarm(**options)
+    swarm.run(ticks)
+    return swarm
+
+
+@pytest.mark.parametrize("task", wdgnn.TASKS)
+def test_every_task_has_the_digest_of_the_simulator(digest, task):
+    expected = digest("--task", task, "--robots", "12", "--ticks", "60", "--seed", "5")
+    assert run_swarm(task=task, robots=12, seed=5).digest() == expected
+
+
+def test_faults_and_keys_have_the_digest_of_the_simulator(digest, tmp_path):
+    key = tmp_path / "swarm.key"
+    key.write_text("00112233445566778899aabbccddeeff")
+    arguments = "--robots 10 --ticks 60 --profile dot154 --drop-chance 0.3 --burst 3 --kill 3@20 --reboot 4@30 --liars STATE:0.1"
+    faults = {"drop_chance": 0.3, "burst": 3, "kill": "3@20", "reboot": ["4@30"], "liars": "STATE:0.1"}
+    options = {"robots": 10, "profile": "dot154", "faults": faults}
+    assert run_swarm(**options).digest() == digest(*arguments.split())
+    sealed = run_swarm(**options, key=key.read_bytes())
+    assert sealed.digest() == digest(*arguments.split(), "--key", str(key))
+    assert sealed.alive == [robot != 3 for robot in range(10)]
+    assert sealed.results()["violations"] == 0
+
+
+def test_steps_and_runs_give_identical_results():
+    by_run, by_step = run_swarm(ticks=40, robots=15), Swarm(robots=15)
+    for tick in range(40):
+        assert by_step.tick == tick
+        if tick % 3 == 0:
+            by_step.decide()
+        by_step.step()
+    assert by_step.digest() == by_run.digest()
+    np.testing.assert_array_equal(by_step.states, by_run.states)
+
+
+def test_only_online_swarms_change_their_parameters():
+    online, offline = run_swarm(robots=15), run_swarm(robots=15, online=False)
+    assert online.online and not offline.online
+    assert online.results()["disagreement"] > 0.0
+    assert offline.results()["disagreement"] is None
+    np.testing.assert_array_equal(offline.wide, np.tile(offline.offline_wide, (15, 1)))
+    assert np.abs(online.wide - online.offline_wide).max() > 0.0
+
+
+def test_arrays_keep_their_memory_and_are_updated():
+    swarm = Swarm(robots=8)
+    states, commands = swarm.states, swarm.commands
+    before = states.copy()
+    swarm.run(5)
+    assert states is swarm.states and commands is swarm.commands
+    assert not np.array_equal(states, before)
+    assert states.dtype == np.float32 and commands.shape == (8, 2)
+
+
+def test_external_commands_are_applied():
+    swarm = Swarm(robots=6)
+    velocities = swarm.states[:, 2:].copy()
+    commands = np.linspace(-5.0, 5.0, 12).reshape(6, 2)
+    swarm.step(commands)
+    np.testing.assert_allclose(swarm.states[:, 2:], velocities + 0.01 * commands, rtol=1e-6)
+    np.testing.assert_array_equal(swarm.commands, commands.astype(np.float32))
+
+
+def test_network_outputs_through_the_guard_equal_the_robots_commands():
+    own, external = Swarm(robots=20, online=False), Swarm(robots=20, online=False)
+    for _ in range(50):
+        external.decide()
+        external.step(external.outputs.copy(), guard=True)
+        own.step()
+    assert external.digest() == own.digest()
+
+
+def test_changed_states_apply_at_the_next_tick():
+    swarm = Swarm(robots=10)
+    swarm.states[:, 2:] = 1.5
+    assert swarm.score != 0.0, "the change applies at the next tick"
+    swarm.decide()
+    assert swarm.scores[0] == 0.0
+
+
+def test_links_connect_robots_within_the_radio_range():
+    swarm = Swarm(robots=20, radius=1.5)
+    places = swarm.states[:, :2].copy()
+    swarm.decide()
+    near = np.linalg.norm(places[:, None] - places[None], axis=-1) <= 1.5
+    np.fill_diagonal(near, False)
+    senders, receivers = swarm.links
+    found = np.zeros_like(near)
+    found[receivers, senders] = True
+    np.testing.assert_array_equal(found, near)
+
+
+def test_equal_seeds_give_equal_runs():
+    swarm = run_swarm(robots=10, seed=1)
+    first = swarm.digest()
+    swarm.reset(seed=2)
+    assert swarm.tick == 0 and swarm.seed == 2
+    swarm.run(60)
+    assert swarm.digest() != first
+    swarm.reset(seed=1)
+    swarm.run(60)
+    assert swarm.digest() == first
+
+
+def test_starts_for_training_and_testing_differ():
+    assert not np.array_equal(Swarm(robots=5, purpose="training").states, Swarm(robots=5).states)
+
+
+def test_commands_of_the_expert_reduce_the_score():
+    swarm = Swarm(robots=20)
+    first = swarm.score
+    for _ in range(100):
+        swarm.step(swarm.expert())
+    assert swarm.score < 0.1 * first
+    by_name = run_swarm(ticks=100, robots=20, controller="expert")
+    np.testing.assert_array_equal(by_name.states, swarm.states)
+    assert by_name.wide.size == 0 and Swarm("coverage", robots=5).expert().shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"robots": 0}, ValueError, "robots must be a whole number between 1 and 20000000, got 0"),
+        ({"robots": -5}, ValueError, "robots must be a whole number between 1 and 20000000, got -5"),
+        ({"radius": 1e38}, ValueError, "radius must be a number above 0.1 and at most 1000, got 1e38"),
+        ({"task": "chess"}, ValueError, "unknown task chess, use one of flocking"),
+        ({"profile": "wifi"}, ValueError, "unknown profile wifi"),
+        ({"model": "missing.wdgnn"}, OSError, "cannot read missing.wdgnn"),
+        ({"model": "flocking-3d"}, wdgnn.Error, "was trained for the task flocking-3d, not for flocking"),
+        ({"model": "flocking-dot154"}, ValueError, "one exchange every 5 ticks, but profile exact has one every tick"),
+        ({"model": "flocking-wd-gnn", "profile": "dot154"}, ValueError, "one exchange every tick, but profile dot154"),
+        ({"faults": {"drop_chance": 2}}, ValueError, "drop_chance must be a number between 0 and 1, got 2"),
+        ({"faults": {"drop_chance": "x"}}, ValueError, "drop_chance must be a number, got x"),
+        ({"faults": {"burst": 5}}, ValueError, "burst has no effect without drop_chance"),
+        ({"faults": {"gremlins": 1}}, ValueError, "unknown fault gremlins"),
+        ({"faults": {"kill": "3"}}, ValueError, "kill must be ROBOT@TICK, such as 3@50, got 3"),
+        ({"robots": 3, "faults": {"kill": "3@1"}}, ValueError, "kill names robot 3: the robots are 0 to 2"),
+        ({"key": b"short"}, ValueError, "that is not a key"),
+        ({"controller": "magic"}, ValueError, "unknown controller magic, use one of network"),
+        ({"purpose": "fun"}, ValueError, "unknown purpose fun"),
+    ],
+)
+def test_invalid_options_are_rejected(options, error, message):
+    with pytest.raises(error, match=message):
+        Swarm(**options)
+
+
+@pytest.mark.parametrize("commands", [np.zeros((5, 2)), np.zeros(8), np.full((4, 2), np.nan)])
+def test_invalid_commands_are_rejected_and_no_robot_moves(commands):
+    swarm = Swarm(robots=4)
+    with pytest.raises((ValueError, TypeError)):
+        swarm.step(commands)
+    assert swarm.tick == 0
+
+
+def test_fly_returns_one_row_per_episode():
+    rows = wdgnn.fly(robots=6, seeds=range(1, 4), starts=[0, 1], ticks=20)
+    assert [(row["seed"], row["start"]) for row in rows] == [(s, i) for s in (1, 2, 3) for i in (0, 1)]
+    assert rows[0]["digest"] == run_swarm(ticks=20, robots=6).digest()
+    assert len({row["digest"] for row in rows}) == 6
+    assert isinstance(rows[0]["total"], float)
+
+
+def test_rejected_frames_are_counted_by_reason():
+    swarm = run_swarm(robots=6, key=bytes(16), faults={"forge": 2, "corrupt_chance": 0.2})
+    assert set(swarm.frame_errors) <= set(wire.FRAME_ERRORS) and swarm.frame_errors["forged"] > 0
+    assert swarm.results()["rejected"] == sum(swarm.frame_errors.values()) < swarm.results()["received"]
+    assert Swarm(robots=6).frame_errors == {}
+
+
+def test_a_swarm_outlives_the_python_object_of_its_model():
+    expected = run_swarm(robots=6).digest()
+    model = Model.from_bytes(bytes(Model.named("flocking-wd-gnn")))
+    swarm = Swarm(robots=6, model=model)
+    del model
+    gc.collect()
+    swarm.run(60)
+    assert swarm.digest() == expected
+
+
+def test_repr_describes_the_swarm():
+    assert "flocking: 7 robots on espnow, learning, seed 3, tick 0" in repr(Swarm(robots=7, profile="espnow", seed=3))
+
+
+def test_other_threads_run_during_a_run():
+    swarm = Swarm(robots=50)
+    flight = threading.Thread(target=swarm.run, args=(2000,))
+    loops = 0
+    flight.start()
+    while flight.is_alive():
+        loops += 1
+    assert loops > 1000, "run holds the lock of Python"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_ctrl_c_ends_a_run_after_a_whole_tick():
+    program = """
+        import signal
+        import wdgnn
+        # Shells ignore SIGINT in background processes.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        swarm = wdgnn.Swarm(robots=50)
+        try:
+            print("running", flush=True)
+            swarm.run(2**31)
+        except KeyboardInterrupt:
+            ticks = swarm.tick
+            swarm.run(1)
+            print(swarm.tick - ticks, len(swarm.scores) == swarm.tick)
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "running\n"
+    child.send_signal(signal.SIGINT)
+    try:
+        assert child.communicate(timeout=120)[0] == "1 True\n"
+    finally:
+        child.kill()
