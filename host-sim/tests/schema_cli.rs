@@ -41,3 +41,25 @@ fn json_has_the_offsets_of_the_text_and_the_postcard_schema() {
     assert_eq!(frame["schema"]["name"], "Dot154Frame");
     assert_eq!(frames.as_array().map(Vec::len), Some(13));
 }
+
+/// The document is normative: its blocks of fields are those of the frame types.
+#[test]
+fn the_wire_format_has_the_fields_of_the_schema() {
+    let document = fs::read_to_string(Path::new(ROOT).join("docs/wire-format.md")).expect("the document");
+    let text = schema(&[]);
+    let blocks: Vec<(&str, &str)> = document
+        .split("```schema ")
+        .skip(1)
+        .filter_map(|block| block.split_once("```")?.0.split_once('\n'))
+        .collect();
+    assert_eq!(blocks.len(), 6);
+    for (name, fields) in blocks {
+        let (_, behind) = text.split_once(&format!("\n{name}: ")).expect("a frame of this name");
+        let (_, rows) = behind.split_once('\n').expect("rows");
+        assert_eq!(fields, &rows[..fields.len()], "{name}");
+        assert!(
+            rows[fields.len()..].starts_with('\n') || rows.len() == fields.len(),
+            "{name} has more fields"
+        );
+    }
+}
