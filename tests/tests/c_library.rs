@@ -125,7 +125,7 @@ fn the_build_script_without_arguments_prints_its_usage() {
     let output = Command::new(Path::new(FOLDER).join("examples/build.sh")).output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.starts_with("usage: build.sh MACHINE [FLIGHT WEIGHTS KIND"), "{message}");
+    assert!(message.starts_with("usage: build.sh MACHINE [FLIGHT WEIGHTS ROBOT_TYPE"), "{message}");
 }
 
 #[test]
