@@ -1,6 +1,6 @@
 //! Infer: the network with its wide part in the node's own hands, in two forms that give the same commands.
 //!
-//! * [`Unfolded`] keeps `B` (TAPS·F × G), the paper to the letter: the reference.
+//! * [`Unfolded`](super::unfolded::Unfolded) keeps `B` (TAPS·F × G), the paper to the letter: the reference.
 //! * [`Folded`] keeps `C = BR` (TAPS·F × O). The readout R is frozen in flight, so the wide part acts only through C, and
 //!   multiplying the paper's update `B ← mean(B) − γ α_W z (R g)ᵀ` by R gives one in C alone:
 //!   `C ← mean(C) − γ α_W z (M g)ᵀ` with `M = RᵀR`. Same commands, G/O times less radio, memory and arithmetic: what flies.

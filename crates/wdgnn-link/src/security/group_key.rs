@@ -5,8 +5,8 @@
 //! an insider: plausibility (`Behaviour::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
 //!
 //! **Freshness is by time.** A frame's sequence tells the swarm's time, which never comes twice under one key
-//! ([`Node::first_tick`](wdgnn_robot::node::Node::first_tick)). A receiver refuses what is older than [`LATE_TICKS`], what is more than
-//! [`GUARD_TICKS`] from the future, what is no newer than the last frame of that name, and what was sent before it began to listen.
+//! (`Node::first_tick`). A receiver refuses what is older than [`LATE_TICKS`](super::replay::LATE_TICKS), what is more than
+//! [`GUARD_TICKS`](super::replay::GUARD_TICKS) from the future, what is no newer than the last frame of that name, and what was sent before it began to listen.
 //! The boot count is there for the nonce (sender ‖ boot ‖ sequence ‖ 0) and for nothing else: who was started how often orders
 //! nothing, so nobody is silenced by a large count in its name, for longer than the guard by any frame in its name, or because it
 //! lost its own count.
