@@ -15,7 +15,7 @@ pub mod tensor;
 pub mod weights;
 
 pub use filter::scale::Scale;
-pub use message::Beacon;
+pub use message::Message;
 pub use model::{
     Metric, Model,
     activation::Activation,

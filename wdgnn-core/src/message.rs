@@ -1,7 +1,7 @@
 //! The message that a robot broadcasts once per exchange.
 
 use crate::{
-    filter::Chains,
+    filter::DelayLines,
     task::{NodeId, State},
     tensor::Tensor,
 };
@@ -9,7 +9,7 @@ use crate::{
 /// One robot's broadcast: its state, its taps and its wide parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Beacon<S, C, W> {
+pub struct Message<S, C, W> {
     /// Address of the sender.
     pub sender: NodeId,
     /// Number of times the sender has started.
@@ -26,7 +26,7 @@ pub struct Beacon<S, C, W> {
     pub wide: W,
 }
 
-impl<S: State, C: Chains, W: Tensor> Beacon<S, C, W> {
+impl<S: State, C: DelayLines, W: Tensor> Message<S, C, W> {
     /// A message without content from a robot in `state`.
     #[must_use]
     pub fn silent(state: S) -> Self {

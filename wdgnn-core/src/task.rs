@@ -4,21 +4,21 @@
 
 use core::fmt::Debug;
 
-use crate::{math, tensor::Numbers};
+use crate::{math, tensor::Array};
 
 /// A node's address in the swarm.
 pub type NodeId = u16;
 
-/// What a node tells its neighbours about itself, such as position and velocity: a fixed number of `f32` on the wire.
+/// What a node tells its neighbors about itself, such as position and velocity: a fixed number of `f32` on the wire.
 pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// `[f32; N]`.
-    type Numbers: Numbers;
+    type Array: Array;
 
     /// The numbers that travel.
-    fn numbers(&self) -> Self::Numbers;
+    fn numbers(&self) -> Self::Array;
 
     /// The state that they tell.
-    fn from_numbers(numbers: Self::Numbers) -> Self;
+    fn from_numbers(numbers: Self::Array) -> Self;
 
     /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
     fn admissible(&self) -> bool {
@@ -28,13 +28,13 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The state whose numbers are zero: where a robot is taken to be before it has sensed anything.
     #[must_use]
     fn zero() -> Self {
-        Self::from_numbers(Numbers::ZERO)
+        Self::from_numbers(Array::ZERO)
     }
 }
 
 /// A task: what a node observes, what it is told off for, what its output means.
 ///
-/// Neighbours' states always come in ascending id, so that sums have one order.
+/// Neighbors' states always come in ascending id, so that sums have one order.
 ///
 /// A task of your own, sensors that agree on a temperature:
 ///
@@ -45,7 +45,7 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
 /// struct Celsius(f32);
 ///
 /// impl State for Celsius {
-///     type Numbers = [f32; 1];
+///     type Array = [f32; 1];
 ///
 ///     fn numbers(&self) -> [f32; 1] {
 ///         [self.0]
@@ -64,7 +64,7 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
 ///     type Features = [f32; 1];
 ///     type Output = [f32; 1];
 ///
-///     fn from_settings(_: &[f32; 8]) -> Self {
+///     fn from_constants(_: &[f32; 8]) -> Self {
 ///         Self
 ///     }
 ///
@@ -76,7 +76,7 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
 ///         [others.fold(0.0, |sum, other| sum + own.0 - other.0)]
 ///     }
 ///
-///     /// Of half the squared distance to every neighbour, after heating by `output`.
+///     /// Of half the squared distance to every neighbor, after heating by `output`.
 ///     fn gradient<'a>(
 ///         &self,
 ///         own: &Celsius,
@@ -103,12 +103,12 @@ pub trait Task {
     /// What a beacon says about its sender.
     type State: State;
     /// The network's input, `[f32; F]`.
-    type Features: Numbers;
+    type Features: Array;
     /// The network's output, `[f32; O]`.
-    type Output: Numbers;
+    type Output: Array;
 
     /// The task with the constants of a weight file.
-    fn from_settings(settings: &[f32; 8]) -> Self;
+    fn from_constants(settings: &[f32; 8]) -> Self;
 
     /// The constants as a weight file keeps them, because training and flight must agree on them; none, unless the task has some.
     fn settings(&self) -> [f32; 8] {
@@ -118,18 +118,18 @@ pub trait Task {
     /// The control period in seconds: the time from one tick to the next.
     fn period(&self) -> f32;
 
-    /// x(t): the input signal from the node's own state and its neighbours'.
+    /// x(t): the input signal from the node's own state and its neighbors'.
     fn observe<'a>(
         &self,
         own: &Self::State,
-        neighbours: impl Iterator<Item = &'a Self::State>,
+        neighbors: impl Iterator<Item = &'a Self::State>,
     ) -> Self::Features;
 
     /// ∂J_i/∂u_i at the network's raw `output`; what it is where the command is clamped is `through_clamp`'s choice.
     fn gradient<'a>(
         &self,
         own: &Self::State,
-        neighbours: impl Iterator<Item = &'a Self::State>,
+        neighbors: impl Iterator<Item = &'a Self::State>,
         output: &Self::Output,
         through_clamp: bool,
     ) -> Self::Output;
@@ -137,7 +137,7 @@ pub trait Task {
     /// The command that the network's raw output stands for: limited to what the robot can do.
     fn command(&self, output: &Self::Output) -> Self::Output;
 
-    /// The weight of the edge from a neighbour; 1 unless the task knows better.
+    /// The weight of the edge from a neighbor; 1 unless the task knows better.
     fn weight(&self, _neighbour: NodeId) -> f32 {
         1.0
     }

@@ -5,7 +5,7 @@
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
-pub enum Refusal {
+pub enum FrameError {
     /// Shorter than a header.
     TooShort,
     /// Another version of the protocol.
@@ -26,7 +26,7 @@ pub enum Refusal {
     Echo,
     /// Not newer than what was last heard of this sender: a duplicate, a late frame, a replay.
     Old,
-    /// A newcomer, and the table is full of neighbours that are still talking.
+    /// A newcomer, and the table is full of neighbors that are still talking.
     TableFull,
     /// More frames in one tick than a node looks at.
     Flood,
@@ -46,7 +46,7 @@ pub enum Refusal {
     NewKey,
 }
 
-impl Refusal {
+impl FrameError {
     /// Every reason, in the order of their counters.
     pub const ALL: &'static [Self] = &[
         Self::TooShort,
@@ -100,18 +100,18 @@ impl Refusal {
 /// How often each reason occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Refusals([u32; Refusal::ALL.len()]);
+pub struct FrameErrorCounts([u32; FrameError::ALL.len()]);
 
-impl Refusals {
+impl FrameErrorCounts {
     /// Counts one.
-    pub fn count(&mut self, refusal: Refusal) {
+    pub fn count(&mut self, refusal: FrameError) {
         if let Some(counter) = self.0.get_mut(refusal as usize) {
             *counter = counter.saturating_add(1);
         }
     }
 
     /// Counts so many.
-    pub fn count_many(&mut self, refusal: Refusal, times: u32) {
+    pub fn count_many(&mut self, refusal: FrameError, times: u32) {
         if let Some(counter) = self.0.get_mut(refusal as usize) {
             *counter = counter.saturating_add(times);
         }
@@ -119,7 +119,7 @@ impl Refusals {
 
     /// How often for this reason.
     #[must_use]
-    pub fn of(&self, refusal: Refusal) -> u32 {
+    pub fn of(&self, refusal: FrameError) -> u32 {
         self.0.get(refusal as usize).copied().unwrap_or_default()
     }
 
@@ -137,8 +137,8 @@ impl Refusals {
     }
 
     /// The reasons that occurred, with their counts.
-    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u32)> {
-        Refusal::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
+    pub fn iter(&self) -> impl Iterator<Item = (FrameError, u32)> {
+        FrameError::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
     }
 }
 
@@ -148,16 +148,16 @@ mod tests {
 
     #[test]
     fn every_reason_has_its_own_counter_and_name() {
-        let mut refusals = Refusals::default();
-        for (index, refusal) in Refusal::ALL.iter().copied().enumerate() {
+        let mut refusals = FrameErrorCounts::default();
+        for (index, refusal) in FrameError::ALL.iter().copied().enumerate() {
             assert_eq!(refusal as usize, index);
             for _ in 0..=index {
                 refusals.count(refusal);
             }
         }
-        for (index, refusal) in Refusal::ALL.iter().copied().enumerate() {
+        for (index, refusal) in FrameError::ALL.iter().copied().enumerate() {
             assert_eq!(refusals.of(refusal), index as u32 + 1);
-            assert_eq!(Refusal::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
+            assert_eq!(FrameError::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
         }
         assert_eq!(refusals.total(), 190);
         let mut twice = refusals;

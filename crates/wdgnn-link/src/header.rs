@@ -1,6 +1,6 @@
 //! What a frame is known by: its profile, its model, its sender, and which numbers it carries.
 
-use wdgnn_core::{task::NodeId, tensor::span::Span};
+use wdgnn_core::{task::NodeId, tensor::param_range::ParamRange};
 
 /// The protocol's version, the first byte of every frame.
 pub const VERSION: u8 = 1;
@@ -70,17 +70,17 @@ pub const OTHER_CLOCK_TICKS: u32 = 50;
 /// Which of a beacon's numbers a frame carries. The state always goes along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Parts {
+pub struct Payload {
     /// Which of the taps that travel.
-    pub taps: Span,
+    pub taps: ParamRange,
     /// Which of the wide parameters.
-    pub wide: Span,
+    pub wide: ParamRange,
 }
 
-impl Parts {
+impl Payload {
     /// Everything.
-    pub const ALL: Self = Self { taps: Span::ALL, wide: Span::ALL };
+    pub const ALL: Self = Self { taps: ParamRange::ALL, wide: ParamRange::ALL };
 
     /// The state alone, which every frame carries.
-    pub const STATE: Self = Self { taps: Span::NONE, wide: Span::NONE };
+    pub const STATE: Self = Self { taps: ParamRange::NONE, wide: ParamRange::NONE };
 }

@@ -10,4 +10,4 @@ pub mod header;
 pub mod security;
 pub mod tdma;
 
-pub use error::{Refusal, Refusals};
+pub use error::{FrameError, FrameErrorCounts};

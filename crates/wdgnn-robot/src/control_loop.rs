@@ -1,11 +1,11 @@
 //! The tick: a node's verbs against a robot's ports, in order. Firmware and simulator run this same list.
 //!
-//! Everybody speaks at the start of a tick in which neighbours exchange beacons, then everybody hears. Acting comes before
+//! Everybody speaks at the start of a tick in which neighbors exchange beacons, then everybody hears. Acting comes before
 //! learning, so learning never delays the motors.
 
 use crate::tasks::RobotTask;
 use crate::{
-    node::{Agreement, Node, Thinks},
+    node::{ConsensusReport, Node, Thinks},
     persist::save,
     ports::{Actuator, Ports, Radio, Received, Sensor, Store},
     safety::gate::Verdict,
@@ -13,7 +13,7 @@ use crate::{
 use wdgnn_core::model::Model;
 use wdgnn_link::{
     encoding::Codec,
-    error::{Refusal, Refusals},
+    error::{FrameError, FrameErrorCounts},
 };
 
 pub use crate::persist::{StoreFailed, resume};
@@ -55,17 +55,17 @@ pub struct Report<O> {
     /// Frames heard, refused ones included.
     pub heard: u32,
     /// Frames refused, by reason.
-    pub refused: Refusals,
-    /// Neighbours after hearing.
-    pub neighbours: u8,
-    /// Neighbours forgotten.
+    pub refused: FrameErrorCounts,
+    /// Neighbors after hearing.
+    pub neighbors: u8,
+    /// Neighbors forgotten.
     pub forgotten: u8,
     /// The command that went to the motors.
     pub command: O,
     /// What the safety gate did to it.
     pub verdict: Verdict,
     /// What learning did.
-    pub agreement: Agreement,
+    pub agreement: ConsensusReport,
     /// Errors of the ports.
     pub errors: PortErrors,
 }
@@ -80,7 +80,7 @@ pub fn open<M, T, R, S, A, K, const N: usize, P: Codec>(
 ) -> PortErrors
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     R: Radio,
     S: Sensor<T::State>,
 {
@@ -107,7 +107,7 @@ pub struct Hearing {
     /// Frames heard, refused ones included.
     pub heard: u32,
     /// Frames refused, by reason.
-    pub refused: Refusals,
+    pub refused: FrameErrorCounts,
 }
 
 /// The second half of a tick: hear, conclude, and now and then save.
@@ -119,7 +119,7 @@ pub fn close<M, T, R, S, A, K, const N: usize, P: Codec>(
 ) -> Report<M::Output>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     R: Radio,
     A: Actuator<M::Output>,
     K: Store,
@@ -163,9 +163,9 @@ pub fn conclude<R: Thinks, A: Actuator<R::Output>>(
     robot.acted((!blind && acted.is_ok()).then_some(command));
     robot.learn();
     let agreement = robot.agree();
-    let neighbours = robot.around() as u8;
+    let neighbors = robot.around() as u8;
     let Hearing { heard, refused } = *hearing;
-    Report { tick: robot.tick(), heard, refused, neighbours, forgotten, command, verdict, agreement, errors }
+    Report { tick: robot.tick(), heard, refused, neighbors, forgotten, command, verdict, agreement, errors }
 }
 
 /// A whole tick of one robot.
@@ -179,7 +179,7 @@ pub fn run<M, T, R, S, A, K, const N: usize, P: Codec>(
 ) -> Report<M::Output>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     R: Radio,
     S: Sensor<T::State>,
     A: Actuator<M::Output>,
@@ -198,7 +198,7 @@ fn hear<M, T, R, const N: usize, P: Codec>(
 ) -> Hearing
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     R: Radio,
 {
     let mut hearing = Hearing::default();
@@ -210,14 +210,14 @@ where
             Ok(Some(received)) => {
                 hearing.heard += 1;
                 let outcome = if turn == MOST_FRAMES {
-                    Err(Refusal::Flood)
+                    Err(FrameError::Flood)
                 } else if let Some(frame) = buffer.get_mut(..received.length) {
                     let outcome = node.hear(frame);
                     vouch(node, radio, frame, &received, outcome, &mut vouched);
                     outcome
                 } else {
                     // A frame longer than the buffer was cut, and is refused as what it is: too long.
-                    Err(Refusal::Trailing)
+                    Err(FrameError::Trailing)
                 };
                 if let Err(refusal) = outcome {
                     hearing.refused.count(refusal);
@@ -235,19 +235,19 @@ fn vouch<M, T, R, const N: usize, P: Codec>(
     radio: &mut R,
     frame: &[u8],
     received: &Received,
-    outcome: Result<(), Refusal>,
+    outcome: Result<(), FrameError>,
     vouched: &mut u32,
 ) where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     R: Radio,
 {
     let sender = match outcome {
         // Refused or not, what it says could be read.
-        Ok(()) | Err(Refusal::Implausible | Refusal::TableFull) => P::identity(frame, node.tick()),
-        Err(Refusal::Model) if P::SEALED => P::identity(frame, node.tick()),
+        Ok(()) | Err(FrameError::Implausible | FrameError::TableFull) => P::identity(frame, node.tick()),
+        Err(FrameError::Model) if P::SEALED => P::identity(frame, node.tick()),
         // Nothing is untimely where nothing is sealed.
-        Err(Refusal::Untimely) if P::SEALED && *vouched < MOST_VOUCHED => {
+        Err(FrameError::OutOfWindow) if P::SEALED && *vouched < MOST_VOUCHED => {
             *vouched += 1;
             node.vouch(frame)
         }

@@ -38,7 +38,7 @@
 //!     Ports { radio: &mut radio, sensor: &mut sensor, actuator: &mut actuator, store: &mut store };
 //! for tick in 0..10 {
 //!     let report = control_loop::run(&mut robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
-//!     assert_eq!((report.neighbours, report.command), (0, [0.0, 0.0]));
+//!     assert_eq!((report.neighbors, report.command), (0, [0.0, 0.0]));
 //! }
 //! # Ok::<(), WeightsError>(())
 //! ```
@@ -57,6 +57,6 @@ pub mod safety;
 pub mod tasks;
 mod trust;
 
-pub use config::Behaviour;
+pub use config::Behavior;
 pub use control_loop::Report;
 pub use node::Node;

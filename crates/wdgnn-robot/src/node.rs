@@ -4,12 +4,12 @@
 
 use crate::tasks::{Consistency, RobotTask};
 use crate::{
-    config::Behaviour,
-    neighbors::{Neighbour, Neighbours},
+    config::Behavior,
+    neighbors::{Neighbor, Neighbors},
 };
 use wdgnn_core::{
-    adaptation::Personal,
-    message::Beacon,
+    adaptation::LocalAdaptation,
+    message::Message,
     model::Model,
     task::{NodeId, Task},
     tensor::Tensor as _,
@@ -34,18 +34,18 @@ mod thinks;
 pub use kind::Kind;
 use memory::Memory;
 pub use memory::Past;
-pub use thinks::{Agreement, Thinks};
+pub use thinks::{ConsensusReport, Thinks};
 
 /// The beacon of a node with model `M` and task `T`.
-pub type BeaconOf<M, T> = Beacon<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide>;
+pub type MessageOf<M, T> = Message<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide>;
 
-/// A neighbour of a node with model `M` and task `T`.
+/// A neighbor of a node with model `M` and task `T`.
 pub type NeighbourOf<M, T> =
-    Neighbour<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, <T as Consistency>::Stats>;
+    Neighbor<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide, <T as Consistency>::Stats>;
 
-/// The table of neighbours of a node with model `M` and task `T`.
+/// The table of neighbors of a node with model `M` and task `T`.
 type Table<M, T, const N: usize> =
-    Neighbours<<T as Task>::State, <M as Model>::Chains, <M as Model>::Wide, N, <T as Consistency>::Stats>;
+    Neighbors<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide, N, <T as Consistency>::Stats>;
 
 /// What a node is made of.
 #[derive(Clone, Copy, Debug)]
@@ -59,14 +59,14 @@ pub struct Settings<M, T: RobotTask, P = Exact> {
     /// The checksum of the weight file, by which nodes recognise each other.
     pub checksum: u32,
     /// How it behaves, apart from its network and its task.
-    pub behaviour: Behaviour,
+    pub behavior: Behavior,
     /// Where it is taken to be before it has sensed anything.
     pub state: T::State,
     /// Its link profile.
     pub codec: P,
 }
 
-/// One robot with model `M`, task `T`, room for `N` neighbours, and the link profile `P`.
+/// One robot with model `M`, task `T`, room for `N` neighbors, and the link profile `P`.
 ///
 /// The verbs of a tick, in order: [`sense`](Self::sense), [`speak`](Self::speak), [`hear`](Self::hear) each frame,
 /// [`settle`](Self::settle), [`observe`](Self::observe), [`aggregate`](Self::aggregate), [`infer`](Self::infer),
@@ -77,9 +77,9 @@ pub struct Settings<M, T: RobotTask, P = Exact> {
 /// use wdgnn_core::{
 ///     Activation, Flocking, Folded, Layer, Learning, Metric, Motion, Network, Scale, Top,
 /// };
-/// use wdgnn_link::{Refusal, encoding::exact::Exact};
+/// use wdgnn_link::{FrameError, encoding::exact::Exact};
 /// use wdgnn_robot::{
-///     Behaviour, Node, node::Settings, ports::Sensed, safety::gate::{Isolation, Verdict},
+///     Behavior, Node, node::Settings, ports::Sensed, safety::gate::{Isolation, Verdict},
 /// };
 ///
 /// type Net<'w> = Network<'w, 6, 2, 2, 2, Layer<'w, 2, 6, 2, Top>>;
@@ -87,13 +87,13 @@ pub struct Settings<M, T: RobotTask, P = Exact> {
 /// let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
 /// let model = Folded::new(network, Metric::Paper);
 /// let flying = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
-/// let behaviour = Behaviour::new(Learning::OFF);
+/// let behavior = Behavior::new(Learning::OFF);
 /// let task = Flocking::DEFAULT;
-/// let settings = Settings { id: 1, model, task, checksum: 0, behaviour, state: flying, codec: Exact };
+/// let settings = Settings { id: 1, model, task, checksum: 0, behavior, state: flying, codec: Exact };
 /// let mut node = Node::<_, _, 16>::new(settings);
 ///
 /// assert!(node.sense(0, Some(Sensed::now(flying))));
-/// assert_eq!(node.hear(&mut [1, 2, 3]), Err(Refusal::TooShort));
+/// assert_eq!(node.hear(&mut [1, 2, 3]), Err(FrameError::TooShort));
 /// node.settle();
 /// let features = node.observe();
 /// node.aggregate();
@@ -107,14 +107,14 @@ pub struct Node<M: Model, T: RobotTask, const N: usize, P = Exact> {
     task: T,
     codec: P,
     link: Link,
-    behaviour: Behaviour,
-    /// What lasts from tick to tick, besides neighbours.
+    behavior: Behavior,
+    /// What lasts from tick to tick, besides neighbors.
     memory: Memory<M, T>,
     /// The norm of the offline parameters.
     reach: f32,
-    neighbours: Table<M, T, N>,
+    neighbors: Table<M, T, N>,
     /// What a frame is read into. Only what it carries means anything, and only while it is heard.
-    heard: Scratch<BeaconOf<M, T>>,
+    heard: Scratch<MessageOf<M, T>>,
 }
 
 /// Robots that are switched on within so many ticks of each other come to one time whoever speaks first: a minute.
@@ -123,7 +123,7 @@ const AGREED_TICKS: u32 = 6_000;
 /// The kind of a node, whatever is done to its memory meanwhile.
 macro_rules! kind_of {
     ($node:ident) => {
-        Kind { model: &$node.model, task: &$node.task, behaviour: &$node.behaviour, reach: $node.reach }
+        Kind { model: &$node.model, task: &$node.task, behavior: &$node.behavior, reach: $node.reach }
     };
 }
 use kind_of;
@@ -140,23 +140,23 @@ impl<T> core::fmt::Debug for Scratch<T> {
 impl<M, T, const N: usize> Node<M, T, N>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// The length of this node's frames in bytes.
-    pub const FRAME_BYTES: usize = wdgnn_link::encoding::exact::frame_bytes::<T::State, M::Chains, M::Wide>();
+    pub const FRAME_BYTES: usize = wdgnn_link::encoding::exact::frame_bytes::<T::State, M::Taps, M::Wide>();
 }
 
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     P: Codec,
 {
     /// A node that starts from the offline parameters.
     #[must_use]
     pub fn new(settings: Settings<M, T, P>) -> Self {
-        let Settings { id, model, task, checksum, behaviour, state, codec } = settings;
-        Self::assemble(id, model, task, checksum, behaviour, state, codec)
+        let Settings { id, model, task, checksum, behavior, state, codec } = settings;
+        Self::assemble(id, model, task, checksum, behavior, state, codec)
     }
 
     /// The same, one by one: on a robot's stack, settings would lie beside the network that they are made of, 216 bytes more.
@@ -166,7 +166,7 @@ where
         model: M,
         task: T,
         checksum: u32,
-        behaviour: Behaviour,
+        behavior: Behavior,
         state: T::State,
         codec: P,
     ) -> Self {
@@ -178,17 +178,17 @@ where
             task,
             codec,
             link: Link { profile: P::profile(M::FOLDED), checksum },
-            behaviour,
+            behavior,
             reach: wide.norm(),
-            neighbours: Neighbours::new(),
-            heard: Scratch(Beacon::silent(state)),
+            neighbors: Neighbors::new(),
+            heard: Scratch(Message::silent(state)),
         }
     }
 
     /// The length of this node's longest frame in bytes: what a buffer must hold, and a byte more to see what is too long.
     #[must_use]
     pub fn frame_bytes() -> usize {
-        P::bytes::<T::State, M::Chains, M::Wide>()
+        P::bytes::<T::State, M::Taps, M::Wide>()
     }
 
     /// The node's address.
@@ -212,13 +212,13 @@ where
     }
 
     /// How the node behaves.
-    pub fn behaviour(&self) -> &Behaviour {
-        &self.behaviour
+    pub fn behavior(&self) -> &Behavior {
+        &self.behavior
     }
 
     /// How the node behaves, to change between ticks: the step size γ_t of a schedule of your own.
-    pub fn behaviour_mut(&mut self) -> &mut Behaviour {
-        &mut self.behaviour
+    pub fn behaviour_mut(&mut self) -> &mut Behavior {
+        &mut self.behavior
     }
 
     /// What this node's frames are recognised by.
@@ -252,13 +252,13 @@ where
     }
 
     /// The taps z of all layers.
-    pub fn chains(&self) -> &M::Chains {
+    pub fn chains(&self) -> &M::Taps {
         &self.memory.chains
     }
 
-    /// The neighbours in ascending id.
-    pub fn neighbours(&self) -> core::slice::Iter<'_, NeighbourOf<M, T>> {
-        self.neighbours.iter()
+    /// The neighbors in ascending id.
+    pub fn neighbors(&self) -> core::slice::Iter<'_, NeighbourOf<M, T>> {
+        self.neighbors.iter()
     }
 
     /// The wide parameters.
@@ -267,13 +267,13 @@ where
     }
 
     /// What the robot has learned about itself.
-    pub fn personal(&self) -> &Personal<M::Output> {
+    pub fn personal(&self) -> &LocalAdaptation<M::Output> {
         &self.memory.personal
     }
 
     /// Takes up what a robot has learned about itself before a restart. Refuses what its rule does not allow.
     pub fn set_personal(&mut self, bias: M::Output, gain: f32) -> bool {
-        let restored = Personal::restored(bias, gain, &self.behaviour.learning);
+        let restored = LocalAdaptation::restored(bias, gain, &self.behavior.learning);
         self.memory.personal = restored.unwrap_or(self.memory.personal);
         restored.is_some()
     }

@@ -1,10 +1,10 @@
 //! The robot: the one node type that firmware flies and a simulator simulates, for any task that comes with a network.
 //!
 //! Flocking in the plane has the paper's network (six features, K = 3, 32 hidden features, two accelerations) in its folded form,
-//! with room for 16 neighbours. Another task says by [`Onboard`] which network it flies; nothing else changes.
+//! with room for 16 neighbors. Another task says by [`Onboard`] which network it flies; nothing else changes.
 
 use crate::tasks::RobotTask;
-use crate::{config::Behaviour, node::Node};
+use crate::{config::Behavior, node::Node};
 use wdgnn_core::{
     model::{
         Model,
@@ -44,13 +44,13 @@ pub const TAPS: usize = 4;
 pub const HIDDEN: usize = 32;
 /// Outputs O of flocking in the plane: the two components of an acceleration.
 pub const OUTPUTS: usize = 2;
-/// Neighbours in the table. Fifty robots on rings with 2 m of radio have nine on average; the rest is for close company.
-pub const NEIGHBOURS: usize = 16;
+/// Neighbors in the table. Fifty robots on rings with 2 m of radio have nine on average; the rest is for close company.
+pub const NEIGHBORS: usize = 16;
 
 /// The network of a task, as flown.
 pub type ModelOf<'w, T> = <<T as Onboard>::Shape as Shape<T>>::Model<'w>;
 /// The robot, on the link profile `P`, with the task `T`.
-pub type Robot<'w, P = Exact, T = Flocking> = Node<ModelOf<'w, T>, T, NEIGHBOURS, P>;
+pub type Robot<'w, P = Exact, T = Flocking> = Node<ModelOf<'w, T>, T, NEIGHBORS, P>;
 
 /// The deep part of flocking in the plane.
 pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
@@ -72,7 +72,7 @@ pub const LONGEST_BUFFER: usize = 640;
 const _: () = assert!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES + TAG_BYTES < LONGEST_BUFFER);
 
 /// A robot at rest in the origin, with the model, task, learning rule and interval of a weight file. Where frames are sealed
-/// there is somebody to be sealed against: it then behaves as [`Behaviour::robust`] says.
+/// there is somebody to be sealed against: it then behaves as [`Behavior::robust`] says.
 ///
 /// # Errors
 /// [`WeightsError::Mismatch`] naming the dimension or the task in which the file and [`Robot`] differ.
@@ -90,7 +90,7 @@ pub struct Kit<'w, T: Onboard> {
     model: ModelOf<'w, T>,
     task: T,
     checksum: u32,
-    behaviour: Behaviour,
+    behavior: Behavior,
 }
 
 impl<'w, T: Onboard> Kit<'w, T> {
@@ -100,19 +100,19 @@ impl<'w, T: Onboard> Kit<'w, T> {
     /// As [`robot`].
     #[inline]
     pub fn open(weights: &Weights<'w>) -> Result<Self, WeightsError> {
-        let task = T::from_settings(weights.expect_task(T::NUMBER)?);
+        let task = T::from_constants(weights.expect_task(T::ID)?);
         let header = &weights.header;
         let model = T::Shape::from_weights(weights)?;
-        let behaviour = Behaviour::new(header.learning).every(header.interval.into());
-        Ok(Self { model, task, checksum: weights.checksum, behaviour })
+        let behavior = Behavior::new(header.learning).every(header.interval.into());
+        Ok(Self { model, task, checksum: weights.checksum, behavior })
     }
 
     /// The robot, as [`robot`] makes it.
     #[inline]
     pub fn assemble<P: Codec>(self, id: NodeId, codec: P) -> Robot<'w, P, T> {
-        let Self { model, task, checksum, behaviour } = self;
-        let behaviour = if P::SEALED { behaviour.robust() } else { behaviour };
-        Node::assemble(id, model, task, checksum, behaviour, T::State::zero(), codec)
+        let Self { model, task, checksum, behavior } = self;
+        let behavior = if P::SEALED { behavior.robust() } else { behavior };
+        Node::assemble(id, model, task, checksum, behavior, T::State::zero(), codec)
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
         let robot = robot::<Flocking, _>(7, &weights, Exact).unwrap();
         assert_eq!(robot.id(), 7);
         assert_eq!(robot.task(), &Flocking::DEFAULT);
-        assert_eq!(robot.behaviour().learning, Learning::paper(1.0));
+        assert_eq!(robot.behavior().learning, Learning::paper(1.0));
         assert_eq!(robot.link().checksum, weights.checksum);
     }
 
@@ -165,10 +165,10 @@ mod tests {
     fn a_robot_with_a_key_is_a_robust_one() {
         let file = file(HIDDEN as u16, Flocking::<2>::NUMBER);
         let weights = Weights::open(&file.0).unwrap();
-        let trusting = Behaviour::new(Learning::paper(1.0));
-        assert_eq!(*robot::<Flocking, _>(7, &weights, Exact).unwrap().behaviour(), trusting);
+        let trusting = Behavior::new(Learning::paper(1.0));
+        assert_eq!(*robot::<Flocking, _>(7, &weights, Exact).unwrap().behavior(), trusting);
         let sealed = robot::<Flocking, _>(7, &weights, Sealed::new(Exact, &[7; 16])).unwrap();
-        assert_eq!(*sealed.behaviour(), trusting.robust());
+        assert_eq!(*sealed.behavior(), trusting.robust());
         assert_eq!(<Robot<'_, Sealed<Exact>>>::frame_bytes() + 1, BUFFER_BYTES);
     }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 use wdgnn_core::{
     model::Model,
-    tensor::{Numbers, Tensor, kernels},
+    tensor::{Array, Tensor, kernels},
     weights::crc_32,
 };
 use wdgnn_link::{encoding::Codec, security::key_ring::KEPT_BYTES};
@@ -33,7 +33,7 @@ pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 #[must_use]
 pub const fn record_bytes<M: Model>(keys: bool) -> usize {
     let keys = if keys { KEPT_BYTES + 4 } else { 0 };
-    HEAD_BYTES + 4 + keys + 4 * M::Wide::COUNT + 4 + 4 + 4 * M::Output::COUNT + 4
+    HEAD_BYTES + 4 + keys + 4 * M::Wide::LEN + 4 + 4 + 4 * M::Output::LEN + 4
 }
 
 /// The store could not be read or written.
@@ -61,7 +61,7 @@ pub fn resume<M, T, K, const N: usize, P: Codec>(
 ) -> Result<bool, StoreFailed>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     K: Store,
 {
     let length = store.load(buffer).map_err(|_| StoreFailed)?.unwrap_or_default();
@@ -76,7 +76,7 @@ where
         let body = keys.map_or(body, |(_, rest)| rest);
         let mut wide = M::Wide::ZERO;
         if checksum == node.link().checksum
-            && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::COUNT)
+            && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::LEN)
             && (rest.is_empty() || take_personal(node, rest))
         {
             resumed = kernels::read(wide.numbers_mut(), numbers) && node.set_wide(&wide);
@@ -104,7 +104,7 @@ pub fn keep<M, T, K, const N: usize, P: Codec>(
 ) -> Result<(), StoreFailed>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     K: Store,
 {
     save(node, store, buffer).ok_or(StoreFailed)?;
@@ -120,7 +120,7 @@ pub(crate) fn save<M, T, K, const N: usize, P: Codec>(
 ) -> Option<()>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     K: Store,
 {
     let whole = buffer.len();
@@ -133,10 +133,10 @@ where
             part.iter_mut().zip(kept).for_each(|(to, from)| *to = from);
         })?;
     }
-    let mut rest = put_part(rest, 4 * M::Wide::COUNT, |body| kernels::write(body, node.wide().numbers()))?;
-    if node.behaviour().learning.personal() {
+    let mut rest = put_part(rest, 4 * M::Wide::LEN, |body| kernels::write(body, node.wide().numbers()))?;
+    if node.behavior().learning.personal() {
         let personal = node.personal();
-        rest = put_part(rest, 4 + 4 * M::Output::COUNT, |part| {
+        rest = put_part(rest, 4 + 4 * M::Output::LEN, |part| {
             if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
                 *gain = personal.gain.to_le_bytes();
                 kernels::write(biases, personal.bias.as_ref());
@@ -151,11 +151,11 @@ where
 fn take_personal<M, T, const N: usize, P: Codec>(node: &mut Node<M, T, N, P>, bytes: &[u8]) -> bool
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
-    let Some((part, [])) = take_part(bytes, 4 + 4 * M::Output::COUNT) else { return false };
+    let Some((part, [])) = take_part(bytes, 4 + 4 * M::Output::LEN) else { return false };
     if let Some((gain, biases)) = part.split_first_chunk() {
-        node.set_personal(Numbers::from_bytes(biases), f32::from_le_bytes(*gain));
+        node.set_personal(Array::from_bytes(biases), f32::from_le_bytes(*gain));
     }
     true
 }

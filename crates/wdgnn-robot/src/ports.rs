@@ -143,7 +143,7 @@ pub trait Store {
 /// The ports of one robot, borrowed for a tick.
 #[derive(Debug)]
 pub struct Ports<'a, R, S, A, K> {
-    /// To the neighbours.
+    /// To the neighbors.
     pub radio: &'a mut R,
     /// From the world.
     pub sensor: &'a mut S,

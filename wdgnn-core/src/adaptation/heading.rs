@@ -9,7 +9,7 @@
 //! a delay or a swing: as evidence it is worth less than nothing, and speaks for motors that are straight, as p does at first. Commands at
 //! their limit teach as well as others, so a robot that brakes has learned its heading before it has braked.
 
-use crate::{math, tensor::Numbers};
+use crate::{math, tensor::Array};
 
 /// μ: evidence is forgotten over two seconds.
 const MEMORY: f32 = 0.995;
@@ -50,20 +50,20 @@ impl Heading {
 
     /// What motors make of a command.
     #[inline]
-    pub(super) fn there<O: Numbers>(self, numbers: &mut O) {
+    pub(super) fn there<O: Array>(self, numbers: &mut O) {
         turn(numbers, self.direction());
     }
 
     /// The command that they make this of.
     #[inline]
-    pub(super) fn back<O: Numbers>(self, numbers: &mut O) {
+    pub(super) fn back<O: Array>(self, numbers: &mut O) {
         let [cosine, sine] = self.direction();
         turn(numbers, [cosine, -sine]);
     }
 }
 
 #[inline]
-fn turn<O: Numbers>(numbers: &mut O, [cosine, sine]: [f32; 2]) {
+fn turn<O: Array>(numbers: &mut O, [cosine, sine]: [f32; 2]) {
     if let [x, y, ..] = numbers.as_mut() {
         (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     }

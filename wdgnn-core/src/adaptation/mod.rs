@@ -1,6 +1,6 @@
 //! The personal part: what a robot learns about itself and keeps to itself.
 //!
-//! What is shared is agreed on: the wide parameters are averaged with the neighbours', so they can hold nothing that is true of one
+//! What is shared is agreed on: the wide parameters are averaged with the neighbors', so they can hold nothing that is true of one
 //! robot only, such as a motor that pulls to the left. That is what the personal part is for. It is not sent, and averaged with
 //! nobody. It is learned from what happened, not from what the loss predicts:
 //!
@@ -31,7 +31,7 @@
 
 mod heading;
 
-use crate::{adaptation::heading::Heading, math, online::Learning, tensor::Numbers};
+use crate::{adaptation::heading::Heading, math, online::Learning, tensor::Array};
 
 /// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
 const MEMORY: f32 = 0.95;
@@ -52,7 +52,7 @@ const FADING: f32 = 0.1;
 /// What a robot has learned about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Personal<O> {
+pub struct LocalAdaptation<O> {
     /// The bias b of every output.
     pub bias: O,
     /// The gain κ of the network's output, between [`LEAST_GAIN`] and 1.
@@ -65,7 +65,7 @@ pub struct Personal<O> {
     outcome: [f32; 3],
 }
 
-impl<O: Numbers> Personal<O> {
+impl<O: Array> LocalAdaptation<O> {
     /// Nothing learned yet.
     pub const NOTHING: Self =
         Self { bias: O::ZERO, gain: 1.0, surprise: O::ZERO, heading: Heading::STRAIGHT, outcome: [0.0; 3] };
@@ -73,7 +73,7 @@ impl<O: Numbers> Personal<O> {
     /// What a robot has learned before, if it may be: finite, and within what `rule` allows.
     #[must_use]
     pub fn restored(bias: O, gain: f32, rule: &Learning) -> Option<Self> {
-        let kept = bias.as_ref().iter().all(|b| b.abs() <= rule.personal_clip);
+        let kept = bias.as_ref().iter().all(|b| b.abs() <= rule.bias_clip);
         (kept && (LEAST_GAIN..=1.0).contains(&gain)).then_some(Self { bias, gain, ..Self::NOTHING })
     }
 
@@ -89,29 +89,29 @@ impl<O: Numbers> Personal<O> {
     /// Learns from what came of a command: `achieved` is the output that the state really followed ([`crate::task::Task::achieved`]), `most`
     /// what would have become of a larger one: where it is the same, there was no choice.
     pub fn compare(&mut self, command: &O, achieved: &O, most: &O, rule: &Learning) {
-        let Learning { personal_step, personal_clip, heeds, .. } = *rule;
+        let Learning { bias_step, bias_clip, adapts_gain, .. } = *rule;
         if achieved.as_ref().iter().all(|a| *a == 0.0) {
-            if heeds && command.as_ref().iter().any(|u| u.abs() > LEAST_COMMAND) {
+            if adapts_gain && command.as_ref().iter().any(|u| u.abs() > LEAST_COMMAND) {
                 self.lower(CAUTION);
             }
             return;
         }
-        if heeds {
+        if adapts_gain {
             self.aim(command, achieved);
         }
         let mut done = *command;
         self.heading.there(&mut done);
-        let clip_squared = personal_clip * personal_clip;
+        let clip_squared = bias_clip * bias_clip;
         let wanted =
             done.as_ref().iter().zip(self.bias.as_ref()).fold(0.0, |sum, (u, b)| sum + (u - b) * (u - b));
-        let step = personal_step * FADING * clip_squared / (clip_squared + wanted);
+        let step = bias_step * FADING * clip_squared / (clip_squared + wanted);
         let own = self.bias.as_mut().iter_mut().zip(self.surprise.as_mut());
         let free = command.as_ref().iter().zip(most.as_ref()).map(|(u, most)| u != most);
         for (((b, s), free), (u, a)) in own.zip(free).zip(done.as_ref().iter().zip(achieved.as_ref())) {
             let next = (1.0 - FADING) * *s + (a - (u - *b));
             *s = if next.is_finite() { next } else { 0.0 };
             if free && step.is_finite() {
-                *b = math::clamp(*b - step * *s, personal_clip);
+                *b = math::clamp(*b - step * *s, bias_clip);
             }
         }
     }
@@ -155,16 +155,16 @@ mod tests {
     /// No command of these tests is so large.
     const FREE: [f32; 1] = [99.0];
     const RULE: Learning =
-        Learning { personal_step: 0.015, personal_clip: 5.0, heeds: true, ..Learning::OFF };
+        Learning { bias_step: 0.015, bias_clip: 5.0, adapts_gain: true, ..Learning::OFF };
 
     #[test]
     fn the_personal_part_by_hand() {
-        let mut personal = Personal::<[f32; 2]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
         let mut output = [3.0, -4.0];
         personal.apply(&mut output);
         assert_eq!(output, [3.0, -4.0], "nothing learned, nothing changed");
         // Told 3 and −4, it did 1 and −4; the second axis was at its limit. A command of 5, the largest bias, counts half.
-        let blunt = Learning { heeds: false, ..RULE };
+        let blunt = Learning { adapts_gain: false, ..RULE };
         personal.compare(&[3.0, -4.0], &[1.0, -4.5], &[4.0, -4.0], &blunt);
         assert_eq!(personal.bias, [2.0 * 0.015 * FADING * 0.5, 0.0]);
         personal.bias = [-1.0, 2.0];
@@ -179,7 +179,7 @@ mod tests {
         // The slower of the two modes, z² − (2 − φ − λφ) z + (1 − φ) = 0, and the bound's constant for a pair of modes.
         let factor = 0.989_f32;
         let constant = 2.0;
-        let mut personal = Personal::<[f32; 1]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 1]>::NOTHING;
         let (mut above, mut bound, mut before) = (f32::NEG_INFINITY, constant * pull(0.0).abs(), pull(0.0));
         for tick in 0..2_000 {
             let truth = pull(tick as f32);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn noise_on_velocities_hardly_moves_the_bias() {
         // Velocities that are off by 0.2 m/s, to one side and the other: 40 m/s² of acceleration that was none.
-        let mut personal = Personal::<[f32; 1]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 1]>::NOTHING;
         let mut largest = 0.0_f32;
         for tick in 0..1_000 {
             let seen = if tick == 0 {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_bias_never_leaves_its_clip_and_is_always_a_number() {
-        let mut personal = Personal::<[f32; 2]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
         for _ in 0..10_000 {
             personal.compare(&[0.0; 2], &[-10.0, 1.0e30], &[1.0; 2], &RULE);
         }
@@ -238,11 +238,11 @@ mod tests {
 
     #[test]
     fn who_senses_nothing_of_its_commands_lowers_its_gain_and_learns_nothing_else() {
-        let mut personal = Personal::<[f32; 2]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
         for _ in 0..20 {
             personal.compare(&[0.001, 0.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert_eq!(personal, Personal::NOTHING, "what was next to nothing may leave no trace");
+        assert_eq!(personal, LocalAdaptation::NOTHING, "what was next to nothing may leave no trace");
         for _ in 0..20 {
             personal.compare(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
@@ -250,12 +250,12 @@ mod tests {
         for _ in 0..100 {
             personal.compare(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert_eq!(personal, Personal { gain: LEAST_GAIN, ..Personal::NOTHING });
+        assert_eq!(personal, LocalAdaptation { gain: LEAST_GAIN, ..LocalAdaptation::NOTHING });
     }
 
     #[test]
     fn turned_motors_are_turned_back_and_taken_for_no_bias() {
-        let mut personal = Personal::<[f32; 2]>::NOTHING;
+        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
         let motors = |[x, y]: [f32; 2]| [-y, x];
         for tick in 0..200 {
             let mut command = if tick % 40 < 20 { [6.0, 0.0] } else { [-6.0, 0.0] };
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_swing_lowers_the_gain_and_braking_does_not() {
-        let mut braking = Personal::<[f32; 2]>::NOTHING;
+        let mut braking = LocalAdaptation::<[f32; 2]>::NOTHING;
         let mut swinging = braking;
         for tick in 0..200 {
             braking.heed([-0.1, -0.1, 0.2]);
@@ -289,9 +289,9 @@ mod tests {
 
     #[test]
     fn what_is_restored_is_within_the_rule() {
-        assert!(Personal::restored([5.0, -1.0], 0.5, &RULE).is_some());
-        assert!(Personal::restored([5.1, 0.0], 0.5, &RULE).is_none());
-        assert!(Personal::restored([0.0, f32::NAN], 0.5, &RULE).is_none());
-        assert!(Personal::restored([0.0, 0.0], 1.5, &RULE).is_none());
+        assert!(LocalAdaptation::restored([5.0, -1.0], 0.5, &RULE).is_some());
+        assert!(LocalAdaptation::restored([5.1, 0.0], 0.5, &RULE).is_none());
+        assert!(LocalAdaptation::restored([0.0, f32::NAN], 0.5, &RULE).is_none());
+        assert!(LocalAdaptation::restored([0.0, 0.0], 1.5, &RULE).is_none());
     }
 }

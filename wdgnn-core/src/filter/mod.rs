@@ -1,7 +1,7 @@
 //! Aggregate: the delayed taps of a graph filter, `z_k(t) = s · Σ_j w_j · z_{k-1}^{(j)}(t-1)`.
 //!
-//! One [`Chain`] belongs to one filter. Its tap 0 is the node's own signal; tap k is what has come from nodes k hops away,
-//! one hop per exchange. A node with several layers has several chains ([`Chains`]), all carried by one beacon and
+//! One [`DelayLine`] belongs to one filter. Its tap 0 is the node's own signal; tap k is what has come from nodes k hops away,
+//! one hop per exchange. A node with several layers has several chains ([`DelayLines`]), all carried by one beacon and
 //! aggregated in one go.
 //!
 //! With a constant signal on a static graph, tap k is exact after k exchanges.
@@ -16,12 +16,12 @@ use scale::Scale;
 
 /// The taps `[z_0 | z_1 | … | z_K]` of one filter at one node, `TAPS = K + 1`.
 ///
-/// On the wire it is `z_0 … z_{K-1}` only: nobody ever needs a neighbour's last tap.
+/// On the wire it is `z_0 … z_{K-1}` only: nobody ever needs a neighbor's last tap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Chain<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
+pub struct DelayLine<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
 
-impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
+impl<const TAPS: usize, const F: usize> DelayLine<TAPS, F> {
     /// How many numbers travel.
     const SENT: usize = (TAPS - 1) * F;
 
@@ -30,8 +30,8 @@ impl<const TAPS: usize, const F: usize> Chain<TAPS, F> {
     }
 }
 
-impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
-    const COUNT: usize = TAPS * F;
+impl<const TAPS: usize, const F: usize> Tensor for DelayLine<TAPS, F> {
+    const LEN: usize = TAPS * F;
     const ZERO: Self = Self([[0.0; F]; TAPS]);
 
     #[inline]
@@ -46,9 +46,9 @@ impl<const TAPS: usize, const F: usize> Tensor for Chain<TAPS, F> {
 }
 
 /// All the chains of one node, first layer first.
-pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
+pub trait DelayLines: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// How many numbers travel.
-    const COUNT: usize;
+    const LEN: usize;
 
     /// Nothing heard yet.
     const ZERO: Self;
@@ -57,46 +57,46 @@ pub trait Chains: Copy + Debug + PartialEq + Send + Sync + 'static {
     fn admissible(&self) -> bool;
 
     /// The numbers that travel from this one on, counted over all chains, to the end of its chain. None beyond the last.
-    fn sent_from(&self, index: usize) -> &[f32];
+    fn transmitted_from(&self, index: usize) -> &[f32];
 
     /// The same, to change.
-    fn sent_from_mut(&mut self, index: usize) -> &mut [f32];
+    fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32];
 
     /// The transmitted numbers of each chain, first chain first, with the index of the first of them over all chains.
     fn sent(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let mut from = 0;
         iter::from_fn(move || {
-            let (first, chain) = (from, self.sent_from(from));
+            let (first, chain) = (from, self.transmitted_from(from));
             from += chain.len();
             (!chain.is_empty()).then_some((first, chain))
         })
     }
 
-    /// Calls `visit` with the transmitted numbers of each chain, to change, as [`Chains::sent`] lists them.
+    /// Calls `visit` with the transmitted numbers of each chain, to change, as [`DelayLines::sent`] lists them.
     #[inline]
-    fn for_each_sent(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
+    fn for_each_transmitted(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
         let mut from = 0;
-        while from < Self::COUNT {
-            let chain = self.sent_from_mut(from);
+        while from < Self::LEN {
+            let chain = self.transmitted_from_mut(from);
             visit(from, chain);
             from += chain.len().max(1);
         }
     }
 
-    /// Adds a neighbour's taps, each one hop further: `z_k += weight · z_{k-1}`.
-    fn add_shifted(&mut self, neighbour: &Self, weight: f32);
+    /// Adds a neighbor's taps, each one hop further: `z_k += weight · z_{k-1}`.
+    fn add_shifted(&mut self, neighbor: &Self, weight: f32);
 
-    /// Ends the aggregation over `count` neighbours.
+    /// Ends the aggregation over `count` neighbors.
     fn apply_scale(&mut self, scale: Scale, count: usize);
 }
 
-/// The aggregation step: taps 1…K of every chain from the neighbours' taps, in the order given (ascending id). Tap 0 is
-/// left at zero for inference to fill in. `own` are the node's own taps as its neighbours hear them, for [`Scale::Closed`] and
+/// The aggregation step: taps 1…K of every chain from the neighbors' taps, in the order given (ascending id). Tap 0 is
+/// left at zero for inference to fill in. `own` are the node's own taps as its neighbors hear them, for [`Scale::Closed`] and
 /// [`Scale::Echo`]: they come first.
 #[inline]
-pub fn aggregate<'a, C: Chains + 'a>(
+pub fn aggregate<'a, C: DelayLines + 'a>(
     own: &C,
-    neighbours: impl Iterator<Item = (&'a C, f32)>,
+    neighbors: impl Iterator<Item = (&'a C, f32)>,
     scale: Scale,
 ) -> C {
     let mut chains = C::ZERO;
@@ -105,8 +105,8 @@ pub fn aggregate<'a, C: Chains + 'a>(
         chains.add_shifted(own, 1.0);
         count = 1;
     }
-    for (neighbour, weight) in neighbours {
-        chains.add_shifted(neighbour, weight);
+    for (neighbor, weight) in neighbors {
+        chains.add_shifted(neighbor, weight);
         count += 1;
     }
     chains.apply_scale(scale, count);
@@ -118,7 +118,7 @@ pub fn aggregate<'a, C: Chains + 'a>(
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stacked<const TAPS: usize, const F: usize, Above> {
     /// This layer's chain.
-    pub chain: Chain<TAPS, F>,
+    pub chain: DelayLine<TAPS, F>,
     /// The chains of the layers above.
     pub above: Above,
 }
@@ -126,21 +126,21 @@ pub struct Stacked<const TAPS: usize, const F: usize, Above> {
 /// No further layer, no further chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct NoChain;
+pub struct NoDelayLine;
 
-impl Chains for NoChain {
-    const COUNT: usize = 0;
+impl DelayLines for NoDelayLine {
+    const LEN: usize = 0;
     const ZERO: Self = Self;
 
     fn admissible(&self) -> bool {
         true
     }
 
-    fn sent_from(&self, _: usize) -> &[f32] {
+    fn transmitted_from(&self, _: usize) -> &[f32] {
         &[]
     }
 
-    fn sent_from_mut(&mut self, _: usize) -> &mut [f32] {
+    fn transmitted_from_mut(&mut self, _: usize) -> &mut [f32] {
         &mut []
     }
 
@@ -149,34 +149,34 @@ impl Chains for NoChain {
     fn apply_scale(&mut self, _: Scale, _: usize) {}
 }
 
-impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, F, Above> {
-    const COUNT: usize = Chain::<TAPS, F>::SENT + Above::COUNT;
-    const ZERO: Self = Self { chain: Chain::ZERO, above: Above::ZERO };
+impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for Stacked<TAPS, F, Above> {
+    const LEN: usize = DelayLine::<TAPS, F>::SENT + Above::LEN;
+    const ZERO: Self = Self { chain: DelayLine::ZERO, above: Above::ZERO };
 
     fn admissible(&self) -> bool {
         self.chain.admissible() && self.above.admissible()
     }
 
-    fn sent_from(&self, index: usize) -> &[f32] {
-        match index.checked_sub(Chain::<TAPS, F>::SENT) {
-            Some(beyond) => self.above.sent_from(beyond),
+    fn transmitted_from(&self, index: usize) -> &[f32] {
+        match index.checked_sub(DelayLine::<TAPS, F>::SENT) {
+            Some(beyond) => self.above.transmitted_from(beyond),
             None => self.chain.travelling().get(index..).unwrap_or_default(),
         }
     }
 
-    fn sent_from_mut(&mut self, index: usize) -> &mut [f32] {
-        match index.checked_sub(Chain::<TAPS, F>::SENT) {
-            Some(beyond) => self.above.sent_from_mut(beyond),
-            None => self.chain.numbers_mut().get_mut(index..Chain::<TAPS, F>::SENT).unwrap_or_default(),
+    fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32] {
+        match index.checked_sub(DelayLine::<TAPS, F>::SENT) {
+            Some(beyond) => self.above.transmitted_from_mut(beyond),
+            None => self.chain.numbers_mut().get_mut(index..DelayLine::<TAPS, F>::SENT).unwrap_or_default(),
         }
     }
 
     #[inline]
-    fn add_shifted(&mut self, neighbour: &Self, weight: f32) {
+    fn add_shifted(&mut self, neighbor: &Self, weight: f32) {
         // A shift by one tap is a shift by F numbers.
         let taps = self.chain.numbers_mut().get_mut(F..).unwrap_or_default();
-        kernels::add_scaled(taps, neighbour.chain.numbers(), weight);
-        self.above.add_shifted(&neighbour.above, weight);
+        kernels::add_scaled(taps, neighbor.chain.numbers(), weight);
+        self.above.add_shifted(&neighbor.above, weight);
     }
 
     #[inline]
@@ -194,19 +194,19 @@ impl<const TAPS: usize, const F: usize, Above: Chains> Chains for Stacked<TAPS, 
 mod tests {
     use super::*;
 
-    type Taps = Stacked<3, 2, NoChain>;
+    type Taps = Stacked<3, 2, NoDelayLine>;
 
     fn taps(chain: [[f32; 2]; 3]) -> Taps {
-        Taps { chain: Chain(chain), above: NoChain }
+        Taps { chain: DelayLine(chain), above: NoDelayLine }
     }
 
     #[test]
     fn aggregation_by_hand() {
         let a = taps([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
         let b = taps([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]]);
-        let neighbours = || [(&a, 1.0), (&b, 0.5)].into_iter();
+        let neighbors = || [(&a, 1.0), (&b, 0.5)].into_iter();
         let own = taps([[3.0, 6.0], [9.0, -12.0], [99.0, 99.0]]);
-        let aggregated = |scale| aggregate(&own, neighbours(), scale);
+        let aggregated = |scale| aggregate(&own, neighbors(), scale);
         assert_eq!(aggregated(Scale::Sum), taps([[0.0, 0.0], [6.0, 12.0], [18.0, 24.0]]));
         assert_eq!(aggregated(Scale::Mean), taps([[0.0, 0.0], [3.0, 6.0], [9.0, 12.0]]));
         assert_eq!(aggregated(Scale::Scaled(2.0)), taps([[0.0, 0.0], [12.0, 24.0], [36.0, 48.0]]));
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_chain_of_two_taps_has_no_echo() {
-        let two = Stacked { chain: Chain([[1.0], [2.0]]), above: NoChain };
+        let two = Stacked { chain: DelayLine([[1.0], [2.0]]), above: NoDelayLine };
         let [echo, closed] =
             [Scale::Echo(0.5), Scale::Closed].map(|scale| aggregate(&two, iter::empty(), scale));
         assert_eq!(echo, closed);
@@ -249,16 +249,16 @@ mod tests {
 
     #[test]
     fn numbers_that_travel_are_read_and_changed_chain_by_chain() {
-        let above = Stacked { chain: Chain([[3.0], [-8.0], [11.0]]), above: NoChain };
-        let mut two = Stacked { chain: Chain([[1.0, -7.0], [9.0, 9.0]]), above };
+        let above = Stacked { chain: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
+        let mut two = Stacked { chain: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
         let expected: [&[f32]; 5] = [&[1.0, -7.0], &[-7.0], &[3.0, -8.0], &[-8.0], &[]];
         for (from, expected) in expected.into_iter().enumerate() {
-            assert_eq!(two.sent_from(from), expected, "from {from}");
-            assert_eq!(two.sent_from_mut(from), expected, "from {from}");
+            assert_eq!(two.transmitted_from(from), expected, "from {from}");
+            assert_eq!(two.transmitted_from_mut(from), expected, "from {from}");
         }
-        two.sent_from_mut(1)[0] = -14.0;
-        two.sent_from_mut(3)[0] = 5.0;
-        let above = Stacked { chain: Chain([[3.0], [5.0], [11.0]]), above: NoChain };
-        assert_eq!(two, Stacked { chain: Chain([[1.0, -14.0], [9.0, 9.0]]), above });
+        two.transmitted_from_mut(1)[0] = -14.0;
+        two.transmitted_from_mut(3)[0] = 5.0;
+        let above = Stacked { chain: DelayLine([[3.0], [5.0], [11.0]]), above: NoDelayLine };
+        assert_eq!(two, Stacked { chain: DelayLine([[1.0, -14.0], [9.0, 9.0]]), above });
     }
 }

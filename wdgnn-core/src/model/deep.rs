@@ -5,7 +5,7 @@
 //! from wherever they are stored: flash on a robot, a vector in the trainer.
 
 use crate::{
-    filter::{Chain, Chains, NoChain, Stacked},
+    filter::{DelayLine, DelayLines, NoDelayLine, Stacked},
     model::activation::Activation,
     tensor::{Tensor, accumulate, reader::Reader},
 };
@@ -13,7 +13,7 @@ use crate::{
 /// A stack of layers from `F` input features to `G` output features.
 pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     /// The delayed taps that the stack keeps from tick to tick.
-    type Chains: Chains;
+    type DelayLines: DelayLines;
 
     /// How many layers.
     const LAYERS: usize;
@@ -28,7 +28,7 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     fn dimensions(index: usize) -> Option<(usize, usize)>;
 
     /// The stack's output for the node's own `input`, whose place in the chains it fills in on its way up.
-    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::Chains) -> [f32; G];
+    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::DelayLines) -> [f32; G];
 }
 
 /// The end of a stack: nothing more happens to its input.
@@ -49,7 +49,7 @@ pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
 }
 
 impl<'w, const G: usize> Deep<'w, G, G> for Top {
-    type Chains = NoChain;
+    type DelayLines = NoDelayLine;
 
     const LAYERS: usize = 0;
     const NUMBERS: usize = 0;
@@ -63,7 +63,7 @@ impl<'w, const G: usize> Deep<'w, G, G> for Top {
     }
 
     #[inline]
-    fn infer(&self, _: Activation, input: &[f32; G], _: &mut NoChain) -> [f32; G] {
+    fn infer(&self, _: Activation, input: &[f32; G], _: &mut NoDelayLine) -> [f32; G] {
         *input
     }
 }
@@ -73,7 +73,7 @@ impl<'w, const TAPS: usize, const F: usize, const H: usize, const G: usize, Abov
 where
     Above: Deep<'w, H, G>,
 {
-    type Chains = Stacked<TAPS, F, Above::Chains>;
+    type DelayLines = Stacked<TAPS, F, Above::DelayLines>;
 
     const LAYERS: usize = 1 + Above::LAYERS;
     const NUMBERS: usize = (TAPS * F + 1) * H + Above::NUMBERS;
@@ -91,8 +91,8 @@ where
     }
 
     #[inline]
-    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::Chains) -> [f32; G] {
-        let Chain(taps) = &mut chains.chain;
+    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::DelayLines) -> [f32; G] {
+        let DelayLine(taps) = &mut chains.chain;
         if let Some(own) = taps.first_mut() {
             *own = *input;
         }
@@ -114,7 +114,7 @@ mod tests {
             bias: &[0.25, -1.0],
             above: Top,
         };
-        let mut chains = Stacked { chain: Chain([[99.0], [4.0]]), above: NoChain };
+        let mut chains = Stacked { chain: DelayLine([[99.0], [4.0]]), above: NoDelayLine };
         let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut chains);
         // 0.25 + 3·1 + 4·0.5 = 5.25; −1 − 3 + 8 = 4.
         assert_eq!(output, [5.25, 4.0]);
@@ -130,13 +130,13 @@ mod tests {
         };
         let first = Layer::<'_, 1, 1, 2, _> { filter: &[[[1.0, 2.0]]], bias: &[0.0, 0.0], above: second };
         let mut chains = Stacked {
-            chain: Chain([[0.0]]),
-            above: Stacked { chain: Chain([[0.0, 0.0], [0.5, 0.25]]), above: NoChain },
+            chain: DelayLine([[0.0]]),
+            above: Stacked { chain: DelayLine([[0.0, 0.0], [0.5, 0.25]]), above: NoDelayLine },
         };
         // First layer: [3, 6]. Second: 3 + 6 + 10·0.5 + 100·0.25 = 39.
         let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut chains);
         assert_eq!(output, [39.0]);
-        assert_eq!(chains.above.chain.0[0], [3.0, 6.0], "what the next beacon tells the neighbours");
+        assert_eq!(chains.above.chain.0[0], [3.0, 6.0], "what the next beacon tells the neighbors");
     }
 
     #[test]

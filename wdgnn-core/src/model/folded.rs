@@ -9,7 +9,7 @@ use crate::{
     filter::scale::Scale,
     model::{
         deep::Deep,
-        network::{FirstChain, Network},
+        network::{FirstLine, Network},
     },
     tensor::{Filter, Tensor, Vector, accumulate},
 };
@@ -53,18 +53,18 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Folded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::Chains: FirstChain<TAPS, F>,
+    D::DelayLines: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
-    type Chains = D::Chains;
+    type DelayLines = D::DelayLines;
     type Wide = Filter<TAPS, F, O>;
     type Factor = Vector<O>;
 
     const FOLDED: bool = true;
 
     #[inline]
-    fn first_taps(chains: &D::Chains) -> &[f32] {
+    fn first_line_taps(chains: &D::DelayLines) -> &[f32] {
         chains.first().numbers()
     }
 
@@ -77,7 +77,7 @@ where
     }
 
     #[inline]
-    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::DelayLines) -> [f32; O] {
         self.infer_with_hidden(wide, features, chains).0
     }
 
@@ -93,15 +93,15 @@ where
     }
 
     #[inline]
-    fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<O>, step: f32) {
-        wide.descend(Self::first_taps(chains), factor, step);
+    fn descend(&self, wide: &mut Self::Wide, chains: &D::DelayLines, factor: &Vector<O>, step: f32) {
+        wide.descend(Self::first_line_taps(chains), factor, step);
     }
 }
 
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::Chains: FirstChain<TAPS, F>,
+    D::DelayLines: FirstLine<TAPS, F>,
 {
     /// [`Model::infer`], and the deep part's features with it: what a trainer needs to go backwards.
     #[inline]
@@ -109,7 +109,7 @@ where
         &self,
         wide: &Filter<TAPS, F, O>,
         features: &[f32; F],
-        chains: &mut D::Chains,
+        chains: &mut D::DelayLines,
     ) -> ([f32; O], [f32; G]) {
         let deep = self.network.deep.infer(self.network.activation, features, chains);
         let deep_output = accumulate(&[0.0; O], &deep, self.network.readout);
@@ -165,7 +165,7 @@ fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D
 mod tests {
     use super::*;
     use crate::{
-        filter::{Chain, NoChain, Stacked},
+        filter::{DelayLine, NoDelayLine, Stacked},
         model::{
             activation::Activation,
             deep::{Layer, Top},
@@ -188,8 +188,8 @@ mod tests {
         Small::over(&KEPT, Activation::Relu, Scale::Sum).unwrap()
     }
 
-    fn chains(second: f32) -> Stacked<2, 1, NoChain> {
-        Stacked { chain: Chain([[0.0], [second]]), above: NoChain }
+    fn chains(second: f32) -> Stacked<2, 1, NoDelayLine> {
+        Stacked { chain: DelayLine([[0.0], [second]]), above: NoDelayLine }
     }
 
     #[test]

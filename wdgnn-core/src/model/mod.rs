@@ -8,19 +8,19 @@ pub mod shape;
 pub mod unfolded;
 
 use crate::{
-    filter::{Chains, scale::Scale},
-    tensor::{Numbers, Tensor},
+    filter::{DelayLines, scale::Scale},
+    tensor::{Array, Tensor},
 };
 
 /// A network whose wide parameters are held by the node and passed in.
 pub trait Model {
     /// The node's own input signal x, `[f32; F]`.
-    type Features: Numbers;
+    type Features: Array;
     /// The command u, `[f32; O]`.
-    type Output: Numbers;
+    type Output: Array;
     /// The delayed taps of all layers.
-    type Chains: Chains;
-    /// The wide parameters that are learned in flight and shared with the neighbours.
+    type DelayLines: DelayLines;
+    /// The wide parameters that are learned in flight and shared with the neighbors.
     type Wide: Tensor;
     /// The right factor of a gradient: the gradient of the wide parameters is `z · factorᵀ`.
     type Factor: Tensor;
@@ -29,23 +29,23 @@ pub trait Model {
     const FOLDED: bool;
 
     /// The taps z of the first chain, which the wide part shares: a gradient's left factor.
-    fn first_taps(chains: &Self::Chains) -> &[f32];
+    fn first_line_taps(chains: &Self::DelayLines) -> &[f32];
 
-    /// How sums over neighbours are scaled.
+    /// How sums over neighbors are scaled.
     fn scale(&self) -> Scale;
 
     /// The wide parameters as trained offline: where a node starts, and what the ridge and the ball hold on to.
     fn offline(&self) -> &Self::Wide;
 
     /// The network's output for the node's own features, before any clamp. Fills in the chains' own signals.
-    fn infer(&self, wide: &Self::Wide, features: &Self::Features, chains: &mut Self::Chains) -> Self::Output;
+    fn infer(&self, wide: &Self::Wide, features: &Self::Features, chains: &mut Self::DelayLines) -> Self::Output;
 
     /// The gradient of the loss with respect to the wide parameters, given the loss's gradient with respect to the output:
     /// its right factor. The left one is the first chain's taps z.
     fn gradient(&self, output_gradient: &Self::Output) -> Self::Factor;
 
     /// Takes `step` times the gradient away: `wide −= step · z · factorᵀ`.
-    fn descend(&self, wide: &mut Self::Wide, chains: &Self::Chains, factor: &Self::Factor, step: f32);
+    fn descend(&self, wide: &mut Self::Wide, chains: &Self::DelayLines, factor: &Self::Factor, step: f32);
 }
 
 /// In which metric the folded rule descends.

@@ -4,7 +4,7 @@
 //! or into the trainer's vector.
 
 use crate::{
-    filter::{Chain, Chains, Stacked, scale::Scale},
+    filter::{DelayLine, DelayLines, Stacked, scale::Scale},
     model::{activation::Activation, deep::Deep},
     tensor::reader::Reader,
 };
@@ -17,7 +17,7 @@ use crate::{
 pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     /// The deep part's nonlinearity.
     pub activation: Activation,
-    /// How sums over neighbours are scaled, in training and in flight alike.
+    /// How sums over neighbors are scaled, in training and in flight alike.
     pub scale: Scale,
     /// α_D.
     pub alpha_deep: f32,
@@ -38,22 +38,22 @@ pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const 
 }
 
 /// The chain that a network's wide part shares with the first layer.
-pub trait FirstChain<const TAPS: usize, const F: usize> {
+pub trait FirstLine<const TAPS: usize, const F: usize> {
     /// That chain.
-    fn first(&self) -> &Chain<TAPS, F>;
+    fn first(&self) -> &DelayLine<TAPS, F>;
 
     /// That chain, to fill in: a trainer's samples.
-    fn first_mut(&mut self) -> &mut Chain<TAPS, F>;
+    fn first_mut(&mut self) -> &mut DelayLine<TAPS, F>;
 }
 
-impl<const TAPS: usize, const F: usize, Above: Chains> FirstChain<TAPS, F> for Stacked<TAPS, F, Above> {
+impl<const TAPS: usize, const F: usize, Above: DelayLines> FirstLine<TAPS, F> for Stacked<TAPS, F, Above> {
     #[inline]
-    fn first(&self) -> &Chain<TAPS, F> {
+    fn first(&self) -> &DelayLine<TAPS, F> {
         &self.chain
     }
 
     #[inline]
-    fn first_mut(&mut self) -> &mut Chain<TAPS, F> {
+    fn first_mut(&mut self) -> &mut DelayLine<TAPS, F> {
         &mut self.chain
     }
 }

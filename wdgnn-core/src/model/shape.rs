@@ -68,7 +68,7 @@ impl Dimensions {
 /// The shape of a network for the task `T`.
 pub trait Shape<T: Task>: 'static {
     /// The network as it is flown, over weights that are borrowed for `'w`.
-    type Model<'w>: Model<Features = T::Features, Output = T::Output> + Copy + Debug + Send + Sync;
+    type Model<'w>: Model<Features = T::Features, Output = T::Command> + Copy + Debug + Send + Sync;
 
     /// Its dimensions.
     const DIMENSIONS: Dimensions;

@@ -5,7 +5,7 @@ use crate::{
     model::{
         Model,
         deep::Deep,
-        network::{FirstChain, Network},
+        network::{FirstLine, Network},
     },
     tensor::{Filter, Tensor, Vector, accumulate},
 };
@@ -32,18 +32,18 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Unfolded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::Chains: FirstChain<TAPS, F>,
+    D::DelayLines: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
-    type Chains = D::Chains;
+    type DelayLines = D::DelayLines;
     type Wide = Filter<TAPS, F, G>;
     type Factor = Vector<G>;
 
     const FOLDED: bool = false;
 
     #[inline]
-    fn first_taps(chains: &D::Chains) -> &[f32] {
+    fn first_line_taps(chains: &D::DelayLines) -> &[f32] {
         chains.first().numbers()
     }
 
@@ -55,7 +55,7 @@ where
         &self.offline
     }
 
-    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::Chains) -> [f32; O] {
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::DelayLines) -> [f32; O] {
         let network = &self.network;
         let mut hidden = network.deep.infer(network.activation, features, chains);
         let linear = accumulate(network.wide_bias, chains.first().numbers(), wide.rows());
@@ -76,7 +76,7 @@ where
         Vector(factor)
     }
 
-    fn descend(&self, wide: &mut Self::Wide, chains: &D::Chains, factor: &Vector<G>, step: f32) {
-        wide.descend(Self::first_taps(chains), factor, step);
+    fn descend(&self, wide: &mut Self::Wide, chains: &D::DelayLines, factor: &Vector<G>, step: f32) {
+        wide.descend(Self::first_line_taps(chains), factor, step);
     }
 }

@@ -1,45 +1,45 @@
-//! Agree: average the wide parameters with the neighbours' (eq. `disgd`).
+//! Agree: average the wide parameters with the neighbors' (eq. `disgd`).
 //!
 //! Only parameters heard in this tick are mixed: mixing a held copy again and again pulls a node back to where its
-//! neighbour once was.
+//! neighbor once was.
 
 use crate::{
     online::Mixing,
     tensor::{
         Tensor,
         kernels::{self, BLOCK},
-        span::Span,
+        param_range::ParamRange,
     },
 };
 
-/// A neighbour's parameters and its own count of neighbours.
+/// A neighbor's parameters and its own count of neighbors.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Opinion<'a> {
+pub struct NeighborParams<'a> {
     /// The parameters.
     pub wide: &'a [f32],
-    /// How many neighbours the sender had when it spoke.
+    /// How many neighbors the sender had when it spoke.
     pub degree: u8,
     /// Which of the parameters were heard in this tick; the others do not count.
-    pub fresh: Span,
+    pub fresh: ParamRange,
 }
 
-/// Mixes the neighbours' parameters (ascending id) into a node's own.
+/// Mixes the neighbors' parameters (ascending id) into a node's own.
 ///
-/// `own_degree` is the count that the node told its neighbours, so that both ends of a link use the same two numbers.
-/// With `clip > 0`, no neighbour's difference counts for more than that length.
+/// `own_degree` is the count that the node told its neighbors, so that both ends of a link use the same two numbers.
+/// With `clip > 0`, no neighbor's difference counts for more than that length.
 #[inline]
-pub fn mix<W: Tensor>(mixing: Mixing, wide: &mut W, own_degree: u8, opinions: &[Opinion<'_>], clip: f32) {
+pub fn mix<W: Tensor>(mixing: Mixing, wide: &mut W, own_degree: u8, opinions: &[NeighborParams<'_>], clip: f32) {
     let count = opinions.len();
     match mixing {
         Mixing::Alone => {}
         Mixing::Uniform if clip > 0.0 => weighted(wide, opinions, clip, |_| 1.0 / (count + 1) as f32),
-        Mixing::Uniform if opinions.iter().all(|opinion| opinion.fresh == Span::ALL) => {
+        Mixing::Uniform if opinions.iter().all(|opinion| opinion.fresh == ParamRange::ALL) => {
             mean(wide.numbers_mut(), opinions);
         }
         Mixing::Uniform => mean_of_parts(wide, opinions),
         Mixing::Metropolis => {
-            // Where a node hears more neighbours than it told them of, its own count keeps the weights' sum below 1.
+            // Where a node hears more neighbors than it told them of, its own count keeps the weights' sum below 1.
             let degree = count.max(own_degree.into());
             weighted(wide, opinions, clip, |other| 1.0 / (1 + degree.max(other.into())) as f32);
         }
@@ -48,7 +48,7 @@ pub fn mix<W: Tensor>(mixing: Mixing, wide: &mut W, own_degree: u8, opinions: &[
 
 /// `own + Σ_j weight_j · (wide_j − own)`, with each difference clipped.
 #[inline(never)]
-fn weighted<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>], clip: f32, weight: impl Fn(u8) -> f32) {
+fn weighted<W: Tensor>(wide: &mut W, opinions: &[NeighborParams<'_>], clip: f32, weight: impl Fn(u8) -> f32) {
     let own = *wide;
     for opinion in opinions {
         let mut weight = weight(opinion.degree);
@@ -66,7 +66,7 @@ fn weighted<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>], clip: f32, weight
 /// The mean over all, where everybody said everything: where a robot spends its time. Not generic, for the reason that the
 /// kernels are not.
 #[inline(never)]
-fn mean(wide: &mut [f32], opinions: &[Opinion<'_>]) {
+fn mean(wide: &mut [f32], opinions: &[NeighborParams<'_>]) {
     let count = (opinions.len() + 1) as f32;
     let (blocks, rest) = wide.as_chunks_mut::<BLOCK>();
     let from = blocks.len() * BLOCK;
@@ -94,7 +94,7 @@ fn mean(wide: &mut [f32], opinions: &[Opinion<'_>]) {
 
 /// The mean over those who said a number, number by number.
 #[inline(never)]
-fn mean_of_parts<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>]) {
+fn mean_of_parts<W: Tensor>(wide: &mut W, opinions: &[NeighborParams<'_>]) {
     let mut counts = W::ZERO;
     for opinion in opinions {
         let (sums, counts) =
@@ -110,7 +110,7 @@ fn mean_of_parts<W: Tensor>(wide: &mut W, opinions: &[Opinion<'_>]) {
 }
 
 /// Whether two tensors are within a limit of each other in a run of their numbers.
-pub fn within<W: Tensor>(a: &W, b: &W, run: Span, limit: f32) -> bool {
+pub fn within<W: Tensor>(a: &W, b: &W, run: ParamRange, limit: f32) -> bool {
     kernels::distance_beyond(run.of(a.numbers()), run.of(b.numbers()), limit)
         .is_none_or(|distance| distance <= limit)
 }
@@ -122,7 +122,7 @@ mod tests {
 
     fn mixed(mixing: Mixing, clip: f32) -> Vector<1> {
         let opinions =
-            [(&[4.0], 1), (&[8.0], 3)].map(|(wide, degree)| Opinion { wide, degree, fresh: Span::ALL });
+            [(&[4.0], 1), (&[8.0], 3)].map(|(wide, degree)| NeighborParams { wide, degree, fresh: ParamRange::ALL });
         let mut wide = Vector([0.0]);
         mix(mixing, &mut wide, 2, &opinions, clip);
         wide
@@ -138,7 +138,7 @@ mod tests {
         fn check<const N: usize>() {
             let own: [f32; N] = core::array::from_fn(|index| index as f32);
             let others = [own.map(|x| x + 1.0), own.map(|x| 2.0 * x), own.map(|x| 3.0 - x)];
-            let opinions = others.each_ref().map(|wide| Opinion { wide, degree: 3, fresh: Span::ALL });
+            let opinions = others.each_ref().map(|wide| NeighborParams { wide, degree: 3, fresh: ParamRange::ALL });
             let mut wide = Vector(own);
             mix(Mixing::Uniform, &mut wide, 3, &opinions, 0.0);
             // x + (x + 1) + 2x + (3 − x) = 3x + 4.
@@ -164,17 +164,17 @@ mod tests {
 
     #[test]
     fn a_clipped_difference_has_the_clip_s_length() {
-        // 2/3 each, whatever the neighbours say beyond it.
+        // 2/3 each, whatever the neighbors say beyond it.
         assert!((mixed(Mixing::Uniform, 2.0).0[0] - 4.0 / 3.0).abs() < 1.0e-6);
     }
 
     #[test]
     fn numbers_that_were_not_said_are_not_mixed() {
         let said = [([3.0, 99.0, 99.0], 0, 1), ([6.0, 4.0, 99.0], 0, 2)];
-        let opinions = said.each_ref().map(|(wide, from, to)| Opinion {
+        let opinions = said.each_ref().map(|(wide, from, to)| NeighborParams {
             wide,
             degree: 2,
-            fresh: Span { from: *from, to: *to },
+            fresh: ParamRange { from: *from, to: *to },
         });
         for (mixing, expected) in
             [(Mixing::Uniform, [3.0, 7.0, 20.0]), (Mixing::Metropolis, [3.0, 8.0, 20.0])]

@@ -14,9 +14,9 @@ use crate::{
 pub enum Mixing {
     /// Nobody's: every node learns for itself.
     Alone,
-    /// The plain mean over the neighbours and itself: the paper's rule.
+    /// The plain mean over the neighbors and itself: the paper's rule.
     Uniform,
-    /// `1 / (1 + max(degree_i, degree_j))` per neighbour: keeps the swarm's mean on any undirected graph that stands still.
+    /// `1 / (1 + max(degree_i, degree_j))` per neighbor: keeps the swarm's mean on any undirected graph that stands still.
     /// (Degrees are told in beacons, so after a change of the graph they are right one exchange later.)
     Metropolis,
 }
@@ -63,23 +63,23 @@ pub struct Learning {
     pub ridge: f32,
     /// Radius of the ball around the offline value, relative to its norm; 0 for no ball, as in the paper.
     pub ball: f32,
-    /// Largest difference to a neighbour that is mixed, relative to the offline norm; 0 for no limit, as in the paper.
+    /// Largest difference to a neighbor that is mixed, relative to the offline norm; 0 for no limit, as in the paper.
     pub clip: f32,
     /// The folded rule's metric.
     pub metric: Metric,
-    /// How neighbours' parameters are averaged.
+    /// How neighbors' parameters are averaged.
     pub mixing: Mixing,
     /// Whether a gradient passes where the command is clamped.
     pub through_clamp: bool,
     /// The step size of the personal bias, what a robot adds to its network's output: the share per tick by which it makes up for what its
-    /// motors do otherwise than they are told ([`Personal::compare`](crate::adaptation::Personal::compare)). Averaged with nobody; 0 for
+    /// motors do otherwise than they are told ([`LocalAdaptation::compare`](crate::adaptation::LocalAdaptation::compare)). Averaged with nobody; 0 for
     /// none, as in the paper.
-    pub personal_step: f32,
+    pub bias_step: f32,
     /// The largest magnitude of the personal part, per output: its ball.
-    pub personal_clip: f32,
-    /// Whether a robot learns from what came of its commands, too ([`Personal::heed`](crate::adaptation::Personal::heed)), and lowers the gain of its network where they
+    pub bias_clip: f32,
+    /// Whether a robot learns from what came of its commands, too ([`LocalAdaptation::heed`](crate::adaptation::LocalAdaptation::heed)), and lowers the gain of its network where they
     /// overshoot.
-    pub heeds: bool,
+    pub adapts_gain: bool,
 }
 
 impl Learning {
@@ -93,9 +93,9 @@ impl Learning {
         metric: Metric::Paper,
         mixing: Mixing::Alone,
         through_clamp: false,
-        personal_step: 0.0,
-        personal_clip: 0.0,
-        heeds: false,
+        bias_step: 0.0,
+        bias_clip: 0.0,
+        adapts_gain: false,
     };
 
     /// The paper's rule to the letter, with step size γ.
@@ -113,7 +113,7 @@ impl Learning {
     /// Whether a robot keeps a personal part.
     #[must_use]
     pub fn personal(&self) -> bool {
-        self.personal_step > 0.0 || self.heeds
+        self.bias_step > 0.0 || self.adapts_gain
     }
 
     pub(crate) fn numbers(&self) -> [f32; 5] {
@@ -140,16 +140,16 @@ pub fn keep_out<W: Tensor>(wide: &mut W, offline: &W) {
     }
 }
 
-/// Projects `wide` onto the ball of `radius` around `centre`. Returns whether it was outside.
+/// Projects `wide` onto the ball of `radius` around `center`. Returns whether it was outside.
 #[inline]
-pub fn project<W: Tensor>(wide: &mut W, centre: &W, radius: f32) -> bool {
-    let distance = wide.distance(centre);
+pub fn project<W: Tensor>(wide: &mut W, center: &W, radius: f32) -> bool {
+    let distance = wide.distance(center);
     if distance <= radius {
         return false;
     }
     let shrink = radius / distance;
-    for (w, centre) in wide.numbers_mut().iter_mut().zip(centre.numbers()) {
-        *w = centre + (*w - centre) * shrink;
+    for (w, center) in wide.numbers_mut().iter_mut().zip(center.numbers()) {
+        *w = center + (*w - center) * shrink;
     }
     true
 }

@@ -1,11 +1,11 @@
 //! The coverage task: spread over an area so that every place has a robot near it, the more so the more there is to see there.
 //!
 //! A robot senses how much there is in the part of its surroundings that no other robot is nearer to (its cell): its mass, and where
-//! its centre is. Going to the centre of one's cell is Lloyd's algorithm (Cortés et al., 2004); what lies beyond one's sensors, one
+//! its center is. Going to the center of one's cell is Lloyd's algorithm (Cortés et al., 2004); what lies beyond one's sensors, one
 //! can only hear of.
 //!
-//! Features: the way to the cell's centre; away from neighbours, `Σ_j (p_i − p_j)/d²`; and towards those who have more than oneself,
-//! `Σ_j (m_j − m_i)(p_j − p_i)/d²`. All but the first are divided by the number of neighbours and itself.
+//! Features: the way to the cell's center; away from neighbors, `Σ_j (p_i − p_j)/d²`; and towards those who have more than oneself,
+//! `Σ_j (m_j − m_i)(p_j − p_i)/d²`. All but the first are divided by the number of neighbors and itself.
 
 use crate::{
     math,
@@ -15,23 +15,23 @@ use crate::{
 /// No distance is taken shorter than this.
 const SHORTEST_METRES: f32 = 0.1;
 
-/// A robot is to be at the centre of its cell after this time.
+/// A robot is to be at the center of its cell after this time.
 const HORIZON_SECONDS: f32 = 0.5;
 
 /// Where a robot is, and what is around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cell {
-    /// Position in metres.
+    /// Position in meters.
     pub position: [f32; 2],
-    /// From there to the centre of its cell, in metres.
+    /// From there to the center of its cell, in meters.
     pub way: [f32; 2],
     /// How much there is in its cell; 1 is an even share.
     pub mass: f32,
 }
 
 impl State for Cell {
-    type Numbers = [f32; 5];
+    type Array = [f32; 5];
 
     fn numbers(&self) -> [f32; 5] {
         let Self { position: [x, y], way: [dx, dy], mass } = *self;
@@ -72,7 +72,7 @@ impl Task for Coverage {
     type Features = [f32; 6];
     type Output = [f32; 2];
 
-    fn from_settings(&[period, limit, ..]: &[f32; 8]) -> Self {
+    fn from_constants(&[period, limit, ..]: &[f32; 8]) -> Self {
         Self { period, limit }
     }
 
@@ -84,10 +84,10 @@ impl Task for Coverage {
         self.period
     }
 
-    fn observe<'a>(&self, own: &Cell, neighbours: impl Iterator<Item = &'a Cell>) -> [f32; 6] {
+    fn observe<'a>(&self, own: &Cell, neighbors: impl Iterator<Item = &'a Cell>) -> [f32; 6] {
         let (mut away, mut towards) = ([0.0; 2], [0.0; 2]);
         let mut n = 1.0;
-        for other in neighbours {
+        for other in neighbors {
             n += 1.0;
             let [dx, dy] = [own.position[0] - other.position[0], own.position[1] - other.position[1]];
             let squared = dx * dx + dy * dy;
@@ -100,7 +100,7 @@ impl Task for Coverage {
         [own.way[0], own.way[1], away[0] / n, away[1] / n, towards[0] / n, towards[1] / n]
     }
 
-    /// Of `m |p + τu − c|²`: what is in one's cell, at the distance that one will have from its centre.
+    /// Of `m |p + τu − c|²`: what is in one's cell, at the distance that one will have from its center.
     fn gradient<'a>(
         &self,
         own: &Cell,
@@ -155,6 +155,6 @@ mod tests {
     #[test]
     fn settings_go_there_and_back() {
         let task = Coverage { period: 0.05, limit: 2.0 };
-        assert_eq!(Coverage::from_settings(&task.settings()), task);
+        assert_eq!(Coverage::from_constants(&task.settings()), task);
     }
 }

@@ -5,7 +5,7 @@
 
 pub mod kernels;
 pub mod reader;
-pub mod span;
+pub mod param_range;
 
 use core::fmt::Debug;
 
@@ -16,7 +16,7 @@ pub trait Numbers:
     Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + private::Array
 {
     /// N.
-    const COUNT: usize;
+    const LEN: usize;
 
     /// All zeros.
     const ZERO: Self;
@@ -36,7 +36,7 @@ pub trait Numbers:
 }
 
 impl<const N: usize> Numbers for [f32; N] {
-    const COUNT: usize = N;
+    const LEN: usize = N;
     const ZERO: Self = [0.0; N];
 
     #[inline]
@@ -54,7 +54,7 @@ mod private {
 /// A fixed number of `f32` in a fixed order.
 pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// How many.
-    const COUNT: usize;
+    const LEN: usize;
 
     /// All zeros.
     const ZERO: Self;
@@ -137,7 +137,7 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT>
 }
 
 impl<const N: usize> Tensor for Vector<N> {
-    const COUNT: usize = N;
+    const LEN: usize = N;
     const ZERO: Self = Self([0.0; N]);
 
     #[inline]
@@ -152,7 +152,7 @@ impl<const N: usize> Tensor for Vector<N> {
 }
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAPS, IN, OUT> {
-    const COUNT: usize = TAPS * IN * OUT;
+    const LEN: usize = TAPS * IN * OUT;
     const ZERO: Self = Self([[[0.0; OUT]; IN]; TAPS]);
 
     #[inline]

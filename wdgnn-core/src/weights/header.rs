@@ -29,7 +29,7 @@ pub struct LayerDimensions {
 pub struct Header {
     /// The deep part's nonlinearity.
     pub activation: Activation,
-    /// How sums over neighbours are scaled.
+    /// How sums over neighbors are scaled.
     pub scale: Scale,
     /// Input features F.
     pub features: u16,

@@ -36,9 +36,9 @@ pub(super) struct Raw {
     metric: u8,
     mixing: u8,
     through_clamp: u8,
-    personal_clip: u8,
+    bias_clip: u8,
     interval: u16,
-    personal_step: u16,
+    bias_step: u16,
     pub(super) numbers: u32,
 }
 
@@ -87,9 +87,9 @@ impl Raw {
             metric: fields.u8(),
             mixing: fields.u8(),
             through_clamp: fields.u8(),
-            personal_clip: fields.u8(),
+            bias_clip: fields.u8(),
             interval: fields.u16(),
-            personal_step: fields.u16(),
+            bias_step: fields.u16(),
             numbers: u32::from_le_bytes(fields.next()),
         }
     }
@@ -113,9 +113,9 @@ impl Raw {
             put(&layer.features.to_le_bytes());
         }
         self.task_numbers.iter().chain(&self.learning).for_each(|number| put(&number.to_le_bytes()));
-        put(&[self.metric, self.mixing, self.through_clamp, self.personal_clip]);
+        put(&[self.metric, self.mixing, self.through_clamp, self.bias_clip]);
         put(&self.interval.to_le_bytes());
-        put(&self.personal_step.to_le_bytes());
+        put(&self.bias_step.to_le_bytes());
         put(&self.numbers.to_le_bytes());
     }
 
@@ -143,10 +143,10 @@ impl Raw {
             learning: header.learning.numbers(),
             metric: u8::from(header.learning.metric == Metric::Euclidean),
             mixing: header.learning.mixing.code(),
-            through_clamp: u8::from(header.learning.through_clamp) + 2 * u8::from(header.learning.heeds),
-            personal_clip: (header.learning.personal_clip * CLIPS_PER_UNIT) as u8,
+            through_clamp: u8::from(header.learning.through_clamp) + 2 * u8::from(header.learning.adapts_gain),
+            bias_clip: (header.learning.bias_clip * CLIPS_PER_UNIT) as u8,
             interval: header.interval,
-            personal_step: (header.learning.personal_step * STEPS_PER_UNIT + 0.5) as u16,
+            bias_step: (header.learning.bias_step * STEPS_PER_UNIT + 0.5) as u16,
             numbers: numbers as u32,
         }
     }
@@ -161,12 +161,12 @@ impl Raw {
             1 => Metric::Euclidean,
             code => return Err(unknown(Field::Learning, code)),
         };
-        let (through_clamp, heeds) = match self.through_clamp {
+        let (through_clamp, adapts_gain) = match self.through_clamp {
             code @ 0..=3 => (code & 1 != 0, code & 2 != 0),
             code => return Err(unknown(Field::Learning, code)),
         };
-        let personal_step = f32::from(self.personal_step) / STEPS_PER_UNIT;
-        let personal_clip = f32::from(self.personal_clip) / CLIPS_PER_UNIT;
+        let bias_step = f32::from(self.bias_step) / STEPS_PER_UNIT;
+        let bias_clip = f32::from(self.bias_clip) / CLIPS_PER_UNIT;
         let mixing = Mixing::from_code(self.mixing).ok_or(unknown(Field::Learning, self.mixing))?;
         let fractions = self.task_numbers.iter().chain(&self.learning).chain([&self.scale_factor]);
         if !fractions.copied().all(math::admissible) {
@@ -199,9 +199,9 @@ impl Raw {
                 metric,
                 mixing,
                 through_clamp,
-                personal_step,
-                personal_clip,
-                heeds,
+                bias_step,
+                bias_clip,
+                adapts_gain,
             },
             interval: self.interval,
         })

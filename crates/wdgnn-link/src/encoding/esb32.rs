@@ -7,14 +7,14 @@ use crate::{
         half::{MOST_NUMBERS, check_first, count, fill, first_byte, write},
         halves,
     },
-    error::Refusal,
-    header::{Identity, Link, ONLY_A_BODY, Parts, Profile},
+    error::FrameError,
+    header::{Identity, Link, ONLY_A_BODY, Payload, Profile},
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::State,
-    tensor::{Numbers, Tensor, span::Span},
+    tensor::{Array, Tensor, param_range::ParamRange},
 };
 
 /// The nRF24's 32 bytes.
@@ -46,46 +46,46 @@ pub(crate) fn nearest(told: u32, around: u32) -> u32 {
 
 impl Esb32 {
     fn length<S: State>() -> usize {
-        SHORT_HEADER_BYTES + 2 * S::Numbers::COUNT + 2 * usize::from(PIECE)
+        SHORT_HEADER_BYTES + 2 * S::Array::LEN + 2 * usize::from(PIECE)
     }
 
     /// The taps' pieces come first, the wide parameters' behind them.
-    fn span<C: Chains, W: Tensor>(piece: u8) -> Option<Parts> {
-        let tap_pieces = (C::COUNT as u16).div_ceil(PIECE);
+    fn span<C: DelayLines, W: Tensor>(piece: u8) -> Option<Payload> {
+        let tap_pieces = (C::LEN as u16).div_ceil(PIECE);
         let piece = u16::from(piece);
         let run = |index: u16, count: u16| {
             let from = index * PIECE;
-            (from < count).then_some(Span { from, to: (from + PIECE).min(count) })
+            (from < count).then_some(ParamRange { from, to: (from + PIECE).min(count) })
         };
         match piece.checked_sub(tap_pieces) {
-            None => Some(Parts { taps: run(piece, C::COUNT as u16)?, wide: Span::NONE }),
-            Some(wide) => Some(Parts { taps: Span::NONE, wide: run(wide, count::<W>())? }),
+            None => Some(Payload { taps: run(piece, C::LEN as u16)?, wide: ParamRange::NONE }),
+            Some(wide) => Some(Payload { taps: ParamRange::NONE, wide: run(wide, count::<W>())? }),
         }
     }
 
-    fn read_into<S: State, C: Chains, W: Tensor>(
+    fn read_into<S: State, C: DelayLines, W: Tensor>(
         now: u32,
         frame: &[u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        let identity = Self::identity(frame, now).ok_or(Refusal::TooShort)?;
-        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(Refusal::TooShort)?;
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
+        let identity = Self::identity(frame, now).ok_or(FrameError::TooShort)?;
+        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(FrameError::TooShort)?;
         let [first, .., piece] = *header;
         check_first(first, Profile::Esb32)?;
-        let parts = Self::span::<C, W>(piece & !BODY).ok_or(Refusal::Dimensions)?;
+        let parts = Self::span::<C, W>(piece & !BODY).ok_or(FrameError::Dimensions)?;
         check_length(frame, Self::length::<S>())?;
-        let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
+        let (state, numbers) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
-        let mut said = S::Numbers::ZERO;
+        let mut said = S::Array::ZERO;
         if !halves::read(said.as_mut(), state) {
-            return Err(Refusal::NotAdmissible);
+            return Err(FrameError::NotAdmissible);
         }
         beacon.degree = if piece & BODY == 0 { 0 } else { ONLY_A_BODY };
         beacon.state = S::from_numbers(said);
         // What fills up a piece is zero: one value, one frame.
         let filling = fill(beacon, parts, numbers)?;
         if filling.iter().any(|byte| *byte != 0) {
-            return Err(Refusal::NotAdmissible);
+            return Err(FrameError::NotAdmissible);
         }
         Ok(parts)
     }
@@ -101,13 +101,13 @@ impl Codec for Esb32 {
     }
 
     /// A state must leave room for a piece and a tag, and the taps must go into all frames of an exchange but one.
-    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
         Self::length::<S>() + 4 <= 32
-            && C::COUNT <= (SHORT_FRAMES as usize - 1) * PIECE as usize
-            && W::COUNT <= MOST_NUMBERS
+            && C::LEN <= (SHORT_FRAMES as usize - 1) * PIECE as usize
+            && W::LEN <= MOST_NUMBERS
     }
 
-    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
         Self::length::<S>()
     }
 
@@ -126,15 +126,15 @@ impl Codec for Esb32 {
 
     /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535. Of a sequence it tells the
     /// lower 24 bits.
-    fn encode<S: State, C: Chains, W: Tensor>(
+    fn encode<S: State, C: DelayLines, W: Tensor>(
         &self,
         _: &Link,
-        beacon: &Beacon<S, C, W>,
+        beacon: &Message<S, C, W>,
         round: u32,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let tap_pieces = u32::from((C::COUNT as u16).div_ceil(PIECE));
+        let tap_pieces = u32::from((C::LEN as u16).div_ceil(PIECE));
         let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
         let piece = if index < tap_pieces { index } else { tap_pieces + round % wide_pieces } as u8;
         let parts = Self::span::<C, W>(piece)?;
@@ -145,7 +145,7 @@ impl Codec for Esb32 {
         let frame = buffer.get_mut(..Self::length::<S>())?;
         let (header, rest) = frame.split_first_chunk_mut()?;
         *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece | body];
-        let (state, rest) = rest.split_at_mut_checked(2 * S::Numbers::COUNT)?;
+        let (state, rest) = rest.split_at_mut_checked(2 * S::Array::LEN)?;
         halves::write(state, beacon.state.numbers().as_ref());
         let used = write(beacon, parts, rest)?;
         // A last piece that is shorter is filled up: all frames have one length.
@@ -153,23 +153,23 @@ impl Codec for Esb32 {
         Some(Self::length::<S>())
     }
 
-    fn decode<S: State, C: Chains, W: Tensor>(
+    fn decode<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         _: &Link,
         now: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(S::zero());
+    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
+        let mut beacon = Message::silent(S::zero());
         Self::read_into(now, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
-    fn read<S: State, C: Chains, W: Tensor>(
+    fn read<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         _: &Link,
         now: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
         Self::read_into(now, frame, beacon)
     }
 }

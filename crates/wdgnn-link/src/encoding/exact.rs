@@ -5,14 +5,14 @@
 
 use crate::{
     encoding::{Codec, taps},
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile, VERSION},
+    error::FrameError,
+    header::{Identity, Link, Payload, Profile, VERSION},
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::{NodeId, State},
-    tensor::{Numbers, Tensor, kernels},
+    tensor::{Array, Tensor, kernels},
 };
 
 /// The profile `exact`: everything in `f32`, in one frame. The paper's exchange, and the reference.
@@ -27,7 +27,7 @@ impl Codec for Exact {
         if folded { Profile::Exact } else { Profile::ExactUnfolded }
     }
 
-    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
         frame_bytes::<S, C, W>()
     }
 
@@ -44,10 +44,10 @@ impl Codec for Exact {
     }
 
     #[inline]
-    fn encode<S: State, C: Chains, W: Tensor>(
+    fn encode<S: State, C: DelayLines, W: Tensor>(
         &self,
         link: &Link,
-        beacon: &Beacon<S, C, W>,
+        beacon: &Message<S, C, W>,
         _: u32,
         _: u32,
         buffer: &mut [u8],
@@ -56,24 +56,24 @@ impl Codec for Exact {
     }
 
     #[inline]
-    fn decode<S: State, C: Chains, W: Tensor>(
+    fn decode<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        decode(link, frame).map(|beacon| (beacon, Parts::ALL))
+    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
+        decode(link, frame).map(|beacon| (beacon, Payload::ALL))
     }
 
     #[inline]
-    fn read<S: State, C: Chains, W: Tensor>(
+    fn read<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        read(beacon, link, frame).map(|()| Parts::ALL)
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
+        read(beacon, link, frame).map(|()| Payload::ALL)
     }
 }
 
@@ -144,43 +144,43 @@ fn checksum(frame: &[u8]) -> Option<u32> {
 }
 
 /// Takes a frame's header and checks that it is of this version, profile and shape. Returns the rest with it.
-fn take_header<S: State, C: Chains, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Front, &[u8]), Refusal> {
-    let (header, content) = Front::take(frame).ok_or(Refusal::TooShort)?;
+fn take_header<S: State, C: DelayLines, W: Tensor>(link: Link, frame: &[u8]) -> Result<(Front, &[u8]), FrameError> {
+    let (header, content) = Front::take(frame).ok_or(FrameError::TooShort)?;
     if header.version != VERSION {
-        return Err(Refusal::Version);
+        return Err(FrameError::Version);
     }
     if header.profile != link.profile as u8 {
-        return Err(Refusal::Profile);
+        return Err(FrameError::Profile);
     }
     let found = (header.state_numbers, header.tap_numbers, header.wide_numbers);
     if found != dimensions::<S, C, W>() {
-        return Err(Refusal::Dimensions);
+        return Err(FrameError::Dimensions);
     }
     Ok((header, content))
 }
 
 /// Checks that a frame is exactly so long.
-pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), Refusal> {
+pub(crate) fn check_length(frame: &[u8], length: usize) -> Result<(), FrameError> {
     match frame.len() {
-        found if found < length => Err(Refusal::Truncated),
-        found if found > length => Err(Refusal::Trailing),
+        found if found < length => Err(FrameError::Truncated),
+        found if found > length => Err(FrameError::Trailing),
         _ => Ok(()),
     }
 }
 
 /// The length of every such frame in bytes.
 #[must_use]
-pub const fn frame_bytes<S: State, C: Chains, W: Tensor>() -> usize {
-    HEADER_BYTES + 4 * (S::Numbers::COUNT + C::COUNT + W::COUNT)
+pub const fn frame_bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
+    HEADER_BYTES + 4 * (S::Array::LEN + C::LEN + W::LEN)
 }
 
 /// How many numbers the state, the taps and the wide parameters are.
-const fn dimensions<S: State, C: Chains, W: Tensor>() -> (u8, u16, u16) {
-    const { assert!(S::Numbers::COUNT < 1 << 8 && C::COUNT < 1 << 16 && W::COUNT < 1 << 16) };
-    (S::Numbers::COUNT as u8, C::COUNT as u16, W::COUNT as u16)
+const fn dimensions<S: State, C: DelayLines, W: Tensor>() -> (u8, u16, u16) {
+    const { assert!(S::Array::LEN < 1 << 8 && C::LEN < 1 << 16 && W::LEN < 1 << 16) };
+    (S::Array::LEN as u8, C::LEN as u16, W::LEN as u16)
 }
 
-fn header<S: State, C: Chains, W: Tensor>(beacon: &Beacon<S, C, W>, link: Link) -> Front {
+fn header<S: State, C: DelayLines, W: Tensor>(beacon: &Message<S, C, W>, link: Link) -> Front {
     let (state_numbers, tap_numbers, wide_numbers) = dimensions::<S, C, W>();
     Front {
         version: VERSION,
@@ -199,16 +199,16 @@ fn header<S: State, C: Chains, W: Tensor>(beacon: &Beacon<S, C, W>, link: Link) 
 /// Writes the frame to the front of `buffer` and returns its length, or `None` when the buffer is shorter than
 /// [`frame_bytes`].
 #[must_use]
-pub fn encode<S: State, C: Chains, W: Tensor>(
-    beacon: &Beacon<S, C, W>,
+pub fn encode<S: State, C: DelayLines, W: Tensor>(
+    beacon: &Message<S, C, W>,
     link: &Link,
     buffer: &mut [u8],
 ) -> Option<usize> {
     let length = frame_bytes::<S, C, W>();
     let frame = buffer.get_mut(..length)?;
     let (front, content) = frame.split_first_chunk_mut()?;
-    let (state, numbers) = content.split_at_mut_checked(4 * S::Numbers::COUNT)?;
-    let (bytes, wide) = numbers.split_at_mut_checked(4 * C::COUNT)?;
+    let (state, numbers) = content.split_at_mut_checked(4 * S::Array::LEN)?;
+    let (bytes, wide) = numbers.split_at_mut_checked(4 * C::LEN)?;
     *front = header(beacon, *link).bytes();
     kernels::write(state, beacon.state.numbers().as_ref());
     taps::write(&beacon.chains, bytes);
@@ -219,9 +219,9 @@ pub fn encode<S: State, C: Chains, W: Tensor>(
 /// Reads a frame.
 ///
 /// # Errors
-/// The first [`Refusal`] that applies, in the order of its declaration.
-pub fn decode<S: State, C: Chains, W: Tensor>(link: &Link, frame: &[u8]) -> Result<Beacon<S, C, W>, Refusal> {
-    let mut beacon = Beacon::silent(S::zero());
+/// The first [`FrameError`] that applies, in the order of its declaration.
+pub fn decode<S: State, C: DelayLines, W: Tensor>(link: &Link, frame: &[u8]) -> Result<Message<S, C, W>, FrameError> {
+    let mut beacon = Message::silent(S::zero());
     read(&mut beacon, link, frame).map(|()| beacon)
 }
 
@@ -230,23 +230,23 @@ pub fn decode<S: State, C: Chains, W: Tensor>(link: &Link, frame: &[u8]) -> Resu
 ///
 /// The numbers are read in place, a tensor at a time: by value, copies took four fifths of a robot's hearing.
 #[inline]
-fn read<S: State, C: Chains, W: Tensor>(
-    beacon: &mut Beacon<S, C, W>,
+fn read<S: State, C: DelayLines, W: Tensor>(
+    beacon: &mut Message<S, C, W>,
     link: &Link,
     frame: &[u8],
-) -> Result<(), Refusal> {
+) -> Result<(), FrameError> {
     let (header, content) = take_header::<S, C, W>(*link, frame)?;
     check_length(frame, frame_bytes::<S, C, W>())?;
-    let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
-    let (taps, wide) = numbers.split_at_checked(4 * C::COUNT).ok_or(Refusal::Truncated)?;
-    let state = S::from_numbers(Numbers::from_bytes(state));
+    let (state, numbers) = content.split_at_checked(4 * S::Array::LEN).ok_or(FrameError::Truncated)?;
+    let (taps, wide) = numbers.split_at_checked(4 * C::LEN).ok_or(FrameError::Truncated)?;
+    let state = S::from_numbers(Array::from_bytes(state));
     (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
     (beacon.degree, beacon.state) = (header.degree, state);
     if header.checksum != link.checksum {
-        return Err(Refusal::Model);
+        return Err(FrameError::Model);
     }
     let admissible = state.admissible()
         & taps::read(&mut beacon.chains, taps)
         & kernels::read(beacon.wide.numbers_mut(), wide);
-    if admissible { Ok(()) } else { Err(Refusal::NotAdmissible) }
+    if admissible { Ok(()) } else { Err(FrameError::NotAdmissible) }
 }

@@ -11,14 +11,14 @@
 
 use crate::{
     encoding::{Codec, exact::check_length, halves, taps},
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile, VERSION},
+    error::FrameError,
+    header::{Identity, Link, Payload, Profile, VERSION},
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::{NodeId, State},
-    tensor::{Numbers, Tensor, kernels, span::Span},
+    tensor::{Array, Tensor, kernels, param_range::ParamRange},
 };
 
 /// The most numbers that a tensor may have, which a part's number can still tell.
@@ -75,10 +75,10 @@ pub(crate) fn first_byte(profile: Profile) -> u8 {
 }
 
 /// Checks that a frame is of this version and profile.
-pub(crate) fn check_first(first: u8, profile: Profile) -> Result<(), Refusal> {
+pub(crate) fn check_first(first: u8, profile: Profile) -> Result<(), FrameError> {
     match first {
-        _ if first & 0x0f != VERSION => Err(Refusal::Version),
-        _ if first != first_byte(profile) => Err(Refusal::Profile),
+        _ if first & 0x0f != VERSION => Err(FrameError::Version),
+        _ if first != first_byte(profile) => Err(FrameError::Profile),
         _ => Ok(()),
     }
 }
@@ -96,24 +96,24 @@ pub struct Half<const CODE: u8, const RUN: u16, const LIMIT: usize>;
 
 impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> {
     /// The length of a frame without its wide parameters.
-    const fn least<S: State, C: Chains>() -> usize {
-        HEADER_BYTES + 4 * S::Numbers::COUNT + 2 * C::COUNT
+    const fn least<S: State, C: DelayLines>() -> usize {
+        HEADER_BYTES + 4 * S::Array::LEN + 2 * C::LEN
     }
 
     /// How many wide parameters go into a frame: `RUN`, or as many as fit.
-    const fn most<S: State, C: Chains>() -> u16 {
+    const fn most<S: State, C: DelayLines>() -> u16 {
         let room = LIMIT.saturating_sub(Self::least::<S, C>() + TAG_BYTES) / 2;
         if room < RUN as usize { room as u16 } else { RUN }
     }
 
-    fn run<S: State, C: Chains, W: Tensor>(part: u8) -> Span {
+    fn run<S: State, C: DelayLines, W: Tensor>(part: u8) -> ParamRange {
         let most = Self::most::<S, C>();
         let from = u16::from(part).saturating_mul(most);
-        Span { from, to: from.saturating_add(most).min(count::<W>()) }
+        ParamRange { from, to: from.saturating_add(most).min(count::<W>()) }
     }
 
     /// How many frames it takes to tell all of them; none where nothing fits.
-    fn parts<S: State, C: Chains, W: Tensor>() -> u32 {
+    fn parts<S: State, C: DelayLines, W: Tensor>() -> u32 {
         const {
             let most = Self::most::<S, C>();
             if most == 0 { 0 } else { count::<W>().div_ceil(most) as u32 }
@@ -121,29 +121,29 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Half<CODE, RUN, LIMIT> 
     }
 
     /// The length of a frame with this run.
-    fn length<S: State, C: Chains>(run: Span) -> usize {
+    fn length<S: State, C: DelayLines>(run: ParamRange) -> usize {
         Self::least::<S, C>() + 2 * usize::from(run.to.saturating_sub(run.from))
     }
 
-    fn read_into<S: State, C: Chains, W: Tensor>(
+    fn read_into<S: State, C: DelayLines, W: Tensor>(
         link: Link,
         frame: &[u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        let (header, content) = ShortFront::take(frame).ok_or(Refusal::TooShort)?;
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
+        let (header, content) = ShortFront::take(frame).ok_or(FrameError::TooShort)?;
         check_first(header.first, Self::profile(true))?;
         if u32::from(header.part) >= Self::parts::<S, C, W>() {
-            return Err(Refusal::Dimensions);
+            return Err(FrameError::Dimensions);
         }
         let wide = Self::run::<S, C, W>(header.part);
         check_length(frame, Self::length::<S, C>(wide))?;
-        let (state, numbers) = content.split_at_checked(4 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
+        let (state, numbers) = content.split_at_checked(4 * S::Array::LEN).ok_or(FrameError::Truncated)?;
         (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
-        (beacon.degree, beacon.state) = (header.degree, S::from_numbers(Numbers::from_bytes(state)));
+        (beacon.degree, beacon.state) = (header.degree, S::from_numbers(Array::from_bytes(state)));
         if header.checksum != link.checksum {
-            return Err(Refusal::Model);
+            return Err(FrameError::Model);
         }
-        let parts = Parts { taps: Span::ALL, wide };
+        let parts = Payload { taps: ParamRange::ALL, wide };
         fill(beacon, parts, numbers)?;
         Ok(parts)
     }
@@ -158,11 +158,11 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         if CODE == Profile::Dot154 as u8 { Profile::Dot154 } else { Profile::EspNow }
     }
 
-    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
-        Self::most::<S, C>() > 0 && W::COUNT <= MOST_NUMBERS
+    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
+        Self::most::<S, C>() > 0 && W::LEN <= MOST_NUMBERS
     }
 
-    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
         Self::length::<S, C>(Self::run::<S, C, W>(0))
     }
 
@@ -179,56 +179,56 @@ impl<const CODE: u8, const RUN: u16, const LIMIT: usize> Codec for Half<CODE, RU
         ShortFront::take(frame).map(|(header, _)| header.checksum)
     }
 
-    fn encode<S: State, C: Chains, W: Tensor>(
+    fn encode<S: State, C: DelayLines, W: Tensor>(
         &self,
         link: &Link,
-        beacon: &Beacon<S, C, W>,
+        beacon: &Message<S, C, W>,
         round: u32,
         _: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
         let part = (round % Self::parts::<S, C, W>().max(1)) as u8;
         let (first, checksum) = (first_byte(Self::profile(true)), link.checksum);
-        let Beacon { sender, boot, sequence, degree, .. } = *beacon;
+        let Message { sender, boot, sequence, degree, .. } = *beacon;
         let header = ShortFront { first, part, checksum, sender, boot, sequence, degree };
         let (front, rest) = buffer.split_first_chunk_mut()?;
         *front = header.bytes();
-        let (state, rest) = rest.split_at_mut_checked(4 * S::Numbers::COUNT)?;
+        let (state, rest) = rest.split_at_mut_checked(4 * S::Array::LEN)?;
         kernels::write(state, beacon.state.numbers().as_ref());
-        let parts = Parts { taps: Span::ALL, wide: Self::run::<S, C, W>(part) };
+        let parts = Payload { taps: ParamRange::ALL, wide: Self::run::<S, C, W>(part) };
         Some(HEADER_BYTES + state.len() + write(beacon, parts, rest)?)
     }
 
-    fn decode<S: State, C: Chains, W: Tensor>(
+    fn decode<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(S::zero());
+    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
+        let mut beacon = Message::silent(S::zero());
         Self::read_into(*link, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
-    fn read<S: State, C: Chains, W: Tensor>(
+    fn read<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
         Self::read_into(*link, frame, beacon)
     }
 }
 
 /// How many wide parameters there are.
 pub(crate) const fn count<W: Tensor>() -> u16 {
-    W::COUNT as u16
+    W::LEN as u16
 }
 
 /// Writes the taps and the wide parameters that a frame carries in half precision, and returns how many bytes they took.
-pub(crate) fn write<S: State, C: Chains, W: Tensor>(
-    beacon: &Beacon<S, C, W>,
-    parts: Parts,
+pub(crate) fn write<S: State, C: DelayLines, W: Tensor>(
+    beacon: &Message<S, C, W>,
+    parts: Payload,
     bytes: &mut [u8],
 ) -> Option<usize> {
     let used = taps::write_halves(&beacon.chains, parts.taps, bytes)?;
@@ -240,18 +240,18 @@ pub(crate) fn write<S: State, C: Chains, W: Tensor>(
 /// Fills a beacon with the taps and the wide parameters that a frame carries. Returns what is behind them.
 ///
 /// # Errors
-/// [`Refusal::NotAdmissible`], for the state too.
-pub(crate) fn fill<'a, S: State, C: Chains, W: Tensor>(
-    beacon: &mut Beacon<S, C, W>,
-    parts: Parts,
+/// [`FrameError::NotAdmissible`], for the state too.
+pub(crate) fn fill<'a, S: State, C: DelayLines, W: Tensor>(
+    beacon: &mut Message<S, C, W>,
+    parts: Payload,
     numbers: &'a [u8],
-) -> Result<&'a [u8], Refusal> {
-    let taps = 2 * parts.taps.count(C::COUNT as u16);
-    let (bytes, numbers) = numbers.split_at_checked(taps).ok_or(Refusal::Truncated)?;
+) -> Result<&'a [u8], FrameError> {
+    let taps = 2 * parts.taps.count(C::LEN as u16);
+    let (bytes, numbers) = numbers.split_at_checked(taps).ok_or(FrameError::Truncated)?;
     let wide = parts.wide.of_mut(beacon.wide.numbers_mut());
-    let (read, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(Refusal::Truncated)?;
+    let (read, rest) = numbers.split_at_checked(2 * wide.len()).ok_or(FrameError::Truncated)?;
     let admissible = beacon.state.admissible()
         & taps::read_halves(&mut beacon.chains, parts.taps, bytes)
         & halves::read(wide, read);
-    if admissible { Ok(rest) } else { Err(Refusal::NotAdmissible) }
+    if admissible { Ok(rest) } else { Err(FrameError::NotAdmissible) }
 }

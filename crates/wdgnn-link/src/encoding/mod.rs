@@ -5,13 +5,13 @@
 //! again from several.
 
 use crate::{
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile},
+    error::FrameError,
+    header::{Identity, Link, Payload, Profile},
     security::key_ring::Kept,
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::{NodeId, State},
     tensor::Tensor,
 };
@@ -31,7 +31,7 @@ pub trait Codec {
     /// Whether frames are authenticated. On a link that is, a robot trusts nobody more than it must.
     const SEALED: bool = false;
 
-    /// Whether frames carry how many neighbours their sender has, as the last byte of their header. All of them tell of who is nothing but a body.
+    /// Whether frames carry how many neighbors their sender has, as the last byte of their header. All of them tell of who is nothing but a body.
     const TELLS_DEGREE: bool = true;
 
     /// How many bytes a number of the state takes. The state stands behind the header in every frame.
@@ -61,12 +61,12 @@ pub trait Codec {
 
     /// Whether this profile's frames have room for what a node says. Whoever builds robots of one network asserts it at compile time.
     #[must_use]
-    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
+    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
         true
     }
 
     /// The length of the longest frame in bytes.
-    fn bytes<S: State, C: Chains, W: Tensor>() -> usize;
+    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize;
 
     /// How many bytes at the front of a frame tell whose it is. They are never encrypted.
     fn header_bytes() -> usize;
@@ -99,10 +99,10 @@ pub trait Codec {
 
     /// Writes a frame that proves the sender's name to others, in place of this beacon's frame `index`, and returns its length; mostly
     /// nothing.
-    fn prove<S: State, C: Chains, W: Tensor>(
+    fn prove<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         _link: &Link,
-        _beacon: &Beacon<S, C, W>,
+        _beacon: &Message<S, C, W>,
         _round: u32,
         _index: u32,
         _buffer: &mut [u8],
@@ -157,10 +157,10 @@ pub trait Codec {
 
     /// Writes frame `index` of the exchange with number `round` to the front of `buffer` and returns its length, or `None` when the
     /// buffer is too short.
-    fn encode<S: State, C: Chains, W: Tensor>(
+    fn encode<S: State, C: DelayLines, W: Tensor>(
         &self,
         link: &Link,
-        beacon: &Beacon<S, C, W>,
+        beacon: &Message<S, C, W>,
         round: u32,
         index: u32,
         buffer: &mut [u8],
@@ -170,27 +170,27 @@ pub trait Codec {
     ///
     /// # Errors
     /// Why it is refused.
-    fn decode<S: State, C: Chains, W: Tensor>(
+    fn decode<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal>;
+    ) -> Result<(Message<S, C, W>, Payload), FrameError>;
 
     /// [`Codec::decode`] into a beacon that is there already: what the frame does not carry stays as it was, and what it holds after a
-    /// refusal means nothing, except that [`Refusal::Model`] leaves who and where the sender is. A sealed frame is opened in place;
+    /// refusal means nothing, except that [`FrameError::Model`] leaves who and where the sender is. A sealed frame is opened in place;
     /// whose it is can still be read from it.
     ///
     /// # Errors
     /// Why it is refused.
     #[inline]
-    fn read<S: State, C: Chains, W: Tensor>(
+    fn read<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
         let (decoded, parts) = self.decode(link, now, frame)?;
         *beacon = decoded;
         Ok(parts)

@@ -1,7 +1,7 @@
 //! The profile for a Crazyflie's peer-to-peer packets: two frames of at most 57 bytes per exchange, each useful alone.
 //!
 //! Every frame has the state in half precision, one half of the taps, and a few of the wide parameters in rotation. Whoever misses one
-//! of the two still knows where its neighbour is, and has half of its new taps beside the other half of the exchange before.
+//! of the two still knows where its neighbor is, and has half of its new taps beside the other half of the exchange before.
 
 use crate::{
     encoding::{
@@ -12,14 +12,14 @@ use crate::{
         },
         halves,
     },
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile},
+    error::FrameError,
+    header::{Identity, Link, Payload, Profile},
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::State,
-    tensor::{Numbers, Tensor, span::Span},
+    tensor::{Array, Tensor, param_range::ParamRange},
 };
 
 /// A Crazyflie's peer-to-peer packets: 60 bytes are the limit of its firmware, 57 go through every version of it.
@@ -34,61 +34,61 @@ const HALVES: u32 = 2;
 
 impl P2p57 {
     /// How many taps go into a frame, at most.
-    const fn taps<C: Chains>() -> u16 {
-        (C::COUNT as u16).div_ceil(HALVES as u16)
+    const fn taps<C: DelayLines>() -> u16 {
+        (C::LEN as u16).div_ceil(HALVES as u16)
     }
 
     /// How many wide parameters go into a frame: as many as fit.
-    const fn most<S: State, C: Chains>() -> u16 {
-        let room = LIMIT.saturating_sub(HEADER_BYTES + 2 * S::Numbers::COUNT + TAG_BYTES) / 2;
+    const fn most<S: State, C: DelayLines>() -> u16 {
+        let room = LIMIT.saturating_sub(HEADER_BYTES + 2 * S::Array::LEN + TAG_BYTES) / 2;
         (room as u16).saturating_sub(Self::taps::<C>())
     }
 
     /// How many parts there are, two to an exchange.
-    const fn parts<S: State, C: Chains, W: Tensor>() -> u32 {
+    const fn parts<S: State, C: DelayLines, W: Tensor>() -> u32 {
         let most = Self::most::<S, C>();
         if most == 0 { 0 } else { (count::<W>().div_ceil(most) as u32).next_multiple_of(HALVES) }
     }
 
     /// What a part carries.
-    fn span<S: State, C: Chains, W: Tensor>(part: u8) -> Parts {
+    fn span<S: State, C: DelayLines, W: Tensor>(part: u8) -> Payload {
         let run = |index: u16, length: u16, count: u16| {
             let from = index.saturating_mul(length);
-            if from < count { Span { from, to: from.saturating_add(length).min(count) } } else { Span::NONE }
+            if from < count { ParamRange { from, to: from.saturating_add(length).min(count) } } else { ParamRange::NONE }
         };
         let part = u16::from(part);
-        Parts {
-            taps: run(part % HALVES as u16, Self::taps::<C>(), C::COUNT as u16),
+        Payload {
+            taps: run(part % HALVES as u16, Self::taps::<C>(), C::LEN as u16),
             wide: run(part, Self::most::<S, C>(), count::<W>()),
         }
     }
 
-    fn length<S: State>(parts: Parts) -> usize {
-        let numbers = |span: Span| usize::from(span.to.saturating_sub(span.from));
-        HEADER_BYTES + 2 * (S::Numbers::COUNT + numbers(parts.taps) + numbers(parts.wide))
+    fn length<S: State>(parts: Payload) -> usize {
+        let numbers = |span: ParamRange| usize::from(span.to.saturating_sub(span.from));
+        HEADER_BYTES + 2 * (S::Array::LEN + numbers(parts.taps) + numbers(parts.wide))
     }
 
-    fn read_into<S: State, C: Chains, W: Tensor>(
+    fn read_into<S: State, C: DelayLines, W: Tensor>(
         link: Link,
         frame: &[u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
-        let (header, content) = ShortFront::take(frame).ok_or(Refusal::TooShort)?;
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
+        let (header, content) = ShortFront::take(frame).ok_or(FrameError::TooShort)?;
         check_first(header.first, Profile::P2p57)?;
         if u32::from(header.part) >= Self::parts::<S, C, W>() {
-            return Err(Refusal::Dimensions);
+            return Err(FrameError::Dimensions);
         }
         let parts = Self::span::<S, C, W>(header.part);
         check_length(frame, Self::length::<S>(parts))?;
-        let (state, numbers) = content.split_at_checked(2 * S::Numbers::COUNT).ok_or(Refusal::Truncated)?;
-        let mut said = S::Numbers::ZERO;
+        let (state, numbers) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
+        let mut said = S::Array::ZERO;
         if !halves::read(said.as_mut(), state) {
-            return Err(Refusal::NotAdmissible);
+            return Err(FrameError::NotAdmissible);
         }
         (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
         (beacon.degree, beacon.state) = (header.degree, S::from_numbers(said));
         if header.checksum != link.checksum {
-            return Err(Refusal::Model);
+            return Err(FrameError::Model);
         }
         fill(beacon, parts, numbers)?;
         Ok(parts)
@@ -103,11 +103,11 @@ impl Codec for P2p57 {
         Profile::P2p57
     }
 
-    fn fits<S: State, C: Chains, W: Tensor>() -> bool {
-        Self::most::<S, C>() > 0 && W::COUNT <= MOST_NUMBERS
+    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
+        Self::most::<S, C>() > 0 && W::LEN <= MOST_NUMBERS
     }
 
-    fn bytes<S: State, C: Chains, W: Tensor>() -> usize {
+    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
         Self::length::<S>(Self::span::<S, C, W>(0))
     }
 
@@ -124,10 +124,10 @@ impl Codec for P2p57 {
         ShortFront::take(frame).map(|(header, _)| header.checksum)
     }
 
-    fn encode<S: State, C: Chains, W: Tensor>(
+    fn encode<S: State, C: DelayLines, W: Tensor>(
         &self,
         link: &Link,
-        beacon: &Beacon<S, C, W>,
+        beacon: &Message<S, C, W>,
         round: u32,
         index: u32,
         buffer: &mut [u8],
@@ -135,33 +135,33 @@ impl Codec for P2p57 {
         let rounds = (Self::parts::<S, C, W>() / HALVES).max(1);
         let part = (HALVES * (round % rounds) + index % HALVES) as u8;
         let (first, checksum) = (first_byte(Profile::P2p57), link.checksum);
-        let Beacon { sender, boot, sequence, degree, .. } = *beacon;
+        let Message { sender, boot, sequence, degree, .. } = *beacon;
         let header = ShortFront { first, part, checksum, sender, boot, sequence, degree };
         let (front, rest) = buffer.split_first_chunk_mut()?;
         *front = header.bytes();
-        let (state, rest) = rest.split_at_mut_checked(2 * S::Numbers::COUNT)?;
+        let (state, rest) = rest.split_at_mut_checked(2 * S::Array::LEN)?;
         halves::write(state, beacon.state.numbers().as_ref());
         let parts = Self::span::<S, C, W>(part);
         Some(HEADER_BYTES + state.len() + write(beacon, parts, rest)?)
     }
 
-    fn decode<S: State, C: Chains, W: Tensor>(
+    fn decode<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, C, W>, Parts), Refusal> {
-        let mut beacon = Beacon::silent(S::zero());
+    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
+        let mut beacon = Message::silent(S::zero());
         Self::read_into(*link, frame, &mut beacon).map(|parts| (beacon, parts))
     }
 
-    fn read<S: State, C: Chains, W: Tensor>(
+    fn read<S: State, C: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         _: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, C, W>,
-    ) -> Result<Parts, Refusal> {
+        beacon: &mut Message<S, C, W>,
+    ) -> Result<Payload, FrameError> {
         Self::read_into(*link, frame, beacon)
     }
 }

@@ -10,7 +10,7 @@ use super::{
     SealedExactFrame, SealedP2p57Frame, decode, sealed,
 };
 use crate::{
-    error::Refusal,
+    error::FrameError,
     security::{ccm::BlockCipher, key_update::KIND, peer_auth::MARK},
 };
 
@@ -64,9 +64,9 @@ impl AnyFrame {
     /// Reads a frame. The first byte gives the profile; the length tells sealed frames from open ones.
     ///
     /// # Errors
-    /// As [`decode`]; [`Refusal::Profile`] for an unknown first byte.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
-        match *bytes.first().ok_or(Refusal::TooShort)? {
+    /// As [`decode`]; [`FrameError::Profile`] for an unknown first byte.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+        match *bytes.first().ok_or(FrameError::TooShort)? {
             EXACT => Self::by_length(bytes, Self::Exact, Self::SealedExact),
             DOT154 => Self::by_length(bytes, Self::Dot154, Self::SealedDot154),
             ESPNOW => Self::by_length(bytes, Self::EspNow, Self::SealedEspNow),
@@ -77,9 +77,9 @@ impl AnyFrame {
                 EXACT => Self::proof::<ExactHeader>(bytes),
                 DOT154 | ESPNOW | P2P57 => Self::proof::<CompactHeader>(bytes),
                 ESB32 => Self::proof::<Esb32Header>(bytes),
-                _ => Err(Refusal::Profile),
+                _ => Err(FrameError::Profile),
             },
-            _ => Err(Refusal::Profile),
+            _ => Err(FrameError::Profile),
         }
     }
 
@@ -88,7 +88,7 @@ impl AnyFrame {
         bytes: &'a [u8],
         shorter: fn(S) -> Self,
         longer: fn(L) -> Self,
-    ) -> Result<Self, Refusal>
+    ) -> Result<Self, FrameError>
     where
         S: Frame + Deserialize<'a>,
         L: Frame + Deserialize<'a>,
@@ -96,8 +96,8 @@ impl AnyFrame {
         if bytes.len() == S::BYTES { decode(bytes).map(shorter) } else { decode(bytes).map(longer) }
     }
 
-    fn proof<H: FrameHeader>(bytes: &[u8]) -> Result<Self, Refusal> {
-        let (header, _) = postcard::take_from_bytes::<H>(bytes).map_err(|_| Refusal::TooShort)?;
+    fn proof<H: FrameHeader>(bytes: &[u8]) -> Result<Self, FrameError> {
+        let (header, _) = postcard::take_from_bytes::<H>(bytes).map_err(|_| FrameError::TooShort)?;
         let identity = header.identity(0);
         Ok(Self::IdentityProof { sender: identity.sender, boot: identity.boot, sequence: identity.sequence })
     }
@@ -106,14 +106,14 @@ impl AnyFrame {
     ///
     /// # Errors
     /// As [`sealed::open`] and [`AnyFrame::decode`].
-    pub fn open<B: BlockCipher>(cipher: &B, model: u32, now: u32, frame: &mut [u8]) -> Result<Self, Refusal> {
-        let first = *frame.first().ok_or(Refusal::TooShort)?;
+    pub fn open<B: BlockCipher>(cipher: &B, model: u32, now: u32, frame: &mut [u8]) -> Result<Self, FrameError> {
+        let first = *frame.first().ok_or(FrameError::TooShort)?;
         let inside = match if first == KIND { KIND } else { first & !MARK } {
             KIND => frame,
             EXACT => sealed::open::<ExactHeader, B, 8>(cipher, model, now, frame)?,
             DOT154 | ESPNOW | P2P57 => sealed::open::<CompactHeader, B, 8>(cipher, model, now, frame)?,
             ESB32 => sealed::open::<Esb32Header, B, 4>(cipher, model, now, frame)?,
-            _ => return Err(Refusal::Profile),
+            _ => return Err(FrameError::Profile),
         };
         Self::decode(inside)
     }

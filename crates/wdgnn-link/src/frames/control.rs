@@ -11,7 +11,7 @@ use super::{
     numbers::{Floats, Numbers},
 };
 use crate::{
-    error::Refusal,
+    error::FrameError,
     security::{key_update::KIND, peer_auth::MARK},
 };
 
@@ -36,8 +36,8 @@ pub struct KeyUpdateFrame<const TAG: usize = 8> {
 }
 
 impl<const TAG: usize> Frame for KeyUpdateFrame<TAG> {
-    fn check(&self) -> Result<(), Refusal> {
-        if self.kind == KIND { Ok(()) } else { Err(Refusal::Version) }
+    fn check(&self) -> Result<(), FrameError> {
+        if self.kind == KIND { Ok(()) } else { Err(FrameError::Version) }
     }
 }
 
@@ -73,13 +73,13 @@ pub struct IdentityProofFrame<H = CompactHeader, S = Floats<4>, P = Proofs<6>> {
 impl<H, S, P> Frame for IdentityProofFrame<H, S, P>
 where
     H: FrameHeader + Serialize + MaxSize + Schema,
-    S: Numbers + Serialize + MaxSize + Schema,
+    S: Array + Serialize + MaxSize + Schema,
     P: Serialize + MaxSize + Schema,
 {
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), FrameError> {
         if self.header.first_byte() & MARK == 0 {
-            return Err(Refusal::Version);
+            return Err(FrameError::Version);
         }
-        if self.state.admissible() { Ok(()) } else { Err(Refusal::NotAdmissible) }
+        if self.state.admissible() { Ok(()) } else { Err(FrameError::NotAdmissible) }
     }
 }

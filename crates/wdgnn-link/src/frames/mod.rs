@@ -29,7 +29,7 @@ use postcard::experimental::max_size::MaxSize;
 use postcard_schema::Schema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::FrameError;
 
 pub use any::AnyFrame;
 pub use control::{IdentityProofFrame, KeyUpdateFrame, Proof, Proofs};
@@ -49,8 +49,8 @@ pub trait Frame: Serialize + MaxSize + Schema {
     /// Checks everything that postcard does not: version, profile, counts and numbers.
     ///
     /// # Errors
-    /// The first reason in the order of [`Refusal`].
-    fn check(&self) -> Result<(), Refusal>;
+    /// The first reason in the order of [`FrameError`].
+    fn check(&self) -> Result<(), FrameError>;
 }
 
 /// Writes a frame to the start of `buffer`. Returns its length, or `None` if the buffer is too short.
@@ -62,11 +62,11 @@ pub fn encode<F: Frame>(frame: &F, buffer: &mut [u8]) -> Option<usize> {
 /// Reads a frame that fills `bytes` exactly, and checks it.
 ///
 /// # Errors
-/// [`Refusal::Truncated`], [`Refusal::Trailing`], or a reason from [`Frame::check`].
-pub fn decode<'a, F: Frame + Deserialize<'a>>(bytes: &'a [u8]) -> Result<F, Refusal> {
-    let (frame, rest) = postcard::take_from_bytes::<F>(bytes).map_err(|_| Refusal::Truncated)?;
+/// [`FrameError::Truncated`], [`FrameError::Trailing`], or a reason from [`Frame::check`].
+pub fn decode<'a, F: Frame + Deserialize<'a>>(bytes: &'a [u8]) -> Result<F, FrameError> {
+    let (frame, rest) = postcard::take_from_bytes::<F>(bytes).map_err(|_| FrameError::Truncated)?;
     if !rest.is_empty() {
-        return Err(Refusal::Trailing);
+        return Err(FrameError::Trailing);
     }
     frame.check().map(|()| frame)
 }

@@ -8,7 +8,7 @@ use crate::encoding::halves;
 /// List of numbers in a frame.
 pub trait Numbers {
     /// Number of numbers.
-    const COUNT: usize;
+    const LEN: usize;
 
     /// Whether all numbers are admissible: neither NaN nor infinite; `f32` neither subnormal nor above 2⁶⁰ in magnitude.
     fn admissible(&self) -> bool;
@@ -30,7 +30,7 @@ impl<const N: usize> Floats<N> {
 }
 
 impl<const N: usize> Numbers for Floats<N> {
-    const COUNT: usize = N;
+    const LEN: usize = N;
 
     fn admissible(&self) -> bool {
         kernels::admissible(&self.0)
@@ -59,7 +59,7 @@ impl<const N: usize> Halves<N> {
 }
 
 impl<const N: usize> Numbers for Halves<N> {
-    const COUNT: usize = N;
+    const LEN: usize = N;
 
     fn admissible(&self) -> bool {
         self.0.iter().all(|half| halves::read(&mut [0.0], &half.0))

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     encoding::half::check_first,
-    error::Refusal,
+    error::FrameError,
     header::{Profile, VERSION},
 };
 
@@ -31,21 +31,21 @@ pub struct ExactFrame<S = Floats<4>, T = Floats<18>, W = Floats<48>> {
 
 impl<S, T, W> Frame for ExactFrame<S, T, W>
 where
-    S: Numbers + Serialize + MaxSize + Schema,
-    T: Numbers + Serialize + MaxSize + Schema,
-    W: Numbers + Serialize + MaxSize + Schema,
+    S: Array + Serialize + MaxSize + Schema,
+    T: Array + Serialize + MaxSize + Schema,
+    W: Array + Serialize + MaxSize + Schema,
 {
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), FrameError> {
         let header = &self.header;
         if header.version != VERSION {
-            return Err(Refusal::Version);
+            return Err(FrameError::Version);
         }
         if header.profile > Profile::ExactUnfolded as u8 {
-            return Err(Refusal::Profile);
+            return Err(FrameError::Profile);
         }
         let counts = [header.state_numbers.into(), header.tap_numbers.get(), header.wide_numbers.get()];
-        if counts.map(usize::from) != [S::COUNT, T::COUNT, W::COUNT] {
-            return Err(Refusal::Dimensions);
+        if counts.map(usize::from) != [S::COUNT, T::COUNT, W::LEN] {
+            return Err(FrameError::Dimensions);
         }
         admissible(self.state.admissible() && self.taps.admissible() && self.wide.admissible())
     }
@@ -70,11 +70,11 @@ macro_rules! compact_frame {
 
         impl<S, T, W> Frame for $name<S, T, W>
         where
-            S: Numbers + Serialize + MaxSize + Schema,
-            T: Numbers + Serialize + MaxSize + Schema,
-            W: Numbers + Serialize + MaxSize + Schema,
+            S: Array + Serialize + MaxSize + Schema,
+            T: Array + Serialize + MaxSize + Schema,
+            W: Array + Serialize + MaxSize + Schema,
         {
-            fn check(&self) -> Result<(), Refusal> {
+            fn check(&self) -> Result<(), FrameError> {
                 check_first(self.header.version_and_profile, $profile)?;
                 admissible(self.state.admissible() && self.taps.admissible() && self.wide.admissible())
             }
@@ -109,15 +109,15 @@ pub struct Esb32Frame<S = Halves<4>, N = Halves<6>> {
 
 impl<S, N> Frame for Esb32Frame<S, N>
 where
-    S: Numbers + Serialize + MaxSize + Schema,
-    N: Numbers + Serialize + MaxSize + Schema,
+    S: Array + Serialize + MaxSize + Schema,
+    N: Array + Serialize + MaxSize + Schema,
 {
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), FrameError> {
         check_first(self.header.version_and_profile, Profile::Esb32)?;
         admissible(self.state.admissible() && self.numbers.admissible())
     }
 }
 
-fn admissible(numbers: bool) -> Result<(), Refusal> {
-    if numbers { Ok(()) } else { Err(Refusal::NotAdmissible) }
+fn admissible(numbers: bool) -> Result<(), FrameError> {
+    if numbers { Ok(()) } else { Err(FrameError::NotAdmissible) }
 }

@@ -10,7 +10,7 @@ use super::{
     header::{CompactHeader, Esb32Header, ExactHeader, FrameHeader},
 };
 use crate::{
-    error::Refusal,
+    error::FrameError,
     header::Identity,
     security::ccm::{self, BlockCipher, Nonce},
 };
@@ -43,7 +43,7 @@ where
     H: FrameHeader + Serialize + Schema,
 {
     /// The tag is all there is to check, and it needs the key.
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<(), FrameError> {
         Ok(())
     }
 }
@@ -54,20 +54,20 @@ where
 /// The caller has to check that the frame is new: a recorded frame opens as often as it is replayed.
 ///
 /// # Errors
-/// [`Refusal::TooShort`] without room for header and tag; [`Refusal::Forged`] for a wrong key or an altered frame.
+/// [`FrameError::TooShort`] without room for header and tag; [`FrameError::Forged`] for a wrong key or an altered frame.
 pub fn open<'f, H: FrameHeader, B: BlockCipher, const TAG: usize>(
     cipher: &B,
     model: u32,
     now: u32,
     frame: &'f mut [u8],
-) -> Result<&'f mut [u8], Refusal> {
-    let (header, _) = postcard::take_from_bytes::<H>(frame).map_err(|_| Refusal::TooShort)?;
-    let inside = frame.len().checked_sub(TAG).ok_or(Refusal::TooShort)?;
-    let (open, tag) = frame.split_at_mut_checked(inside).ok_or(Refusal::TooShort)?;
-    let (clear, content) = open.split_at_mut_checked(H::BYTES).ok_or(Refusal::TooShort)?;
+) -> Result<&'f mut [u8], FrameError> {
+    let (header, _) = postcard::take_from_bytes::<H>(frame).map_err(|_| FrameError::TooShort)?;
+    let inside = frame.len().checked_sub(TAG).ok_or(FrameError::TooShort)?;
+    let (open, tag) = frame.split_at_mut_checked(inside).ok_or(FrameError::TooShort)?;
+    let (clear, content) = open.split_at_mut_checked(H::BYTES).ok_or(FrameError::TooShort)?;
     let model = header.model().unwrap_or(model).to_le_bytes();
     if !ccm::open(cipher, &nonce(&header.identity(now)), [&model, clear], content, tag) {
-        return Err(Refusal::Forged);
+        return Err(FrameError::Forged);
     }
     Ok(open)
 }

@@ -2,7 +2,7 @@
 //!
 //! What a frame says about itself (its header) is authenticated, what it carries is encrypted too, and a tag follows. Nobody
 //! without the key can make a frame that is accepted, change one, or tell a wrong key from another swarm. A group key does not stop
-//! an insider: plausibility (`Behaviour::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
+//! an insider: plausibility (`Behavior::probation`) and clipped agreement (`Learning::clip`) limit what one can do.
 //!
 //! **Freshness is by time.** A frame's sequence tells the swarm's time, which never comes twice under one key
 //! (`Node::first_tick`). A receiver refuses what is older than [`LATE_TICKS`](super::replay::LATE_TICKS), what is more than
@@ -24,8 +24,8 @@
 use crate::{encoding::esb32::Esb32, security::aes::Aes};
 use crate::{
     encoding::{Codec, halves},
-    error::Refusal,
-    header::{Identity, Link, Parts, Profile},
+    error::FrameError,
+    header::{Identity, Link, Payload, Profile},
     security::{
         ccm::{self, BlockCipher, Nonce},
         key::Key,
@@ -36,10 +36,10 @@ use crate::{
     },
 };
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::{NodeId, State},
-    tensor::{Numbers as _, Tensor},
+    tensor::{Array as _, Tensor},
 };
 
 /// A frame longer than this, tag included, is not looked into, unless one's own are longer: the largest radio frame there is a
@@ -102,7 +102,7 @@ impl<C: Codec, const TAG: usize, const ROSTER: usize> SealedWith<C, Aes, TAG, RO
 }
 
 /// Whose frame a beacon's is.
-fn identity_of<S, H, W>(beacon: &Beacon<S, H, W>) -> Identity {
+fn identity_of<S, H, W>(beacon: &Message<S, H, W>) -> Identity {
     Identity { sender: beacon.sender, boot: beacon.boot, sequence: beacon.sequence }
 }
 
@@ -154,52 +154,52 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     }
 
     /// Reads the inside of a frame with proofs: its state, and what it says to this robot.
-    fn read_proofs<S: State, H: Chains, W: Tensor>(
+    fn read_proofs<S: State, H: DelayLines, W: Tensor>(
         &mut self,
         link: Link,
         now: u32,
         inside: &[u8],
         identity: &Identity,
-        beacon: &mut Beacon<S, H, W>,
-    ) -> Result<Parts, Refusal> {
-        let (header, content) = inside.split_at_checked(C::header_bytes()).ok_or(Refusal::TooShort)?;
-        let length = C::STATE_NUMBER_BYTES * S::Numbers::COUNT;
-        let (state, proofs) = content.split_at_checked(length).ok_or(Refusal::Truncated)?;
+        beacon: &mut Message<S, H, W>,
+    ) -> Result<Payload, FrameError> {
+        let (header, content) = inside.split_at_checked(C::header_bytes()).ok_or(FrameError::TooShort)?;
+        let length = C::STATE_NUMBER_BYTES * S::Array::LEN;
+        let (state, proofs) = content.split_at_checked(length).ok_or(FrameError::Truncated)?;
         if !proofs.len().is_multiple_of(PROOF_BYTES) {
-            return Err(Refusal::Trailing);
+            return Err(FrameError::Trailing);
         }
-        let mut numbers = S::Numbers::ZERO;
+        let mut numbers = S::Array::ZERO;
         if C::STATE_NUMBER_BYTES == 2 {
             if !halves::read(numbers.as_mut(), state) {
-                return Err(Refusal::NotAdmissible);
+                return Err(FrameError::NotAdmissible);
             }
         } else {
-            numbers = S::Numbers::from_bytes(state);
+            numbers = S::Array::from_bytes(state);
         }
         (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
         beacon.state = S::from_numbers(numbers);
         // Where a header tells it, it is its last byte.
         beacon.degree = if C::TELLS_DEGREE { header.last().copied().unwrap_or(0) } else { 0 };
         if !beacon.state.admissible() {
-            return Err(Refusal::NotAdmissible);
+            return Err(FrameError::NotAdmissible);
         }
         let said = match &mut self.names {
             Some(names) => names.read::<B>(self.own, identity, state, proofs, now),
             None => Said::Nothing,
         };
         match said {
-            Said::Forged => return Err(Refusal::Forged),
+            Said::Forged => return Err(FrameError::Forged),
             // Of somebody in whose name something newer was heard, only a proof counts.
             Said::Nothing if self.senders.cannot_be(identity, C::FRAMES, now) => {
-                return Err(Refusal::Replayed);
+                return Err(FrameError::Replayed);
             }
             Said::Nothing => {}
             Said::Proof => self.was_proof = true,
         }
         if C::checksum(inside).is_some_and(|checksum| checksum != link.checksum) {
-            return Err(Refusal::Model);
+            return Err(FrameError::Model);
         }
-        Ok(Parts::STATE)
+        Ok(Payload::STATE)
     }
 
     /// Where keys change.
@@ -216,15 +216,15 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     }
 
     /// Takes in a frame that brings a key, if this is one and keys change here.
-    fn brings_key(&mut self, frame: &[u8]) -> Result<(), Refusal> {
+    fn brings_key(&mut self, frame: &[u8]) -> Result<(), FrameError> {
         if ROSTER == 0 || frame.first() != Some(&KIND) {
             return Ok(());
         }
         let Some(epochs) = &mut self.epochs else { return Ok(()) };
         Err(match epochs.bring(&self.cipher, TAG, frame) {
-            Brought::Taken => Refusal::NewKey,
-            Brought::Old => Refusal::Replayed,
-            Brought::Forged => Refusal::Forged,
+            Brought::Taken => FrameError::NewKey,
+            Brought::Old => FrameError::Replayed,
+            Brought::Forged => FrameError::Forged,
         })
     }
 
@@ -284,8 +284,8 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     }
 
     /// Keeps count of a frame whose seal was good and whose content can be read: only such a one counts as its sender's last.
-    fn remember<R>(&mut self, read: &Result<R, Refusal>, identity: &Identity, now: u32) {
-        if matches!(read, Ok(_) | Err(Refusal::Model)) {
+    fn remember<R>(&mut self, read: &Result<R, FrameError>, identity: &Identity, now: u32) {
+        if matches!(read, Ok(_) | Err(FrameError::Model)) {
             if let Some(names) = Self::used(&mut self.names) {
                 names.hear(identity.sender, now, self.senders.last(identity.sender));
             }
@@ -301,28 +301,28 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
         now: u32,
         frame: &'f mut [u8],
         longest: usize,
-    ) -> Result<(&'f mut [u8], Identity), Refusal> {
+    ) -> Result<(&'f mut [u8], Identity), FrameError> {
         self.brings_key(frame)?;
         self.was_proof = false;
-        let identity = C::identity(frame, now).ok_or(Refusal::TooShort)?;
+        let identity = C::identity(frame, now).ok_or(FrameError::TooShort)?;
         match self.senders.fresh(&identity, C::FRAMES, now) {
             // Somebody else may have spoken in its name, but it alone can prove it.
-            Err(Refusal::Replayed)
+            Err(FrameError::Replayed)
                 if Self::has_proofs(frame)
                     && self.names().is_some_and(|names| names.newer(&identity, C::FRAMES, now)) => {}
             fresh => fresh?,
         }
         if frame.len() > longest {
-            return Err(Refusal::Trailing);
+            return Err(FrameError::Trailing);
         }
         let checksum = Self::sealed_checksum(link, frame);
-        let (header, content, tag) = Self::pieces(frame).ok_or(Refusal::TooShort)?;
+        let (header, content, tag) = Self::pieces(frame).ok_or(FrameError::TooShort)?;
         let inside = header.len() + content.len();
         let associated: [&[u8]; 2] = [&checksum, header];
         if !self.unlock(&identity, associated, content, tag) {
-            return Err(Refusal::Forged);
+            return Err(FrameError::Forged);
         }
-        let inside = frame.get_mut(..inside).ok_or(Refusal::TooShort)?;
+        let inside = frame.get_mut(..inside).ok_or(FrameError::TooShort)?;
         Ok((inside, identity))
     }
 
@@ -340,7 +340,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> SealedWith
     }
 
     /// The longest frame that is looked into.
-    fn longest<S: State, H: Chains, W: Tensor>() -> usize {
+    fn longest<S: State, H: DelayLines, W: Tensor>() -> usize {
         (C::bytes::<S, H, W>() + TAG).max(LONGEST)
     }
 }
@@ -362,11 +362,11 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         C::profile(folded)
     }
 
-    fn fits<S: State, H: Chains, W: Tensor>() -> bool {
+    fn fits<S: State, H: DelayLines, W: Tensor>() -> bool {
         C::fits::<S, H, W>()
     }
 
-    fn bytes<S: State, H: Chains, W: Tensor>() -> usize {
+    fn bytes<S: State, H: DelayLines, W: Tensor>() -> usize {
         C::bytes::<S, H, W>() + TAG
     }
 
@@ -397,10 +397,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         epochs.as_mut()?.hand_on::<B>(round, TAG, near, buffer)
     }
 
-    fn prove<S: State, H: Chains, W: Tensor>(
+    fn prove<S: State, H: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
-        beacon: &Beacon<S, H, W>,
+        beacon: &Message<S, H, W>,
         round: u32,
         index: u32,
         buffer: &mut [u8],
@@ -413,7 +413,7 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         if !in_place {
             return None;
         }
-        let front = C::header_bytes() + C::STATE_NUMBER_BYTES * S::Numbers::COUNT;
+        let front = C::header_bytes() + C::STATE_NUMBER_BYTES * S::Array::LEN;
         let most = C::PROOFS.min(C::bytes::<S, H, W>().saturating_sub(front) / PROOF_BYTES);
         let chosen = names.choose(beacon.sender, round, beacon.sequence / C::FRAMES, most);
         if chosen.is_empty() {
@@ -506,10 +506,10 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
     }
 
     /// `None`, too, for a frame longer than can be read again, and for a sequence or a boot count that has come to its end.
-    fn encode<S: State, H: Chains, W: Tensor>(
+    fn encode<S: State, H: DelayLines, W: Tensor>(
         &self,
         link: &Link,
-        beacon: &Beacon<S, H, W>,
+        beacon: &Message<S, H, W>,
         round: u32,
         index: u32,
         buffer: &mut [u8],
@@ -518,18 +518,18 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         self.close(*link, &identity_of(beacon), length, buffer)
     }
 
-    fn decode<S: State, H: Chains, W: Tensor>(
+    fn decode<S: State, H: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &[u8],
-    ) -> Result<(Beacon<S, H, W>, Parts), Refusal> {
+    ) -> Result<(Message<S, H, W>, Payload), FrameError> {
         let mut copy = [0; ROOM + 1];
         let copy = copy.get_mut(..frame.len().min(ROOM + 1)).unwrap_or_default();
         copy.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         let (inside, identity) = self.open(*link, now, copy, Self::longest::<S, H, W>())?;
         let decoded = if Self::has_proofs(inside) {
-            let mut beacon = Beacon::silent(S::zero());
+            let mut beacon = Message::silent(S::zero());
             self.read_proofs(*link, now, inside, &identity, &mut beacon).map(|parts| (beacon, parts))
         } else {
             self.inner.decode(link, now, inside)
@@ -538,13 +538,13 @@ impl<C: Codec, B: BlockCipher, const TAG: usize, const ROSTER: usize> Codec
         decoded
     }
 
-    fn read<S: State, H: Chains, W: Tensor>(
+    fn read<S: State, H: DelayLines, W: Tensor>(
         &mut self,
         link: &Link,
         now: u32,
         frame: &mut [u8],
-        beacon: &mut Beacon<S, H, W>,
-    ) -> Result<Parts, Refusal> {
+        beacon: &mut Message<S, H, W>,
+    ) -> Result<Payload, FrameError> {
         let (inside, identity) = self.open(*link, now, frame, Self::longest::<S, H, W>())?;
         let parts = if Self::has_proofs(inside) {
             self.read_proofs(*link, now, inside, &identity, beacon)

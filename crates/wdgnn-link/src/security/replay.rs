@@ -2,7 +2,7 @@
 
 use heapless::Vec;
 
-use crate::{error::Refusal, header::Identity};
+use crate::{error::FrameError, header::Identity};
 use wdgnn_core::task::NodeId;
 
 /// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full list never turns
@@ -55,21 +55,21 @@ impl Senders {
     }
 
     /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender; of so many frames per exchange.
-    pub fn fresh(&mut self, identity: &Identity, frames: u32, now: u32) -> Result<(), Refusal> {
+    pub fn fresh(&mut self, identity: &Identity, frames: u32, now: u32) -> Result<(), FrameError> {
         // Where time has gone back, it begins to listen anew.
         let since = now.saturating_sub(GUARD_TICKS);
         let since = self.since.map_or(since, |began| began.min(since));
         self.since = Some(since);
         if self.unlisted(identity) {
-            return Err(Refusal::Unlisted);
+            return Err(FrameError::UnknownSender);
         }
         let said = identity.sequence / frames.max(1);
         if said < since.max(now.saturating_sub(LATE_TICKS)) || said > now.saturating_add(GUARD_TICKS) {
-            return Err(Refusal::Untimely);
+            return Err(FrameError::OutOfWindow);
         }
         match self.newer(identity, frames, now) {
-            Some(false) => Err(Refusal::Replayed),
-            None if self.last.is_full() && self.forgettable(now).is_none() => Err(Refusal::TooManySenders),
+            Some(false) => Err(FrameError::Replayed),
+            None if self.last.is_full() && self.forgettable(now).is_none() => Err(FrameError::TooManySenders),
             _ => Ok(()),
         }
     }
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(senders.count(), 2);
         assert!(senders.knows(7) && senders.knows(8) && !senders.knows(9));
         assert_eq!((senders.last(7), senders.last(8), senders.last(9)), (102, 103, 0));
-        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Err(Refusal::Replayed));
+        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Err(FrameError::Replayed));
         senders.put_back(7, 100);
         assert_eq!((senders.last(7), senders.last(8)), (100, 103));
         assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Ok(()));

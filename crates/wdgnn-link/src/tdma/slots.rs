@@ -84,7 +84,7 @@ impl<const N: usize> Rhythm<N> {
         let young = begins.saturating_sub(self.claimed) < self.lasting(2 * PATIENCE);
         if self.toss(if young { 8 } else { 64 }) == 0 {
             if self.unfollowed {
-                // Another slot: this one may be drowned out, for those behind, by their own neighbours.
+                // Another slot: this one may be drowned out, for those behind, by their own neighbors.
                 self.claim(begins);
             }
             return None;

@@ -1,8 +1,8 @@
-//! What the table keeps of one neighbour.
+//! What the table keeps of one neighbor.
 
-use wdgnn_core::{message::Beacon, tensor::span::Span};
+use wdgnn_core::{message::Message, tensor::param_range::ParamRange};
 
-/// What a neighbour's next word is held against.
+/// What a neighbor's next word is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Track<S, E = ()> {
@@ -21,10 +21,10 @@ impl<S, E: Default> Track<S, E> {
     }
 }
 
-/// A neighbour as the table keeps it.
+/// A neighbor as the table keeps it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbour<S, C, W, E = ()> {
+pub struct Neighbor<S, C, W, E = ()> {
     /// The tick in which it was last heard.
     pub heard: u32,
     /// How many frames in a row were plausible after the one before.
@@ -38,7 +38,7 @@ pub struct Neighbour<S, C, W, E = ()> {
     /// It flies another model: what it says of its state is worth as much as anybody's, its taps and parameters mean nothing here.
     pub other_model: bool,
     /// Which of its wide parameters it said when it was last heard, unless they came late.
-    pub fresh: Span,
+    pub fresh: ParamRange,
     /// What its next word is held against.
     pub track: Track<S, E>,
     /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
@@ -47,11 +47,11 @@ pub struct Neighbour<S, C, W, E = ()> {
     /// Its track before a word that contradicted it, for a few ticks: if it was somebody else's word, the next one bears this out.
     pub kept: Option<Track<S, E>>,
     /// What it said; the state is carried on to this tick.
-    pub beacon: Beacon<S, C, W>,
+    pub beacon: Message<S, C, W>,
 }
 
-impl<S: Copy, C, W, E: Default> Neighbour<S, C, W, E> {
-    pub(super) fn newcomer(now: &Heard<S>, fresh: Span, mut beacon: Beacon<S, C, W>) -> Self {
+impl<S: Copy, C, W, E: Default> Neighbor<S, C, W, E> {
+    pub(super) fn newcomer(now: &Heard<S>, fresh: ParamRange, mut beacon: Message<S, C, W>) -> Self {
         let track = Track::new(beacon.state, now.said);
         beacon.state = now.state;
         Self {
@@ -93,7 +93,7 @@ pub(crate) struct Heard<S> {
 
 impl<S> Heard<S> {
     /// Which of the wide parameters that it carries are fresh.
-    pub(super) fn fresh(&self, carried: Span) -> Span {
-        if self.tick.saturating_sub(self.said) > FRESH_TICKS { Span::NONE } else { carried }
+    pub(super) fn fresh(&self, carried: ParamRange) -> ParamRange {
+        if self.tick.saturating_sub(self.said) > FRESH_TICKS { ParamRange::NONE } else { carried }
     }
 }

@@ -1,13 +1,13 @@
-//! The table of neighbours: fixed capacity, ascending id, freshness by tick.
+//! The table of neighbors: fixed capacity, ascending id, freshness by tick.
 //!
 //! What it promises:
 //! * it never grows beyond `N`, whoever talks;
-//! * a neighbour that is in the table and keeps talking is never displaced, unless it contradicts itself: a newcomer takes a free slot,
-//!   or that of somebody who does not count, or is refused, so a flood of invented addresses cannot push real neighbours out, and holds
+//! * a neighbor that is in the table and keeps talking is never displaced, unless it contradicts itself: a newcomer takes a free slot,
+//!   or that of somebody who does not count, or is refused, so a flood of invented addresses cannot push real neighbors out, and holds
 //!   its slots only while it is believed;
-//! * a neighbour that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
+//! * a neighbor that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
 //! * what comes late or is held over skipped ticks is carried on by the ticks that have passed, not by the calls that were made;
-//! * one word that contradicts a neighbour does not make it a liar: if the next one bears out what it said before, the word in between was
+//! * one word that contradicts a neighbor does not make it a liar: if the next one bears out what it said before, the word in between was
 //!   somebody else's;
 //! * of one sender, only ever newer frames count, by their sequence, which tells the time. Whose clock begins anew is heard again when
 //!   it has been forgotten, after `hold` ticks at the latest;
@@ -16,12 +16,12 @@
 use heapless::Vec;
 
 use wdgnn_core::{
-    filter::Chains,
-    message::Beacon,
+    filter::DelayLines,
+    message::Message,
     task::{NodeId, State},
-    tensor::{Tensor, span::Span},
+    tensor::{Tensor, param_range::ParamRange},
 };
-use wdgnn_link::{error::Refusal, header::Parts};
+use wdgnn_link::{error::FrameError, header::Payload};
 
 #[cfg(test)]
 mod contradictions;
@@ -34,17 +34,17 @@ use partial::merge;
 pub(crate) use partial::max_tap;
 
 pub(crate) use entry::Heard;
-pub use entry::{Neighbour, Track};
+pub use entry::{Neighbor, Track};
 
-/// Up to `N` neighbours, and of each the evidence `E` that its task keeps.
+/// Up to `N` neighbors, and of each the evidence `E` that its task keeps.
 #[derive(Clone, Debug)]
-pub(crate) struct Neighbours<S, C, W, const N: usize, E = ()> {
-    entries: Vec<Neighbour<S, C, W, E>, N>,
+pub(crate) struct Neighbors<S, C, W, const N: usize, E = ()> {
+    entries: Vec<Neighbor<S, C, W, E>, N>,
     /// The tick to which states are carried on.
     settled: u32,
 }
 
-impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
+impl<S, C, W, const N: usize, E> Neighbors<S, C, W, N, E> {
     /// Nobody yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -52,19 +52,19 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         Self { entries: Vec::new(), settled: 0 }
     }
 
-    /// The neighbours in ascending id.
-    pub fn iter(&self) -> core::slice::Iter<'_, Neighbour<S, C, W, E>> {
+    /// The neighbors in ascending id.
+    pub fn iter(&self) -> core::slice::Iter<'_, Neighbor<S, C, W, E>> {
         self.entries.iter()
     }
 
     /// The same, to change.
-    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Neighbour<S, C, W, E>> {
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Neighbor<S, C, W, E>> {
         self.entries.iter_mut()
     }
 
     /// Those of them that count.
     #[inline]
-    pub fn trusted(&self) -> impl Iterator<Item = &Neighbour<S, C, W, E>> + Clone {
+    pub fn trusted(&self) -> impl Iterator<Item = &Neighbor<S, C, W, E>> + Clone {
         self.entries.iter().filter(|entry| entry.counts)
     }
 
@@ -74,14 +74,14 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     }
 
     /// Puts somebody's entry back as it was.
-    pub fn put_back(&mut self, before: Neighbour<S, C, W, E>) {
+    pub fn put_back(&mut self, before: Neighbor<S, C, W, E>) {
         let sender = before.beacon.sender;
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.beacon.sender == sender) {
             *entry = before;
         }
     }
 
-    /// A neighbour has said what cannot be: it has to prove itself anew.
+    /// A neighbor has said what cannot be: it has to prove itself anew.
     pub fn doubt(&mut self, sender: NodeId) {
         for entry in self.entries.iter_mut().filter(|entry| entry.beacon.sender == sender) {
             (entry.proven, entry.doubted) = (0, true);
@@ -91,47 +91,47 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// Takes in a beacon.
     ///
     /// # Errors
-    /// [`Refusal::Old`] when it is not newer than the last one of that sender, [`Refusal::TableFull`] when its sender is new and
+    /// [`FrameError::Old`] when it is not newer than the last one of that sender, [`FrameError::TableFull`] when its sender is new and
     /// there is no room. The table is then as it was.
-    pub fn hear(&mut self, now: &Heard<S>, beacon: &Beacon<S, C, W>) -> Result<(), Refusal>
+    pub fn hear(&mut self, now: &Heard<S>, beacon: &Message<S, C, W>) -> Result<(), FrameError>
     where
         S: Copy,
-        Beacon<S, C, W>: Copy,
+        Message<S, C, W>: Copy,
         E: Default,
     {
         let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
         match found {
             Ok(index) => {
-                let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
+                let Some(entry) = self.entries.get_mut(index) else { return Err(FrameError::Old) };
                 if beacon.sequence <= entry.beacon.sequence {
-                    return Err(Refusal::Old);
+                    return Err(FrameError::Old);
                 }
                 (entry.heard, entry.other_model) = (now.tick, now.other_model);
                 entry.proven = entry.proven.saturating_add(1);
-                entry.fresh = now.fresh(Span::ALL);
+                entry.fresh = now.fresh(ParamRange::ALL);
                 entry.track = Track::new(beacon.state, now.said);
                 (entry.earlier, entry.kept) = (None, None);
                 entry.beacon = *beacon;
                 entry.beacon.state = now.state;
             }
-            Err(index) => self.admit(index, Neighbour::newcomer(now, now.fresh(Span::ALL), *beacon))?,
+            Err(index) => self.admit(index, Neighbor::newcomer(now, now.fresh(ParamRange::ALL), *beacon))?,
         }
         Ok(())
     }
 
-    /// Makes a newcomer a neighbour: in a free slot, or in that of somebody who was found out and does not count.
-    fn admit(&mut self, mut index: usize, newcomer: Neighbour<S, C, W, E>) -> Result<(), Refusal> {
+    /// Makes a newcomer a neighbor: in a free slot, or in that of somebody who was found out and does not count.
+    fn admit(&mut self, mut index: usize, newcomer: Neighbor<S, C, W, E>) -> Result<(), FrameError> {
         if self.entries.is_full() {
-            let found_out = |entry: &&Neighbour<S, C, W, E>| entry.doubted && !entry.counts;
-            let out = self.entries.iter().find(found_out).ok_or(Refusal::TableFull)?.beacon.sender;
+            let found_out = |entry: &&Neighbor<S, C, W, E>| entry.doubted && !entry.counts;
+            let out = self.entries.iter().find(found_out).ok_or(FrameError::TableFull)?.beacon.sender;
             self.entries.retain(|entry| entry.beacon.sender != out);
             index = index.saturating_sub((out < newcomer.beacon.sender).into());
         }
         // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
         if self.entries.is_full() || index > self.entries.len() {
-            return Err(Refusal::TableFull);
+            return Err(FrameError::TableFull);
         }
-        self.entries.insert(index, newcomer).map_err(|_| Refusal::TableFull)
+        self.entries.insert(index, newcomer).map_err(|_| FrameError::TableFull)
     }
 
     /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `follow` holds
@@ -139,18 +139,18 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     /// here on and whether the sender is believed.
     ///
     /// # Errors
-    /// As [`Neighbours::hear`]; [`Refusal::Implausible`] when the state contradicts the last one: the sender has then to prove
+    /// As [`Neighbors::hear`]; [`FrameError::Implausible`] when the state contradicts the last one: the sender has then to prove
     /// itself anew.
     pub fn hear_parts(
         &mut self,
         now: &Heard<S>,
-        beacon: &Beacon<S, C, W>,
-        parts: Parts,
+        beacon: &Message<S, C, W>,
+        parts: Payload,
         follow: impl Fn(&S, &S, u32, u8, &mut E) -> (S, bool),
-    ) -> Result<(), Refusal>
+    ) -> Result<(), FrameError>
     where
         S: State,
-        C: Chains,
+        C: DelayLines,
         W: Tensor,
         E: Copy + Default,
     {
@@ -159,16 +159,16 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
             Ok(index) => index,
             Err(index) => {
                 // What the frame does not carry is nothing.
-                let mut first = Beacon::silent(beacon.state);
+                let mut first = Message::silent(beacon.state);
                 (first.sender, first.boot) = (beacon.sender, beacon.boot);
                 merge(&mut first, beacon, parts);
-                return self.admit(index, Neighbour::newcomer(now, now.fresh(parts.wide), first));
+                return self.admit(index, Neighbor::newcomer(now, now.fresh(parts.wide), first));
             }
         };
-        let Some(entry) = self.entries.get_mut(index) else { return Err(Refusal::Old) };
+        let Some(entry) = self.entries.get_mut(index) else { return Err(FrameError::Old) };
         let known = &mut entry.beacon;
         if beacon.sequence <= known.sequence {
-            return Err(Refusal::Old);
+            return Err(FrameError::Old);
         }
         let again = entry.heard == now.tick;
         if !again {
@@ -202,18 +202,18 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
         merge(known, beacon, parts);
         known.state = now.state;
         if !again {
-            entry.fresh = Span::NONE;
+            entry.fresh = ParamRange::NONE;
             entry.proven = entry.proven.saturating_add(1);
         }
         if !believed {
             entry.proven = 0;
             entry.doubted = true;
         }
-        if parts.wide != Span::NONE {
+        if parts.wide != ParamRange::NONE {
             entry.fresh = entry.fresh.joined(now.fresh(parts.wide));
         }
         (entry.heard, entry.other_model) = (now.tick, now.other_model);
-        if believed { Ok(()) } else { Err(Refusal::Implausible) }
+        if believed { Ok(()) } else { Err(FrameError::Implausible) }
     }
 
     /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks, or was heard in a time that is none any
@@ -233,7 +233,7 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
     }
 
     /// Decides who counts. Until then, a newcomer does not.
-    pub fn judge(&mut self, counts: impl Fn(&Neighbour<S, C, W, E>) -> bool) {
+    pub fn judge(&mut self, counts: impl Fn(&Neighbor<S, C, W, E>) -> bool) {
         for entry in &mut self.entries {
             entry.counts = counts(entry);
         }
@@ -244,17 +244,17 @@ impl<S, C, W, const N: usize, E> Neighbours<S, C, W, N, E> {
 mod tests {
     use super::{entry::FRESH_TICKS, *};
 
-    type Table = Neighbours<f32, (), (), 16>;
+    type Table = Neighbors<f32, (), (), 16>;
 
-    fn beacon(sender: NodeId, sequence: u32) -> Beacon<f32, (), ()> {
-        Beacon { sender, boot: 0, sequence, degree: 0, state: 1.0, chains: (), wide: () }
+    fn beacon(sender: NodeId, sequence: u32) -> Message<f32, (), ()> {
+        Message { sender, boot: 0, sequence, degree: 0, state: 1.0, chains: (), wide: () }
     }
 
     fn hear<const N: usize>(
-        table: &mut Neighbours<f32, (), (), N>,
+        table: &mut Neighbors<f32, (), (), N>,
         tick: u32,
-        beacon: Beacon<f32, (), ()>,
-    ) -> Result<(), Refusal> {
+        beacon: Message<f32, (), ()>,
+    ) -> Result<(), FrameError> {
         table.hear(&Heard { tick, said: tick, state: beacon.state, other_model: false }, &beacon)
     }
 
@@ -277,15 +277,15 @@ mod tests {
     fn a_frame_that_is_not_newer_is_refused() {
         let mut table = Table::new();
         hear(&mut table, 0, beacon(5, 10)).unwrap();
-        assert_eq!(hear(&mut table, 1, beacon(5, 10)), Err(Refusal::Old));
-        assert_eq!(hear(&mut table, 1, beacon(5, 9)), Err(Refusal::Old));
+        assert_eq!(hear(&mut table, 1, beacon(5, 10)), Err(FrameError::Old));
+        assert_eq!(hear(&mut table, 1, beacon(5, 9)), Err(FrameError::Old));
         assert_eq!(table.iter().next().unwrap().heard, 0);
         hear(&mut table, 1, beacon(5, 11)).unwrap();
         // How often somebody was started orders nothing: a count without end is no way to silence it.
-        let spoofed = Beacon { boot: u32::MAX, ..beacon(5, 12) };
+        let spoofed = Message { boot: u32::MAX, ..beacon(5, 12) };
         hear(&mut table, 1, spoofed).unwrap();
         hear(&mut table, 2, beacon(5, 13)).unwrap();
-        assert_eq!(hear(&mut table, 2, Beacon { boot: 9, ..beacon(5, 13) }), Err(Refusal::Old));
+        assert_eq!(hear(&mut table, 2, Message { boot: 9, ..beacon(5, 13) }), Err(FrameError::Old));
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         hear(&mut table, 10, beacon(5, u32::MAX)).unwrap();
         table.settle(10, HOLD, |state, _| *state);
         let refused = (11..30).take_while(|&tick| {
-            let old = hear(&mut table, tick, beacon(5, tick - 11)) == Err(Refusal::Old);
+            let old = hear(&mut table, tick, beacon(5, tick - 11)) == Err(FrameError::Old);
             table.settle(tick, HOLD, |state, _| *state);
             old
         });
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn parameters_that_come_late_are_not_fresh() {
-        for (late, fresh) in [(0, Span::ALL), (FRESH_TICKS, Span::ALL), (FRESH_TICKS + 1, Span::NONE)] {
+        for (late, fresh) in [(0, ParamRange::ALL), (FRESH_TICKS, ParamRange::ALL), (FRESH_TICKS + 1, ParamRange::NONE)] {
             let mut table = Table::new();
             // Of a newcomer, and of somebody known.
             for tick in [20, 30] {
@@ -333,11 +333,11 @@ mod tests {
         }
         table.settle(0, 0, |state, _| *state);
         for tick in 1..50 {
-            // The flood comes first in every tick: established neighbours have not spoken yet.
+            // The flood comes first in every tick: established neighbors have not spoken yet.
             for id in 0..200 {
                 let known = (100..116).contains(&id);
                 if !known {
-                    assert_eq!(hear(&mut table, tick, beacon(id, tick)), Err(Refusal::TableFull));
+                    assert_eq!(hear(&mut table, tick, beacon(id, tick)), Err(FrameError::TableFull));
                 }
             }
             for id in 100..116 {
@@ -375,8 +375,8 @@ mod tests {
         let mut table = Table::new();
         let late = beacon(5, 7);
         table.hear(&Heard { tick: 10, said: 7, state: 4.0, other_model: false }, &late).unwrap();
-        let neighbour = *table.iter().next().unwrap();
-        assert_eq!((neighbour.heard, neighbour.beacon.state, neighbour.track), (10, 4.0, Track::new(1.0, 7)));
+        let neighbor = *table.iter().next().unwrap();
+        assert_eq!((neighbor.heard, neighbor.beacon.state, neighbor.track), (10, 4.0, Track::new(1.0, 7)));
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             hear(&mut table, 0, beacon(id, 0)).unwrap();
         }
         table.judge(|_| true);
-        assert_eq!(hear(&mut table, 1, beacon(3, 1)), Err(Refusal::TableFull));
+        assert_eq!(hear(&mut table, 1, beacon(3, 1)), Err(FrameError::TableFull));
         // Two are found out: their slots go to whoever comes next, and to nobody else.
         for entry in table.entries.iter_mut().filter(|entry| [10, 17].contains(&entry.beacon.sender)) {
             entry.doubted = true;
@@ -394,7 +394,7 @@ mod tests {
         table.judge(|entry| !entry.doubted);
         assert_eq!(hear(&mut table, 2, beacon(3, 2)), Ok(()));
         assert_eq!(hear(&mut table, 2, beacon(30, 2)), Ok(()));
-        assert_eq!(hear(&mut table, 2, beacon(4, 2)), Err(Refusal::TableFull));
+        assert_eq!(hear(&mut table, 2, beacon(4, 2)), Err(FrameError::TableFull));
         let expected = [3].into_iter().chain((11..17).chain(18..26)).chain([30]);
         assert!(ids(&table).into_iter().eq(expected), "{:?}", ids(&table));
         // They fall silent, and all of their slots are free.
@@ -407,9 +407,9 @@ mod tests {
 
     #[test]
     fn a_slot_that_became_free_goes_to_a_newcomer() {
-        let mut table = Neighbours::<f32, (), (), 1>::new();
+        let mut table = Neighbors::<f32, (), (), 1>::new();
         hear(&mut table, 0, beacon(1, 0)).unwrap();
-        assert_eq!(hear(&mut table, 1, beacon(2, 0)), Err(Refusal::TableFull));
+        assert_eq!(hear(&mut table, 1, beacon(2, 0)), Err(FrameError::TableFull));
         table.settle(1, 0, |state, _| *state);
         hear(&mut table, 2, beacon(2, 1)).unwrap();
         assert!(table.iter().map(|entry| entry.beacon.sender).eq([2]));

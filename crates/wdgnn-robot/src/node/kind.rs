@@ -1,6 +1,6 @@
 //! What all nodes of a swarm have in common.
 
-use crate::config::Behaviour;
+use crate::config::Behavior;
 use wdgnn_core::{model::Model, tensor::Tensor as _};
 
 /// A network, what it is for, and how those behave who fly it, wherever these are.
@@ -8,7 +8,7 @@ use wdgnn_core::{model::Model, tensor::Tensor as _};
 pub struct Kind<'a, M, T> {
     pub(super) model: &'a M,
     pub(super) task: &'a T,
-    pub(super) behaviour: &'a Behaviour,
+    pub(super) behavior: &'a Behavior,
     /// The norm of the offline parameters.
     pub(super) reach: f32,
 }
@@ -16,8 +16,8 @@ pub struct Kind<'a, M, T> {
 impl<'a, M: Model, T> Kind<'a, M, T> {
     /// Robots of this kind.
     #[must_use]
-    pub fn new(model: &'a M, task: &'a T, behaviour: &'a Behaviour) -> Self {
-        Self { model, task, behaviour, reach: model.offline().norm() }
+    pub fn new(model: &'a M, task: &'a T, behavior: &'a Behavior) -> Self {
+        Self { model, task, behavior, reach: model.offline().norm() }
     }
 }
 

@@ -1,14 +1,14 @@
 //! A node by itself: everything that lasts from tick to tick, without what all nodes of a swarm have in common and without the table.
 //!
 //! It senses, speaks, thinks and learns; whom it hears it is told. A [`Node`](crate::node::Node) reads that out of its table. Where silent
-//! neighbours are not held and everybody is believed, nothing of what neighbours said lasts, only who they were, and a table is not needed:
+//! neighbors are not held and everybody is believed, nothing of what neighbors said lasts, only who they were, and a table is not needed:
 //! a simulator keeps a robot as a [`Memory`], an eighth of a node, and hands it what others have said ([`super::overhearing`]).
 
 use super::{kind::Kind, obedience::Obedience};
 use crate::safety::gate::Isolation;
 use crate::tasks::RobotTask;
 use wdgnn_core::{
-    adaptation::Personal, filter::Chains as _, model::Model, task::NodeId, tensor::Tensor as _,
+    adaptation::LocalAdaptation, filter::DelayLines as _, model::Model, task::NodeId, tensor::Tensor as _,
 };
 
 /// What a robot knows of the swarm's time from before it was started.
@@ -44,7 +44,7 @@ impl<T: RobotTask> OwnTrack<T> {
     }
 }
 
-/// What a node with model `M` and task `T` keeps from tick to tick, besides its neighbours.
+/// What a node with model `M` and task `T` keeps from tick to tick, besides its neighbors.
 #[derive(Debug)]
 pub struct Memory<M: Model, T: RobotTask> {
     pub(super) tick: u32,
@@ -75,14 +75,14 @@ pub struct Memory<M: Model, T: RobotTask> {
     pub(super) obedience: Obedience<M::Output>,
     /// What is left of its battery, in percent, where that is known.
     pub(super) battery: Option<u8>,
-    pub(super) chains: M::Chains,
+    pub(super) chains: M::Taps,
     /// The taps as they stood at the last exchange, which the next beacon tells: kept where those of this tick differ.
-    pub(super) told: Option<M::Chains>,
+    pub(super) told: Option<M::Taps>,
     pub(super) wide: M::Wide,
     pub(super) factor: M::Factor,
     pub(super) output: M::Output,
     /// What the robot has learned about itself.
-    pub(super) personal: Personal<M::Output>,
+    pub(super) personal: LocalAdaptation<M::Output>,
     /// Its state one tick before, for what came of its commands.
     pub(super) before: T::State,
     /// And the one before that.
@@ -96,7 +96,7 @@ impl<M: Model, T: RobotTask> Memory<M, T> {
     }
 
     /// The taps z of all layers.
-    pub fn chains(&self) -> &M::Chains {
+    pub fn chains(&self) -> &M::Taps {
         &self.chains
     }
 
@@ -113,7 +113,7 @@ impl<M: Model, T: RobotTask> Memory<M, T> {
 
 impl<M: Model, T: RobotTask> Memory<M, T>
 where
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// Of a robot that starts from the offline parameters, with this address, in this state.
     #[must_use]
@@ -142,12 +142,12 @@ where
             done: None,
             obedience: Obedience::UNKNOWN,
             battery: None,
-            chains: M::Chains::ZERO,
+            chains: M::Taps::ZERO,
             told: None,
             wide,
             factor: M::Factor::ZERO,
             output: task.fallback(&state, Isolation::Hold),
-            personal: Personal::NOTHING,
+            personal: LocalAdaptation::NOTHING,
             before: state,
             older: state,
         }

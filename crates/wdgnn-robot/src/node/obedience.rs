@@ -9,7 +9,7 @@
 
 use crate::tasks::ActuatorResponse;
 use crate::tasks::RobotTask;
-use wdgnn_core::tensor::Numbers;
+use wdgnn_core::tensor::Array;
 
 /// The share of a tick in the averages: 0.2 s at 100 ticks a second.
 const SHARE: f32 = 0.05;
@@ -36,7 +36,7 @@ pub(super) struct Obedience<O> {
     doubted: u8,
 }
 
-impl<O: Numbers> Obedience<O> {
+impl<O: Array> Obedience<O> {
     /// Of a robot that starts: if it is at rest now, nobody knows for how long it was.
     pub(super) const UNKNOWN: Self =
         Self { told: O::ZERO, done: O::ZERO, obeyed: true, rests: RESTING_TICKS, disobeyed: 0, doubted: 0 };

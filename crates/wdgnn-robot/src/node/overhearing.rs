@@ -1,7 +1,7 @@
 //! A robot that is handed what others have said, where that lies: for simulators of many robots.
 //!
 //! A [`Node`](super::Node) copies beacons into its table, because frames come one after the other into one buffer, and keeps them for later
-//! ticks. A simulator has all of them side by side, and where nothing of them lasts ([`Behaviour::forgets`](crate::config::Behaviour::forgets)) a
+//! ticks. A simulator has all of them side by side, and where nothing of them lasts ([`Behavior::forgets`](crate::config::Behavior::forgets)) a
 //! table is not needed: those who are heard in a tick are those who count in it.
 
 use crate::tasks::RobotTask;
@@ -9,12 +9,12 @@ use core::iter::Empty;
 
 use heapless::Vec;
 
-use super::{Agreement, BeaconOf, Kind, Thinks, memory::Memory};
+use super::{ConsensusReport, MessageOf, Kind, Thinks, memory::Memory};
 use crate::safety::gate::Verdict;
 use wdgnn_core::{
     model::Model,
-    online::consensus::Opinion,
-    tensor::{Tensor as _, span::Span},
+    online::consensus::NeighborParams,
+    tensor::{Tensor as _, param_range::ParamRange},
 };
 
 /// A robot of a kind that forgets, and what up to `N` others have said in this tick.
@@ -22,18 +22,18 @@ use wdgnn_core::{
 pub struct Overhearing<'a, M: Model, T: RobotTask, const N: usize> {
     kind: Kind<'a, M, T>,
     memory: &'a mut Memory<M, T>,
-    heard: &'a [&'a BeaconOf<M, T>],
+    heard: &'a [&'a MessageOf<M, T>],
 }
 
 impl<'a, M, T, const N: usize> Overhearing<'a, M, T, N>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// A robot that has sensed in this tick and hears these, in ascending order, all of which are believed ([`Kind::believes`]).
     #[must_use]
     #[inline]
-    pub fn new(kind: Kind<'a, M, T>, memory: &'a mut Memory<M, T>, heard: &'a [&'a BeaconOf<M, T>]) -> Self {
+    pub fn new(kind: Kind<'a, M, T>, memory: &'a mut Memory<M, T>, heard: &'a [&'a MessageOf<M, T>]) -> Self {
         Self { kind, memory, heard: heard.get(..N).unwrap_or(heard) }
     }
 
@@ -45,10 +45,10 @@ where
 impl<M, T, const N: usize> Thinks for Overhearing<'_, M, T, N>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     type Features = M::Features;
-    type Output = M::Output;
+    type Command = M::Output;
 
     fn tick(&self) -> u32 {
         self.memory.tick
@@ -89,12 +89,12 @@ where
         self.memory.learn(self.kind, self.heard.iter().map(|beacon| &beacon.state))
     }
 
-    fn agree(&mut self) -> Agreement {
-        let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
+    fn agree(&mut self) -> ConsensusReport {
+        let mut opinions: Vec<NeighborParams<'_>, N> = Vec::new();
         for beacon in self.heard {
-            let BeaconOf::<M, T> { wide, degree, .. } = beacon;
+            let MessageOf::<M, T> { wide, degree, .. } = beacon;
             // There is room for all.
-            let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: Span::ALL });
+            let _ = opinions.push(NeighborParams { wide: wide.numbers(), degree: *degree, fresh: ParamRange::ALL });
         }
         self.memory.agree(self.kind, &opinions, self.heard.len() as u8)
     }

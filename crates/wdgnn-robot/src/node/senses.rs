@@ -1,6 +1,6 @@
 //! What a robot makes of what it senses.
 //!
-//! A wary robot holds it against its own track, as it does with what neighbours say. What is left of noise then is small, so that
+//! A wary robot holds it against its own track, as it does with what neighbors say. What is left of noise then is small, so that
 //! others can be strict; and senses that fail are found out:
 //!
 //! * what comes again and again, bit for bit, while the robot moves, is a sensor that is stuck: it counts as nothing sensed;
@@ -29,7 +29,7 @@ const BRAKING_TICKS: u32 = 10;
 impl<M, T> Memory<M, T>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// Sense: takes over the robot's own state at `tick`, carried on by its age ([`Node::sense`](crate::node::Node::sense)).
     pub fn sense(&mut self, kind: Kind<'_, M, T>, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
@@ -46,13 +46,13 @@ where
             self.reckon(kind);
             return false;
         };
-        self.state = kind.task.predict(&state, age.min(kind.behaviour.blind));
+        self.state = kind.task.predict(&state, age.min(kind.behavior.blind));
         if was_blind && !self.own.stuck {
             // From where it did not know to be, it did not come by its own command.
             (self.before, self.older) = (self.state, self.state);
         }
         let unseen = core::mem::replace(&mut self.age, age);
-        if kind.behaviour.wary {
+        if kind.behavior.wary {
             self.steady(kind, unseen);
             self.watch_motors(kind);
         }
@@ -62,16 +62,16 @@ where
     /// Whether the robot does not know where it is ([`Node::blind`](crate::node::Node::blind)).
     #[inline]
     pub(super) fn blind(&self, kind: Kind<'_, M, T>) -> bool {
-        self.age > kind.behaviour.blind
+        self.age > kind.behavior.blind
     }
 
     /// Nothing was sensed: the state is carried on by the command that is being done.
     fn reckon(&mut self, kind: Kind<'_, M, T>) {
-        let further = self.passed.min(kind.behaviour.blind.saturating_sub(self.age));
+        let further = self.passed.min(kind.behavior.blind.saturating_sub(self.age));
         self.state = match &self.command {
             Some(command) => kind.task.predict_with(&self.state, command, further),
             // Its drive brings it to rest by its own means, much as it would itself.
-            None if self.blind(kind) && kind.behaviour.wary => {
+            None if self.blind(kind) && kind.behavior.wary => {
                 let braking = kind.task.fallback(&self.state, Isolation::Stop);
                 kind.task.predict_with(&self.state, &braking, self.passed.min(BRAKING_TICKS))
             }
@@ -119,16 +119,16 @@ where
 
     /// Whether the robot is nothing but a body to others: it does not know for sure where it is, or cannot help where it goes.
     pub(super) fn only_a_body(&self, kind: Kind<'_, M, T>) -> bool {
-        kind.behaviour.wary && (self.unsure(kind) || self.obedience.is_doubted())
+        kind.behavior.wary && (self.unsure(kind) || self.obedience.is_doubted())
     }
 
     /// Whether a robot that is blind is at rest where it has reckoned to be, and others are still to be told.
     pub(super) fn rests(&self, kind: Kind<'_, M, T>) -> bool {
-        kind.behaviour.wary && self.age <= RESTING_TICKS
+        kind.behavior.wary && self.age <= RESTING_TICKS
     }
 
     /// Whether what the robot takes for its state is too old to learn from.
     pub(super) fn unsure(&self, kind: Kind<'_, M, T>) -> bool {
-        self.blind(kind) || self.age > kind.behaviour.failsafe.unsure
+        self.blind(kind) || self.age > kind.behavior.failsafe.unsure
     }
 }

@@ -1,33 +1,33 @@
 //! The first half of a tick: sense, speak, hear, and decide who counts.
 
-use super::{BeaconOf, Kind, NeighbourOf, Node, Scratch, Table, kind_of, memory::Memory};
+use super::{MessageOf, Kind, NeighbourOf, Node, Scratch, Table, kind_of, memory::Memory};
 use crate::tasks::RobotTask;
 use crate::{
-    config::Behaviour,
+    config::Behavior,
     neighbors::{Heard, max_tap},
     ports::Sensed,
 };
 use wdgnn_core::{
-    message::Beacon,
+    message::Message,
     model::Model,
     online::consensus,
     task::{NodeId, State as _},
 };
 use wdgnn_link::{
     encoding::Codec,
-    error::Refusal,
-    header::{Identity, ONLY_A_BODY, OTHER_CLOCK_TICKS, Parts},
+    error::FrameError,
+    header::{Identity, ONLY_A_BODY, OTHER_CLOCK_TICKS, Payload},
 };
 
 impl<M, T> Memory<M, T>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// Whether the robot speaks, and its taps advance, in this tick ([`Node::has_turn`]).
     #[inline]
     pub(super) fn has_turn(&self, kind: Kind<'_, M, T>) -> bool {
-        let interval = kind.behaviour.interval.max(1);
+        let interval = kind.behavior.interval.max(1);
         self.tick % interval == self.turn % interval
     }
 
@@ -39,9 +39,9 @@ where
 
     /// Speak: the beacon of this tick under this address, by a profile of so many frames ([`Node::beacon`]).
     #[inline]
-    pub fn beacon(&mut self, kind: Kind<'_, M, T>, id: NodeId, frames: u32) -> BeaconOf<M, T> {
+    pub fn beacon(&mut self, kind: Kind<'_, M, T>, id: NodeId, frames: u32) -> MessageOf<M, T> {
         self.sequence = self.sequence.max(self.tick.saturating_mul(frames));
-        let beacon = Beacon {
+        let beacon = Message {
             sender: id,
             boot: self.boot,
             sequence: self.sequence,
@@ -65,8 +65,8 @@ impl<M: Model, T: RobotTask> Kind<'_, M, T> {
     /// Whether an honest robot can have such taps and parameters. Its parameters never leave the ball.
     #[must_use]
     #[inline]
-    pub fn believes(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> bool {
-        let Behaviour { learning, largest_tap, .. } = self.behaviour;
+    pub fn believes(&self, beacon: &MessageOf<M, T>, parts: Payload) -> bool {
+        let Behavior { learning, largest_tap, .. } = self.behavior;
         if *largest_tap > 0.0 && max_tap(&beacon.chains, parts.taps) > *largest_tap {
             return false;
         }
@@ -82,18 +82,18 @@ impl<M: Model, T: RobotTask> Kind<'_, M, T> {
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     P: Codec,
 {
     /// Sense: takes over the robot's own state at `tick`, carried on by its age. A state that is not admissible is refused; without
     /// one, the last one is carried on by the robot's own command over the ticks that have passed, until it is too old
-    /// ([`Behaviour::blind`]).
+    /// ([`Behavior::blind`]).
     pub fn sense(&mut self, tick: u32, sensed: Option<Sensed<T::State>>) -> bool {
         self.codec.begin(tick);
         self.memory.sense(kind_of!(self), tick, sensed)
     }
 
-    /// Whether the robot does not know where it is: its state is older than [`Behaviour::blind`], or none was ever sensed. It is then to be
+    /// Whether the robot does not know where it is: its state is older than [`Behavior::blind`], or none was ever sensed. It is then to be
     /// brought to rest and learns nothing; the next state that is sensed ends it. It says nothing, because a position that is none helps
     /// nobody; a wary one says for half a minute where it came to rest by its own reckoning, and that it is nothing but a body there.
     #[must_use]
@@ -119,7 +119,7 @@ where
     /// Speak: the beacon of this tick, as a value. Taps and parameters are those of the end of the last exchange and tick.
     ///
     /// Its sequence is at least the tick's, so that it tells the time, and never one that was used before.
-    pub fn beacon(&mut self) -> BeaconOf<M, T> {
+    pub fn beacon(&mut self) -> MessageOf<M, T> {
         self.memory.beacon(kind_of!(self), self.id, P::FRAMES)
     }
 
@@ -131,7 +131,7 @@ where
     /// Speak: one of the frames of this tick's beacon, for profiles that have several.
     #[inline(never)] // its stack is given back before the next verb
     pub fn speak_frame(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
-        let round = self.memory.tick / self.behaviour.interval.max(1);
+        let round = self.memory.tick / self.behavior.interval.max(1);
         if let Some(length) = self.codec.hand_on(round, index, buffer) {
             return Some(length);
         }
@@ -149,27 +149,27 @@ where
     ///
     /// # Errors
     /// Why it was refused. Nothing has changed then, except that whoever said something implausible has to prove itself anew, that a
-    /// sealed frame that was good in itself is not heard again, and that of a sealed frame of another model ([`Refusal::Model`]) the
+    /// sealed frame that was good in itself is not heard again, and that of a sealed frame of another model ([`FrameError::Model`]) the
     /// sender's state is taken in, without its taps and parameters.
     #[inline(never)] // its stack is given back before the next verb
-    pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), Refusal> {
+    pub fn hear(&mut self, frame: &mut [u8]) -> Result<(), FrameError> {
         let Scratch(beacon) = &mut self.heard;
         let read = self.codec.read(&self.link, self.memory.tick, frame, beacon);
         let Scratch(beacon) = &self.heard;
         let other_model =
-            read == Err(Refusal::Model) && P::SEALED && self.behaviour.wary && beacon.state.admissible();
-        let parts = if other_model { Parts::STATE } else { read? };
+            read == Err(FrameError::Model) && P::SEALED && self.behavior.wary && beacon.state.admissible();
+        let parts = if other_model { Payload::STATE } else { read? };
         let (now, sound) = self.judge(beacon, parts)?;
         let now = Heard { other_model, ..now };
         if P::PROVES && self.codec.wants_proofs() {
             return self.keep_named(&now, sound.then_some(parts));
         }
-        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
-        let kept = Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts));
-        if other_model { kept.and(Err(Refusal::Model)) } else { kept }
+        let listener = (&self.task, &self.memory.own.evidence, self.behavior.probation);
+        let kept = Self::keep(&mut self.neighbors, listener, &now, beacon, sound.then_some(parts));
+        if other_model { kept.and(Err(FrameError::Model)) } else { kept }
     }
 
-    /// Who sent a frame that was refused as [`Refusal::Untimely`], if it is a swarm member: its clock is another, or one's own. A recording
+    /// Who sent a frame that was refused as [`FrameError::OutOfWindow`], if it is a swarm member: its clock is another, or one's own. A recording
     /// of somebody who was heard since, or from before a time that the swarm has passed ([`Past::since`](super::Past::since)), is
     /// nobody's. Changes nothing.
     #[inline(never)] // likewise
@@ -181,46 +181,46 @@ where
     ///
     /// # Errors
     /// As [`Node::hear`].
-    pub fn accept(&mut self, beacon: BeaconOf<M, T>) -> Result<(), Refusal> {
-        self.accept_parts(&beacon, Parts::ALL)
+    pub fn accept(&mut self, beacon: MessageOf<M, T>) -> Result<(), FrameError> {
+        self.accept_parts(&beacon, Payload::ALL)
     }
 
     /// Hear: takes in parts of a beacon that was decoded and checked already.
     ///
     /// # Errors
     /// As [`Node::hear`].
-    pub fn accept_parts(&mut self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(), Refusal> {
+    pub fn accept_parts(&mut self, beacon: &MessageOf<M, T>, parts: Payload) -> Result<(), FrameError> {
         let (now, sound) = self.judge(beacon, parts)?;
-        let listener = (&self.task, &self.memory.own.evidence, self.behaviour.probation);
-        Self::keep(&mut self.neighbours, listener, &now, beacon, sound.then_some(parts))
+        let listener = (&self.task, &self.memory.own.evidence, self.behavior.probation);
+        Self::keep(&mut self.neighbors, listener, &now, beacon, sound.then_some(parts))
     }
 
-    /// What has become of a beacon's state by now, and whether it can be an honest neighbour's. A wary robot sees a body in whoever lies
+    /// What has become of a beacon's state by now, and whether it can be an honest neighbor's. A wary robot sees a body in whoever lies
     /// about taps and parameters, too.
-    fn judge(&self, beacon: &BeaconOf<M, T>, parts: Parts) -> Result<(Heard<T::State>, bool), Refusal> {
+    fn judge(&self, beacon: &MessageOf<M, T>, parts: Payload) -> Result<(Heard<T::State>, bool), FrameError> {
         if beacon.sender == self.id {
-            return Err(Refusal::Echo);
+            return Err(FrameError::OwnFrame);
         }
         let sound = kind_of!(self).believes(beacon, parts);
-        if !(sound || self.behaviour.wary) {
-            return Err(Refusal::Implausible);
+        if !(sound || self.behavior.wary) {
+            return Err(FrameError::Implausible);
         }
         let age = self.age_of(beacon.sequence);
-        let state = self.task.predict(&beacon.state, age.min(self.behaviour.hold));
+        let state = self.task.predict(&beacon.state, age.min(self.behavior.hold));
         let said = self.memory.tick.saturating_sub(age);
         Ok((Heard { tick: self.memory.tick, said, state, other_model: false }, sound))
     }
 
     /// Takes a beacon into the table: those parts of it that can be true, and its state.
     pub(super) fn keep(
-        neighbours: &mut Table<M, T, N>,
+        neighbors: &mut Table<M, T, N>,
         (task, own, probation): (&T, &T::Stats, u8),
         now: &Heard<T::State>,
-        beacon: &BeaconOf<M, T>,
-        parts: Option<Parts>,
-    ) -> Result<(), Refusal> {
-        if parts == Some(Parts::ALL) && probation == 0 {
-            return neighbours.hear(now, beacon);
+        beacon: &MessageOf<M, T>,
+        parts: Option<Payload>,
+    ) -> Result<(), FrameError> {
+        if parts == Some(Payload::ALL) && probation == 0 {
+            return neighbors.hear(now, beacon);
         }
         let follow = |track: &_, said: &T::State, silent: u32, known: u8, evidence: &mut _| {
             if probation == 0 {
@@ -230,10 +230,10 @@ where
             let before = silent.saturating_sub(1).min(2 * OTHER_CLOCK_TICKS);
             task.check_neighbor(&task.predict(track, before), said, silent, known, evidence, own)
         };
-        let heard = neighbours.hear_parts(now, beacon, parts.unwrap_or(Parts::STATE), follow);
+        let heard = neighbors.hear_parts(now, beacon, parts.unwrap_or(Payload::STATE), follow);
         if parts.is_none() {
-            neighbours.doubt(beacon.sender);
-            return heard.and(Err(Refusal::Implausible));
+            neighbors.doubt(beacon.sender);
+            return heard.and(Err(FrameError::Implausible));
         }
         heard
     }
@@ -249,23 +249,23 @@ where
     pub fn settle(&mut self) -> usize {
         let task = &self.task;
         let forgotten = self
-            .neighbours
-            .settle(self.memory.tick, self.behaviour.hold, |state, ticks| task.predict(state, ticks));
+            .neighbors
+            .settle(self.memory.tick, self.behavior.hold, |state, ticks| task.predict(state, ticks));
         let names = P::PROVES && self.codec.wants_proofs();
         if names {
             self.drop_nameless();
         }
         let named = names && self.somebody_is_proven();
-        let Behaviour { hold, probation, wary, .. } = self.behaviour;
+        let Behavior { hold, probation, wary, .. } = self.behavior;
         let flown = self.memory.began.map_or(0, |began| self.memory.tick.saturating_sub(began));
-        let new_here = flown <= hold || self.neighbours.iter().all(|n| n.proven < probation);
+        let new_here = flown <= hold || self.neighbors.iter().all(|n| n.proven < probation);
         let (codec, tick) = (&self.codec, self.memory.tick);
-        self.neighbours.judge(|n| {
+        self.neighbors.judge(|n| {
             let body =
                 (wary && n.beacon.degree == ONLY_A_BODY) || (named && !codec.proven(n.beacon.sender, tick));
             !body && (n.proven >= probation || (new_here && !n.doubted))
         });
-        if self.behaviour.wary {
+        if self.behavior.wary {
             self.temper();
         }
         let alone = self.trusted().next().is_none();
@@ -273,13 +273,13 @@ where
         forgotten
     }
 
-    /// The neighbours that count, from [`settle`](Self::settle) on: all of them, or those that have proven themselves. To a node
+    /// The neighbors that count, from [`settle`](Self::settle) on: all of them, or those that have proven themselves. To a node
     /// that is new, also those that have not contradicted themselves.
     pub fn trusted(&self) -> impl Iterator<Item = &NeighbourOf<M, T>> + Clone {
-        self.neighbours.trusted()
+        self.neighbors.trusted()
     }
 
     pub(super) fn states(&self) -> impl Iterator<Item = &T::State> + Clone {
-        self.trusted().map(|neighbour| &neighbour.beacon.state)
+        self.trusted().map(|neighbor| &neighbor.beacon.state)
     }
 }

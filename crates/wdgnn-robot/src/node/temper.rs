@@ -1,4 +1,4 @@
-//! Whom most contradict: what a neighbour says is brought to what most say, before it counts.
+//! Whom most contradict: what a neighbor says is brought to what most say, before it counts.
 //!
 //! A lie that is consistent in itself cannot be told from the truth by whoever hears nobody else. But fewer than half lie, so what
 //! is far from the middle of what all say is brought nearer, number by number, and of who is far from it in most of its taps nothing is
@@ -11,10 +11,10 @@ use heapless::Vec;
 
 use super::Node;
 use crate::trust::robust_mean::{Middle, Row, Said, row};
-use wdgnn_core::{filter::Chains, math::LANES, model::Model, task::State};
+use wdgnn_core::{filter::DelayLines, math::LANES, model::Model, task::State};
 use wdgnn_link::encoding::Codec;
 
-/// As few neighbours as this have no middle: two can only contradict each other.
+/// As few neighbors as this have no middle: two can only contradict each other.
 const FEWEST: usize = 3;
 /// A number of a state counts up to so many spreads from the middle: the ends of an even distribution are two from it. Of 3, 4, 5 and 8,
 /// 4 cost 0.1 to 0.6 % without liars and held best where a tenth of robots cannot stop.
@@ -32,10 +32,10 @@ const MOST_ODD: f32 = 20.0;
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     P: Codec,
 {
-    /// Brings what neighbours say to what most of them say.
+    /// Brings what neighbors say to what most of them say.
     #[inline(never)] // its stack is given back before the next verb
     pub(super) fn temper(&mut self) {
         if self.trusted().nth(FEWEST - 1).is_none() {
@@ -58,7 +58,7 @@ where
             let _ = said.push(row(n.beacon.state.numbers().as_ref().get(run.clone()).unwrap_or_default()));
         }
         let Some(middle) = Middle::of(&mut said, least) else { return };
-        for n in self.neighbours.iter_mut().filter(|n| n.counts) {
+        for n in self.neighbors.iter_mut().filter(|n| n.counts) {
             let mut numbers = n.beacon.state.numbers();
             middle.bound(numbers.as_mut().get_mut(run.clone()).unwrap_or_default(), STATE_SPREADS);
             n.beacon.state = T::State::from_numbers(numbers);
@@ -68,24 +68,24 @@ where
     fn temper_taps(&mut self) {
         let mut oddness = [0.0; N];
         self.each_chain(|said| said.bound(TAP_SPREADS, MOST_ODD, &mut oddness));
-        let most = TOO_ODD * M::Chains::COUNT as f32;
+        let most = TOO_ODD * M::Taps::LEN as f32;
         if oddness.iter().any(|odd| *odd > most) {
             self.each_chain(|said| said.replace(&oddness, most));
         }
     }
 
-    /// Chain by chain, the taps that neighbours who count and fly the same model have sent, and the robot's own.
+    /// DelayLine by chain, the taps that neighbors who count and fly the same model have sent, and the robot's own.
     fn each_chain(&mut self, mut temper: impl FnMut(&mut Said<'_, '_>)) {
         let own = self.memory.told.as_ref().unwrap_or(&self.memory.chains);
         // Where the table is full, its owner's own is left out.
         let mut room = [[0.0; LANES]; N];
         let mut from = 0;
-        while from < M::Chains::COUNT {
-            let own = own.sent_from(from);
+        while from < M::Taps::LEN {
+            let own = own.transmitted_from(from);
             let mut others: Vec<&mut [f32], N> = Vec::new();
-            for n in self.neighbours.iter_mut().filter(|n| n.counts && !n.other_model) {
+            for n in self.neighbors.iter_mut().filter(|n| n.counts && !n.other_model) {
                 // There is room for all.
-                let _ = others.push(n.beacon.chains.sent_from_mut(from));
+                let _ = others.push(n.beacon.chains.transmitted_from_mut(from));
             }
             temper(&mut Said { others: &mut others, own, room: &mut room, least: LEAST_TAP_SPREAD });
             if own.is_empty() {

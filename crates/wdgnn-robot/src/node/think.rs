@@ -3,32 +3,32 @@
 use crate::tasks::RobotTask;
 use heapless::Vec;
 
-use super::{Agreement, Kind, Node, Thinks, kind_of, memory::Memory};
+use super::{ConsensusReport, Kind, Node, Thinks, kind_of, memory::Memory};
 use crate::safety::gate::{Surroundings, Verdict};
 use wdgnn_core::{
     filter,
-    message::Beacon,
+    message::Message,
     model::Model,
     online::{
         self,
-        consensus::{self, Opinion},
+        consensus::{self, NeighborParams},
     },
     task::NodeId,
-    tensor::{Numbers, Tensor as _},
+    tensor::{Array, Tensor as _},
 };
 use wdgnn_link::encoding::Codec;
 
 impl<M, T> Memory<M, T>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
 {
     /// Aggregate: taps 1…K of z(t) from those of others of one exchange earlier, each with its weight.
     #[inline]
     pub(super) fn aggregate<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
-        heard: impl Iterator<Item = (&'a M::Chains, f32)>,
+        heard: impl Iterator<Item = (&'a M::Taps, f32)>,
     ) {
         if self.has_turn(kind) {
             let own = self.told.as_ref().unwrap_or(&self.chains);
@@ -45,7 +45,7 @@ where
             self.told.get_or_insert(self.chains);
         }
         self.output = kind.model.infer(&self.wide, features, &mut self.chains);
-        if kind.behaviour.learning.personal() {
+        if kind.behavior.learning.personal() {
             self.personal.apply(&mut self.output);
         }
         self.output
@@ -64,10 +64,10 @@ where
         T: 'a,
     {
         if self.blind(kind) {
-            return (Numbers::ZERO, Verdict::Blind);
+            return (Array::ZERO, Verdict::Blind);
         }
-        let level = kind.behaviour.failsafe.level(self.age, self.battery);
-        let isolation = kind.behaviour.patience.phase(self.alone);
+        let level = kind.behavior.failsafe.level(self.age, self.battery);
+        let isolation = kind.behavior.patience.phase(self.alone);
         let surroundings =
             Surroundings { task: kind.task, own: &self.state, bodies, strangers, level, isolation };
         surroundings.guard(states, &self.output)
@@ -89,7 +89,7 @@ where
     where
         T: 'a,
     {
-        let rule = &kind.behaviour.learning;
+        let rule = &kind.behavior.learning;
         let gradient = kind.task.gradient(&self.state, states.clone(), &self.output, rule.through_clamp);
         self.factor = kind.model.gradient(&gradient);
         if rule.personal() && !self.unsure(kind) {
@@ -104,11 +104,11 @@ where
     where
         T: 'a,
     {
-        let rule = kind.behaviour.learning;
+        let rule = kind.behavior.learning;
         if self.alone > 0 || self.passed != 1 {
             return;
         }
-        if rule.personal_step > 0.0 {
+        if rule.bias_step > 0.0 {
             let achieved = kind.task.achieved(&self.before, &self.state);
             if let (Some(command), Some(achieved)) = (&self.done, &achieved) {
                 // At a limit, more is no more.
@@ -118,7 +118,7 @@ where
                 self.personal.compare(command, achieved, &most, &rule);
             }
         }
-        if rule.heeds {
+        if rule.adapts_gain {
             let outcome = kind.task.outcome(&self.older, &self.before, &self.state, states);
             self.personal.heed(outcome);
         }
@@ -126,13 +126,13 @@ where
 
     /// Agree: averages the wide parameters with others' and takes the learning step, unless it is blind; `degree` of those around count.
     #[inline]
-    pub(super) fn agree(&mut self, kind: Kind<'_, M, T>, opinions: &[Opinion<'_>], degree: u8) -> Agreement {
+    pub(super) fn agree(&mut self, kind: Kind<'_, M, T>, opinions: &[NeighborParams<'_>], degree: u8) -> ConsensusReport {
         if self.blind(kind) {
-            return Agreement::default();
+            return ConsensusReport::default();
         }
-        let rule = &kind.behaviour.learning;
+        let rule = &kind.behavior.learning;
         let offline = kind.model.offline();
-        let mut agreement = Agreement { mixed: opinions.len() as u8, ..Agreement::default() };
+        let mut agreement = ConsensusReport { mixed: opinions.len() as u8, ..ConsensusReport::default() };
         let wide = &mut self.wide;
         // By its own flight: the swarm's time does not begin with it.
         let step = rule.step_at(self.tick.saturating_sub(self.began.unwrap_or(self.tick)));
@@ -160,7 +160,7 @@ where
 impl<M, T, const N: usize, P> Node<M, T, N, P>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     P: Codec,
 {
     /// Observe: x(t).
@@ -168,9 +168,9 @@ where
         self.task.observe(&self.memory.state, self.states())
     }
 
-    /// Aggregate: taps 1…K of z(t) from the neighbours' z of one exchange earlier. Between exchanges they stay.
+    /// Aggregate: taps 1…K of z(t) from the neighbors' z of one exchange earlier. Between exchanges they stay.
     pub fn aggregate(&mut self) {
-        let alike = self.neighbours.trusted().filter(|n| !n.other_model);
+        let alike = self.neighbors.trusted().filter(|n| !n.other_model);
         let heard = alike.map(|n| (&n.beacon.chains, self.task.weight(n.beacon.sender)));
         self.memory.aggregate(kind_of!(self), heard);
     }
@@ -184,7 +184,7 @@ where
     pub fn guard(&self) -> (M::Output, Verdict) {
         let named = P::PROVES && self.codec.wants_proofs() && self.somebody_is_proven();
         let known = move |sender| !named || self.codec.proven(sender, self.memory.tick);
-        let bodies = self.behaviour.wary.then(|| self.bodies(known));
+        let bodies = self.behavior.wary.then(|| self.bodies(known));
         let strangers = named.then(|| {
             let strangers = self.bodies(move |sender| !known(sender));
             strangers.filter(|body| self.task.approaches(&self.memory.state, body))
@@ -195,7 +195,7 @@ where
     /// Those around with these names as bodies that must not be hit: on their tracks, or where they say to be.
     fn bodies(&self, names: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
         let Self { task, memory, .. } = self;
-        self.neighbours.iter().filter(move |n| names(n.beacon.sender)).map(move |n| {
+        self.neighbors.iter().filter(move |n| names(n.beacon.sender)).map(move |n| {
             let track = task.predict(&n.track.state, memory.tick.saturating_sub(n.track.said));
             if n.counts { track } else { task.obstacle_state(&memory.state, &track, &n.track.evidence) }
         })
@@ -209,22 +209,22 @@ where
     /// Learn: the gradient of the local loss with respect to the wide parameters. Returns the gradient with respect to the
     /// output. Alone, there is nothing to learn from.
     pub fn learn(&mut self) -> M::Output {
-        let states = self.neighbours.trusted().map(|n| &n.beacon.state);
+        let states = self.neighbors.trusted().map(|n| &n.beacon.state);
         self.memory.learn(kind_of!(self), states)
     }
 
-    /// Agree: averages the wide parameters with those of the neighbours heard in this tick and takes the learning step. A blind
+    /// Agree: averages the wide parameters with those of the neighbors heard in this tick and takes the learning step. A blind
     /// node does neither: its gradient is that of a place where it is not.
     #[inline(never)] // its stack is given back before the next verb
-    pub fn agree(&mut self) -> Agreement {
+    pub fn agree(&mut self) -> ConsensusReport {
         let mut degree = 0;
-        let mut opinions: Vec<Opinion<'_>, N> = Vec::new();
-        for n in self.neighbours.trusted() {
+        let mut opinions: Vec<NeighborParams<'_>, N> = Vec::new();
+        for n in self.neighbors.trusted() {
             degree += 1;
             if n.heard == self.memory.tick && !n.other_model {
                 // There is room for all.
-                let Beacon { wide, degree, .. } = &n.beacon;
-                let _ = opinions.push(Opinion { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
+                let Message { wide, degree, .. } = &n.beacon;
+                let _ = opinions.push(NeighborParams { wide: wide.numbers(), degree: *degree, fresh: n.fresh });
             }
         }
         self.memory.agree(kind_of!(self), &opinions, degree)
@@ -234,18 +234,18 @@ where
 impl<M, T, const N: usize, P> Thinks for Node<M, T, N, P>
 where
     M: Model,
-    T: RobotTask<Features = M::Features, Output = M::Output>,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
     P: Codec,
 {
     type Features = M::Features;
-    type Output = M::Output;
+    type Command = M::Output;
 
     fn tick(&self) -> u32 {
         self.memory.tick
     }
 
     fn around(&self) -> usize {
-        self.neighbours.iter().len()
+        self.neighbors.iter().len()
     }
 
     fn settle(&mut self) -> usize {
@@ -276,7 +276,7 @@ where
         Self::learn(self)
     }
 
-    fn agree(&mut self) -> Agreement {
+    fn agree(&mut self) -> ConsensusReport {
         Self::agree(self)
     }
 }

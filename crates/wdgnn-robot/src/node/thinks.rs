@@ -6,8 +6,8 @@ use crate::safety::gate::Verdict;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub struct Agreement {
-    /// How many neighbours' parameters were mixed in.
+pub struct ConsensusReport {
+    /// How many neighbors' parameters were mixed in.
     pub mixed: u8,
     /// The parameters had left the ball around the offline value and were brought back.
     pub projected: bool,
@@ -51,5 +51,5 @@ pub trait Thinks {
     fn learn(&mut self) -> Self::Output;
 
     /// See [`Node::agree`](crate::node::Node::agree).
-    fn agree(&mut self) -> Agreement;
+    fn agree(&mut self) -> ConsensusReport;
 }

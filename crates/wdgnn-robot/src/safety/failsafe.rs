@@ -2,7 +2,7 @@
 //!
 //! | what is wrong | slow down | stop |
 //! |---|---|---|
-//! | it has not sensed for a while, or senses what cannot be | [`Failsafe::unsure`] | [`Behaviour::blind`](crate::config::Behaviour::blind), nothing but a body to others |
+//! | it has not sensed for a while, or senses what cannot be | [`Failsafe::unsure`] | [`Behavior::blind`](crate::config::Behavior::blind), nothing but a body to others |
 //! | its battery is low | [`Failsafe::battery`] | [`Failsafe::battery`] |
 //! | it hears nobody | [`Patience`](crate::safety::gate::Patience) | the same |
 //!

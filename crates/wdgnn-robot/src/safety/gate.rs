@@ -16,7 +16,7 @@ pub enum Isolation {
     Stop,
 }
 
-/// How long a robot without neighbours goes on, in ticks.
+/// How long a robot without neighbors goes on, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Patience {
@@ -30,7 +30,7 @@ impl Patience {
     /// One second of each at 100 ticks a second.
     pub const DEFAULT: Self = Self { hold: 100, slow: 100 };
 
-    /// The phase after `alone` ticks without neighbours, or `None` while there are some.
+    /// The phase after `alone` ticks without neighbors, or `None` while there are some.
     #[must_use]
     pub fn phase(&self, alone: u32) -> Option<Isolation> {
         match alone {
@@ -61,15 +61,15 @@ pub enum Verdict {
     Blind,
 }
 
-/// The gate for whoever has an output that is no node's own: neighbours that are all believed, and nobody to be wary of.
+/// The gate for whoever has an output that is no node's own: neighbors that are all believed, and nobody to be wary of.
 pub fn guard<'a, T: RobotTask>(
     task: &T,
     own: &T::State,
-    neighbours: impl Iterator<Item = &'a T::State> + Clone,
-    output: &T::Output,
-) -> (T::Output, Verdict) {
+    neighbors: impl Iterator<Item = &'a T::State> + Clone,
+    output: &T::Command,
+) -> (T::Command, Verdict) {
     let (bodies, strangers) = (None::<core::iter::Empty<T::State>>, None::<core::iter::Empty<T::State>>);
-    Surroundings { task, own, bodies, strangers, level: None, isolation: None }.guard(neighbours, output)
+    Surroundings { task, own, bodies, strangers, level: None, isolation: None }.guard(neighbors, output)
 }
 
 /// How much of the way a robot gives way to somebody who does not prove its name: whoever is nowhere but in words keeps nobody from braking.
@@ -88,12 +88,12 @@ pub(crate) struct Surroundings<'a, T: RobotTask, B, S> {
 }
 
 impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surroundings<'_, T, B, S> {
-    /// The gate: the network's raw output in, the command for the motors out. Neighbours are those that are believed.
+    /// The gate: the network's raw output in, the command for the motors out. Neighbors are those that are believed.
     pub(crate) fn guard<'n>(
         self,
-        neighbours: impl Iterator<Item = &'n T::State> + Clone,
-        output: &T::Output,
-    ) -> (T::Output, Verdict)
+        neighbors: impl Iterator<Item = &'n T::State> + Clone,
+        output: &T::Command,
+    ) -> (T::Command, Verdict)
     where
         T::State: 'n,
     {
@@ -101,7 +101,7 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
         let wanted = match (level, isolation) {
             (Some(level), _) => Err((level.phase(), Verdict::Failsafe(level))),
             (None, Some(isolation)) => Err((isolation, Verdict::Alone(isolation))),
-            (None, None) => Ok(task.command(&task.repulsion(own, neighbours.clone(), output))),
+            (None, None) => Ok(task.command(&task.repulsion(own, neighbors.clone(), output))),
         };
         let wanted = match (wanted, strangers) {
             (Ok(steered), Some(strangers)) => Ok(Self::give_some_way(task, own, strangers, steered)),
@@ -116,7 +116,7 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
                 );
             }
             (Ok(steered), Some(bodies)) => task.avoid_unilateral(own, bodies, steered),
-            (Ok(steered), None) => task.avoid_cooperative(own, neighbours, steered),
+            (Ok(steered), None) => task.avoid_cooperative(own, neighbors, steered),
         };
         if !command.as_ref().iter().all(|u| u.is_finite()) {
             return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
@@ -126,7 +126,7 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
     }
 
     /// `command`, and some of the way to what keeps clear of everybody there.
-    fn give_some_way(task: &T, own: &T::State, strangers: S, command: T::Output) -> T::Output {
+    fn give_some_way(task: &T, own: &T::State, strangers: S, command: T::Command) -> T::Command {
         let clear = task.avoid_unilateral(own, strangers, command);
         let mut some = command;
         some.as_mut()

@@ -9,7 +9,7 @@
 //! # #[derive(Clone, Copy, Debug, PartialEq)]
 //! # struct Celsius(f32);
 //! # impl State for Celsius {
-//! #     type Numbers = [f32; 1];
+//! #     type Array = [f32; 1];
 //! #     fn numbers(&self) -> [f32; 1] { [self.0] }
 //! #     fn from_numbers([degrees]: [f32; 1]) -> Self { Self(degrees) }
 //! # }
@@ -19,7 +19,7 @@
 //! #     type State = Celsius;
 //! #     type Features = [f32; 1];
 //! #     type Output = [f32; 1];
-//! #     fn from_settings(_: &[f32; 8]) -> Self { Self }
+//! #     fn from_constants(_: &[f32; 8]) -> Self { Self }
 //! #     fn period(&self) -> f32 { 1.0 }
 //! #     fn observe<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius>) -> [f32; 1] { [own.0] }
 //! #     fn gradient<'a>(
@@ -37,7 +37,7 @@
 
 use core::{fmt::Debug, ops::Range};
 
-use wdgnn_core::{Task, tensor::Numbers as _};
+use wdgnn_core::{Task, tensor::Array as _};
 
 use crate::safety::gate::Isolation;
 

@@ -1,14 +1,14 @@
 //! How a robot moves: a position and a velocity in the plane or in space.
 
-use crate::{math, task::State, tensor::Numbers};
+use crate::{math, task::State, tensor::Array};
 
 /// Where a robot is and how it moves, in a frame of `D` axes that all robots share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Motion<const D: usize = 2> {
-    /// Position in metres.
+    /// Position in meters.
     pub position: [f32; D],
-    /// Velocity in metres per second.
+    /// Velocity in meters per second.
     pub velocity: [f32; D],
 }
 
@@ -31,15 +31,15 @@ impl<const D: usize> State for Motion<D>
 where
     [f32; D]: Axes,
 {
-    type Numbers = <[f32; D] as Axes>::Motion;
+    type Array = <[f32; D] as Axes>::Motion;
 
     #[inline]
-    fn numbers(&self) -> Self::Numbers {
-        Numbers::gather([self.position, self.velocity].as_flattened())
+    fn numbers(&self) -> Self::Array {
+        Array::gather([self.position, self.velocity].as_flattened())
     }
 
     #[inline]
-    fn from_numbers(numbers: Self::Numbers) -> Self {
+    fn from_numbers(numbers: Self::Array) -> Self {
         match numbers.as_ref().as_chunks().0 {
             &[position, velocity] => Self { position, velocity },
             _ => Self::REST,
@@ -49,13 +49,13 @@ where
 
 /// A vector of the world that robots move in: `[f32; 2]` in the plane, `[f32; 3]` in space. What follows from the number of
 /// its axes.
-pub trait Axes: Numbers {
+pub trait Axes: Array {
     /// The flocking task's number in weight files.
     const TASK: u16;
     /// The numbers of a [`Motion`], two for each axis.
-    type Motion: Numbers;
+    type Motion: Array;
     /// The features of a flocking robot, three for each axis.
-    type Features: Numbers;
+    type Features: Array;
 
     /// Axis by axis, from both. Written out for every number of axes: loops over two or three would stay loops in an image that is
     /// compiled for size, and take twice the time.

@@ -17,7 +17,7 @@ where
     type Output = [f32; D];
 
     /// A weight file says nothing of noise.
-    fn from_settings(settings: &[f32; 8]) -> Self {
+    fn from_constants(settings: &[f32; 8]) -> Self {
         Self::of(settings)
     }
 
@@ -33,21 +33,21 @@ where
     fn observe<'a>(
         &self,
         own: &Motion<D>,
-        neighbours: impl Iterator<Item = &'a Motion<D>>,
+        neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> Self::Features {
-        self.features(own, neighbours)
+        self.features(own, neighbors)
     }
 
     #[inline]
     fn gradient<'a>(
         &self,
         own: &Motion<D>,
-        neighbours: impl Iterator<Item = &'a Motion<D>>,
+        neighbors: impl Iterator<Item = &'a Motion<D>>,
         output: &[f32; D],
         through_clamp: bool,
     ) -> [f32; D] {
         let command = self.command(output);
-        let (deviation, n) = self.deviation(own, neighbours, &command);
+        let (deviation, n) = self.deviation(own, neighbors, &command);
         let factor = 2.0 * self.period / n;
         core::array::from_fn(|axis| {
             let passes = through_clamp || output[axis] == command[axis];
@@ -66,14 +66,14 @@ where
         Some(change.map(|v| v / self.period))
     }
 
-    /// How far a robot is from its neighbours' mean velocity, against how its own velocity has changed.
+    /// How far a robot is from its neighbors' mean velocity, against how its own velocity has changed.
     fn outcome<'a>(
         &self,
         older: &Motion<D>,
         before: &Motion<D>,
         own: &Motion<D>,
-        neighbours: impl Iterator<Item = &'a Motion<D>>,
+        neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> [f32; 3] {
-        self.progress(older, before, own, neighbours)
+        self.progress(older, before, own, neighbors)
     }
 }

@@ -11,11 +11,11 @@ fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
 
 #[test]
 fn features_by_hand() {
-    // Neighbours 2 m to the east and 0.5 m to the south.
+    // Neighbors 2 m to the east and 0.5 m to the south.
     let own = motion(0.0, 0.0, 1.0, 2.0);
-    let neighbours = [motion(2.0, 0.0, 0.5, 0.0), motion(0.0, -0.5, 1.0, -1.0)];
+    let neighbors = [motion(2.0, 0.0, 0.5, 0.0), motion(0.0, -0.5, 1.0, -1.0)];
     // 1/d⁴: −2/16 east; 0.5·16 = 8 north. 1/d²: −2/4 east; 0.5·4 = 2 north.
-    assert_eq!(TASK.observe(&own, neighbours.iter()), [0.5, 5.0, -0.125, 8.0, -0.5, 2.0]);
+    assert_eq!(TASK.observe(&own, neighbors.iter()), [0.5, 5.0, -0.125, 8.0, -0.5, 2.0]);
 }
 
 #[test]
@@ -33,24 +33,24 @@ fn features_saturate_at_the_floor_and_are_finite_at_no_distance() {
 #[test]
 fn the_loss_is_the_variance_after_the_step() {
     let own = motion(0.0, 0.0, 0.0, 0.0);
-    let neighbours = [motion(1.0, 0.0, 2.0, 0.0)];
+    let neighbors = [motion(1.0, 0.0, 2.0, 0.0)];
     // Velocities 0.1 and 2: mean 1.05, variance 0.95².
-    assert!((TASK.loss(&own, neighbours.iter(), &[10.0, 0.0]) - 0.9025).abs() < 1.0e-6);
+    assert!((TASK.loss(&own, neighbors.iter(), &[10.0, 0.0]) - 0.9025).abs() < 1.0e-6);
 }
 
 #[test]
 fn the_gradient_agrees_with_finite_differences() {
     let own = motion(0.0, 0.0, 1.0, -2.0);
-    let neighbours = [motion(1.0, 0.0, 2.0, 0.5), motion(0.0, 1.0, -1.0, 3.0), motion(1.0, 1.0, 0.0, 0.0)];
+    let neighbors = [motion(1.0, 0.0, 2.0, 0.5), motion(0.0, 1.0, -1.0, 3.0), motion(1.0, 1.0, 0.0, 0.0)];
     let output = [2.0, -3.0];
-    let gradient = TASK.gradient(&own, neighbours.iter(), &output, false);
+    let gradient = TASK.gradient(&own, neighbors.iter(), &output, false);
     for axis in 0..2 {
         // The loss is quadratic, so a wide difference is exact: h = 2 keeps rounding (1e-7·4/4) far below the bound.
         let (mut up, mut down) = (output, output);
         up[axis] += 2.0;
         down[axis] -= 2.0;
         let difference =
-            (TASK.loss(&own, neighbours.iter(), &up) - TASK.loss(&own, neighbours.iter(), &down)) / 4.0;
+            (TASK.loss(&own, neighbors.iter(), &up) - TASK.loss(&own, neighbors.iter(), &down)) / 4.0;
         assert!((difference - gradient[axis]).abs() < 1.0e-5, "{difference} {}", gradient[axis]);
     }
 }
@@ -58,12 +58,12 @@ fn the_gradient_agrees_with_finite_differences() {
 #[test]
 fn a_clamped_component_has_no_gradient_unless_asked_for() {
     let own = motion(0.0, 0.0, 5.0, 5.0);
-    let neighbours = [motion(1.0, 0.0, 0.0, 0.0)];
+    let neighbors = [motion(1.0, 0.0, 0.0, 0.0)];
     let output = [15.0, 1.0];
-    let stopped = TASK.gradient(&own, neighbours.iter(), &output, false);
+    let stopped = TASK.gradient(&own, neighbors.iter(), &output, false);
     assert_eq!(stopped[0], 0.0);
     assert!(stopped[1] > 0.0);
-    assert!(TASK.gradient(&own, neighbours.iter(), &output, true)[0] > 0.0);
+    assert!(TASK.gradient(&own, neighbors.iter(), &output, true)[0] > 0.0);
 }
 
 #[test]
@@ -75,17 +75,17 @@ fn without_neighbours_there_is_nothing_to_learn() {
 #[test]
 fn normalised_features_are_means_over_everybody() {
     let own = motion(0.0, 0.0, 1.0, 2.0);
-    let neighbours = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
-    let sums = Flocking::DEFAULT.observe(&own, neighbours.iter());
-    let means = Flocking::NORMALISED.observe(&own, neighbours.iter());
+    let neighbors = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
+    let sums = Flocking::DEFAULT.observe(&own, neighbors.iter());
+    let means = Flocking::NORMALIZED.observe(&own, neighbors.iter());
     assert_eq!(means, sums.map(|x| x / 3.0));
-    assert_eq!(Flocking::NORMALISED.observe(&own, [].iter()), [0.0; 6]);
+    assert_eq!(Flocking::NORMALIZED.observe(&own, [].iter()), [0.0; 6]);
 }
 
 #[test]
 fn settings_come_back_as_they_were_kept() {
-    for task in [Flocking::DEFAULT, Flocking::NORMALISED] {
-        assert_eq!(Flocking::from_settings(&task.settings()), task);
+    for task in [Flocking::DEFAULT, Flocking::NORMALIZED] {
+        assert_eq!(Flocking::from_constants(&task.settings()), task);
     }
 }
 
@@ -111,29 +111,29 @@ fn in_space(position: [f32; 3], velocity: [f32; 3]) -> Motion<3> {
 
 #[test]
 fn features_in_space_by_hand() {
-    // Neighbours 2 m to the east and 0.5 m below.
+    // Neighbors 2 m to the east and 0.5 m below.
     let own = in_space([0.0; 3], [1.0, 2.0, -1.0]);
-    let neighbours =
+    let neighbors =
         [in_space([2.0, 0.0, 0.0], [0.5, 0.0, 1.0]), in_space([0.0, 0.0, -0.5], [1.0, -1.0, 0.0])];
     // 1/d⁴: −2/16 east; 0.5·16 = 8 up. 1/d²: −2/4 east; 0.5·4 = 2 up.
     let sums = [0.5, 5.0, -3.0, -0.125, 0.0, 8.0, -0.5, 0.0, 2.0];
-    assert_eq!(Flocking::<3>::SUMS.observe(&own, neighbours.iter()), sums);
-    assert_eq!(Flocking::<3>::MEANS.observe(&own, neighbours.iter()), sums.map(|x| x / 3.0));
+    assert_eq!(Flocking::<3>::SUMS.observe(&own, neighbors.iter()), sums);
+    assert_eq!(Flocking::<3>::MEANS.observe(&own, neighbors.iter()), sums.map(|x| x / 3.0));
 }
 
 #[test]
 fn the_gradient_in_space_agrees_with_finite_differences() {
     let task = Flocking::<3>::SUMS;
     let own = in_space([0.0; 3], [1.0, -2.0, 0.5]);
-    let neighbours = [in_space([1.0; 3], [2.0, 0.5, -1.0]), in_space([-1.0; 3], [-1.0, 3.0, 2.0])];
+    let neighbors = [in_space([1.0; 3], [2.0, 0.5, -1.0]), in_space([-1.0; 3], [-1.0, 3.0, 2.0])];
     let output = [2.0, -3.0, 4.0];
-    let gradient = task.gradient(&own, neighbours.iter(), &output, false);
+    let gradient = task.gradient(&own, neighbors.iter(), &output, false);
     for axis in 0..3 {
         // As in the plane.
         let at = |offset: f32| {
             let mut command = output;
             command[axis] += offset;
-            task.loss(&own, neighbours.iter(), &command)
+            task.loss(&own, neighbors.iter(), &command)
         };
         let difference = (at(2.0) - at(-2.0)) / 4.0;
         assert!((difference - gradient[axis]).abs() < 1.0e-5, "{difference} {}", gradient[axis]);

@@ -266,7 +266,7 @@ mod tests {
     fn repulsion_by_hand() {
         // 0.25 m apart: 20 · (1/0.25 − 1/0.5) = 40 m/s².
         let own = motion(0.0, 0.0, 0.0, 0.0);
-        let task = Flocking::NORMALISED;
+        let task = Flocking::NORMALIZED;
         let steered = task.repulsion(
             &own,
             [motion(0.25, 0.0, 0.0, 0.0), motion(0.0, 0.6, 0.0, 0.0)].iter(),

@@ -268,7 +268,7 @@ mod tests {
         Motion { position: [x, y], velocity: [vx, vy] }
     }
 
-    /// A neighbour that is listened to.
+    /// A neighbor that is listened to.
     struct Listened {
         track: Motion,
         stats: InnovationStats,
@@ -326,9 +326,9 @@ mod tests {
     fn an_honest_neighbour_is_believed_again_after_little_more_than_a_second() {
         let lie = motion(0.0, 0.0, 3.0, 0.0);
         let truth = motion(0.0, 0.0, 0.0, 0.0);
-        let mut neighbour = Listened::new(lie);
-        assert!((0..200).filter(|_| neighbour.hear(lie, 1)).count() <= 5);
-        let refused = (0..1000).filter(|_| !neighbour.hear(truth, 1)).count();
+        let mut neighbor = Listened::new(lie);
+        assert!((0..200).filter(|_| neighbor.hear(lie, 1)).count() <= 5);
+        let refused = (0..1000).filter(|_| !neighbor.hear(truth, 1)).count();
         assert!((1..=120).contains(&refused), "{refused}");
     }
 
@@ -343,11 +343,11 @@ mod tests {
                 } else {
                     said.velocity[axis - 2] = number;
                 }
-                let mut neighbour = Listened::well_known(truth);
-                assert!(!neighbour.hear(said, 1), "{said:?}");
-                let InnovationStats { bias, last, noise } = neighbour.stats;
+                let mut neighbor = Listened::well_known(truth);
+                assert!(!neighbor.hear(said, 1), "{said:?}");
+                let InnovationStats { bias, last, noise } = neighbor.stats;
                 assert!(bias.iter().chain(&last).chain(&[noise]).all(|x| x.is_finite()), "{said:?}");
-                let refused = (0..200).filter(|_| !neighbour.hear(truth, 1)).count();
+                let refused = (0..200).filter(|_| !neighbor.hear(truth, 1)).count();
                 assert!(refused <= 100, "{said:?}: {refused}");
             }
         }
@@ -357,7 +357,7 @@ mod tests {
     fn the_hardest_flight_there_is_is_followed() {
         // Full acceleration there and back again, told in every fifth tick, with frames lost on the way.
         let mut robot = motion(0.0, 0.0, -3.0, 2.0);
-        let mut neighbour = Listened::new(robot);
+        let mut neighbor = Listened::new(robot);
         let mut silent = 0;
         for tick in 1..2000_u16 {
             let u = if tick / 37 % 2 == 0 { 10.0 } else { -10.0 };
@@ -366,7 +366,7 @@ mod tests {
             robot.position[1] += 0.01 * robot.velocity[1];
             silent += 1;
             if tick % 5 == 0 && tick % 35 != 0 {
-                assert!(neighbour.hear(robot, silent), "tick {tick}");
+                assert!(neighbor.hear(robot, silent), "tick {tick}");
                 silent = 0;
             }
         }

@@ -3,14 +3,14 @@
 /// A run of numbers, `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Span {
+pub struct ParamRange {
     /// The first.
     pub from: u16,
     /// One behind the last.
     pub to: u16,
 }
 
-impl Span {
+impl ParamRange {
     /// The same run in a list that begins so many numbers later.
     #[must_use]
     pub const fn beyond(&self, numbers: u16) -> Self {
@@ -63,11 +63,11 @@ mod tests {
 
     #[test]
     fn runs_that_meet_are_one() {
-        let run = |from, to| Span { from, to };
+        let run = |from, to| ParamRange { from, to };
         assert_eq!(run(3, 6).joined(run(6, 9)), run(3, 9));
         assert_eq!(run(6, 9).joined(run(3, 6)), run(3, 9));
         assert_eq!(run(3, 6).joined(run(9, 12)), run(9, 12));
-        assert_eq!(Span::NONE.joined(run(3, 6)), run(3, 6));
+        assert_eq!(ParamRange::NONE.joined(run(3, 6)), run(3, 6));
         assert_eq!(run(0, 12).joined(run(0, 12)), run(0, 12));
     }
 }
