@@ -1,35 +1,67 @@
-//! The message that a robot broadcasts once per exchange.
+//! Message that a robot broadcasts once per exchange.
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     filter::DelayLines,
-    task::{NodeId, State},
+    model::Model,
+    task::{NodeId, State, Task},
     tensor::Tensor,
 };
 
+/// Message of an agent with model `M` and task `T`.
+pub type MessageOf<M, T> = Message<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide>;
+
 /// One robot's broadcast: its state, its taps and its wide parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// ```
+/// use wdgnn_core::{
+///     filter::{DelayLine, NoDelayLine, Stacked},
+///     message::Message,
+///     tasks::flocking::Motion,
+///     tensor::Filter,
+/// };
+///
+/// type Small = Message<Motion<2>, Stacked<2, 1, NoDelayLine>, Filter<2, 1, 2>>;
+/// let taps = Stacked { line: DelayLine([[0.5], [7.0]]), above: NoDelayLine };
+/// let message = Small { sender: 3, tick: 200, degree: 2, state: Motion::REST, taps, wide: Filter([[[1.0; 2]]; 2]) };
+///
+/// let mut buffer = [0; 64];
+/// let bytes = postcard::to_slice(&message, &mut buffer)?;
+/// let received: Small = postcard::from_bytes(bytes)?;
+/// assert_eq!(received.wide, message.wide);
+/// assert_eq!(received.taps.line, DelayLine([[0.5], [0.0]]), "the last tap is not transmitted");
+/// # Ok::<(), postcard::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Message<S, C, W> {
+pub struct Message<S, L, W> {
     /// Address of the sender.
     pub sender: NodeId,
-    /// Number of times the sender has started.
-    pub boot: u32,
-    /// Number of the sender's frame: at least its tick times the frames per exchange.
-    pub sequence: u32,
-    /// Number of neighbors that the sender has.
+    /// Control tick of the sender.
+    pub tick: u32,
+    /// Number of neighbors of the sender.
     pub degree: u8,
-    /// The sender's state in this tick.
+    /// State of the sender in this tick.
     pub state: S,
-    /// The sender's taps as of the exchange before.
-    pub chains: C,
-    /// The sender's wide parameters.
+    /// Taps of the sender as of its previous exchange.
+    pub taps: L,
+    /// Wide parameters of the sender.
     pub wide: W,
 }
 
-impl<S: State, C: DelayLines, W: Tensor> Message<S, C, W> {
-    /// A message without content from a robot in `state`.
+impl<S: State, L: DelayLines, W: Tensor> Message<S, L, W> {
+    /// Message of a robot in `state` with zero taps and parameters.
     #[must_use]
-    pub fn silent(state: S) -> Self {
-        Self { sender: 0, boot: 0, sequence: 0, degree: 0, state, chains: C::ZERO, wide: W::ZERO }
+    pub fn empty(state: S) -> Self {
+        Self { sender: 0, tick: 0, degree: 0, state, taps: L::ZERO, wide: W::ZERO }
+    }
+
+    /// Whether every number is admissible ([`crate::math::admissible`]).
+    ///
+    /// Decoders accept NaN. Check this before a message from outside enters the arithmetic.
+    #[must_use]
+    pub fn is_admissible(&self) -> bool {
+        self.state.is_admissible() && self.taps.is_admissible() && self.wide.is_admissible()
     }
 }

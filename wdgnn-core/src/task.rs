@@ -1,57 +1,60 @@
-//! What the network is for: features, loss and the meaning of a command, behind one trait.
-//!
-//! [`crate::tasks::flocking::Flocking`] is the first implementation. To bring another task, implement [`Task`]; the node does not change.
+//! Interface of a task: input features, local loss and meaning of the output.
 
 use core::fmt::Debug;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{math, tensor::Array};
 
-/// A node's address in the swarm.
+/// Address of a robot in its swarm.
 pub type NodeId = u16;
 
-/// What a node tells its neighbors about itself, such as position and velocity: a fixed number of `f32` on the wire.
-pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
+/// State that a robot transmits about itself, such as position and velocity.
+///
+/// It is a fixed number of `f32`. A state of zeros stands for a robot without any measurement.
+pub trait State:
+    Copy + Debug + PartialEq + Send + Sync + Serialize + for<'de> Deserialize<'de> + 'static
+{
     /// `[f32; N]`.
     type Array: Array;
 
-    /// The numbers that travel.
-    fn numbers(&self) -> Self::Array;
+    /// The transmitted numbers.
+    fn to_array(&self) -> Self::Array;
 
-    /// The state that they tell.
-    fn from_numbers(numbers: Self::Array) -> Self;
+    /// The state of these numbers.
+    fn from_array(numbers: Self::Array) -> Self;
 
-    /// Whether every number may enter the arithmetic ([`crate::math::admissible`]).
-    fn admissible(&self) -> bool {
-        self.numbers().as_ref().iter().all(|x| math::admissible(*x))
+    /// Whether every number is [`math::admissible`].
+    fn is_admissible(&self) -> bool {
+        self.to_array().as_ref().iter().all(|x| math::admissible(*x))
     }
 
-    /// The state whose numbers are zero: where a robot is taken to be before it has sensed anything.
+    /// The state of all zeros.
     #[must_use]
     fn zero() -> Self {
-        Self::from_numbers(Array::ZERO)
+        Self::from_array(Array::ZERO)
     }
 }
 
-/// A task: what a node observes, what it is told off for, what its output means.
+/// Defines the input features, the local loss and the meaning of the output.
 ///
-/// Neighbors' states always come in ascending id, so that sums have one order.
+/// Four methods are required. Neighbors come in ascending address, so that sums have one order.
 ///
-/// A task of your own, sensors that agree on a temperature:
+/// Sensors that agree on a temperature:
 ///
 /// ```
-/// use wdgnn_core::{Task, math, task::State};
+/// use serde::{Deserialize, Serialize};
+/// use wdgnn_core::{math, task::{State, Task}};
 ///
-/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 /// struct Celsius(f32);
 ///
 /// impl State for Celsius {
 ///     type Array = [f32; 1];
-///
-///     fn numbers(&self) -> [f32; 1] {
+///     fn to_array(&self) -> [f32; 1] {
 ///         [self.0]
 ///     }
-///
-///     fn from_numbers([degrees]: [f32; 1]) -> Self {
+///     fn from_array([degrees]: [f32; 1]) -> Self {
 ///         Self(degrees)
 ///     }
 /// }
@@ -59,104 +62,96 @@ pub trait State: Copy + Debug + PartialEq + Send + Sync + 'static {
 /// struct Thermostat;
 ///
 /// impl Task for Thermostat {
-///     const NUMBER: u16 = 1000;
+///     const ID: u16 = 1000;
 ///     type State = Celsius;
 ///     type Features = [f32; 1];
-///     type Output = [f32; 1];
+///     type Command = [f32; 1];
 ///
 ///     fn from_constants(_: &[f32; 8]) -> Self {
 ///         Self
 ///     }
 ///
-///     fn period(&self) -> f32 {
-///         1.0
+///     fn features<'a>(&self, own: &Celsius, neighbors: impl Iterator<Item = &'a Celsius>) -> [f32; 1] {
+///         [neighbors.fold(0.0, |sum, other| sum + own.0 - other.0)]
 ///     }
 ///
-///     fn observe<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius>) -> [f32; 1] {
-///         [others.fold(0.0, |sum, other| sum + own.0 - other.0)]
-///     }
-///
-///     /// Of half the squared distance to every neighbor, after heating by `output`.
-///     fn gradient<'a>(
+///     /// Loss: half the squared difference to every neighbor after heating by `command`.
+///     fn loss_gradient<'a>(
 ///         &self,
 ///         own: &Celsius,
-///         others: impl Iterator<Item = &'a Celsius>,
-///         output: &[f32; 1],
-///         _through_clamp: bool,
+///         neighbors: impl Iterator<Item = &'a Celsius>,
+///         command: &[f32; 1],
 ///     ) -> [f32; 1] {
-///         [others.fold(0.0, |sum, other| sum + own.0 + output[0] - other.0)]
+///         [neighbors.fold(0.0, |sum, other| sum + own.0 + command[0] - other.0)]
 ///     }
 ///
-///     fn command(&self, output: &[f32; 1]) -> [f32; 1] {
+///     fn saturate(&self, output: &[f32; 1]) -> [f32; 1] {
 ///         [math::clamp(output[0], 5.0)]
 ///     }
 /// }
 ///
-/// let others = [Celsius(18.0), Celsius(20.0)];
-/// assert_eq!(Thermostat.observe(&Celsius(21.0), others.iter()), [4.0]);
-/// assert_eq!(Thermostat.gradient(&Celsius(21.0), others.iter(), &[-2.0], false), [0.0], "19 degrees suit both");
+/// let neighbors = [Celsius(18.0), Celsius(20.0)];
+/// assert_eq!(Thermostat.features(&Celsius(21.0), neighbors.iter()), [4.0]);
+/// assert_eq!(Thermostat.loss_gradient(&Celsius(21.0), neighbors.iter(), &[-2.0]), [0.0], "minimum at 19 degrees");
 /// ```
 pub trait Task {
-    /// The task's number in weight files, so that a network is never flown on another task. Those below 1000 are this crate's.
-    const NUMBER: u16;
+    /// Number of the task in weight files. Numbers below 1000 are reserved for this crate.
+    const ID: u16;
 
-    /// What a beacon says about its sender.
+    /// State in a message.
     type State: State;
-    /// The network's input, `[f32; F]`.
+    /// Input of the network, `[f32; F]`.
     type Features: Array;
-    /// The network's output, `[f32; O]`.
-    type Output: Array;
+    /// Output of the network, `[f32; O]`.
+    type Command: Array;
 
     /// The task with the constants of a weight file.
-    fn from_constants(settings: &[f32; 8]) -> Self;
+    fn from_constants(constants: &[f32; 8]) -> Self;
 
-    /// The constants as a weight file keeps them, because training and flight must agree on them; none, unless the task has some.
-    fn settings(&self) -> [f32; 8] {
-        [0.0; 8]
-    }
-
-    /// The control period in seconds: the time from one tick to the next.
-    fn period(&self) -> f32;
-
-    /// x(t): the input signal from the node's own state and its neighbors'.
-    fn observe<'a>(
+    /// Input signal x(t) of a robot (eq. `relevantFeature` for flocking).
+    fn features<'a>(
         &self,
         own: &Self::State,
         neighbors: impl Iterator<Item = &'a Self::State>,
     ) -> Self::Features;
 
-    /// ∂J_i/∂u_i at the network's raw `output`; what it is where the command is clamped is `through_clamp`'s choice.
-    fn gradient<'a>(
+    /// Gradient ∂J_i/∂u_i of the local loss at a saturated command.
+    fn loss_gradient<'a>(
         &self,
         own: &Self::State,
         neighbors: impl Iterator<Item = &'a Self::State>,
-        output: &Self::Output,
-        through_clamp: bool,
-    ) -> Self::Output;
+        command: &Self::Command,
+    ) -> Self::Command;
 
-    /// The command that the network's raw output stands for: limited to what the robot can do.
-    fn command(&self, output: &Self::Output) -> Self::Output;
+    /// Command for a raw output: limited to the actuators' range.
+    fn saturate(&self, output: &Self::Command) -> Self::Command;
 
-    /// The weight of the edge from a neighbor; 1 unless the task knows better.
-    fn weight(&self, _neighbour: NodeId) -> f32 {
+    /// Constants as a weight file stores them, because training and flight must agree on them.
+    fn constants(&self) -> [f32; 8] {
+        [0.0; 8]
+    }
+
+    /// Weight S_ij of the edge from a neighbor. The default is 1, as in the paper.
+    fn edge_weight(&self, _neighbor: NodeId) -> f32 {
         1.0
     }
 
-    /// The output that the node's state has really followed from the tick `before` on, whatever it was told. `None`, the default, where
-    /// that cannot be said.
-    fn achieved(&self, _before: &Self::State, _own: &Self::State) -> Option<Self::Output> {
+    /// Command that the change of the robot's state corresponds to, whatever was commanded.
+    ///
+    /// `None`, the default, if the states do not determine it.
+    fn realized_command(&self, _previous: &Self::State, _state: &Self::State) -> Option<Self::Command> {
         None
     }
 
-    /// What came of the commands so far: the products of where the loss says the node should not go with how its state has changed
-    /// in the last tick and in the one before it, and the largest that their sum could be. Below zero while it does what it should. The
-    /// default has nothing to say.
-    fn outcome<'a>(
+    /// Correlation of the loss gradient with the last two changes of the state.
+    ///
+    /// `states` are those of two ticks ago, one tick ago and now. The result is the product with the
+    /// last change, the product with the change before, and the largest possible sum of both. The
+    /// products are negative while the robot approaches its goal. The default is zero.
+    fn overshoot<'a>(
         &self,
-        _older: &Self::State,
-        _before: &Self::State,
-        _own: &Self::State,
-        _neighbours: impl Iterator<Item = &'a Self::State>,
+        _states: [&Self::State; 3],
+        _neighbors: impl Iterator<Item = &'a Self::State>,
     ) -> [f32; 3] {
         [0.0; 3]
     }

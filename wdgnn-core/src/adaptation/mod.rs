@@ -20,7 +20,7 @@
 //!
 //! **The gain.** The loss looks one tick ahead with the model that a command acts at once. Where actuators lag or commands come late, that
 //! is not what happens, and a swarm swings about its mean for ever. So a robot holds where it is against how it came there
-//! ([`crate::task::Task::outcome`]), in the last tick and in the one before it: c, the larger of the two, between −1 and 1, is near −1 while
+//! ([`crate::task::Task::overshoot`]), in the last tick and in the one before it: c, the larger of the two, between −1 and 1, is near −1 while
 //! commands do what they should. It is above zero for a swing that goes on and on, be it from tick to tick or slow, and for noise: then the
 //! robot lowers the gain of its own network. Below zero the gain comes back, more slowly. A robot that is told to move, and senses to the last
 //! bit what it sensed before, has senses that stand still: it would go after a difference that nothing makes smaller, for ever. So it lowers its
@@ -43,9 +43,9 @@ const COURAGE: f32 = 0.1;
 const SMALLEST: f32 = 0.1;
 /// The gain falls no lower. At 0.15, velocity noise of 0.2 m/s costs 0.6 % more; at 0.08, robots that differ cost 0.2 % more: from there on a
 /// robot's own bias does more harm by its noise than the network's gain does.
-pub const LEAST_GAIN: f32 = 0.1;
+pub const MIN_GAIN: f32 = 0.1;
 /// Commands below this may leave no trace in what a robot senses of itself.
-const LEAST_COMMAND: f32 = 0.01;
+const MIN_COMMAND: f32 = 0.01;
 /// φ: a surprise is forgotten over ten ticks.
 const FADING: f32 = 0.1;
 
@@ -55,7 +55,7 @@ const FADING: f32 = 0.1;
 pub struct LocalAdaptation<O> {
     /// The bias b of every output.
     pub bias: O,
-    /// The gain κ of the network's output, between [`LEAST_GAIN`] and 1.
+    /// The gain κ of the network's output, between [`MIN_GAIN`] and 1.
     pub gain: f32,
     /// The surprise s.
     surprise: O,
@@ -67,14 +67,14 @@ pub struct LocalAdaptation<O> {
 
 impl<O: Array> LocalAdaptation<O> {
     /// Nothing learned yet.
-    pub const NOTHING: Self =
+    pub const NONE: Self =
         Self { bias: O::ZERO, gain: 1.0, surprise: O::ZERO, heading: Heading::STRAIGHT, outcome: [0.0; 3] };
 
     /// What a robot has learned before, if it may be: finite, and within what `rule` allows.
     #[must_use]
     pub fn restored(bias: O, gain: f32, rule: &Learning) -> Option<Self> {
         let kept = bias.as_ref().iter().all(|b| b.abs() <= rule.bias_clip);
-        (kept && (LEAST_GAIN..=1.0).contains(&gain)).then_some(Self { bias, gain, ..Self::NOTHING })
+        (kept && (MIN_GAIN..=1.0).contains(&gain)).then_some(Self { bias, gain, ..Self::NONE })
     }
 
     /// Puts the personal part on top of the network's output.
@@ -86,18 +86,18 @@ impl<O: Array> LocalAdaptation<O> {
         self.heading.back(output);
     }
 
-    /// Learns from what came of a command: `achieved` is the output that the state really followed ([`crate::task::Task::achieved`]), `most`
+    /// Learns from what came of a command: `realized` is the output that the state really followed ([`crate::task::Task::realized_command`]), `most`
     /// what would have become of a larger one: where it is the same, there was no choice.
-    pub fn compare(&mut self, command: &O, achieved: &O, most: &O, rule: &Learning) {
+    pub fn adapt_bias(&mut self, command: &O, realized: &O, most: &O, rule: &Learning) {
         let Learning { bias_step, bias_clip, adapts_gain, .. } = *rule;
-        if achieved.as_ref().iter().all(|a| *a == 0.0) {
-            if adapts_gain && command.as_ref().iter().any(|u| u.abs() > LEAST_COMMAND) {
+        if realized.as_ref().iter().all(|a| *a == 0.0) {
+            if adapts_gain && command.as_ref().iter().any(|u| u.abs() > MIN_COMMAND) {
                 self.lower(CAUTION);
             }
             return;
         }
         if adapts_gain {
-            self.aim(command, achieved);
+            self.aim(command, realized);
         }
         let mut done = *command;
         self.heading.there(&mut done);
@@ -107,7 +107,7 @@ impl<O: Array> LocalAdaptation<O> {
         let step = bias_step * FADING * clip_squared / (clip_squared + wanted);
         let own = self.bias.as_mut().iter_mut().zip(self.surprise.as_mut());
         let free = command.as_ref().iter().zip(most.as_ref()).map(|(u, most)| u != most);
-        for (((b, s), free), (u, a)) in own.zip(free).zip(done.as_ref().iter().zip(achieved.as_ref())) {
+        for (((b, s), free), (u, a)) in own.zip(free).zip(done.as_ref().iter().zip(realized.as_ref())) {
             let next = (1.0 - FADING) * *s + (a - (u - *b));
             *s = if next.is_finite() { next } else { 0.0 };
             if free && step.is_finite() {
@@ -117,16 +117,16 @@ impl<O: Array> LocalAdaptation<O> {
     }
 
     /// Learns the heading from where a command led, apart from where the bias makes up for.
-    fn aim(&mut self, command: &O, achieved: &O) {
-        let (told, came, bias) = (command.as_ref(), achieved.as_ref(), self.bias.as_ref());
+    fn aim(&mut self, command: &O, realized: &O) {
+        let (told, came, bias) = (command.as_ref(), realized.as_ref(), self.bias.as_ref());
         if let ([x, y, ..], [to_x, to_y, ..], [bias_x, bias_y, ..]) = (told, came, bias) {
             self.heading.learn([*x, *y], [to_x + bias_x, to_y + bias_y]);
         }
     }
 
-    /// Heeds what came of the commands, from [`crate::task::Task::outcome`].
+    /// Heeds what came of the commands, from [`crate::task::Task::overshoot`].
     #[inline]
-    pub fn heed(&mut self, outcome: [f32; 3]) {
+    pub fn adapt_gain(&mut self, outcome: [f32; 3]) {
         for (sum, x) in self.outcome.iter_mut().zip(outcome) {
             *sum = MEMORY * *sum + x;
         }
@@ -144,7 +144,7 @@ impl<O: Array> LocalAdaptation<O> {
 
     /// Lowers the gain by this share, or raises it.
     fn lower(&mut self, share: f32) {
-        self.gain = (self.gain * (1.0 - share)).clamp(LEAST_GAIN, 1.0);
+        self.gain = (self.gain * (1.0 - share)).clamp(MIN_GAIN, 1.0);
     }
 }
 
@@ -154,22 +154,21 @@ mod tests {
 
     /// No command of these tests is so large.
     const FREE: [f32; 1] = [99.0];
-    const RULE: Learning =
-        Learning { bias_step: 0.015, bias_clip: 5.0, adapts_gain: true, ..Learning::OFF };
+    const RULE: Learning = Learning { bias_step: 0.015, bias_clip: 5.0, adapts_gain: true, ..Learning::OFF };
 
     #[test]
     fn the_personal_part_by_hand() {
-        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         let mut output = [3.0, -4.0];
-        personal.apply(&mut output);
+        adaptation.apply(&mut output);
         assert_eq!(output, [3.0, -4.0], "nothing learned, nothing changed");
         // Told 3 and −4, it did 1 and −4; the second axis was at its limit. A command of 5, the largest bias, counts half.
         let blunt = Learning { adapts_gain: false, ..RULE };
-        personal.compare(&[3.0, -4.0], &[1.0, -4.5], &[4.0, -4.0], &blunt);
-        assert_eq!(personal.bias, [2.0 * 0.015 * FADING * 0.5, 0.0]);
-        personal.bias = [-1.0, 2.0];
-        personal.gain = 0.5;
-        personal.apply(&mut output);
+        adaptation.adapt_bias(&[3.0, -4.0], &[1.0, -4.5], &[4.0, -4.0], &blunt);
+        assert_eq!(adaptation.bias, [2.0 * 0.015 * FADING * 0.5, 0.0]);
+        adaptation.bias = [-1.0, 2.0];
+        adaptation.gain = 0.5;
+        adaptation.apply(&mut output);
         assert_eq!(output, [0.5, 0.0]);
     }
 
@@ -179,16 +178,16 @@ mod tests {
         // The slower of the two modes, z² − (2 − φ − λφ) z + (1 − φ) = 0, and the bound's constant for a pair of modes.
         let factor = 0.989_f32;
         let constant = 2.0;
-        let mut personal = LocalAdaptation::<[f32; 1]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 1]>::NONE;
         let (mut above, mut bound, mut before) = (f32::NEG_INFINITY, constant * pull(0.0).abs(), pull(0.0));
         for tick in 0..2_000 {
             let truth = pull(tick as f32);
             bound = factor * bound + constant * (truth - before).abs();
             before = truth;
             let mut command = [if tick % 50 < 25 { 2.0 } else { -2.0 }];
-            personal.apply(&mut command);
-            personal.compare(&command, &[command[0] + truth], &FREE, &RULE);
-            let off = (personal.bias[0] + truth).abs();
+            adaptation.apply(&mut command);
+            adaptation.adapt_bias(&command, &[command[0] + truth], &FREE, &RULE);
+            let off = (adaptation.bias[0] + truth).abs();
             above = above.max(off - bound - 1.0e-3);
         }
         above
@@ -207,7 +206,7 @@ mod tests {
     #[test]
     fn noise_on_velocities_hardly_moves_the_bias() {
         // Velocities that are off by 0.2 m/s, to one side and the other: 40 m/s² of acceleration that was none.
-        let mut personal = LocalAdaptation::<[f32; 1]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 1]>::NONE;
         let mut largest = 0.0_f32;
         for tick in 0..1_000 {
             let seen = if tick == 0 {
@@ -218,72 +217,72 @@ mod tests {
                 -40.0
             };
             let mut command = [0.0];
-            personal.apply(&mut command);
-            personal.compare(&command, &[command[0] + seen], &FREE, &RULE);
-            largest = largest.max(personal.bias[0].abs());
+            adaptation.apply(&mut command);
+            adaptation.adapt_bias(&command, &[command[0] + seen], &FREE, &RULE);
+            largest = largest.max(adaptation.bias[0].abs());
         }
         assert!(largest < 0.1, "{largest}");
     }
 
     #[test]
     fn the_bias_never_leaves_its_clip_and_is_always_a_number() {
-        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         for _ in 0..10_000 {
-            personal.compare(&[0.0; 2], &[-10.0, 1.0e30], &[1.0; 2], &RULE);
+            adaptation.adapt_bias(&[0.0; 2], &[-10.0, 1.0e30], &[1.0; 2], &RULE);
         }
-        assert_eq!(personal.bias, [5.0, -5.0]);
-        personal.compare(&[0.0; 2], &[f32::NAN, f32::NEG_INFINITY], &[1.0; 2], &RULE);
-        assert!(personal.bias.iter().all(|b| b.abs() <= 5.0), "{personal:?}");
+        assert_eq!(adaptation.bias, [5.0, -5.0]);
+        adaptation.adapt_bias(&[0.0; 2], &[f32::NAN, f32::NEG_INFINITY], &[1.0; 2], &RULE);
+        assert!(adaptation.bias.iter().all(|b| b.abs() <= 5.0), "{adaptation:?}");
     }
 
     #[test]
     fn who_senses_nothing_of_its_commands_lowers_its_gain_and_learns_nothing_else() {
-        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         for _ in 0..20 {
-            personal.compare(&[0.001, 0.0], &[0.0; 2], &[4.0, 5.0], &RULE);
+            adaptation.adapt_bias(&[0.001, 0.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert_eq!(personal, LocalAdaptation::NOTHING, "what was next to nothing may leave no trace");
+        assert_eq!(adaptation, LocalAdaptation::NONE, "what was next to nothing may leave no trace");
         for _ in 0..20 {
-            personal.compare(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
+            adaptation.adapt_bias(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert!(personal.gain < 0.4, "{}", personal.gain);
+        assert!(adaptation.gain < 0.4, "{}", adaptation.gain);
         for _ in 0..100 {
-            personal.compare(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
+            adaptation.adapt_bias(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert_eq!(personal, LocalAdaptation { gain: LEAST_GAIN, ..LocalAdaptation::NOTHING });
+        assert_eq!(adaptation, LocalAdaptation { gain: MIN_GAIN, ..LocalAdaptation::NONE });
     }
 
     #[test]
     fn turned_motors_are_turned_back_and_taken_for_no_bias() {
-        let mut personal = LocalAdaptation::<[f32; 2]>::NOTHING;
+        let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         let motors = |[x, y]: [f32; 2]| [-y, x];
         for tick in 0..200 {
             let mut command = if tick % 40 < 20 { [6.0, 0.0] } else { [-6.0, 0.0] };
-            personal.apply(&mut command);
-            personal.compare(&command, &motors(command), &[99.0; 2], &RULE);
+            adaptation.apply(&mut command);
+            adaptation.adapt_bias(&command, &motors(command), &[99.0; 2], &RULE);
         }
         let mut command = [6.0, 0.0];
-        personal.apply(&mut command);
+        adaptation.apply(&mut command);
         let [x, y] = motors(command);
         assert!((x - 6.0).abs() < 1.5 && y.abs() < 3.0, "{x} {y}");
     }
 
     #[test]
     fn a_swing_lowers_the_gain_and_braking_does_not() {
-        let mut braking = LocalAdaptation::<[f32; 2]>::NOTHING;
+        let mut braking = LocalAdaptation::<[f32; 2]>::NONE;
         let mut swinging = braking;
         for tick in 0..200 {
-            braking.heed([-0.1, -0.1, 0.2]);
+            braking.adapt_gain([-0.1, -0.1, 0.2]);
             let sign = if tick % 4 == 0 { -0.03 } else { 0.03 };
-            swinging.heed([sign, -sign, 0.04]);
+            swinging.adapt_gain([sign, -sign, 0.04]);
         }
         assert_eq!(braking.gain, 1.0);
         assert!(swinging.gain < 0.6, "{}", swinging.gain);
         for _ in 0..10_000 {
-            swinging.heed([0.05, 0.0, 0.1]);
+            swinging.adapt_gain([0.05, 0.0, 0.1]);
         }
-        assert_eq!(swinging.gain, LEAST_GAIN);
-        swinging.heed([f32::NAN, 0.0, f32::INFINITY]);
+        assert_eq!(swinging.gain, MIN_GAIN);
+        swinging.adapt_gain([f32::NAN, 0.0, f32::INFINITY]);
         assert!(swinging.gain.is_finite());
     }
 

@@ -1,32 +1,34 @@
-//! Aggregate: the delayed taps of a graph filter, `z_k(t) = s · Σ_j w_j · z_{k-1}^{(j)}(t-1)`.
+//! Delayed graph shift: the taps `z_k(t) = s · Σ_j w_j · z_{k-1}^{(j)}(t-1)` of a graph filter.
 //!
-//! One [`DelayLine`] belongs to one filter. Its tap 0 is the node's own signal; tap k is what has come from nodes k hops away,
-//! one hop per exchange. A node with several layers has several chains ([`DelayLines`]), all carried by one beacon and
-//! aggregated in one go.
+//! One [`DelayLine`] belongs to one filter. Its tap 0 is the robot's own signal. Tap k comes from
+//! robots k hops away, one hop per exchange. A network with several layers has several lines
+//! ([`DelayLines`]); one message carries all of them.
 //!
 //! With a constant signal on a static graph, tap k is exact after k exchanges.
 
 use core::{fmt::Debug, iter};
 
-use crate::tensor::{Tensor, kernels};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::tensor::{Tensor, kernels, tuple};
 
 pub mod scale;
 
 use scale::Scale;
 
-/// The taps `[z_0 | z_1 | … | z_K]` of one filter at one node, `TAPS = K + 1`.
+/// Taps `[z_0 | z_1 | … | z_K]` of one filter at one robot, `TAPS = K + 1`.
 ///
-/// On the wire it is `z_0 … z_{K-1}` only: nobody ever needs a neighbor's last tap.
+/// A message carries `z_0 … z_{K-1}`: no neighbor needs the last tap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct DelayLine<const TAPS: usize, const F: usize>(pub [[f32; F]; TAPS]);
 
 impl<const TAPS: usize, const F: usize> DelayLine<TAPS, F> {
-    /// How many numbers travel.
-    const SENT: usize = (TAPS - 1) * F;
+    /// Number of transmitted numbers.
+    const TRANSMITTED: usize = (TAPS - 1) * F;
 
-    fn travelling(&self) -> &[f32] {
-        self.numbers().get(..Self::SENT).unwrap_or_default()
+    fn transmitted(&self) -> &[f32] {
+        self.numbers().get(..Self::TRANSMITTED).unwrap_or_default()
     }
 }
 
@@ -45,94 +47,103 @@ impl<const TAPS: usize, const F: usize> Tensor for DelayLine<TAPS, F> {
     }
 }
 
-/// All the chains of one node, first layer first.
-pub trait DelayLines: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// How many numbers travel.
+/// Delay lines of all layers of one robot, first layer first.
+///
+/// Serialization covers the transmitted numbers. Deserialization leaves the last taps zero.
+pub trait DelayLines:
+    Copy + Debug + PartialEq + Send + Sync + Serialize + for<'de> Deserialize<'de> + 'static
+{
+    /// Number of transmitted numbers of all lines.
     const LEN: usize;
 
-    /// Nothing heard yet.
+    /// All taps zero.
     const ZERO: Self;
 
-    /// Whether every number may enter the arithmetic.
-    fn admissible(&self) -> bool;
+    /// Whether every number is admissible ([`crate::math::admissible`]).
+    fn is_admissible(&self) -> bool;
 
-    /// The numbers that travel from this one on, counted over all chains, to the end of its chain. None beyond the last.
+    /// Transmitted numbers from `index`, counted over all lines, to the end of the line of `index`.
+    ///
+    /// The slice is empty beyond the last line.
     fn transmitted_from(&self, index: usize) -> &[f32];
 
-    /// The same, to change.
+    /// Mutable version of [`DelayLines::transmitted_from`].
     fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32];
 
-    /// The transmitted numbers of each chain, first chain first, with the index of the first of them over all chains.
-    fn sent(&self) -> impl Iterator<Item = (usize, &[f32])> {
+    /// Iterates over the transmitted numbers of each line, each with the index of its first number.
+    fn transmitted(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let mut from = 0;
         iter::from_fn(move || {
-            let (first, chain) = (from, self.transmitted_from(from));
-            from += chain.len();
-            (!chain.is_empty()).then_some((first, chain))
+            let (first, line) = (from, self.transmitted_from(from));
+            from += line.len();
+            (!line.is_empty()).then_some((first, line))
         })
     }
 
-    /// Calls `visit` with the transmitted numbers of each chain, to change, as [`DelayLines::sent`] lists them.
+    /// Calls `visit` with the transmitted numbers of each line and the index of the first of them.
     #[inline]
     fn for_each_transmitted(&mut self, mut visit: impl FnMut(usize, &mut [f32])) {
         let mut from = 0;
         while from < Self::LEN {
-            let chain = self.transmitted_from_mut(from);
-            visit(from, chain);
-            from += chain.len().max(1);
+            let line = self.transmitted_from_mut(from);
+            visit(from, line);
+            from += line.len().max(1);
         }
     }
 
-    /// Adds a neighbor's taps, each one hop further: `z_k += weight · z_{k-1}`.
+    /// Adds a neighbor's taps, each shifted by one hop: `z_k += weight · z_{k-1}`.
     fn add_shifted(&mut self, neighbor: &Self, weight: f32);
 
-    /// Ends the aggregation over `count` neighbors.
+    /// Scales the sums over `count` neighbors.
     fn apply_scale(&mut self, scale: Scale, count: usize);
 }
 
-/// The aggregation step: taps 1…K of every chain from the neighbors' taps, in the order given (ascending id). Tap 0 is
-/// left at zero for inference to fill in. `own` are the node's own taps as its neighbors hear them, for [`Scale::Closed`] and
-/// [`Scale::Echo`]: they come first.
+/// Computes taps 1…K of all lines from the neighbors' taps of one exchange earlier.
+///
+/// Neighbors come in ascending address, each with the weight of its edge. Tap 0 is zero until
+/// inference writes the robot's own signal. `own` are the robot's own transmitted taps;
+/// [`Scale::Closed`] and [`Scale::Echo`] add them first.
 #[inline]
-pub fn aggregate<'a, C: DelayLines + 'a>(
-    own: &C,
-    neighbors: impl Iterator<Item = (&'a C, f32)>,
+pub fn aggregate<'a, L: DelayLines + 'a>(
+    own: &L,
+    neighbors: impl Iterator<Item = (&'a L, f32)>,
     scale: Scale,
-) -> C {
-    let mut chains = C::ZERO;
+) -> L {
+    let mut lines = L::ZERO;
     let mut count = 0;
     if scale.closed() {
-        chains.add_shifted(own, 1.0);
+        lines.add_shifted(own, 1.0);
         count = 1;
     }
     for (neighbor, weight) in neighbors {
-        chains.add_shifted(neighbor, weight);
+        lines.add_shifted(neighbor, weight);
         count += 1;
     }
-    chains.apply_scale(scale, count);
-    chains
+    lines.apply_scale(scale, count);
+    lines
 }
 
-/// A chain and the chains of the layers above it.
+/// Delay line of one layer and the lines of the layers above it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Stacked<const TAPS: usize, const F: usize, Above> {
-    /// This layer's chain.
-    pub chain: DelayLine<TAPS, F>,
-    /// The chains of the layers above.
+    /// Line of this layer.
+    pub line: DelayLine<TAPS, F>,
+    /// Lines of the layers above.
     pub above: Above,
 }
 
-/// No further layer, no further chain.
+/// End of the stack of delay lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(Serialize, Deserialize)]
 pub struct NoDelayLine;
 
 impl DelayLines for NoDelayLine {
     const LEN: usize = 0;
     const ZERO: Self = Self;
 
-    fn admissible(&self) -> bool {
+    fn is_admissible(&self) -> bool {
         true
     }
 
@@ -150,43 +161,63 @@ impl DelayLines for NoDelayLine {
 }
 
 impl<const TAPS: usize, const F: usize, Above: DelayLines> DelayLines for Stacked<TAPS, F, Above> {
-    const LEN: usize = DelayLine::<TAPS, F>::SENT + Above::LEN;
-    const ZERO: Self = Self { chain: DelayLine::ZERO, above: Above::ZERO };
+    const LEN: usize = DelayLine::<TAPS, F>::TRANSMITTED + Above::LEN;
+    const ZERO: Self = Self { line: DelayLine::ZERO, above: Above::ZERO };
 
-    fn admissible(&self) -> bool {
-        self.chain.admissible() && self.above.admissible()
+    fn is_admissible(&self) -> bool {
+        self.line.is_admissible() && self.above.is_admissible()
     }
 
     fn transmitted_from(&self, index: usize) -> &[f32] {
-        match index.checked_sub(DelayLine::<TAPS, F>::SENT) {
+        match index.checked_sub(DelayLine::<TAPS, F>::TRANSMITTED) {
             Some(beyond) => self.above.transmitted_from(beyond),
-            None => self.chain.travelling().get(index..).unwrap_or_default(),
+            None => self.line.transmitted().get(index..).unwrap_or_default(),
         }
     }
 
     fn transmitted_from_mut(&mut self, index: usize) -> &mut [f32] {
-        match index.checked_sub(DelayLine::<TAPS, F>::SENT) {
+        match index.checked_sub(DelayLine::<TAPS, F>::TRANSMITTED) {
             Some(beyond) => self.above.transmitted_from_mut(beyond),
-            None => self.chain.numbers_mut().get_mut(index..DelayLine::<TAPS, F>::SENT).unwrap_or_default(),
+            None => {
+                self.line.numbers_mut().get_mut(index..DelayLine::<TAPS, F>::TRANSMITTED).unwrap_or_default()
+            }
         }
     }
 
     #[inline]
     fn add_shifted(&mut self, neighbor: &Self, weight: f32) {
         // A shift by one tap is a shift by F numbers.
-        let taps = self.chain.numbers_mut().get_mut(F..).unwrap_or_default();
-        kernels::add_scaled(taps, neighbor.chain.numbers(), weight);
+        let taps = self.line.numbers_mut().get_mut(F..).unwrap_or_default();
+        kernels::add_scaled(taps, neighbor.line.numbers(), weight);
         self.above.add_shifted(&neighbor.above, weight);
     }
 
     #[inline]
     fn apply_scale(&mut self, scale: Scale, count: usize) {
-        scale.apply(self.chain.numbers_mut().get_mut(F..).unwrap_or_default(), count);
-        // Tap 0 is the node's own signal: a chain of two taps has nothing that could come back.
-        if let (Scale::Echo(share), [_, .., before, last]) = (scale, &mut self.chain.0[..]) {
+        scale.apply(self.line.numbers_mut().get_mut(F..).unwrap_or_default(), count);
+        // Tap 0 is the robot's own signal, so a line of two taps has no tap for the echo.
+        if let (Scale::Echo(share), [_, .., before, last]) = (scale, &mut self.line.0[..]) {
             kernels::add_scaled(before, last, share);
         }
         self.above.apply_scale(scale, count);
+    }
+}
+
+impl<const TAPS: usize, const F: usize, Above: DelayLines> Serialize for Stacked<TAPS, F, Above> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        tuple::serialize(serializer, Self::LEN, self.transmitted().flat_map(|(_, line)| line))
+    }
+}
+
+impl<'de, const TAPS: usize, const F: usize, Above: DelayLines> Deserialize<'de> for Stacked<TAPS, F, Above> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut lines = Self::ZERO;
+        tuple::deserialize(deserializer, Self::LEN, |index, number| {
+            if let Some(place) = lines.transmitted_from_mut(index).first_mut() {
+                *place = number;
+            }
+        })?;
+        Ok(lines)
     }
 }
 
@@ -196,8 +227,8 @@ mod tests {
 
     type Taps = Stacked<3, 2, NoDelayLine>;
 
-    fn taps(chain: [[f32; 2]; 3]) -> Taps {
-        Taps { chain: DelayLine(chain), above: NoDelayLine }
+    fn taps(line: [[f32; 2]; 3]) -> Taps {
+        Taps { line: DelayLine(line), above: NoDelayLine }
     }
 
     #[test]
@@ -215,19 +246,19 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_two_taps_has_no_echo() {
-        let two = Stacked { chain: DelayLine([[1.0], [2.0]]), above: NoDelayLine };
+    fn line_of_two_taps_has_no_echo() {
+        let two = Stacked { line: DelayLine([[1.0], [2.0]]), above: NoDelayLine };
         let [echo, closed] =
             [Scale::Echo(0.5), Scale::Closed].map(|scale| aggregate(&two, iter::empty(), scale));
         assert_eq!(echo, closed);
     }
 
     #[test]
-    fn an_echo_tells_of_more_hops_than_there_are_taps() {
-        // Five nodes in a row; the first one's signal is 1, and all hold still.
+    fn echo_reaches_more_hops_than_taps() {
+        // Five robots in a row; the signal of the first is 1.
         let mut row = [Taps::ZERO; 5];
         for _ in 0..12 {
-            row[0].chain.0[0] = [1.0; 2];
+            row[0].line.0[0] = [1.0; 2];
             let before = row;
             row = core::array::from_fn(|node| {
                 let sides = [node.checked_sub(1), Some(node + 1)].into_iter().flatten();
@@ -235,22 +266,22 @@ mod tests {
                 aggregate(&before[node], heard, Scale::Echo(0.8))
             });
         }
-        assert!(row[4].chain.0[2][0] > 0.01, "four hops, two taps: {row:?}");
+        assert!(row[4].line.0[2][0] > 0.01, "four hops, two taps: {row:?}");
         let bound = 1.0 / (1.0 - 0.8);
-        assert!(row.iter().flat_map(|taps| taps.chain.numbers()).all(|z| (0.0..=bound).contains(z)));
+        assert!(row.iter().flat_map(|taps| taps.line.numbers()).all(|z| (0.0..=bound).contains(z)));
     }
 
     #[test]
-    fn nobody_around_gives_zeros_under_every_scale() {
+    fn sum_over_no_neighbors_is_zero_under_every_scale() {
         for scale in [Scale::Sum, Scale::Mean, Scale::Scaled(3.0), Scale::Closed, Scale::Echo(0.9)] {
             assert_eq!(aggregate(&Taps::ZERO, iter::empty(), scale), Taps::ZERO);
         }
     }
 
     #[test]
-    fn numbers_that_travel_are_read_and_changed_chain_by_chain() {
-        let above = Stacked { chain: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
-        let mut two = Stacked { chain: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
+    fn transmitted_numbers_are_accessible_line_by_line() {
+        let above = Stacked { line: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
+        let mut two = Stacked { line: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
         let expected: [&[f32]; 5] = [&[1.0, -7.0], &[-7.0], &[3.0, -8.0], &[-8.0], &[]];
         for (from, expected) in expected.into_iter().enumerate() {
             assert_eq!(two.transmitted_from(from), expected, "from {from}");
@@ -258,7 +289,7 @@ mod tests {
         }
         two.transmitted_from_mut(1)[0] = -14.0;
         two.transmitted_from_mut(3)[0] = 5.0;
-        let above = Stacked { chain: DelayLine([[3.0], [5.0], [11.0]]), above: NoDelayLine };
-        assert_eq!(two, Stacked { chain: DelayLine([[1.0, -14.0], [9.0, 9.0]]), above });
+        let above = Stacked { line: DelayLine([[3.0], [5.0], [11.0]]), above: NoDelayLine };
+        assert_eq!(two, Stacked { line: DelayLine([[1.0, -14.0], [9.0, 9.0]]), above });
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 /// A stack of layers from `F` input features to `G` output features.
 pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     /// The delayed taps that the stack keeps from tick to tick.
-    type DelayLines: DelayLines;
+    type Taps: DelayLines;
 
     /// How many layers.
     const LAYERS: usize;
@@ -28,7 +28,7 @@ pub trait Deep<'w, const F: usize, const G: usize>: Copy {
     fn dimensions(index: usize) -> Option<(usize, usize)>;
 
     /// The stack's output for the node's own `input`, whose place in the chains it fills in on its way up.
-    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::DelayLines) -> [f32; G];
+    fn infer(&self, activation: Activation, input: &[f32; F], taps: &mut Self::Taps) -> [f32; G];
 }
 
 /// The end of a stack: nothing more happens to its input.
@@ -49,7 +49,7 @@ pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
 }
 
 impl<'w, const G: usize> Deep<'w, G, G> for Top {
-    type DelayLines = NoDelayLine;
+    type Taps = NoDelayLine;
 
     const LAYERS: usize = 0;
     const NUMBERS: usize = 0;
@@ -73,7 +73,7 @@ impl<'w, const TAPS: usize, const F: usize, const H: usize, const G: usize, Abov
 where
     Above: Deep<'w, H, G>,
 {
-    type DelayLines = Stacked<TAPS, F, Above::DelayLines>;
+    type Taps = Stacked<TAPS, F, Above::Taps>;
 
     const LAYERS: usize = 1 + Above::LAYERS;
     const NUMBERS: usize = (TAPS * F + 1) * H + Above::NUMBERS;
@@ -91,14 +91,14 @@ where
     }
 
     #[inline]
-    fn infer(&self, activation: Activation, input: &[f32; F], chains: &mut Self::DelayLines) -> [f32; G] {
-        let DelayLine(taps) = &mut chains.chain;
-        if let Some(own) = taps.first_mut() {
+    fn infer(&self, activation: Activation, input: &[f32; F], taps: &mut Self::Taps) -> [f32; G] {
+        let DelayLine(line) = &mut taps.line;
+        if let Some(own) = line.first_mut() {
             *own = *input;
         }
-        let mut output = accumulate(self.bias, chains.chain.numbers(), self.filter.as_flattened());
+        let mut output = accumulate(self.bias, taps.line.numbers(), self.filter.as_flattened());
         activation.apply(&mut output);
-        self.above.infer(activation, &output, &mut chains.above)
+        self.above.infer(activation, &output, &mut taps.above)
     }
 }
 
@@ -114,11 +114,11 @@ mod tests {
             bias: &[0.25, -1.0],
             above: Top,
         };
-        let mut chains = Stacked { chain: DelayLine([[99.0], [4.0]]), above: NoDelayLine };
-        let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut chains);
+        let mut taps = Stacked { line: DelayLine([[99.0], [4.0]]), above: NoDelayLine };
+        let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut taps);
         // 0.25 + 3·1 + 4·0.5 = 5.25; −1 − 3 + 8 = 4.
         assert_eq!(output, [5.25, 4.0]);
-        assert_eq!(chains.chain.0, [[3.0], [4.0]], "the own signal is tap 0, what was there is overwritten");
+        assert_eq!(taps.line.0, [[3.0], [4.0]], "the own signal is tap 0, what was there is overwritten");
     }
 
     #[test]
@@ -129,14 +129,18 @@ mod tests {
             above: Top,
         };
         let first = Layer::<'_, 1, 1, 2, _> { filter: &[[[1.0, 2.0]]], bias: &[0.0, 0.0], above: second };
-        let mut chains = Stacked {
-            chain: DelayLine([[0.0]]),
-            above: Stacked { chain: DelayLine([[0.0, 0.0], [0.5, 0.25]]), above: NoDelayLine },
+        let mut taps = Stacked {
+            line: DelayLine([[0.0]]),
+            above: Stacked { line: DelayLine([[0.0, 0.0], [0.5, 0.25]]), above: NoDelayLine },
         };
         // First layer: [3, 6]. Second: 3 + 6 + 10·0.5 + 100·0.25 = 39.
-        let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut chains);
+        let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut taps);
         assert_eq!(output, [39.0]);
-        assert_eq!(chains.above.chain.0[0], [3.0, 6.0], "what the next beacon tells the neighbors");
+        assert_eq!(
+            taps.above.line.0[0],
+            [3.0, 6.0],
+            "the next message carries the output of the first layer"
+        );
     }
 
     #[test]

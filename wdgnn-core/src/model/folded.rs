@@ -53,19 +53,19 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Folded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::DelayLines: FirstLine<TAPS, F>,
+    D::Taps: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
-    type DelayLines = D::DelayLines;
+    type Taps = D::Taps;
     type Wide = Filter<TAPS, F, O>;
     type Factor = Vector<O>;
 
     const FOLDED: bool = true;
 
     #[inline]
-    fn first_line_taps(chains: &D::DelayLines) -> &[f32] {
-        chains.first().numbers()
+    fn first_line_taps(taps: &D::Taps) -> &[f32] {
+        taps.first().numbers()
     }
 
     fn scale(&self) -> Scale {
@@ -77,8 +77,8 @@ where
     }
 
     #[inline]
-    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::DelayLines) -> [f32; O] {
-        self.infer_with_hidden(wide, features, chains).0
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], taps: &mut D::Taps) -> [f32; O] {
+        self.infer_with_hidden(wide, features, taps).0
     }
 
     #[inline]
@@ -93,15 +93,15 @@ where
     }
 
     #[inline]
-    fn descend(&self, wide: &mut Self::Wide, chains: &D::DelayLines, factor: &Vector<O>, step: f32) {
-        wide.descend(Self::first_line_taps(chains), factor, step);
+    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &Vector<O>, step: f32) {
+        wide.descend(Self::first_line_taps(taps), factor, step);
     }
 }
 
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::DelayLines: FirstLine<TAPS, F>,
+    D::Taps: FirstLine<TAPS, F>,
 {
     /// [`Model::infer`], and the deep part's features with it: what a trainer needs to go backwards.
     #[inline]
@@ -109,11 +109,11 @@ where
         &self,
         wide: &Filter<TAPS, F, O>,
         features: &[f32; F],
-        chains: &mut D::DelayLines,
+        taps: &mut D::Taps,
     ) -> ([f32; O], [f32; G]) {
-        let deep = self.network.deep.infer(self.network.activation, features, chains);
+        let deep = self.network.deep.infer(self.network.activation, features, taps);
         let deep_output = accumulate(&[0.0; O], &deep, self.network.readout);
-        let wide_output = accumulate(&[0.0; O], chains.first().numbers(), wide.rows());
+        let wide_output = accumulate(&[0.0; O], taps.first().numbers(), wide.rows());
         let mut output = self.constant;
         for ((u, deep), wide) in output.iter_mut().zip(&deep_output).zip(&wide_output) {
             *u += self.network.alpha_deep * deep + self.network.alpha_wide * wide;
@@ -188,8 +188,8 @@ mod tests {
         Small::over(&KEPT, Activation::Relu, Scale::Sum).unwrap()
     }
 
-    fn chains(second: f32) -> Stacked<2, 1, NoDelayLine> {
-        Stacked { chain: DelayLine([[0.0], [second]]), above: NoDelayLine }
+    fn taps(second: f32) -> Stacked<2, 1, NoDelayLine> {
+        Stacked { line: DelayLine([[0.0], [second]]), above: NoDelayLine }
     }
 
     #[test]
@@ -197,9 +197,9 @@ mod tests {
         // z = [3, −1]. deep = ReLU([3, −1]) = [3, 0]. wide = Bᵀz + b = [3 − 3 + 0.5, 6 − 4 − 0.5] = [0.5, 1.5].
         // h = 2·deep + 0.5·wide + 1 = [7.25, 1.75]. u = Rᵀh + ρ = [7.25 + 3.5 + 10, −7.25 + 20] = [20.75, 12.75].
         let unfolded = Unfolded::new(network());
-        assert_eq!(unfolded.infer(unfolded.offline(), &[3.0], &mut chains(-1.0)), [20.75, 12.75]);
+        assert_eq!(unfolded.infer(unfolded.offline(), &[3.0], &mut taps(-1.0)), [20.75, 12.75]);
         let folded = Folded::new(network(), Metric::Paper);
-        assert_eq!(folded.infer(folded.offline(), &[3.0], &mut chains(-1.0)), [20.75, 12.75]);
+        assert_eq!(folded.infer(folded.offline(), &[3.0], &mut taps(-1.0)), [20.75, 12.75]);
     }
 
     #[test]
@@ -218,10 +218,10 @@ mod tests {
         let model = Unfolded::new(network());
         let output_gradient = [0.3, -0.7];
         let weighed = |wide: &Filter<2, 1, 2>| {
-            let output = model.infer(wide, &[3.0], &mut chains(-1.0));
+            let output = model.infer(wide, &[3.0], &mut taps(-1.0));
             output[0] * output_gradient[0] + output[1] * output_gradient[1]
         };
-        let mut filled = chains(-1.0);
+        let mut filled = taps(-1.0);
         model.infer(model.offline(), &[3.0], &mut filled);
         let factor = model.gradient(&output_gradient);
         let mut analytic = Filter::ZERO;
@@ -241,7 +241,7 @@ mod tests {
         let output_gradient = [0.25, -0.5];
         let unfolded = Unfolded::new(network());
         let folded = Folded::new(network(), Metric::Paper);
-        let mut filled = chains(-1.0);
+        let mut filled = taps(-1.0);
         unfolded.infer(unfolded.offline(), &[3.0], &mut filled);
         let (mut b, mut c) = (*unfolded.offline(), *folded.offline());
         unfolded.descend(&mut b, &filled, &unfolded.gradient(&output_gradient), 2.0);

@@ -49,12 +49,12 @@ pub trait FirstLine<const TAPS: usize, const F: usize> {
 impl<const TAPS: usize, const F: usize, Above: DelayLines> FirstLine<TAPS, F> for Stacked<TAPS, F, Above> {
     #[inline]
     fn first(&self) -> &DelayLine<TAPS, F> {
-        &self.chain
+        &self.line
     }
 
     #[inline]
     fn first_mut(&mut self) -> &mut DelayLine<TAPS, F> {
-        &mut self.chain
+        &mut self.line
     }
 }
 

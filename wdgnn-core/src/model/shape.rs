@@ -15,7 +15,7 @@ use crate::{
         network::Network,
     },
     task::Task,
-    weights::{Header, LayerDimensions, MOST_LAYERS, Weights, WeightsError},
+    weights::{Header, LayerDimensions, MAX_LAYERS, Weights, WeightsError},
 };
 
 /// The dimensions of a network whose layers are alike.
@@ -56,8 +56,8 @@ impl Dimensions {
 
     /// The layers as a weight file lists them.
     #[must_use]
-    pub fn layers(&self) -> [LayerDimensions; MOST_LAYERS] {
-        let mut layers = [LayerDimensions::default(); MOST_LAYERS];
+    pub fn layers(&self) -> [LayerDimensions; MAX_LAYERS] {
+        let mut layers = [LayerDimensions::default(); MAX_LAYERS];
         for layer in layers.iter_mut().take(self.layers) {
             *layer = LayerDimensions { taps: self.taps as u16, features: self.hidden as u16 };
         }
@@ -101,7 +101,7 @@ macro_rules! alike {
         impl<T, const F: usize, const TAPS: usize, const G: usize, const O: usize> Shape<T>
             for $name<F, TAPS, G, O>
         where
-            T: Task<Features = [f32; F], Output = [f32; O]>,
+            T: Task<Features = [f32; F], Command = [f32; O]>,
         {
             type Model<'w> = Folded<'w, F, TAPS, G, O, $stack<'w, F, TAPS, G>>;
 

@@ -32,19 +32,19 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> M
     for Unfolded<'w, F, TAPS, G, O, D>
 where
     D: Deep<'w, F, G>,
-    D::DelayLines: FirstLine<TAPS, F>,
+    D::Taps: FirstLine<TAPS, F>,
 {
     type Features = [f32; F];
     type Output = [f32; O];
-    type DelayLines = D::DelayLines;
+    type Taps = D::Taps;
     type Wide = Filter<TAPS, F, G>;
     type Factor = Vector<G>;
 
     const FOLDED: bool = false;
 
     #[inline]
-    fn first_line_taps(chains: &D::DelayLines) -> &[f32] {
-        chains.first().numbers()
+    fn first_line_taps(taps: &D::Taps) -> &[f32] {
+        taps.first().numbers()
     }
 
     fn scale(&self) -> Scale {
@@ -55,10 +55,10 @@ where
         &self.offline
     }
 
-    fn infer(&self, wide: &Self::Wide, features: &[f32; F], chains: &mut D::DelayLines) -> [f32; O] {
+    fn infer(&self, wide: &Self::Wide, features: &[f32; F], taps: &mut D::Taps) -> [f32; O] {
         let network = &self.network;
-        let mut hidden = network.deep.infer(network.activation, features, chains);
-        let linear = accumulate(network.wide_bias, chains.first().numbers(), wide.rows());
+        let mut hidden = network.deep.infer(network.activation, features, taps);
+        let linear = accumulate(network.wide_bias, taps.first().numbers(), wide.rows());
         for (h, w) in hidden.iter_mut().zip(linear) {
             *h = network.alpha_deep * *h + network.alpha_wide * w + network.beta;
         }
@@ -76,7 +76,7 @@ where
         Vector(factor)
     }
 
-    fn descend(&self, wide: &mut Self::Wide, chains: &D::DelayLines, factor: &Vector<G>, step: f32) {
-        wide.descend(Self::first_line_taps(chains), factor, step);
+    fn descend(&self, wide: &mut Self::Wide, taps: &D::Taps, factor: &Vector<G>, step: f32) {
+        wide.descend(Self::first_line_taps(taps), factor, step);
     }
 }

@@ -1,28 +1,34 @@
-//! Learn: the rule by which the wide part keeps being trained in flight (the paper's Algorithm 1), and its settings.
+//! Online learning: settings and elementary steps of the paper's Algorithm 1.
+//!
+//! [`crate::agent::Agent::learn`] combines the steps.
 
 pub mod consensus;
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     model::Metric,
     tensor::{Tensor, kernels},
 };
 
-/// Whose parameters a node averages with its own, and with which weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Weights with which a robot averages its parameters with those of its neighbors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Mixing {
-    /// Nobody's: every node learns for itself.
+    /// No averaging.
     Alone,
-    /// The plain mean over the neighbors and itself: the paper's rule.
+    /// Plain mean over the neighbors and the robot: the paper's rule.
     Uniform,
-    /// `1 / (1 + max(degree_i, degree_j))` per neighbor: keeps the swarm's mean on any undirected graph that stands still.
-    /// (Degrees are told in beacons, so after a change of the graph they are right one exchange later.)
+    /// Weight `1 / (1 + max(degree_i, degree_j))` per neighbor.
+    ///
+    /// It preserves the mean of the swarm on every static undirected graph. Messages carry the
+    /// degree, so the weights follow a change of the graph one exchange later.
     Metropolis,
 }
 
 impl Mixing {
-    /// The code in the weight file.
+    /// Code in the weight file.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -32,53 +38,54 @@ impl Mixing {
         }
     }
 
-    /// The mixing with this code.
+    /// Mixing with a code of the weight file.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         [Self::Alone, Self::Uniform, Self::Metropolis].into_iter().find(|mixing| mixing.code() == code)
     }
 }
 
-/// The settings of online learning. The weight file carries those that its model was tuned for.
+/// Settings of online learning. The weight file carries those that its network was tuned for.
 ///
-/// `wide(t+1) = Π[ mix(wide_i, wide_j) − γ_t (∇J_i + ridge · (wide_i − wide†)) ]`, where Π projects onto a ball around the
-/// offline value.
+/// `wide(t+1) = Π[ mix(wide_i, wide_j) − γ_t (∇J_i + ridge · (wide_i − wide†)) ]`, where Π projects
+/// onto a ball around the offline parameters wide†.
 ///
 /// ```
-/// use wdgnn_core::{Learning, Mixing};
+/// use wdgnn_core::online::{Learning, Mixing};
 ///
-/// // The paper's rule, with a ridge and a step that has halved after 100 ticks.
+/// // The paper's rule, with a ridge and a step size that halves within 100 ticks.
 /// let rule = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(3.0) };
 /// assert_eq!(rule.mixing, Mixing::Uniform);
 /// assert_eq!(rule.step_at(100), 1.5);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learning {
-    /// The step size γ; 0 switches learning off.
+    /// Step size γ; 0 switches learning off.
     pub step: f32,
-    /// Ticks after which the step has halved, `γ_t = γ / (1 + t/cooling)`; 0 keeps it constant.
+    /// Ticks after which the step size has halved, `γ_t = γ / (1 + t/cooling)`; 0 keeps it constant.
     pub cooling: f32,
-    /// Pull towards the offline value; 0 for none, as in the paper.
+    /// Pull towards the offline parameters; 0 for none, as in the paper.
     pub ridge: f32,
-    /// Radius of the ball around the offline value, relative to its norm; 0 for no ball, as in the paper.
+    /// Radius of the ball around the offline parameters, relative to their norm; 0 for no ball.
     pub ball: f32,
-    /// Largest difference to a neighbor that is mixed, relative to the offline norm; 0 for no limit, as in the paper.
+    /// Largest mixed difference to a neighbor, relative to the offline norm; 0 for no limit.
     pub clip: f32,
-    /// The folded rule's metric.
+    /// Metric of the folded rule.
     pub metric: Metric,
-    /// How neighbors' parameters are averaged.
+    /// Weights of the averaging.
     pub mixing: Mixing,
-    /// Whether a gradient passes where the command is clamped.
+    /// Whether the gradient passes where the command is saturated.
     pub through_clamp: bool,
-    /// The step size of the personal bias, what a robot adds to its network's output: the share per tick by which it makes up for what its
-    /// motors do otherwise than they are told ([`LocalAdaptation::compare`](crate::adaptation::LocalAdaptation::compare)). Averaged with nobody; 0 for
-    /// none, as in the paper.
+    /// Step size of the local bias; 0 for none, as in the paper.
+    ///
+    /// See [`LocalAdaptation::adapt_bias`](crate::adaptation::LocalAdaptation::adapt_bias).
     pub bias_step: f32,
-    /// The largest magnitude of the personal part, per output: its ball.
+    /// Largest magnitude of the local bias, per output.
     pub bias_clip: f32,
-    /// Whether a robot learns from what came of its commands, too ([`LocalAdaptation::heed`](crate::adaptation::LocalAdaptation::heed)), and lowers the gain of its network where they
-    /// overshoot.
+    /// Whether a robot lowers the gain of its network where commands overshoot.
+    ///
+    /// See [`LocalAdaptation::adapt_gain`](crate::adaptation::LocalAdaptation::adapt_gain).
     pub adapts_gain: bool,
 }
 
@@ -98,21 +105,21 @@ impl Learning {
         adapts_gain: false,
     };
 
-    /// The paper's rule to the letter, with step size γ.
+    /// The paper's rule with step size γ.
     #[must_use]
     pub const fn paper(step: f32) -> Self {
         Self { step, mixing: Mixing::Uniform, ..Self::OFF }
     }
 
-    /// γ_t.
+    /// Step size γ_t, `ticks` after the first tick.
     #[must_use]
-    pub fn step_at(&self, tick: u32) -> f32 {
-        if self.cooling > 0.0 { self.step / (1.0 + tick as f32 / self.cooling) } else { self.step }
+    pub fn step_at(&self, ticks: u32) -> f32 {
+        if self.cooling > 0.0 { self.step / (1.0 + ticks as f32 / self.cooling) } else { self.step }
     }
 
-    /// Whether a robot keeps a personal part.
+    /// Whether a robot adapts a bias, a gain or a heading of its own.
     #[must_use]
-    pub fn personal(&self) -> bool {
+    pub fn adapts_locally(&self) -> bool {
         self.bias_step > 0.0 || self.adapts_gain
     }
 
@@ -121,18 +128,21 @@ impl Learning {
     }
 }
 
-/// Pulls `wide` towards `offline`: the ridge's share of a step, `wide −= γ · ridge · (own − offline)`, taken at the node's own
-/// parameters before they were mixed.
+/// Takes the ridge's share of a step: `wide −= strength · (own − offline)`.
+///
+/// `own` are the robot's parameters before mixing.
 #[inline]
-pub fn pull<W: Tensor>(wide: &mut W, own: &W, offline: &W, strength: f32) {
+pub fn apply_ridge<W: Tensor>(wide: &mut W, own: &W, offline: &W, strength: f32) {
     kernels::add_difference(wide.numbers_mut(), own.numbers(), offline.numbers(), -strength);
 }
 
-/// What training left out stays out: a weight that is exactly zero in `offline` is kept there. No trained weight is, so these are of features
-/// that a network was not to see: positions, where robots are kept apart by other means. (Learned in flight all the same, they push those at a swarm's
-/// edge: with half the range from 0.5 s on, 2.6 % of the total.)
+/// Sets every parameter to zero that is exactly zero in `offline`.
+///
+/// Training produces exact zeros only for features that a network must not use, such as positions
+/// where a separate law keeps robots apart. Learned in flight, these weights push robots at the edge
+/// of a swarm (2.6 % of the total with half the radio range from 0.5 s on).
 #[inline]
-pub fn keep_out<W: Tensor>(wide: &mut W, offline: &W) {
+pub fn keep_zeros<W: Tensor>(wide: &mut W, offline: &W) {
     for (w, offline) in wide.numbers_mut().iter_mut().zip(offline.numbers()) {
         if *offline == 0.0 {
             *w = 0.0;
@@ -160,7 +170,7 @@ mod tests {
     use crate::tensor::Vector;
 
     #[test]
-    fn the_step_cools_to_half() {
+    fn step_size_halves_after_cooling() {
         let rule = Learning { cooling: 50.0, ..Learning::paper(2.0) };
         assert_eq!(rule.step_at(0), 2.0);
         assert_eq!(rule.step_at(50), 1.0);
@@ -168,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ball_is_never_left() {
+    fn projection_ends_on_the_ball() {
         let mut outside = Vector([4.0, 5.0]);
         assert!(project(&mut outside, &Vector([1.0, 1.0]), 2.5));
         assert_eq!(outside, Vector([2.5, 3.0]));
@@ -178,16 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn what_training_left_out_stays_out() {
+    fn zero_weights_stay_zero() {
         let mut wide = Vector([3.0, 0.25, -2.0]);
-        keep_out(&mut wide, &Vector([1.0, 0.0, -0.0]));
+        keep_zeros(&mut wide, &Vector([1.0, 0.0, -0.0]));
         assert_eq!(wide, Vector([3.0, 0.0, 0.0]));
     }
 
     #[test]
-    fn the_ridge_pulls_back() {
+    fn ridge_pulls_towards_the_offline_parameters() {
         let mut wide = Vector([3.0]);
-        pull(&mut wide, &Vector([5.0]), &Vector([1.0]), 0.25);
+        apply_ridge(&mut wide, &Vector([5.0]), &Vector([1.0]), 0.25);
         assert_eq!(wide, Vector([2.0]));
     }
 }

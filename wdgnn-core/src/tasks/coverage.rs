@@ -1,49 +1,52 @@
-//! The coverage task: spread over an area so that every place has a robot near it, the more so the more there is to see there.
+//! Coverage: robots spread over an area so that every place has a robot nearby.
 //!
-//! A robot senses how much there is in the part of its surroundings that no other robot is nearer to (its cell): its mass, and where
-//! its center is. Going to the center of one's cell is Lloyd's algorithm (Cortés et al., 2004); what lies beyond one's sensors, one
-//! can only hear of.
+//! A robot senses the density in its Voronoi cell, the part of its surroundings that is closer to it
+//! than to any other robot: the mass of the cell and its center. Moving to the center of the own cell
+//! is Lloyd's algorithm (Cortés et al., 2004). Messages tell of the density beyond the own sensors.
 //!
-//! Features: the way to the cell's center; away from neighbors, `Σ_j (p_i − p_j)/d²`; and towards those who have more than oneself,
-//! `Σ_j (m_j − m_i)(p_j − p_i)/d²`. All but the first are divided by the number of neighbors and itself.
+//! Features: the way to the cell's center; the repulsion `Σ_j (p_i − p_j)/d²`; and the attraction by
+//! larger masses, `Σ_j (m_j − m_i)(p_j − p_i)/d²`. The last two are divided by the number of neighbors
+//! plus one.
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     math,
     task::{State, Task},
 };
 
-/// No distance is taken shorter than this.
-const SHORTEST_METRES: f32 = 0.1;
+/// Lower limit of distances in the features.
+const MIN_METERS: f32 = 0.1;
 
-/// A robot is to be at the center of its cell after this time.
+/// Time after which a robot should be at the center of its cell.
 const HORIZON_SECONDS: f32 = 0.5;
 
-/// Where a robot is, and what is around it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Position of a robot and content of its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cell {
     /// Position in meters.
     pub position: [f32; 2],
-    /// From there to the center of its cell, in meters.
+    /// Vector from the position to the center of the cell, in meters.
     pub way: [f32; 2],
-    /// How much there is in its cell; 1 is an even share.
+    /// Mass of the cell; 1 is an even share.
     pub mass: f32,
 }
 
 impl State for Cell {
     type Array = [f32; 5];
 
-    fn numbers(&self) -> [f32; 5] {
+    fn to_array(&self) -> [f32; 5] {
         let Self { position: [x, y], way: [dx, dy], mass } = *self;
         [x, y, dx, dy, mass]
     }
 
-    fn from_numbers([x, y, dx, dy, mass]: [f32; 5]) -> Self {
+    fn from_array([x, y, dx, dy, mass]: [f32; 5]) -> Self {
         Self { position: [x, y], way: [dx, dy], mass }
     }
 }
 
-/// The coverage task with its constants. Commands are velocities.
+/// Coverage task with its constants. Commands are velocities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Coverage {
@@ -54,7 +57,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Ten commands a second, up to 1 m/s.
+    /// Ten commands per second, up to 1 m/s.
     pub const DEFAULT: Self = Self { period: 0.1, limit: 1.0 };
 
     /// The local loss: the mass of the cell times the squared distance from its center after the robot executes `command`.
@@ -66,32 +69,24 @@ impl Coverage {
 }
 
 impl Task for Coverage {
-    const NUMBER: u16 = 4;
+    const ID: u16 = 4;
 
     type State = Cell;
     type Features = [f32; 6];
-    type Output = [f32; 2];
+    type Command = [f32; 2];
 
     fn from_constants(&[period, limit, ..]: &[f32; 8]) -> Self {
         Self { period, limit }
     }
 
-    fn settings(&self) -> [f32; 8] {
-        [self.period, self.limit, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    }
-
-    fn period(&self) -> f32 {
-        self.period
-    }
-
-    fn observe<'a>(&self, own: &Cell, neighbors: impl Iterator<Item = &'a Cell>) -> [f32; 6] {
+    fn features<'a>(&self, own: &Cell, neighbors: impl Iterator<Item = &'a Cell>) -> [f32; 6] {
         let (mut away, mut towards) = ([0.0; 2], [0.0; 2]);
         let mut n = 1.0;
         for other in neighbors {
             n += 1.0;
             let [dx, dy] = [own.position[0] - other.position[0], own.position[1] - other.position[1]];
             let squared = dx * dx + dy * dy;
-            let floor = SHORTEST_METRES * SHORTEST_METRES;
+            let floor = MIN_METERS * MIN_METERS;
             let inverse = 1.0 / if squared > floor { squared } else { floor };
             let more = other.mass - own.mass;
             away = [away[0] + dx * inverse, away[1] + dy * inverse];
@@ -100,28 +95,26 @@ impl Task for Coverage {
         [own.way[0], own.way[1], away[0] / n, away[1] / n, towards[0] / n, towards[1] / n]
     }
 
-    /// Of `m |p + τu − c|²`: what is in one's cell, at the distance that one will have from its center.
-    fn gradient<'a>(
+    /// Gradient of `m |p + τu − c|²`: mass of the cell times the squared distance to its center.
+    fn loss_gradient<'a>(
         &self,
         own: &Cell,
         _: impl Iterator<Item = &'a Cell>,
-        output: &[f32; 2],
-        through_clamp: bool,
+        command: &[f32; 2],
     ) -> [f32; 2] {
-        let command = self.command(output);
-        let mut gradient = [0.0; 2];
-        for (axis, gradient) in gradient.iter_mut().enumerate() {
-            if let (Some(u), Some(raw), Some(way)) = (command.get(axis), output.get(axis), own.way.get(axis))
-                && (through_clamp || u == raw)
-            {
-                *gradient = 2.0 * own.mass * HORIZON_SECONDS * (HORIZON_SECONDS * u - way);
-            }
+        let mut gradient = *command;
+        for (g, way) in gradient.iter_mut().zip(own.way) {
+            *g = 2.0 * own.mass * HORIZON_SECONDS * (HORIZON_SECONDS * *g - way);
         }
         gradient
     }
 
-    fn command(&self, output: &[f32; 2]) -> [f32; 2] {
+    fn saturate(&self, output: &[f32; 2]) -> [f32; 2] {
         output.map(|u| math::clamp(u, self.limit))
+    }
+
+    fn constants(&self) -> [f32; 8] {
+        [self.period, self.limit, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     }
 }
 
@@ -134,8 +127,8 @@ mod tests {
 
     #[test]
     fn features_by_hand() {
-        // d = 2 along x: away −2/4, halved among two; towards the heavier one 2 · 2/4, halved.
-        let features = Coverage::DEFAULT.observe(&HERE, [THERE].iter());
+        // d = 2 along x: repulsion −2/4, attraction 2 · 2/4, both halved by n = 2.
+        let features = Coverage::DEFAULT.features(&HERE, [THERE].iter());
         assert_eq!(features, [0.2, -0.1, -0.25, 0.0, 0.5, 0.0]);
     }
 
@@ -143,18 +136,17 @@ mod tests {
     fn the_gradient_agrees_with_finite_differences() {
         let task = Coverage::DEFAULT;
         let at = |u: [f32; 2]| task.loss(&HERE, &u);
-        let gradient = task.gradient(&HERE, [].iter(), &[0.3, 0.5], false);
-        // Quadratic: a central difference is exact but for rounding.
+        let gradient = task.loss_gradient(&HERE, [].iter(), &[0.3, 0.5]);
+        // The loss is quadratic, so a central difference is exact up to rounding.
         let h = 0.0625;
         let x = (at([0.3 + h, 0.5]) - at([0.3 - h, 0.5])) / (2.0 * h);
         let y = (at([0.3, 0.5 + h]) - at([0.3, 0.5 - h])) / (2.0 * h);
         assert!((gradient[0] - x).abs() < 1.0e-5 && (gradient[1] - y).abs() < 1.0e-5);
-        assert_eq!(task.gradient(&HERE, [].iter(), &[9.0, 0.5], false)[0], 0.0, "clamped");
     }
 
     #[test]
-    fn settings_go_there_and_back() {
+    fn constants_round_trip() {
         let task = Coverage { period: 0.05, limit: 2.0 };
-        assert_eq!(Coverage::from_constants(&task.settings()), task);
+        assert_eq!(Coverage::from_constants(&task.constants()), task);
     }
 }

@@ -1,27 +1,30 @@
-//! Fixed-size blocks of numbers: [`Vector`] and [`Filter`], and what every block can do ([`Tensor`]).
+//! Fixed-size blocks of numbers: [`Vector`], [`Filter`] and their common trait [`Tensor`].
 //!
-//! A block is a nested array, so it has no length to check and no heap; as a [`Tensor`] it is one flat slice in a fixed
-//! order, which is also its order on the wire and in the weight file.
+//! A block is a nested array without a length field and without a heap. As a [`Tensor`] it is one
+//! flat slice. The order of the slice is also its order in messages and in the weight file.
 
 pub mod kernels;
-pub mod reader;
 pub mod param_range;
+pub mod reader;
+pub mod tuple;
 
 use core::fmt::Debug;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::math;
 
-/// `[f32; N]`: numbers that a task or a network takes and gives.
-pub trait Numbers:
-    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + private::Array
+/// Array `[f32; N]` of features, commands or state numbers.
+pub trait Array:
+    Copy + Debug + PartialEq + AsRef<[f32]> + AsMut<[f32]> + Send + Sync + 'static + private::Sealed
 {
-    /// N.
+    /// Number of elements N.
     const LEN: usize;
 
     /// All zeros.
     const ZERO: Self;
 
-    /// The numbers of a list, in order; zeros where it ends early.
+    /// Copies the numbers of a list, in order. Missing numbers are zero.
     #[must_use]
     #[inline]
     fn gather(list: &[f32]) -> Self {
@@ -30,12 +33,12 @@ pub trait Numbers:
         numbers
     }
 
-    /// The numbers in these little-endian bytes, whatever they are; zeros if they are too few.
+    /// Reads little-endian numbers without checking them. All are zero if bytes are missing.
     #[must_use]
     fn from_bytes(bytes: &[u8]) -> Self;
 }
 
-impl<const N: usize> Numbers for [f32; N] {
+impl<const N: usize> Array for [f32; N] {
     const LEN: usize = N;
     const ZERO: Self = [0.0; N];
 
@@ -46,14 +49,14 @@ impl<const N: usize> Numbers for [f32; N] {
 }
 
 mod private {
-    pub trait Array {}
+    pub trait Sealed {}
 
-    impl<const N: usize> Array for [f32; N] {}
+    impl<const N: usize> Sealed for [f32; N] {}
 }
 
-/// A fixed number of `f32` in a fixed order.
+/// Fixed number of `f32` in a fixed order.
 pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// How many.
+    /// Number of elements.
     const LEN: usize;
 
     /// All zeros.
@@ -62,15 +65,15 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The numbers in order.
     fn numbers(&self) -> &[f32];
 
-    /// The numbers in order, to change.
+    /// The numbers in order, mutable.
     fn numbers_mut(&mut self) -> &mut [f32];
 
-    /// Whether every number may enter the arithmetic ([`math::admissible`]).
-    fn admissible(&self) -> bool {
+    /// Whether every number is [`math::admissible`].
+    fn is_admissible(&self) -> bool {
         kernels::admissible(self.numbers())
     }
 
-    /// Whether no number is a NaN or an infinity.
+    /// Whether every number is finite.
     fn is_finite(&self) -> bool {
         self.numbers().iter().all(|x| x.is_finite())
     }
@@ -100,28 +103,28 @@ pub trait Tensor: Copy + Debug + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// `N` numbers.
+/// Vector of `N` numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Vector<const N: usize>(pub [f32; N]);
 
-/// The weights of a bank of graph filters, `[tap][input][output]`: row-major per input, so that the outputs of one
-/// input lie side by side and a processor keeps a block of them in registers.
+/// Weights of a bank of graph filters, `[tap][input][output]`.
 ///
-/// The wide part's parameters are one of these: `B` with `OUT = G`, or `C = BR` with `OUT = O`.
+/// The outputs of one input are adjacent, so a processor keeps a block of them in registers. The
+/// wide part's parameters have this type: `B` with `OUT = G`, or `C = BR` with `OUT = O`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Filter<const TAPS: usize, const IN: usize, const OUT: usize>(pub [[[f32; OUT]; IN]; TAPS]);
 
 impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT> {
-    /// One row of `OUT` weights per input number, in the order of the taps.
+    /// Rows of `OUT` weights, one per input number, in the order of the taps.
     #[must_use]
     #[inline]
     pub fn rows(&self) -> &[[f32; OUT]] {
         self.0.as_flattened()
     }
 
-    /// One row of `OUT` weights per input number, to change.
+    /// Rows of `OUT` weights, mutable.
     #[inline]
     pub fn rows_mut(&mut self) -> &mut [[f32; OUT]] {
         self.0.as_flattened_mut()
@@ -133,6 +136,24 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Filter<TAPS, IN, OUT>
         let mut stepped = *factor;
         stepped.scale(step);
         kernels::descend(self.numbers_mut(), taps, &stepped.0);
+    }
+}
+
+impl<const TAPS: usize, const IN: usize, const OUT: usize> Serialize for Filter<TAPS, IN, OUT> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        tuple::serialize(serializer, Self::LEN, self.numbers().iter())
+    }
+}
+
+impl<'de, const TAPS: usize, const IN: usize, const OUT: usize> Deserialize<'de> for Filter<TAPS, IN, OUT> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut filter = Self::ZERO;
+        tuple::deserialize(deserializer, Self::LEN, |index, number| {
+            if let Some(place) = filter.numbers_mut().get_mut(index) {
+                *place = number;
+            }
+        })?;
+        Ok(filter)
     }
 }
 
@@ -166,9 +187,9 @@ impl<const TAPS: usize, const IN: usize, const OUT: usize> Tensor for Filter<TAP
     }
 }
 
-/// `start + inputsᵀ · rows`, one row per input: every filter bank and readout is this loop.
+/// Computes `start + inputsᵀ · rows`, one row per input: the product of every filter bank and readout.
 ///
-/// Each output is summed over the inputs in their order, whatever the blocks in which the outputs are taken.
+/// Each output is summed over the inputs in their order; the block size does not change a bit.
 #[must_use]
 #[inline]
 pub(crate) fn accumulate<const OUT: usize>(

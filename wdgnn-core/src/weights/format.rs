@@ -5,7 +5,7 @@ use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 /// Length of the header in bytes.
 pub const HEADER_BYTES: usize = 108;
 /// The most layers that a file can describe.
-pub const MOST_LAYERS: usize = 6;
+pub const MAX_LAYERS: usize = 6;
 /// The file format's version.
 pub const VERSION: u8 = 1;
 /// What every file begins with.

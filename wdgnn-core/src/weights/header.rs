@@ -1,6 +1,6 @@
 //! What a weight file says about its network.
 
-use super::format::MOST_LAYERS;
+use super::format::MAX_LAYERS;
 use crate::{filter::scale::Scale, model::activation::Activation, online::Learning};
 
 /// What a task keeps in the weight file, because training and flight must agree on it.
@@ -38,7 +38,7 @@ pub struct Header {
     /// Outputs O.
     pub outputs: u16,
     /// The layers in use, first layer first; the rest is zero.
-    pub layers: [LayerDimensions; MOST_LAYERS],
+    pub layers: [LayerDimensions; MAX_LAYERS],
     /// The task and its numbers.
     pub task: TaskSettings,
     /// The learning rule that the model was tuned for.

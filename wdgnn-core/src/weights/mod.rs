@@ -17,7 +17,7 @@ use crate::{
 
 pub use self::{
     error::{Field, WeightsError},
-    format::{HEADER_BYTES, MAGIC, MOST_LAYERS, VERSION, crc_32},
+    format::{HEADER_BYTES, MAGIC, MAX_LAYERS, VERSION, crc_32},
     header::{Header, LayerDimensions, TaskSettings},
 };
 pub use crate::tensor::reader::Reader;
@@ -31,14 +31,16 @@ pub struct Aligned<T: ?Sized>(pub T);
 ///
 /// ```
 /// use wdgnn_core::{
-///     Activation, Layer, Learning, Network, Scale, Top, Weights, WeightsError,
-///     weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
+///     filter::scale::Scale,
+///     model::{activation::Activation, deep::{Layer, Top}, network::Network},
+///     online::Learning,
+///     weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings, Weights, WeightsError},
 /// };
 ///
 /// type Net<'w> = Network<'w, 6, 4, 32, 2, Layer<'w, 4, 6, 32, Top>>;
 /// type Narrow<'w> = Network<'w, 6, 4, 16, 2, Layer<'w, 4, 6, 16, Top>>;
 ///
-/// let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
+/// let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
 /// layers[0] = LayerDimensions { taps: 4, features: 32 };
 /// let header = Header {
 ///     activation: Activation::Tanh,

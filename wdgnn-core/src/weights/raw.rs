@@ -2,7 +2,7 @@
 
 use super::{
     error::{Field, WeightsError},
-    format::{HEADER_BYTES, MAGIC, MOST_LAYERS, VERSION},
+    format::{HEADER_BYTES, MAGIC, MAX_LAYERS, VERSION},
     header::{Header, LayerDimensions, TaskSettings},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(super) struct Raw {
     hidden: u16,
     outputs: u16,
     task: u16,
-    layers: [LayerDimensions; MOST_LAYERS],
+    layers: [LayerDimensions; MAX_LAYERS],
     task_numbers: [f32; 8],
     learning: [f32; 5],
     metric: u8,
@@ -143,7 +143,8 @@ impl Raw {
             learning: header.learning.numbers(),
             metric: u8::from(header.learning.metric == Metric::Euclidean),
             mixing: header.learning.mixing.code(),
-            through_clamp: u8::from(header.learning.through_clamp) + 2 * u8::from(header.learning.adapts_gain),
+            through_clamp: u8::from(header.learning.through_clamp)
+                + 2 * u8::from(header.learning.adapts_gain),
             bias_clip: (header.learning.bias_clip * CLIPS_PER_UNIT) as u8,
             interval: header.interval,
             bias_step: (header.learning.bias_step * STEPS_PER_UNIT + 0.5) as u16,

@@ -1,18 +1,18 @@
-//! What a flocking robot observes, and how far it is from what it should do.
+//! Features and local loss of flocking.
 
 use super::{
     motion::{Axes, Motion},
     settings::Flocking,
 };
 
-/// No distance is taken shorter than this, whatever the configured floor: `d = 0` gives a finite number.
-const SHORTEST_METRES: f32 = 1.0e-3;
+/// Lower limit of the configured floor, so that `d = 0` gives finite features.
+const MIN_METERS: f32 = 1.0e-3;
 
 impl<const D: usize> Flocking<D>
 where
     [f32; D]: Axes,
 {
-    /// `v' − v̄'` for this robot, and n = |N| + 1.
+    /// Deviation `v' − v̄'` of this robot after the tick, and n = |N| + 1.
     pub(super) fn deviation<'a>(
         &self,
         own: &Motion<D>,
@@ -33,13 +33,14 @@ where
         own.velocity.plus(self.period, command)
     }
 
+    /// Features of eq. `relevantFeature`, with distances no shorter than the floor.
     #[inline]
-    pub(super) fn features<'a>(
+    pub(super) fn relevant_features<'a>(
         &self,
         own: &Motion<D>,
         neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> <[f32; D] as Axes>::Features {
-        let floor = if self.floor > SHORTEST_METRES { self.floor } else { SHORTEST_METRES };
+        let floor = if self.floor > MIN_METERS { self.floor } else { MIN_METERS };
         let floor_squared = floor * floor;
         let [mut velocities, mut fourths, mut squares] = [[0.0; D]; 3];
         let mut n = 1.0;
@@ -82,18 +83,15 @@ where
         sum / n
     }
 
-    /// How far a robot is from its neighbors' mean velocity, against how its own velocity has changed in the last two ticks: below zero
-    /// while it comes nearer, above it where it has flown past.
-    pub(super) fn progress<'a>(
+    /// Difference to the neighbors' mean velocity times the last two changes of the own velocity.
+    pub(super) fn velocity_overshoot<'a>(
         &self,
-        older: &Motion<D>,
-        before: &Motion<D>,
-        own: &Motion<D>,
+        [older, previous, own]: [&Motion<D>; 3],
         neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> [f32; 3] {
         let (off, _) = self.deviation(own, neighbors, &[0.0; D]);
-        let now = own.velocity.minus(&before.velocity);
-        let then = before.velocity.minus(&older.velocity);
-        [off.dot(&now), off.dot(&then), off.length() * (now.length() + then.length())]
+        let last = own.velocity.minus(&previous.velocity);
+        let before = previous.velocity.minus(&older.velocity);
+        [off.dot(&last), off.dot(&before), off.length() * (last.length() + before.length())]
     }
 }

@@ -1,12 +1,13 @@
-//! The flocking task: agree on a velocity without colliding, in the plane or in space.
+//! Flocking: robots agree on a velocity without collisions, in the plane or in space.
 //!
-//! Features (eq. `relevantFeature`), sums over the neighbors: `v_i − v_j`, `(p_i − p_j)/d⁴`, `(p_i − p_j)/d²`, with the distance
-//! d taken no shorter than a floor: printed as it is, 1/d⁴ reaches 10⁴ at 0.1 m, a handful of close pairs dominates
-//! training and the online step diverges. A model may have them divided by the number of neighbors and itself
-//! ([`Flocking::normalized`]), which makes them means: as large in a crowd as among two.
+//! Features (eq. `relevantFeature`) are sums over the neighbors of `v_i − v_j`, `(p_i − p_j)/d⁴` and
+//! `(p_i − p_j)/d²`. Distances d below a floor count as the floor: without it, 1/d⁴ reaches 10⁴ at
+//! 0.1 m, a few close pairs dominate training, and the online step diverges. With
+//! [`Flocking::normalized`], features are divided by the number of neighbors plus one. Their size is
+//! then independent of the density of the swarm.
 //!
-//! Local loss: the variance of velocities among a robot and its neighbors after the coming tick, if the neighbors keep
-//! theirs.
+//! The local loss is the variance of the velocities of a robot and its neighbors after the current
+//! tick, if the neighbors keep their velocities.
 
 mod loss;
 mod motion;

@@ -1,14 +1,22 @@
 //! How a robot moves: a position and a velocity in the plane or in space.
 
-use crate::{math, task::State, tensor::Array};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    math,
+    task::State,
+    tensor::{Array, tuple},
+};
 
 /// Where a robot is and how it moves, in a frame of `D` axes that all robots share.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Motion<const D: usize = 2> {
     /// Position in meters.
+    #[serde(with = "tuple::array")]
     pub position: [f32; D],
     /// Velocity in meters per second.
+    #[serde(with = "tuple::array")]
     pub velocity: [f32; D],
 }
 
@@ -34,12 +42,12 @@ where
     type Array = <[f32; D] as Axes>::Motion;
 
     #[inline]
-    fn numbers(&self) -> Self::Array {
+    fn to_array(&self) -> Self::Array {
         Array::gather([self.position, self.velocity].as_flattened())
     }
 
     #[inline]
-    fn from_numbers(numbers: Self::Array) -> Self {
+    fn from_array(numbers: Self::Array) -> Self {
         match numbers.as_ref().as_chunks().0 {
             &[position, velocity] => Self { position, velocity },
             _ => Self::REST,
@@ -172,8 +180,8 @@ mod tests {
     #[test]
     fn a_motion_is_its_position_and_then_its_velocity() {
         let motion = Motion { position: [1.0, 2.0, 3.0], velocity: [4.0, 5.0, 6.0] };
-        assert_eq!(motion.numbers(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(Motion::from_numbers(motion.numbers()), motion);
+        assert_eq!(motion.to_array(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(Motion::from_array(motion.to_array()), motion);
         assert_eq!(Motion::<2>::zero(), Motion::REST);
     }
 

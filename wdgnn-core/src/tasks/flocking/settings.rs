@@ -57,16 +57,16 @@ impl<const D: usize> Flocking<D> {
     pub const MEANS: Self = Self { normalized: true, repulsion: 0.5, strength: 20.0, ..Self::SUMS };
 
     /// With the constants of a weight file, which says nothing of noise.
-    pub(super) fn of(settings: &[f32; 8]) -> Self {
-        let &[floor, period, limit, separation, horizon, normalized, repulsion, strength] = settings;
+    pub(super) fn of(constants: &[f32; 8]) -> Self {
+        let &[floor, period, limit, separation, horizon, normalized, repulsion, strength] = constants;
         let normalized = normalized > 0.0;
         Self { floor, period, limit, separation, horizon, normalized, repulsion, strength, ..Self::SUMS }
     }
 
     /// The constants as a weight file keeps them.
-    pub(super) fn constants(&self) -> [f32; 8] {
+    pub(super) fn constants_array(self) -> [f32; 8] {
         let normalized = if self.normalized { 1.0 } else { 0.0 };
-        let Self { floor, period, limit, separation, horizon, repulsion, strength, .. } = *self;
+        let Self { floor, period, limit, separation, horizon, repulsion, strength, .. } = self;
         [floor, period, limit, separation, horizon, normalized, repulsion, strength]
     }
 }

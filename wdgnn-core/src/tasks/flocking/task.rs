@@ -10,70 +10,59 @@ impl<const D: usize> Task for Flocking<D>
 where
     [f32; D]: Axes,
 {
-    const NUMBER: u16 = <[f32; D] as Axes>::TASK;
+    const ID: u16 = <[f32; D] as Axes>::TASK;
 
     type State = Motion<D>;
     type Features = <[f32; D] as Axes>::Features;
-    type Output = [f32; D];
+    type Command = [f32; D];
 
-    /// A weight file says nothing of noise.
-    fn from_constants(settings: &[f32; 8]) -> Self {
-        Self::of(settings)
-    }
-
-    fn settings(&self) -> [f32; 8] {
-        self.constants()
-    }
-
-    fn period(&self) -> f32 {
-        self.period
+    /// Weight files do not contain the noise levels.
+    fn from_constants(constants: &[f32; 8]) -> Self {
+        Self::of(constants)
     }
 
     #[inline]
-    fn observe<'a>(
+    fn features<'a>(
         &self,
         own: &Motion<D>,
         neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> Self::Features {
-        self.features(own, neighbors)
+        self.relevant_features(own, neighbors)
     }
 
     #[inline]
-    fn gradient<'a>(
+    fn loss_gradient<'a>(
         &self,
         own: &Motion<D>,
         neighbors: impl Iterator<Item = &'a Motion<D>>,
-        output: &[f32; D],
-        through_clamp: bool,
+        command: &[f32; D],
     ) -> [f32; D] {
-        let command = self.command(output);
-        let (deviation, n) = self.deviation(own, neighbors, &command);
+        let (deviation, n) = self.deviation(own, neighbors, command);
         let factor = 2.0 * self.period / n;
-        core::array::from_fn(|axis| {
-            let passes = through_clamp || output[axis] == command[axis];
-            if passes { factor * deviation[axis] } else { 0.0 }
-        })
+        deviation.map(|off| factor * off)
     }
 
     #[inline]
-    fn command(&self, output: &[f32; D]) -> [f32; D] {
+    fn saturate(&self, output: &[f32; D]) -> [f32; D] {
         output.map(|u| math::clamp(u, self.limit))
     }
 
-    /// An acceleration.
-    fn achieved(&self, before: &Motion<D>, own: &Motion<D>) -> Option<[f32; D]> {
-        let change = own.velocity.minus(&before.velocity);
+    fn constants(&self) -> [f32; 8] {
+        self.constants_array()
+    }
+
+    /// Acceleration between two ticks.
+    fn realized_command(&self, previous: &Motion<D>, state: &Motion<D>) -> Option<[f32; D]> {
+        let change = state.velocity.minus(&previous.velocity);
         Some(change.map(|v| v / self.period))
     }
 
-    /// How far a robot is from its neighbors' mean velocity, against how its own velocity has changed.
-    fn outcome<'a>(
+    /// Difference to the mean velocity of the neighbors, times the changes of the robot's velocity.
+    fn overshoot<'a>(
         &self,
-        older: &Motion<D>,
-        before: &Motion<D>,
-        own: &Motion<D>,
+        states: [&Motion<D>; 3],
         neighbors: impl Iterator<Item = &'a Motion<D>>,
     ) -> [f32; 3] {
-        self.progress(older, before, own, neighbors)
+        self.velocity_overshoot(states, neighbors)
     }
 }

@@ -15,18 +15,18 @@ fn features_by_hand() {
     let own = motion(0.0, 0.0, 1.0, 2.0);
     let neighbors = [motion(2.0, 0.0, 0.5, 0.0), motion(0.0, -0.5, 1.0, -1.0)];
     // 1/d⁴: −2/16 east; 0.5·16 = 8 north. 1/d²: −2/4 east; 0.5·4 = 2 north.
-    assert_eq!(TASK.observe(&own, neighbors.iter()), [0.5, 5.0, -0.125, 8.0, -0.5, 2.0]);
+    assert_eq!(TASK.features(&own, neighbors.iter()), [0.5, 5.0, -0.125, 8.0, -0.5, 2.0]);
 }
 
 #[test]
-fn features_saturate_at_the_floor_and_are_finite_at_no_distance() {
+fn features_saturate_at_the_floor_and_are_finite_at_distance_zero() {
     let own = motion(0.0, 0.0, 0.0, 0.0);
-    let at = |x| TASK.observe(&own, [motion(x, 0.0, 0.0, 0.0)].iter())[2];
+    let at = |x| TASK.features(&own, [motion(x, 0.0, 0.0, 0.0)].iter())[2];
     assert!((at(-0.3) - 0.3_f32.powi(-3)).abs() < 1.0e-4);
     assert_eq!(at(-0.15), at(-0.3) / 2.0);
     for floor in [0.0, -1.0, 0.3] {
         let task = Flocking { floor, ..TASK };
-        assert!(task.observe(&own, [own].iter()).iter().all(|x| x.is_finite()));
+        assert!(task.features(&own, [own].iter()).iter().all(|x| x.is_finite()));
     }
 }
 
@@ -43,7 +43,7 @@ fn the_gradient_agrees_with_finite_differences() {
     let own = motion(0.0, 0.0, 1.0, -2.0);
     let neighbors = [motion(1.0, 0.0, 2.0, 0.5), motion(0.0, 1.0, -1.0, 3.0), motion(1.0, 1.0, 0.0, 0.0)];
     let output = [2.0, -3.0];
-    let gradient = TASK.gradient(&own, neighbors.iter(), &output, false);
+    let gradient = TASK.loss_gradient(&own, neighbors.iter(), &output);
     for axis in 0..2 {
         // The loss is quadratic, so a wide difference is exact: h = 2 keeps rounding (1e-7·4/4) far below the bound.
         let (mut up, mut down) = (output, output);
@@ -56,52 +56,41 @@ fn the_gradient_agrees_with_finite_differences() {
 }
 
 #[test]
-fn a_clamped_component_has_no_gradient_unless_asked_for() {
-    let own = motion(0.0, 0.0, 5.0, 5.0);
-    let neighbors = [motion(1.0, 0.0, 0.0, 0.0)];
-    let output = [15.0, 1.0];
-    let stopped = TASK.gradient(&own, neighbors.iter(), &output, false);
-    assert_eq!(stopped[0], 0.0);
-    assert!(stopped[1] > 0.0);
-    assert!(TASK.gradient(&own, neighbors.iter(), &output, true)[0] > 0.0);
-}
-
-#[test]
 fn without_neighbours_there_is_nothing_to_learn() {
     let own = motion(0.0, 0.0, 5.0, 5.0);
-    assert_eq!(TASK.gradient(&own, [].iter(), &[1.0, 2.0], true), [0.0, 0.0]);
+    assert_eq!(TASK.loss_gradient(&own, [].iter(), &[1.0, 2.0]), [0.0, 0.0]);
 }
 
 #[test]
 fn normalised_features_are_means_over_everybody() {
     let own = motion(0.0, 0.0, 1.0, 2.0);
     let neighbors = [motion(2.0, 0.0, 0.0, 0.0), motion(0.0, -0.5, 0.5, 0.0)];
-    let sums = Flocking::DEFAULT.observe(&own, neighbors.iter());
-    let means = Flocking::NORMALIZED.observe(&own, neighbors.iter());
+    let sums = Flocking::DEFAULT.features(&own, neighbors.iter());
+    let means = Flocking::NORMALIZED.features(&own, neighbors.iter());
     assert_eq!(means, sums.map(|x| x / 3.0));
-    assert_eq!(Flocking::NORMALIZED.observe(&own, [].iter()), [0.0; 6]);
+    assert_eq!(Flocking::NORMALIZED.features(&own, [].iter()), [0.0; 6]);
 }
 
 #[test]
-fn settings_come_back_as_they_were_kept() {
+fn constants_round_trip() {
     for task in [Flocking::DEFAULT, Flocking::NORMALIZED] {
-        assert_eq!(Flocking::from_constants(&task.settings()), task);
+        assert_eq!(Flocking::from_constants(&task.constants()), task);
     }
 }
 
 #[test]
-fn an_outcome_tells_coming_nearer_from_flying_past() {
+fn overshoot_is_negative_on_approach() {
     // The mean of 3 and 1 is 2, so it is 1 off; it was slower before, so it is moving away.
     let others = [motion(1.0, 0.0, 1.0, 0.0)];
     let own = motion(0.0, 0.0, 3.0, 0.0);
-    let outcome = |older: f32, before: f32| {
+    let overshoot = |older: f32, before: f32| {
         let [older, before] = [older, before].map(|x| motion(0.0, 0.0, x, 0.0));
-        TASK.outcome(&older, &before, &own, others.iter())
+        TASK.overshoot([&older, &before, &own], others.iter())
     };
-    assert_eq!(outcome(2.5, 2.5), [0.5, 0.0, 0.5]);
-    assert_eq!(outcome(5.0, 4.0), [-1.0, -1.0, 2.0]);
-    assert_eq!(outcome(3.0, 4.0), [-1.0, 1.0, 2.0], "there and back again");
-    let achieved = TASK.achieved(&motion(0.0, 0.0, 2.5, 0.0), &own);
+    assert_eq!(overshoot(2.5, 2.5), [0.5, 0.0, 0.5]);
+    assert_eq!(overshoot(5.0, 4.0), [-1.0, -1.0, 2.0]);
+    assert_eq!(overshoot(3.0, 4.0), [-1.0, 1.0, 2.0], "there and back again");
+    let achieved = TASK.realized_command(&motion(0.0, 0.0, 2.5, 0.0), &own);
     assert_eq!(achieved, Some([0.5 / TASK.period, 0.0]));
 }
 
@@ -117,8 +106,8 @@ fn features_in_space_by_hand() {
         [in_space([2.0, 0.0, 0.0], [0.5, 0.0, 1.0]), in_space([0.0, 0.0, -0.5], [1.0, -1.0, 0.0])];
     // 1/d⁴: −2/16 east; 0.5·16 = 8 up. 1/d²: −2/4 east; 0.5·4 = 2 up.
     let sums = [0.5, 5.0, -3.0, -0.125, 0.0, 8.0, -0.5, 0.0, 2.0];
-    assert_eq!(Flocking::<3>::SUMS.observe(&own, neighbors.iter()), sums);
-    assert_eq!(Flocking::<3>::MEANS.observe(&own, neighbors.iter()), sums.map(|x| x / 3.0));
+    assert_eq!(Flocking::<3>::SUMS.features(&own, neighbors.iter()), sums);
+    assert_eq!(Flocking::<3>::MEANS.features(&own, neighbors.iter()), sums.map(|x| x / 3.0));
 }
 
 #[test]
@@ -127,7 +116,7 @@ fn the_gradient_in_space_agrees_with_finite_differences() {
     let own = in_space([0.0; 3], [1.0, -2.0, 0.5]);
     let neighbors = [in_space([1.0; 3], [2.0, 0.5, -1.0]), in_space([-1.0; 3], [-1.0, 3.0, 2.0])];
     let output = [2.0, -3.0, 4.0];
-    let gradient = task.gradient(&own, neighbors.iter(), &output, false);
+    let gradient = task.loss_gradient(&own, neighbors.iter(), &output);
     for axis in 0..3 {
         // As in the plane.
         let at = |offset: f32| {
@@ -141,6 +130,6 @@ fn the_gradient_in_space_agrees_with_finite_differences() {
 }
 
 #[test]
-fn tasks_of_different_worlds_have_different_numbers() {
-    assert_eq!((Flocking::<2>::NUMBER, Flocking::<3>::NUMBER), (1, 3));
+fn flocking_in_plane_and_space_have_different_ids() {
+    assert_eq!((Flocking::<2>::ID, Flocking::<3>::ID), (1, 3));
 }
