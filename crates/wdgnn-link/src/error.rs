@@ -1,6 +1,6 @@
-//! Why a frame is refused. Every reason is counted; none is an error that ends a tick.
+//! Reasons for rejecting a frame. Each is counted; none ends a tick.
 
-/// The reason for which a frame was not accepted.
+/// Reason for rejecting a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -8,46 +8,46 @@
 pub enum FrameError {
     /// Shorter than a header.
     TooShort,
-    /// Another version of the protocol.
+    /// Other version of the protocol.
     Version,
-    /// Another link profile.
+    /// Other link profile.
     Profile,
-    /// Another number of state, tap or wide numbers.
+    /// Other number of state numbers, taps or wide parameters.
     Dimensions,
-    /// The frame ends before its content does.
+    /// Shorter than its content.
     Truncated,
-    /// Bytes behind the content.
+    /// Longer than its content.
     Trailing,
-    /// The sender flies another model. Where frames are sealed, its state is taken in all the same.
+    /// The sender runs another weight file. A sealed link still delivers its state.
     Model,
-    /// A NaN, an infinity, a subnormal or a number too large.
+    /// A number is NaN, infinite, subnormal or too large.
     NotAdmissible,
-    /// The frame carries this node's own address.
-    Echo,
-    /// Not newer than what was last heard of this sender: a duplicate, a late frame, a replay.
+    /// Sent from the receiver's own address.
+    OwnFrame,
+    /// Not newer than the last frame of the sender.
     Old,
-    /// A newcomer, and the table is full of neighbors that are still talking.
+    /// The sender is new, and the table is full of neighbors that still send.
     TableFull,
-    /// More frames in one tick than a node looks at.
+    /// More frames in one tick than a robot reads.
     Flood,
-    /// The tag does not fit: made or changed by somebody without the key, or of another swarm. Both look the same.
+    /// Wrong tag: made or changed without the key, or from another swarm.
     Forged,
-    /// Sealed, but not newer than the last frame of this sender.
+    /// Sealed, but not newer than the last frame of the sender.
     Replayed,
-    /// Sealed, but not of these ticks.
-    Untimely,
-    /// Sealed by one more sender than a node keeps count of.
+    /// Sealed, but neither of this tick nor of the ticks next to it.
+    OutOfWindow,
+    /// Sealed by one more sender than a robot keeps in its replay window.
     TooManySenders,
-    /// The state contradicts what the sender said before, or taps or parameters are beyond what an honest robot can have.
+    /// The state contradicts earlier frames, or taps or parameters exceed those of an honest robot.
     Implausible,
-    /// Sealed in the name of somebody who does not exist in this swarm.
-    Unlisted,
-    /// It brings the swarm's next key, for this robot or for another one, and is no beacon ([`crate::security::key_update`]).
-    NewKey,
+    /// Sealed by an address that does not exist in the swarm.
+    UnknownSender,
+    /// A valid key update, which carries no message ([`crate::security::key_update`]).
+    KeyUpdate,
 }
 
 impl FrameError {
-    /// Every reason, in the order of their counters.
+    /// All reasons, in the order of their counters.
     pub const ALL: &'static [Self] = &[
         Self::TooShort,
         Self::Version,
@@ -57,20 +57,20 @@ impl FrameError {
         Self::Trailing,
         Self::Model,
         Self::NotAdmissible,
-        Self::Echo,
+        Self::OwnFrame,
         Self::Old,
         Self::TableFull,
         Self::Flood,
         Self::Forged,
         Self::Replayed,
-        Self::Untimely,
+        Self::OutOfWindow,
         Self::TooManySenders,
         Self::Implausible,
-        Self::Unlisted,
-        Self::NewKey,
+        Self::UnknownSender,
+        Self::KeyUpdate,
     ];
 
-    /// A short name for tables and logs.
+    /// Short name for tables and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,61 +82,69 @@ impl FrameError {
             Self::Trailing => "trailing",
             Self::Model => "model",
             Self::NotAdmissible => "not-admissible",
-            Self::Echo => "echo",
+            Self::OwnFrame => "own-frame",
             Self::Old => "old",
             Self::TableFull => "table-full",
             Self::Flood => "flood",
             Self::Forged => "forged",
             Self::Replayed => "replayed",
-            Self::Untimely => "untimely",
+            Self::OutOfWindow => "out-of-window",
             Self::TooManySenders => "too-many-senders",
             Self::Implausible => "implausible",
-            Self::Unlisted => "unlisted",
-            Self::NewKey => "new-key",
+            Self::UnknownSender => "unknown-sender",
+            Self::KeyUpdate => "key-update",
         }
     }
 }
 
-/// How often each reason occurred.
+impl core::fmt::Display for FrameError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl core::error::Error for FrameError {}
+
+/// Number of rejected frames by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FrameErrorCounts([u32; FrameError::ALL.len()]);
 
 impl FrameErrorCounts {
-    /// Counts one.
-    pub fn count(&mut self, refusal: FrameError) {
-        if let Some(counter) = self.0.get_mut(refusal as usize) {
+    /// Counts one frame.
+    pub fn count(&mut self, error: FrameError) {
+        if let Some(counter) = self.0.get_mut(error as usize) {
             *counter = counter.saturating_add(1);
         }
     }
 
-    /// Counts so many.
-    pub fn count_many(&mut self, refusal: FrameError, times: u32) {
-        if let Some(counter) = self.0.get_mut(refusal as usize) {
+    /// Counts `times` frames.
+    pub fn count_many(&mut self, error: FrameError, times: u32) {
+        if let Some(counter) = self.0.get_mut(error as usize) {
             *counter = counter.saturating_add(times);
         }
     }
 
-    /// How often for this reason.
+    /// Number of frames rejected for a reason.
     #[must_use]
-    pub fn of(&self, refusal: FrameError) -> u32 {
-        self.0.get(refusal as usize).copied().unwrap_or_default()
+    pub fn of(&self, error: FrameError) -> u32 {
+        self.0.get(error as usize).copied().unwrap_or_default()
     }
 
-    /// How often in all.
+    /// Number of rejected frames.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Adds another count, such as a tick's to a flight's.
+    /// Adds the counts of another period.
     pub fn add(&mut self, other: &Self) {
         for (sum, count) in self.0.iter_mut().zip(other.0) {
             *sum = sum.saturating_add(count);
         }
     }
 
-    /// The reasons that occurred, with their counts.
+    /// Reasons that occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (FrameError, u32)> {
         FrameError::ALL.iter().copied().zip(self.0).filter(|(_, count)| *count > 0)
     }
@@ -148,20 +156,20 @@ mod tests {
 
     #[test]
     fn every_reason_has_its_own_counter_and_name() {
-        let mut refusals = FrameErrorCounts::default();
-        for (index, refusal) in FrameError::ALL.iter().copied().enumerate() {
-            assert_eq!(refusal as usize, index);
+        let mut counts = FrameErrorCounts::default();
+        for (index, error) in FrameError::ALL.iter().copied().enumerate() {
+            assert_eq!(error as usize, index);
             for _ in 0..=index {
-                refusals.count(refusal);
+                counts.count(error);
             }
         }
-        for (index, refusal) in FrameError::ALL.iter().copied().enumerate() {
-            assert_eq!(refusals.of(refusal), index as u32 + 1);
-            assert_eq!(FrameError::ALL.iter().filter(|other| other.name() == refusal.name()).count(), 1);
+        for (index, error) in FrameError::ALL.iter().copied().enumerate() {
+            assert_eq!(counts.of(error), index as u32 + 1);
+            assert_eq!(FrameError::ALL.iter().filter(|other| other.name() == error.name()).count(), 1);
         }
-        assert_eq!(refusals.total(), 190);
-        let mut twice = refusals;
-        twice.add(&refusals);
+        assert_eq!(counts.total(), 190);
+        let mut twice = counts;
+        twice.add(&counts);
         assert_eq!(twice.total(), 380);
     }
 }

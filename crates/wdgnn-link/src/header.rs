@@ -1,36 +1,44 @@
-//! What a frame is known by: its profile, its model, its sender, and which numbers it carries.
+//! Identification of a frame: profile, sender, number and content.
 
+use serde::{Deserialize, Serialize};
 use wdgnn_core::{task::NodeId, tensor::param_range::ParamRange};
 
-/// The protocol's version, the first byte of every frame.
+/// Version of the protocol, in the first byte of every frame.
 pub const VERSION: u8 = 1;
 
-/// The degree that a robot tells who is nothing but a body to others.
-pub const ONLY_A_BODY: u8 = 255;
+/// Degree in the messages of a robot that others must avoid but not follow.
+///
+/// The robot does not know its position, or its actuators do not follow its commands.
+pub const OBSTACLE_ONLY: u8 = 255;
 
-/// How a frame's content is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Age in ticks beyond which an open frame belongs to another clock, so that its age is unknown.
+pub const OTHER_CLOCK_TICKS: u32 = 50;
+
+/// Format of the content of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Profile {
-    /// Everything in `f32`, with the folded wide part C.
+    /// [`crate::encoding::exact::Exact`]
     Exact = 0,
-    /// Everything in `f32`, with the unfolded wide part B: the paper's exchange to the letter.
+    /// [`crate::encoding::exact::ExactUnfolded`]
     ExactUnfolded = 1,
-    /// [`crate::encoding::half::Dot154`].
+    /// [`crate::encoding::half::Dot154`]
     Dot154 = 2,
-    /// [`crate::encoding::half::EspNow`].
+    /// [`crate::encoding::half::EspNow`]
     EspNow = 3,
-    /// [`crate::encoding::esb32::Esb32`].
+    /// [`crate::encoding::esb32::Esb32`]
     Esb32 = 4,
-    /// [`crate::encoding::p2p57::P2p57`].
+    /// [`crate::encoding::p2p57::P2p57`]
     P2p57 = 5,
 }
 
 impl Profile {
-    /// Control ticks from one exchange to the next, at 100 ticks a second: what the air carries for 10 robots on 802.15.4, nRF24 and a
-    /// Crazyflie, and for 50 on ESP-NOW.
+    /// Control ticks per exchange at 100 ticks a second.
+    ///
+    /// The radio carries that rate for 10 robots on IEEE 802.15.4, nRF24 and a Crazyflie, and for 50
+    /// robots on ESP-NOW.
     #[must_use]
     pub const fn interval(self) -> u16 {
         match self {
@@ -41,46 +49,44 @@ impl Profile {
     }
 }
 
-/// What a frame must be made of to be ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Sender and number of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Link {
-    /// How the content is written.
-    pub profile: Profile,
-    /// The checksum of the weight file that the swarm flies.
-    pub checksum: u32,
-}
-
-/// Who sent a frame, and which of its frames it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Identity {
-    /// The sender.
+pub struct FrameId {
+    /// Address of the sender.
     pub sender: NodeId,
-    /// How often it was started.
+    /// Number of times the sender has started.
     pub boot: u32,
-    /// Its count of frames: at least its tick times the frames per exchange.
+    /// Number of the frame: at least the sender's tick times the frames per exchange.
     pub sequence: u32,
 }
 
-/// Where frames are not sealed: a frame that is older than so many ticks is of somebody with another clock, so how old it is cannot be
-/// known.
-pub const OTHER_CLOCK_TICKS: u32 = 50;
+/// Header of a frame, common to all profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Header {
+    /// Sender and number.
+    pub id: FrameId,
+    /// Checksum of the sender's weight file, if the header contains it.
+    pub model: Option<u32>,
+    /// Number of neighbors of the sender, or [`OBSTACLE_ONLY`].
+    pub degree: u8,
+}
 
-/// Which of a beacon's numbers a frame carries. The state always goes along.
+/// Numbers of a message that a frame carries. Every frame carries the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Payload {
-    /// Which of the taps that travel.
+    /// Range of the transmitted taps.
     pub taps: ParamRange,
-    /// Which of the wide parameters.
+    /// Range of the wide parameters.
     pub wide: ParamRange,
 }
 
 impl Payload {
-    /// Everything.
+    /// The whole message.
     pub const ALL: Self = Self { taps: ParamRange::ALL, wide: ParamRange::ALL };
 
-    /// The state alone, which every frame carries.
+    /// The state only.
     pub const STATE: Self = Self { taps: ParamRange::NONE, wide: ParamRange::NONE };
 }

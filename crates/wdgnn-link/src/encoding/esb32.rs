@@ -1,15 +1,9 @@
-//! The profile for the nRF24 and Enhanced `ShockBurst`: short frames, several per exchange, each useful alone.
+//! Profile for the nRF24 and Enhanced `ShockBurst`: four frames of 32 bytes per exchange.
+//!
+//! Each frame has the state in half precision and a piece of six numbers: taps in all frames of an
+//! exchange but the last, wide parameters in the last.
 
-use crate::{
-    encoding::{
-        Codec,
-        exact::check_length,
-        half::{MOST_NUMBERS, check_first, count, fill, first_byte, write},
-        halves,
-    },
-    error::FrameError,
-    header::{Identity, Link, ONLY_A_BODY, Payload, Profile},
-};
+use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -17,160 +11,160 @@ use wdgnn_core::{
     tensor::{Array, Tensor, param_range::ParamRange},
 };
 
-/// The nRF24's 32 bytes.
+use super::{
+    Encoding, Outgoing, check_length,
+    content::{HalfList, HalfTaps, read_halves},
+    half::{MAX_NUMBERS, check_first, first_byte},
+    p2p57::read_state,
+    to_slice,
+};
+use crate::{
+    error::FrameError,
+    frames::{Esb32Header, U16Le, U24Le},
+    header::{FrameId, Header, OBSTACLE_ONLY, Payload, Profile},
+};
+
+/// Frames of 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Esb32;
 
 /// Numbers per frame.
 const PIECE: u16 = 6;
-/// Set beside the number of a piece by who is nothing but a body to others.
-const BODY: u8 = 0x80;
+/// Bit of the header's piece that marks a robot as [`OBSTACLE_ONLY`].
+const OBSTACLE: u8 = 0x80;
 /// Version and profile, sender, boot, sequence, piece.
-const SHORT_HEADER_BYTES: usize = 8;
+const HEADER_LEN: usize = 8;
 /// Frames per exchange: three of taps (18 numbers), one of wide parameters.
-const SHORT_FRAMES: u32 = 4;
+const FRAMES: u32 = 4;
 
-/// Bits of a sequence that a frame tells; the rest is the receiver's to know.
-const TOLD_BITS: u32 = 24;
+/// Zeros that fill a piece.
+const PADDING: &[f32] = &[0.0; PIECE as usize];
 
-/// The sequence nearest to `around` that ends in what a frame tells of it: so 24 bits, 11.6 hours of frames, never run out.
-pub(crate) fn nearest(told: u32, around: u32) -> u32 {
-    let (all, half) = (1_i64 << TOLD_BITS, 1_i64 << (TOLD_BITS - 1));
+/// Bits of the sequence number in a header.
+const SEQUENCE_BITS: u32 = 24;
+
+/// Completes the low bits of a sequence number to the number nearest to `around`.
+///
+/// 24 bits, 11.6 hours of frames, are therefore never used up.
+pub(crate) fn nearest(low: u32, around: u32) -> u32 {
+    let (all, half) = (1_i64 << SEQUENCE_BITS, 1_i64 << (SEQUENCE_BITS - 1));
     let from = i64::from(around) - half;
-    let found = from + (i64::from(told) - from).rem_euclid(all);
-    // Nothing is before the beginning, nor behind the end.
+    let found = from + (i64::from(low) - from).rem_euclid(all);
+    // Sequence numbers are neither negative nor above `u32::MAX`.
     let found = if found < 0 { found + all } else { found };
     u32::try_from(found).unwrap_or_else(|_| (found - all) as u32)
 }
 
+/// Frame of a message. One of taps and wide parameters is empty; zeros fill the piece.
+#[derive(Serialize)]
+struct Esb32Out<'a, L: DelayLines> {
+    header: Esb32Header,
+    state: HalfList<'a>,
+    taps: HalfTaps<'a, L>,
+    wide: HalfList<'a>,
+    padding: HalfList<'a>,
+}
+
 impl Esb32 {
     fn length<S: State>() -> usize {
-        SHORT_HEADER_BYTES + 2 * S::Array::LEN + 2 * usize::from(PIECE)
+        HEADER_LEN + 2 * S::Array::LEN + 2 * usize::from(PIECE)
     }
 
-    /// The taps' pieces come first, the wide parameters' behind them.
-    fn span<C: DelayLines, W: Tensor>(piece: u8) -> Option<Payload> {
-        let tap_pieces = (C::LEN as u16).div_ceil(PIECE);
+    /// Numbers of a piece: pieces of taps come first, then those of wide parameters.
+    fn payload<L: DelayLines, W: Tensor>(piece: u8) -> Option<Payload> {
+        let tap_pieces = (L::LEN as u16).div_ceil(PIECE);
         let piece = u16::from(piece);
         let run = |index: u16, count: u16| {
             let from = index * PIECE;
             (from < count).then_some(ParamRange { from, to: (from + PIECE).min(count) })
         };
         match piece.checked_sub(tap_pieces) {
-            None => Some(Payload { taps: run(piece, C::LEN as u16)?, wide: ParamRange::NONE }),
-            Some(wide) => Some(Payload { taps: ParamRange::NONE, wide: run(wide, count::<W>())? }),
+            None => Some(Payload { taps: run(piece, L::LEN as u16)?, wide: ParamRange::NONE }),
+            Some(wide) => Some(Payload { taps: ParamRange::NONE, wide: run(wide, W::LEN as u16)? }),
         }
-    }
-
-    fn read_into<S: State, C: DelayLines, W: Tensor>(
-        now: u32,
-        frame: &[u8],
-        beacon: &mut Message<S, C, W>,
-    ) -> Result<Payload, FrameError> {
-        let identity = Self::identity(frame, now).ok_or(FrameError::TooShort)?;
-        let (header, content) = frame.split_first_chunk::<SHORT_HEADER_BYTES>().ok_or(FrameError::TooShort)?;
-        let [first, .., piece] = *header;
-        check_first(first, Profile::Esb32)?;
-        let parts = Self::span::<C, W>(piece & !BODY).ok_or(FrameError::Dimensions)?;
-        check_length(frame, Self::length::<S>())?;
-        let (state, numbers) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
-        (beacon.sender, beacon.boot, beacon.sequence) = (identity.sender, identity.boot, identity.sequence);
-        let mut said = S::Array::ZERO;
-        if !halves::read(said.as_mut(), state) {
-            return Err(FrameError::NotAdmissible);
-        }
-        beacon.degree = if piece & BODY == 0 { 0 } else { ONLY_A_BODY };
-        beacon.state = S::from_numbers(said);
-        // What fills up a piece is zero: one value, one frame.
-        let filling = fill(beacon, parts, numbers)?;
-        if filling.iter().any(|byte| *byte != 0) {
-            return Err(FrameError::NotAdmissible);
-        }
-        Ok(parts)
     }
 }
 
-impl Codec for Esb32 {
-    const FRAMES: u32 = SHORT_FRAMES;
-    const STATE_NUMBER_BYTES: usize = 2;
-    const TELLS_DEGREE: bool = false;
+impl Encoding for Esb32 {
+    const PROFILE: Profile = Profile::Esb32;
+    const FRAMES: u32 = FRAMES;
+    const HEADER_LEN: usize = HEADER_LEN;
+    const STATE_NUMBER_LEN: usize = 2;
 
-    fn profile(_: bool) -> Profile {
-        Profile::Esb32
-    }
-
-    /// A state must leave room for a piece and a tag, and the taps must go into all frames of an exchange but one.
-    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
+    /// State, piece and tag must fit one frame, and all taps must fit the frames of an exchange but one.
+    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
         Self::length::<S>() + 4 <= 32
-            && C::LEN <= (SHORT_FRAMES as usize - 1) * PIECE as usize
-            && W::LEN <= MOST_NUMBERS
+            && L::LEN <= (FRAMES as usize - 1) * PIECE as usize
+            && W::LEN <= MAX_NUMBERS
     }
 
-    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
+    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
         Self::length::<S>()
     }
 
-    fn header_bytes() -> usize {
-        SHORT_HEADER_BYTES
-    }
-
-    fn identity(frame: &[u8], now: u32) -> Option<Identity> {
-        let &[_, sender, boot_low, boot_high, s0, s1, s2, _] = frame.first_chunk::<SHORT_HEADER_BYTES>()?;
-        Some(Identity {
+    fn header(frame: &[u8], now: u32) -> Option<Header> {
+        let &[_, sender, b0, b1, s0, s1, s2, piece] = frame.first_chunk::<HEADER_LEN>()?;
+        let id = FrameId {
             sender: sender.into(),
-            boot: u16::from_le_bytes([boot_low, boot_high]).into(),
-            sequence: nearest(u32::from_le_bytes([s0, s1, s2, 0]), now.saturating_mul(SHORT_FRAMES)),
-        })
+            boot: u16::from_le_bytes([b0, b1]).into(),
+            sequence: nearest(u32::from_le_bytes([s0, s1, s2, 0]), now.saturating_mul(FRAMES)),
+        };
+        let degree = if piece & OBSTACLE == 0 { 0 } else { OBSTACLE_ONLY };
+        Some(Header { id, model: None, degree })
     }
 
-    /// `None`, too, for what its short header cannot tell: an address beyond 255, a boot beyond 65,535. Of a sequence it tells the
-    /// lower 24 bits.
-    fn encode<S: State, C: DelayLines, W: Tensor>(
-        &self,
-        _: &Link,
-        beacon: &Message<S, C, W>,
-        round: u32,
+    /// `None` also for an address above 255 or a boot count above 65,535.
+    fn encode<S: State, L: DelayLines, W: Tensor>(
+        out: &Outgoing<'_, S, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let tap_pieces = u32::from((C::LEN as u16).div_ceil(PIECE));
-        let wide_pieces = u32::from(count::<W>().div_ceil(PIECE)).max(1);
-        let piece = if index < tap_pieces { index } else { tap_pieces + round % wide_pieces } as u8;
-        let parts = Self::span::<C, W>(piece)?;
-        let sender = u8::try_from(beacon.sender).ok()?;
-        let boot = u16::try_from(beacon.boot).ok()?.to_le_bytes();
-        let [s0, s1, s2, _] = beacon.sequence.to_le_bytes();
-        let body = if beacon.degree == ONLY_A_BODY { BODY } else { 0 };
-        let frame = buffer.get_mut(..Self::length::<S>())?;
-        let (header, rest) = frame.split_first_chunk_mut()?;
-        *header = [first_byte(Profile::Esb32), sender, boot[0], boot[1], s0, s1, s2, piece | body];
-        let (state, rest) = rest.split_at_mut_checked(2 * S::Array::LEN)?;
-        halves::write(state, beacon.state.numbers().as_ref());
-        let used = write(beacon, parts, rest)?;
-        // A last piece that is shorter is filled up: all frames have one length.
-        rest.get_mut(used..)?.fill(0);
-        Some(Self::length::<S>())
+        let Message { sender, degree, state, taps, wide, .. } = out.message;
+        let tap_pieces = u32::from((L::LEN as u16).div_ceil(PIECE));
+        let wide_pieces = u32::from((W::LEN as u16).div_ceil(PIECE)).max(1);
+        let piece = if index < tap_pieces { index } else { tap_pieces + out.round % wide_pieces } as u8;
+        let payload = Self::payload::<L, W>(piece)?;
+        let obstacle = if *degree == OBSTACLE_ONLY { OBSTACLE } else { 0 };
+        let header = Esb32Header {
+            version_and_profile: first_byte(Profile::Esb32),
+            sender: u8::try_from(*sender).ok()?,
+            boot: U16Le::new(u16::try_from(out.boot).ok()?),
+            sequence: U24Le::new(out.sequence),
+            piece: piece | obstacle,
+        };
+        let state = state.to_array();
+        let wide = payload.wide.of(wide.numbers());
+        let used = payload.taps.count(L::LEN as u16) + wide.len();
+        let frame = Esb32Out {
+            header,
+            state: HalfList(state.as_ref()),
+            taps: HalfTaps(taps, payload.taps),
+            wide: HalfList(wide),
+            padding: HalfList(PADDING.get(used..).unwrap_or_default()),
+        };
+        to_slice(&frame, buffer)
     }
 
-    fn decode<S: State, C: DelayLines, W: Tensor>(
-        &mut self,
-        _: &Link,
-        now: u32,
+    fn decode<S: State, L: DelayLines, W: Tensor>(
         frame: &[u8],
-    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
-        let mut beacon = Message::silent(S::zero());
-        Self::read_into(now, frame, &mut beacon).map(|parts| (beacon, parts))
-    }
-
-    fn read<S: State, C: DelayLines, W: Tensor>(
-        &mut self,
-        _: &Link,
-        now: u32,
-        frame: &mut [u8],
-        beacon: &mut Message<S, C, W>,
+        _: &Header,
+        _: u32,
+        into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
-        Self::read_into(now, frame, beacon)
+        let (&[first, .., piece], content) =
+            frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;
+        check_first(first, Profile::Esb32)?;
+        let payload = Self::payload::<L, W>(piece & !OBSTACLE).ok_or(FrameError::Dimensions)?;
+        check_length(frame, Self::length::<S>())?;
+        let numbers = read_state(content, into)?;
+        let padding = read_halves(into, payload, numbers)?;
+        // Padding is zero, so that each message has one encoding.
+        if into.state.is_admissible() && padding.iter().all(|byte| *byte == 0) {
+            Ok(payload)
+        } else {
+            Err(FrameError::NotAdmissible)
+        }
     }
 }
 
@@ -179,13 +173,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sequence_is_known_by_its_lower_bits_as_long_as_clocks_differ_by_less_than_five_hours() {
+    fn sequence_is_completed_if_clocks_differ_by_less_than_five_hours() {
         const HALF: u32 = 1 << 23;
         for around in [0, 5, HALF, (1 << 24) - 1, 1 << 24, (77 << 24) + 123, u32::MAX - HALF, u32::MAX] {
             for off in [0, 1, 1000, HALF - 1] {
                 for sequence in [around.saturating_sub(off), around.saturating_add(off)] {
-                    let told = sequence & 0x00ff_ffff;
-                    assert_eq!(nearest(told, around), sequence, "{sequence:#x} near {around:#x}");
+                    let low = sequence & 0x00ff_ffff;
+                    assert_eq!(nearest(low, around), sequence, "{sequence:#x} near {around:#x}");
                 }
             }
         }

@@ -1,20 +1,10 @@
-//! The profile for a Crazyflie's peer-to-peer packets: two frames of at most 57 bytes per exchange, each useful alone.
+//! Profile for a Crazyflie's peer-to-peer packets: two frames of at most 57 bytes per exchange.
 //!
-//! Every frame has the state in half precision, one half of the taps, and a few of the wide parameters in rotation. Whoever misses one
-//! of the two still knows where its neighbor is, and has half of its new taps beside the other half of the exchange before.
+//! Each frame has the state in half precision, one half of the taps, and a few wide parameters in
+//! rotation. A robot that misses one frame still knows the state of its neighbor and combines the new
+//! half of the taps with the other half of the previous exchange.
 
-use crate::{
-    encoding::{
-        Codec,
-        exact::check_length,
-        half::{
-            HEADER_BYTES, MOST_NUMBERS, ShortFront, TAG_BYTES, check_first, count, fill, first_byte, write,
-        },
-        halves,
-    },
-    error::FrameError,
-    header::{Identity, Link, Payload, Profile},
-};
+use serde::Serialize;
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
@@ -22,146 +12,148 @@ use wdgnn_core::{
     tensor::{Array, Tensor, param_range::ParamRange},
 };
 
-/// A Crazyflie's peer-to-peer packets: 60 bytes are the limit of its firmware, 57 go through every version of it.
+use super::{
+    Encoding, Outgoing, check_length, check_model,
+    content::{HalfList, HalfTaps, read_halves},
+    half::{HEADER_LEN, MAX_NUMBERS, TAG_LEN, check_first, compact_header, read_header},
+    halves, to_slice,
+};
+use crate::{
+    error::FrameError,
+    frames::CompactHeader,
+    header::{Header, Payload, Profile},
+};
+
+/// Peer-to-peer packets of a Crazyflie.
+///
+/// The limit of its firmware is 60 bytes; 57 bytes pass every version of the firmware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct P2p57;
 
-/// Bytes of a frame with its tag, at most.
+/// Length of the longest frame with its tag.
 const LIMIT: usize = 57;
-/// Frames per exchange: even parts have the first half of the taps, odd ones the second.
+/// Frames per exchange: even parts have the first half of the taps, odd parts the second half.
 const HALVES: u32 = 2;
 
+/// Frame of a message.
+#[derive(Serialize)]
+struct P2p57Out<'a, L: DelayLines> {
+    header: CompactHeader,
+    state: HalfList<'a>,
+    taps: HalfTaps<'a, L>,
+    wide: HalfList<'a>,
+}
+
 impl P2p57 {
-    /// How many taps go into a frame, at most.
-    const fn taps<C: DelayLines>() -> u16 {
-        (C::LEN as u16).div_ceil(HALVES as u16)
+    /// Largest number of taps per frame.
+    const fn max_taps<L: DelayLines>() -> u16 {
+        (L::LEN as u16).div_ceil(HALVES as u16)
     }
 
-    /// How many wide parameters go into a frame: as many as fit.
-    const fn most<S: State, C: DelayLines>() -> u16 {
-        let room = LIMIT.saturating_sub(HEADER_BYTES + 2 * S::Array::LEN + TAG_BYTES) / 2;
-        (room as u16).saturating_sub(Self::taps::<C>())
+    /// Number of wide parameters per frame: as many as fit.
+    const fn max_run<S: State, L: DelayLines>() -> u16 {
+        let room = LIMIT.saturating_sub(HEADER_LEN + 2 * S::Array::LEN + TAG_LEN) / 2;
+        (room as u16).saturating_sub(Self::max_taps::<L>())
     }
 
-    /// How many parts there are, two to an exchange.
-    const fn parts<S: State, C: DelayLines, W: Tensor>() -> u32 {
-        let most = Self::most::<S, C>();
-        if most == 0 { 0 } else { (count::<W>().div_ceil(most) as u32).next_multiple_of(HALVES) }
+    /// Number of parts, two per exchange.
+    const fn parts<S: State, L: DelayLines, W: Tensor>() -> u32 {
+        let length = Self::max_run::<S, L>();
+        if length == 0 { 0 } else { ((W::LEN as u16).div_ceil(length) as u32).next_multiple_of(HALVES) }
     }
 
-    /// What a part carries.
-    fn span<S: State, C: DelayLines, W: Tensor>(part: u8) -> Payload {
+    /// Numbers of a part.
+    fn payload<S: State, L: DelayLines, W: Tensor>(part: u8) -> Payload {
         let run = |index: u16, length: u16, count: u16| {
             let from = index.saturating_mul(length);
-            if from < count { ParamRange { from, to: from.saturating_add(length).min(count) } } else { ParamRange::NONE }
+            if from < count {
+                ParamRange { from, to: from.saturating_add(length).min(count) }
+            } else {
+                ParamRange::NONE
+            }
         };
         let part = u16::from(part);
         Payload {
-            taps: run(part % HALVES as u16, Self::taps::<C>(), C::LEN as u16),
-            wide: run(part, Self::most::<S, C>(), count::<W>()),
+            taps: run(part % HALVES as u16, Self::max_taps::<L>(), L::LEN as u16),
+            wide: run(part, Self::max_run::<S, L>(), W::LEN as u16),
         }
     }
 
-    fn length<S: State>(parts: Payload) -> usize {
-        let numbers = |span: ParamRange| usize::from(span.to.saturating_sub(span.from));
-        HEADER_BYTES + 2 * (S::Array::LEN + numbers(parts.taps) + numbers(parts.wide))
-    }
-
-    fn read_into<S: State, C: DelayLines, W: Tensor>(
-        link: Link,
-        frame: &[u8],
-        beacon: &mut Message<S, C, W>,
-    ) -> Result<Payload, FrameError> {
-        let (header, content) = ShortFront::take(frame).ok_or(FrameError::TooShort)?;
-        check_first(header.first, Profile::P2p57)?;
-        if u32::from(header.part) >= Self::parts::<S, C, W>() {
-            return Err(FrameError::Dimensions);
-        }
-        let parts = Self::span::<S, C, W>(header.part);
-        check_length(frame, Self::length::<S>(parts))?;
-        let (state, numbers) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
-        let mut said = S::Array::ZERO;
-        if !halves::read(said.as_mut(), state) {
-            return Err(FrameError::NotAdmissible);
-        }
-        (beacon.sender, beacon.boot, beacon.sequence) = (header.sender, header.boot, header.sequence);
-        (beacon.degree, beacon.state) = (header.degree, S::from_numbers(said));
-        if header.checksum != link.checksum {
-            return Err(FrameError::Model);
-        }
-        fill(beacon, parts, numbers)?;
-        Ok(parts)
+    fn length<S: State>(payload: Payload) -> usize {
+        let numbers = |range: ParamRange| usize::from(range.to.saturating_sub(range.from));
+        HEADER_LEN + 2 * (S::Array::LEN + numbers(payload.taps) + numbers(payload.wide))
     }
 }
 
-impl Codec for P2p57 {
+impl Encoding for P2p57 {
+    const PROFILE: Profile = Profile::P2p57;
     const FRAMES: u32 = HALVES;
-    const STATE_NUMBER_BYTES: usize = 2;
+    const HEADER_LEN: usize = HEADER_LEN;
+    const STATE_NUMBER_LEN: usize = 2;
 
-    fn profile(_: bool) -> Profile {
-        Profile::P2p57
+    fn fits<S: State, L: DelayLines, W: Tensor>() -> bool {
+        Self::max_run::<S, L>() > 0 && W::LEN <= MAX_NUMBERS
     }
 
-    fn fits<S: State, C: DelayLines, W: Tensor>() -> bool {
-        Self::most::<S, C>() > 0 && W::LEN <= MOST_NUMBERS
+    fn max_len<S: State, L: DelayLines, W: Tensor>() -> usize {
+        Self::length::<S>(Self::payload::<S, L, W>(0))
     }
 
-    fn bytes<S: State, C: DelayLines, W: Tensor>() -> usize {
-        Self::length::<S>(Self::span::<S, C, W>(0))
+    fn header(frame: &[u8], _: u32) -> Option<Header> {
+        read_header(frame)
     }
 
-    fn header_bytes() -> usize {
-        HEADER_BYTES
-    }
-
-    fn identity(frame: &[u8], _now: u32) -> Option<Identity> {
-        let (ShortFront { sender, boot, sequence, .. }, _) = ShortFront::take(frame)?;
-        Some(Identity { sender, boot, sequence })
-    }
-
-    fn checksum(frame: &[u8]) -> Option<u32> {
-        ShortFront::take(frame).map(|(header, _)| header.checksum)
-    }
-
-    fn encode<S: State, C: DelayLines, W: Tensor>(
-        &self,
-        link: &Link,
-        beacon: &Message<S, C, W>,
-        round: u32,
+    fn encode<S: State, L: DelayLines, W: Tensor>(
+        out: &Outgoing<'_, S, L, W>,
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let rounds = (Self::parts::<S, C, W>() / HALVES).max(1);
-        let part = (HALVES * (round % rounds) + index % HALVES) as u8;
-        let (first, checksum) = (first_byte(Profile::P2p57), link.checksum);
-        let Message { sender, boot, sequence, degree, .. } = *beacon;
-        let header = ShortFront { first, part, checksum, sender, boot, sequence, degree };
-        let (front, rest) = buffer.split_first_chunk_mut()?;
-        *front = header.bytes();
-        let (state, rest) = rest.split_at_mut_checked(2 * S::Array::LEN)?;
-        halves::write(state, beacon.state.numbers().as_ref());
-        let parts = Self::span::<S, C, W>(part);
-        Some(HEADER_BYTES + state.len() + write(beacon, parts, rest)?)
+        let rounds = (Self::parts::<S, L, W>() / HALVES).max(1);
+        let part = (HALVES * (out.round % rounds) + index % HALVES) as u8;
+        let payload = Self::payload::<S, L, W>(part);
+        let Message { state, taps, wide, .. } = out.message;
+        let state = state.to_array();
+        let frame = P2p57Out {
+            header: compact_header(out, Profile::P2p57, part),
+            state: HalfList(state.as_ref()),
+            taps: HalfTaps(taps, payload.taps),
+            wide: HalfList(payload.wide.of(wide.numbers())),
+        };
+        to_slice(&frame, buffer)
     }
 
-    fn decode<S: State, C: DelayLines, W: Tensor>(
-        &mut self,
-        link: &Link,
-        _: u32,
+    fn decode<S: State, L: DelayLines, W: Tensor>(
         frame: &[u8],
-    ) -> Result<(Message<S, C, W>, Payload), FrameError> {
-        let mut beacon = Message::silent(S::zero());
-        Self::read_into(*link, frame, &mut beacon).map(|parts| (beacon, parts))
-    }
-
-    fn read<S: State, C: DelayLines, W: Tensor>(
-        &mut self,
-        link: &Link,
-        _: u32,
-        frame: &mut [u8],
-        beacon: &mut Message<S, C, W>,
+        header: &Header,
+        model: u32,
+        into: &mut Message<S, L, W>,
     ) -> Result<Payload, FrameError> {
-        Self::read_into(*link, frame, beacon)
+        let (&[first, part, ..], content) =
+            frame.split_first_chunk::<HEADER_LEN>().ok_or(FrameError::TooShort)?;
+        check_first(first, Profile::P2p57)?;
+        if u32::from(part) >= Self::parts::<S, L, W>() {
+            return Err(FrameError::Dimensions);
+        }
+        let payload = Self::payload::<S, L, W>(part);
+        check_length(frame, Self::length::<S>(payload))?;
+        let numbers = read_state(content, into)?;
+        check_model(header, model)?;
+        read_halves(into, payload, numbers)?;
+        if into.state.is_admissible() { Ok(payload) } else { Err(FrameError::NotAdmissible) }
     }
+}
+
+/// Reads a state in half precision. Returns the bytes after it.
+pub(super) fn read_state<'a, S: State, L, W>(
+    content: &'a [u8],
+    into: &mut Message<S, L, W>,
+) -> Result<&'a [u8], FrameError> {
+    let (bytes, rest) = content.split_at_checked(2 * S::Array::LEN).ok_or(FrameError::Truncated)?;
+    let mut state = S::Array::ZERO;
+    if !halves::read(state.as_mut(), bytes) {
+        return Err(FrameError::NotAdmissible);
+    }
+    into.state = S::from_array(state);
+    Ok(rest)
 }

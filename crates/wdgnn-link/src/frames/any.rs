@@ -106,7 +106,12 @@ impl AnyFrame {
     ///
     /// # Errors
     /// As [`sealed::open`] and [`AnyFrame::decode`].
-    pub fn open<B: BlockCipher>(cipher: &B, model: u32, now: u32, frame: &mut [u8]) -> Result<Self, FrameError> {
+    pub fn open<B: BlockCipher>(
+        cipher: &B,
+        model: u32,
+        now: u32,
+        frame: &mut [u8],
+    ) -> Result<Self, FrameError> {
         let first = *frame.first().ok_or(FrameError::TooShort)?;
         let inside = match if first == KIND { KIND } else { first & !MARK } {
             KIND => frame,

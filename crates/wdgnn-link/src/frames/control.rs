@@ -73,7 +73,7 @@ pub struct IdentityProofFrame<H = CompactHeader, S = Floats<4>, P = Proofs<6>> {
 impl<H, S, P> Frame for IdentityProofFrame<H, S, P>
 where
     H: FrameHeader + Serialize + MaxSize + Schema,
-    S: Array + Serialize + MaxSize + Schema,
+    S: Numbers + Serialize + MaxSize + Schema,
     P: Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fixed::{U16Le, U24Le, U32Le};
 use crate::{
-    encoding::{Codec as _, esb32},
-    header::Identity,
+    encoding::{Encoding as _, esb32},
+    header::FrameId,
 };
 
 /// Header of `exact` and `exact-unfolded`: 22 bytes.
@@ -81,7 +81,7 @@ pub trait FrameHeader: MaxSize + for<'de> Deserialize<'de> {
     fn first_byte(&self) -> u8;
 
     /// Sender and number of the frame. A number that is sent in part is completed to the one nearest to tick `now`.
-    fn identity(&self, now: u32) -> Identity;
+    fn identity(&self, now: u32) -> FrameId;
 
     /// CRC-32 of the sender's weight file, if the header has it.
     fn model(&self) -> Option<u32>;
@@ -94,8 +94,8 @@ macro_rules! long_identity {
                 self.$first
             }
 
-            fn identity(&self, _: u32) -> Identity {
-                Identity { sender: self.sender.get(), boot: self.boot.get(), sequence: self.sequence.get() }
+            fn identity(&self, _: u32) -> FrameId {
+                FrameId { sender: self.sender.get(), boot: self.boot.get(), sequence: self.sequence.get() }
             }
 
             fn model(&self) -> Option<u32> {
@@ -111,8 +111,8 @@ impl FrameHeader for Esb32Header {
         self.version_and_profile
     }
 
-    fn identity(&self, now: u32) -> Identity {
-        Identity {
+    fn identity(&self, now: u32) -> FrameId {
+        FrameId {
             sender: self.sender.into(),
             boot: self.boot.get().into(),
             sequence: esb32::nearest(self.sequence.get(), now.saturating_mul(esb32::Esb32::FRAMES)),

@@ -31,9 +31,9 @@ pub struct ExactFrame<S = Floats<4>, T = Floats<18>, W = Floats<48>> {
 
 impl<S, T, W> Frame for ExactFrame<S, T, W>
 where
-    S: Array + Serialize + MaxSize + Schema,
-    T: Array + Serialize + MaxSize + Schema,
-    W: Array + Serialize + MaxSize + Schema,
+    S: Numbers + Serialize + MaxSize + Schema,
+    T: Numbers + Serialize + MaxSize + Schema,
+    W: Numbers + Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {
         let header = &self.header;
@@ -44,7 +44,7 @@ where
             return Err(FrameError::Profile);
         }
         let counts = [header.state_numbers.into(), header.tap_numbers.get(), header.wide_numbers.get()];
-        if counts.map(usize::from) != [S::COUNT, T::COUNT, W::LEN] {
+        if counts.map(usize::from) != [S::LEN, T::LEN, W::LEN] {
             return Err(FrameError::Dimensions);
         }
         admissible(self.state.admissible() && self.taps.admissible() && self.wide.admissible())
@@ -70,9 +70,9 @@ macro_rules! compact_frame {
 
         impl<S, T, W> Frame for $name<S, T, W>
         where
-            S: Array + Serialize + MaxSize + Schema,
-            T: Array + Serialize + MaxSize + Schema,
-            W: Array + Serialize + MaxSize + Schema,
+            S: Numbers + Serialize + MaxSize + Schema,
+            T: Numbers + Serialize + MaxSize + Schema,
+            W: Numbers + Serialize + MaxSize + Schema,
         {
             fn check(&self) -> Result<(), FrameError> {
                 check_first(self.header.version_and_profile, $profile)?;
@@ -109,8 +109,8 @@ pub struct Esb32Frame<S = Halves<4>, N = Halves<6>> {
 
 impl<S, N> Frame for Esb32Frame<S, N>
 where
-    S: Array + Serialize + MaxSize + Schema,
-    N: Array + Serialize + MaxSize + Schema,
+    S: Numbers + Serialize + MaxSize + Schema,
+    N: Numbers + Serialize + MaxSize + Schema,
 {
     fn check(&self) -> Result<(), FrameError> {
         check_first(self.header.version_and_profile, Profile::Esb32)?;

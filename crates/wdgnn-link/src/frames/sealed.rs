@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::FrameError,
-    header::Identity,
+    header::FrameId,
     security::ccm::{self, BlockCipher, Nonce},
 };
 
@@ -73,7 +73,7 @@ pub fn open<'f, H: FrameHeader, B: BlockCipher, const TAG: usize>(
 }
 
 /// Nonce of a sealed frame.
-fn nonce(identity: &Identity) -> Nonce {
+fn nonce(identity: &FrameId) -> Nonce {
     let [i0, i1] = identity.sender.to_le_bytes();
     let [b0, b1, b2, b3] = identity.boot.to_le_bytes();
     let [s0, s1, s2, s3] = identity.sequence.to_le_bytes();

@@ -32,10 +32,10 @@ const TRIES: u32 = 64;
 const LATE_TRIES: u32 = 2;
 
 /// Length of what is kept over a restart.
-pub const KEPT_BYTES: usize = 44;
+pub const STORED_LEN: usize = 44;
 
 /// What a robot knows of its keys over a restart.
-pub type Kept = [u8; KEPT_BYTES];
+pub type StoredKeys = [u8; STORED_LEN];
 
 /// A key to come.
 #[derive(Clone, Copy)]
@@ -58,18 +58,18 @@ struct Held {
 }
 
 /// What another key than the one in use is good for.
-pub(super) enum Spare {
+pub(super) enum SpareKey {
     /// Opens frames: it is about to be the key in use.
     Next(Key),
     /// Opens frames: it just was.
-    Before(Key),
+    Previous(Key),
     /// Opens nothing, but tells who is late.
-    Late(Key),
+    Expired(Key),
 }
 
 /// What came of a frame that brings a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Brought {
+pub(super) enum KeyUpdateResult {
     /// It is of the newest epoch that is known, or of one that this robot has no frame of yet.
     Taken,
     /// It is of an epoch that has passed, or says something else than what was said before.
@@ -79,7 +79,7 @@ pub(super) enum Brought {
 }
 
 /// The keys of a robot, and room for the frames of so many robots.
-pub(super) struct Epochs<const ROSTER: usize> {
+pub(super) struct KeyRing<const ROSTER: usize> {
     name: NodeId,
     personal: Key,
     /// Tells whether a record is of this image's key.
@@ -106,7 +106,7 @@ pub(super) struct Epochs<const ROSTER: usize> {
     turn: usize,
 }
 
-impl<const ROSTER: usize> Epochs<ROSTER> {
+impl<const ROSTER: usize> KeyRing<ROSTER> {
     /// The keys of the robot with this name, whose image has the swarm's key of this epoch.
     pub fn new<B: BlockCipher>(name: NodeId, personal: &Key, epoch: u8, key: &Key) -> Self {
         let mut check = *b"wdgnn key check.";
@@ -149,15 +149,15 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
     }
 
     /// Another key that a frame may be sealed with, which the one in use does not open.
-    pub fn spare(&mut self) -> Option<Spare> {
+    pub fn spare(&mut self) -> Option<SpareKey> {
         let recent = self.changed.is_some_and(|changed| self.lived.saturating_sub(changed) <= GRACE_TICKS);
         let spare = match (&self.next, &self.before) {
-            (Some(next), _) => Spare::Next(next.key),
-            (None, Some(before)) if recent => Spare::Before(*before),
-            (None, Some(before)) => Spare::Late(*before),
+            (Some(next), _) => SpareKey::Next(next.key),
+            (None, Some(before)) if recent => SpareKey::Previous(*before),
+            (None, Some(before)) => SpareKey::Expired(*before),
             (None, None) => return None,
         };
-        let most = if matches!(spare, Spare::Late(_)) { LATE_TRIES } else { TRIES };
+        let most = if matches!(spare, SpareKey::Expired(_)) { LATE_TRIES } else { TRIES };
         self.tries = self.tries.saturating_add(1);
         (self.tries <= most).then_some(spare)
     }
@@ -173,11 +173,16 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
     }
 
     /// Takes in a frame that brings a key.
-    pub fn bring<B: BlockCipher>(&mut self, cipher: &B, tag: usize, frame: &[u8]) -> Brought {
-        let Some(notice) = Notice::read(frame, tag) else { return Brought::Forged };
+    pub fn receive_update<B: BlockCipher>(
+        &mut self,
+        cipher: &B,
+        tag: usize,
+        frame: &[u8],
+    ) -> KeyUpdateResult {
+        let Some(notice) = Notice::read(frame, tag) else { return KeyUpdateResult::Forged };
         let newest = self.next.as_ref().map_or(self.epoch, |next| next.epoch);
         if notice.epoch < newest || notice.epoch == 0 {
-            return Brought::Old;
+            return KeyUpdateResult::Old;
         }
         if notice.epoch > newest {
             return self.receive::<B>(&notice, tag, frame);
@@ -185,36 +190,36 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
         let at = self.next.as_ref().map(|next| next.at);
         let at = at.or_else(|| (self.stated.0 == notice.epoch).then_some(self.stated.1));
         if at.is_some_and(|at| at != notice.at) {
-            return Brought::Old;
+            return KeyUpdateResult::Old;
         }
         let vouched = match &self.next {
             Some(next) => notice.vouched(&B::with_key(&next.key), tag, frame),
             None => notice.vouched(cipher, tag, frame),
         };
         if !vouched {
-            return Brought::Forged;
+            return KeyUpdateResult::Forged;
         }
         self.hold(&notice, frame, true);
-        Brought::Taken
+        KeyUpdateResult::Taken
     }
 
     /// A frame of an epoch that is new here: only that for this robot can be read.
-    fn receive<B: BlockCipher>(&mut self, notice: &Notice, tag: usize, frame: &[u8]) -> Brought {
+    fn receive<B: BlockCipher>(&mut self, notice: &Notice, tag: usize, frame: &[u8]) -> KeyUpdateResult {
         if notice.name != self.name {
             // As long as nothing that is known to be good is in the way.
             if self.next.is_none() && (self.held.is_empty() || self.stated.0 > self.epoch) {
                 self.hold(notice, frame, false);
             }
-            return Brought::Taken;
+            return KeyUpdateResult::Taken;
         }
         let key = notice.unwrap::<B>(&self.personal, tag, frame);
         let Some(key) = key.filter(|key| notice.vouched(&B::with_key(key), tag, frame)) else {
-            return Brought::Forged;
+            return KeyUpdateResult::Forged;
         };
         self.next = Some(Next { epoch: notice.epoch, at: notice.at, key });
         (self.heard_next, self.unsaved, self.late) = (false, true, None);
         self.hold(notice, frame, true);
-        Brought::Taken
+        KeyUpdateResult::Taken
     }
 
     /// Keeps a frame for somebody, if there is room. All that are kept are of one epoch and one time.
@@ -238,7 +243,7 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
 
     /// Writes a frame that is handed on in this exchange in place of a beacon, and returns its length. Who is `near` gets its own first:
     /// it can hand on nothing before.
-    pub fn hand_on<B: BlockCipher>(
+    pub fn relay<B: BlockCipher>(
         &mut self,
         round: u32,
         tag: usize,
@@ -287,17 +292,17 @@ impl<const ROSTER: usize> Epochs<ROSTER> {
 
     /// What is to be known after a restart: little-endian, a check of the image's key, the epoch, the next one or 0, two zeros, the tick
     /// of the change, and both keys.
-    pub fn kept(&self) -> Kept {
+    pub fn to_stored(&self) -> StoredKeys {
         let next = self.next.unwrap_or(Next { epoch: 0, at: 0, key: [0; 16] });
         let numbers = self.check.to_le_bytes().into_iter().chain([self.epoch, next.epoch, 0, 0]);
         let bytes = numbers.chain(next.at.to_le_bytes()).chain(self.key).chain(next.key);
-        let mut kept = [0; KEPT_BYTES];
+        let mut kept = [0; STORED_LEN];
         kept.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
         kept
     }
 
     /// Takes up what was kept, unless the image has another key since. Returns the key to use.
-    pub fn take_up(&mut self, kept: &Kept) -> Option<Key> {
+    pub fn restore(&mut self, kept: &StoredKeys) -> Option<Key> {
         let (&[c0, c1, c2, c3, epoch, next_epoch, _, _, a0, a1, a2, a3], keys) = kept.split_first_chunk()?;
         let (key, next) = keys.split_first_chunk()?;
         if u32::from_le_bytes([c0, c1, c2, c3]) != self.check || epoch < self.epoch {

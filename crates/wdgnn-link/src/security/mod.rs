@@ -1,4 +1,21 @@
 //! Security of a link: authenticated encryption, replay window, key rotation and peer authentication.
+//!
+//! | type | protects from | needs |
+//! |---|---|---|
+//! | [`Open`] | nothing | nothing |
+//! | [`GroupKey`](group_key::GroupKey) | outsiders | one key per swarm |
+//! | [`ManagedKeys`](managed_keys::ManagedKeys) | outsiders, stolen robots, impersonation by members | a personal key per robot |
+
+use heapless::Vec;
+use wdgnn_core::task::NodeId;
+
+use crate::{
+    encoding::Encoding,
+    error::FrameError,
+    header::{FrameId, Header},
+};
+use key_ring::StoredKeys;
+use peer_auth::MAX_PROOFS;
 
 #[cfg(feature = "aes")]
 pub mod aes;
@@ -7,5 +24,189 @@ pub mod group_key;
 pub mod key;
 pub mod key_ring;
 pub mod key_update;
+pub mod managed_keys;
 pub mod peer_auth;
 pub mod replay;
+
+/// Whether a sender's address is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PeerIdentity {
+    /// The link does not authenticate peers.
+    NotRequired,
+    /// The sender has not proved its identity, or the proof has expired.
+    Unproven,
+    /// The sender has proved its identity.
+    Proven,
+}
+
+/// Event that a robot reports about a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum PeerEvent {
+    /// The last frame contradicts earlier frames of the peer.
+    Contradicted,
+    /// The peer was out of reach: another robot may use its address now.
+    Returned,
+}
+
+/// Identities of the senders on a link.
+pub trait PeerIdentities {
+    /// Whether peers must prove their identity.
+    fn requires_proof(&self) -> bool {
+        false
+    }
+
+    /// Identity of a sender at tick `now`.
+    fn peer(&self, _sender: NodeId, _now: u32) -> PeerIdentity {
+        PeerIdentity::NotRequired
+    }
+
+    /// Number of challenges that a sender has not answered.
+    fn unanswered(&self, _sender: NodeId) -> u8 {
+        0
+    }
+
+    /// Takes note of an event.
+    fn report(&mut self, _sender: NodeId, _event: PeerEvent, _now: u32) {}
+}
+
+/// Keys of a link that change in flight.
+pub trait KeyState {
+    /// Number of the key in use; 0 is the first.
+    fn key_epoch(&self) -> u8 {
+        0
+    }
+
+    /// Keys to store over a restart; `None` if keys do not change.
+    fn stored_keys(&self) -> Option<StoredKeys> {
+        None
+    }
+
+    /// Restores stored keys.
+    fn restore_keys(&mut self, _keys: &StoredKeys) {}
+
+    /// Whether keys have changed since they were stored.
+    fn has_unsaved_keys(&self) -> bool {
+        false
+    }
+
+    /// Takes note that the keys were stored.
+    fn set_keys_saved(&mut self) {}
+}
+
+/// Protection of the frames of a link.
+pub trait LinkSecurity: PeerIdentities + KeyState {
+    /// Bytes that sealing adds to a frame.
+    const OVERHEAD: usize;
+    /// Whether frames are authenticated.
+    const SEALED: bool;
+    /// Whether frames with identity proofs are read.
+    const AUTHENTICATES_PEERS: bool = false;
+
+    /// Begins a tick.
+    fn begin(&mut self, _now: u32) {}
+
+    /// Sets the number of robots: senders with higher addresses are rejected. 0 accepts all.
+    fn set_swarm_size(&mut self, _robots: NodeId) {}
+
+    /// Writes a key update for another robot. Returns its length; `None` if nothing is to be relayed.
+    fn relay(&mut self, _round: u32, _buffer: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    /// Chooses up to `max` peers to whom the next frame proves this robot's identity.
+    ///
+    /// `is_only_frame` tells that the proofs would replace the message of this exchange.
+    fn choose_peers(
+        &mut self,
+        _id: &FrameId,
+        _now: u32,
+        _round: u32,
+        _is_only_frame: bool,
+        _max: usize,
+    ) -> Vec<u8, MAX_PROOFS> {
+        Vec::new()
+    }
+
+    /// Writes proofs for the chosen peers.
+    fn write_proofs(&self, _id: &FrameId, _state: &[u8], _peers: &[u8], _proofs: &mut [u8]) {}
+
+    /// Checks the proofs of a frame. Returns whether one of them proves the sender's identity to this robot.
+    ///
+    /// # Errors
+    /// [`FrameError::Forged`]; [`FrameError::Replayed`] without a proof for this robot.
+    fn check_proofs(
+        &mut self,
+        _id: &FrameId,
+        _frames: u32,
+        _state: &[u8],
+        _proofs: &[u8],
+        _now: u32,
+    ) -> Result<bool, FrameError> {
+        Ok(false)
+    }
+
+    /// Seals a frame of `length` bytes at the start of `buffer`. Returns the length of the sealed frame.
+    fn seal<E: Encoding>(&self, model: u32, id: &FrameId, length: usize, buffer: &mut [u8]) -> Option<usize>;
+
+    /// Opens a new frame in place. Returns its header and the frame without its tag.
+    ///
+    /// # Errors
+    /// The reason of the rejection; [`FrameError::KeyUpdate`] for a valid key update.
+    fn open<'f, E: Encoding>(
+        &mut self,
+        model: u32,
+        now: u32,
+        frame: &'f mut [u8],
+        max_len: usize,
+    ) -> Result<(Header, &'f mut [u8]), FrameError>;
+
+    /// Takes note of a valid frame. Frames of its sender with lower numbers are rejected from now on.
+    fn accept(&mut self, _id: &FrameId, _now: u32) {}
+
+    /// Authenticates a frame that was rejected because of its time. Returns its sender and number.
+    ///
+    /// Frames of ticks before `since` may be recordings and return `None`.
+    fn authenticate<E: Encoding>(
+        &mut self,
+        model: u32,
+        now: u32,
+        since: u32,
+        frame: &[u8],
+    ) -> Option<FrameId>;
+}
+
+/// No security: every frame in the right format is accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Open;
+
+impl PeerIdentities for Open {}
+
+impl KeyState for Open {}
+
+impl LinkSecurity for Open {
+    const OVERHEAD: usize = 0;
+    const SEALED: bool = false;
+
+    #[inline]
+    fn seal<E: Encoding>(&self, _: u32, _: &FrameId, length: usize, _: &mut [u8]) -> Option<usize> {
+        Some(length)
+    }
+
+    #[inline]
+    fn open<'f, E: Encoding>(
+        &mut self,
+        _: u32,
+        now: u32,
+        frame: &'f mut [u8],
+        _: usize,
+    ) -> Result<(Header, &'f mut [u8]), FrameError> {
+        Ok((E::header(frame, now).ok_or(FrameError::TooShort)?, frame))
+    }
+
+    fn authenticate<E: Encoding>(&mut self, _: u32, now: u32, _: u32, frame: &[u8]) -> Option<FrameId> {
+        E::header(frame, now).map(|header| header.id)
+    }
+}

@@ -1,4 +1,4 @@
-//! Names that cannot be taken: proofs of names between pairs of robots.
+//! PeerAuth that cannot be taken: proofs of names between pairs of robots.
 //!
 //! Whoever has the swarm's key can speak in every name, so it is no proof of one. Every robot has a personal key, which nobody else but the
 //! operator has; from it follows a key for each other robot, which the operator tells that robot alone ([`pair_key`]). By that key, a robot
@@ -22,7 +22,7 @@
 use heapless::Vec;
 
 use crate::{
-    header::Identity,
+    header::FrameId,
     security::{
         ccm::{Block, BlockCipher},
         key::Key,
@@ -52,9 +52,9 @@ const NOT_DUE: u16 = u16::MAX;
 
 const TAG_BYTES: usize = 4;
 /// Bytes of one proof.
-pub(super) const PROOF_BYTES: usize = 1 + TAG_BYTES;
+pub(crate) const PROOF_LEN: usize = 1 + TAG_BYTES;
 /// Proofs in a frame, at most: each takes three blocks of AES and two keys, in the plane.
-pub(super) const MOST_PROOFS: usize = 16;
+pub const MAX_PROOFS: usize = 16;
 
 /// What is known of one name.
 #[derive(Clone, Copy)]
@@ -104,17 +104,17 @@ fn passed(tick: u32, now: u32) -> bool {
 
 /// What a frame with proofs says to this robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum ProofResult {
     /// It is not among those whom it speaks to.
-    Nothing,
+    None,
     /// The sender is who it says.
-    Proof,
+    Proven,
     /// Somebody else made the tag.
     Forged,
 }
 
 /// Who has proven its name to a robot, and to whom it has to prove its own.
-pub(super) struct Names<const ROSTER: usize> {
+pub(super) struct PeerAuth<const ROSTER: usize> {
     personal: Key,
     /// The keys by which others prove their names to this robot, by name.
     roster: &'static [Key],
@@ -125,7 +125,7 @@ pub(super) struct Names<const ROSTER: usize> {
     spoke: Option<u32>,
 }
 
-impl<const ROSTER: usize> Names<ROSTER> {
+impl<const ROSTER: usize> PeerAuth<ROSTER> {
     pub const fn new(personal: &Key, roster: &'static [Key]) -> Self {
         const { assert!(ROSTER <= ASKS as usize, "a name has seven bits") };
         Self { personal: *personal, roster, known: [Known::NOTHING; ROSTER], turn: 0, spoke: None }
@@ -160,7 +160,7 @@ impl<const ROSTER: usize> Names<ROSTER> {
     }
 
     /// Nobody knows any more who speaks in this name.
-    pub fn lapse(&mut self, name: NodeId) {
+    pub fn expire(&mut self, name: NodeId) {
         if let Some(known) = self.known.get_mut(usize::from(name)) {
             // It was proven once: what is older than that is no proof.
             known.until = known.until.min(1);
@@ -168,17 +168,17 @@ impl<const ROSTER: usize> Names<ROSTER> {
     }
 
     /// Whether a name was proven, and not too long ago.
-    pub fn proven(&self, name: NodeId, now: u32) -> bool {
+    pub fn is_proven(&self, name: NodeId, now: u32) -> bool {
         self.known(name).is_some_and(|known| known.proven(now))
     }
 
     /// How often a name was asked in vain. A name that nobody can prove was asked without end.
-    pub fn asked(&self, name: NodeId) -> u8 {
+    pub fn unanswered(&self, name: NodeId) -> u8 {
         self.known(name).map_or(u8::MAX, |known| known.asked)
     }
 
     /// Whether a frame with proofs is newer than the last one in this name that had one for this robot.
-    pub fn newer(&self, identity: &Identity, frames: u32, now: u32) -> bool {
+    pub fn is_newer(&self, identity: &FrameId, frames: u32, now: u32) -> bool {
         self.known(identity.sender).is_some_and(|known| {
             let gone = known.last / frames.max(1) > now.saturating_add(GUARD_TICKS);
             gone || known.last < identity.sequence || known.until == 0
@@ -187,7 +187,7 @@ impl<const ROSTER: usize> Names<ROSTER> {
 
     /// To whom a frame is to speak at this tick, at most so many: names, and whether they are asked. Who has asked comes first, then who was
     /// asked least.
-    pub fn choose(&mut self, own: NodeId, round: u32, now: u32, most: usize) -> Vec<u8, MOST_PROOFS> {
+    pub fn choose(&mut self, own: NodeId, round: u32, now: u32, most: usize) -> Vec<u8, MAX_PROOFS> {
         self.turn = (self.turn + 1) % ROSTER.max(1);
         let mut chosen = Vec::new();
         // Everybody is looked at once: on a chip, whatever is done before the robot's slot begins has to be done within it.
@@ -199,7 +199,7 @@ impl<const ROSTER: usize> Names<ROSTER> {
             }
         }
         let turn = self.turn.min(names);
-        while chosen.len() < most.min(MOST_PROOFS) {
+        while chosen.len() < most.min(MAX_PROOFS) {
             let due = (turn..names).chain(0..turn).filter(|name| *name != usize::from(own));
             let Some(name) = due.min_by_key(|name| ranks.get(*name)) else { break };
             let (Some(known), Some(rank)) = (self.known.get_mut(name), ranks.get_mut(name)) else { break };
@@ -223,8 +223,8 @@ impl<const ROSTER: usize> Names<ROSTER> {
     }
 
     /// Writes proofs for the `chosen` ones behind a frame's state.
-    pub fn write<B: BlockCipher>(&self, identity: &Identity, state: &[u8], chosen: &[u8], proofs: &mut [u8]) {
-        for (proof, &name) in proofs.chunks_exact_mut(PROOF_BYTES).zip(chosen) {
+    pub fn write<B: BlockCipher>(&self, identity: &FrameId, state: &[u8], chosen: &[u8], proofs: &mut [u8]) {
+        for (proof, &name) in proofs.chunks_exact_mut(PROOF_LEN).zip(chosen) {
             let key = pair_key::<B>(&self.personal, (name & !ASKS).into());
             let tag = tag(&B::with_key(&key), identity, name, state);
             proof.iter_mut().zip([name].into_iter().chain(tag)).for_each(|(to, from)| *to = from);
@@ -235,33 +235,33 @@ impl<const ROSTER: usize> Names<ROSTER> {
     pub fn read<B: BlockCipher>(
         &mut self,
         own: NodeId,
-        identity: &Identity,
+        identity: &FrameId,
         state: &[u8],
         proofs: &[u8],
         now: u32,
-    ) -> Said {
+    ) -> ProofResult {
         let mine = |proof: &&[u8]| proof.first().is_some_and(|name| NodeId::from(name & !ASKS) == own);
-        let Some([name, made @ ..]) = proofs.chunks_exact(PROOF_BYTES).find(mine) else {
-            return Said::Nothing;
+        let Some([name, made @ ..]) = proofs.chunks_exact(PROOF_LEN).find(mine) else {
+            return ProofResult::None;
         };
         let sender = usize::from(identity.sender);
         let (Some(key), Some(known)) = (self.roster.get(sender), self.known.get_mut(sender)) else {
-            return Said::Nothing;
+            return ProofResult::None;
         };
         let tag = tag(&B::with_key(key), identity, *name, state);
         // In one go: how many bytes fit tells nobody anything.
         if tag.iter().zip(made).fold(0, |differ, (a, b)| differ | (a ^ b)) != 0 {
-            return Said::Forged;
+            return ProofResult::Forged;
         }
         known.until = now.saturating_add(PROVEN_TICKS);
         (known.last, known.asked, known.ask) = (identity.sequence, 0, 0);
         known.asks |= name & ASKS != 0;
-        Said::Proof
+        ProofResult::Proven
     }
 }
 
 /// The tag by a pair's key, of a word that tells who said it, to whom, which of its words it is, and how long its state is in the frame.
-fn tag<B: BlockCipher>(cipher: &B, identity: &Identity, name: u8, state: &[u8]) -> [u8; TAG_BYTES] {
+fn tag<B: BlockCipher>(cipher: &B, identity: &FrameId, name: u8, state: &[u8]) -> [u8; TAG_BYTES] {
     let [i0, i1] = identity.sender.to_le_bytes();
     let [b0, b1, b2, b3] = identity.boot.to_le_bytes();
     let [s0, s1, s2, s3] = identity.sequence.to_le_bytes();

@@ -2,12 +2,12 @@
 
 use heapless::Vec;
 
-use crate::{error::FrameError, header::Identity};
+use crate::{error::FrameError, header::FrameId};
 use wdgnn_core::task::NodeId;
 
 /// How many senders a receiver keeps count of. Further ones are refused unless somebody can be forgotten: a full list never turns
 /// into trust.
-pub const SENDERS: usize = 64;
+pub const MAX_SENDERS: usize = 64;
 
 /// How many ticks ago a frame may have been said: one for a radio that hands over what it heard in the next tick, and one for clocks that
 /// differ. Nobody without the key can make a swarm's words older than that.
@@ -21,8 +21,8 @@ pub const GUARD_TICKS: u32 = 2;
 pub const FORGET_TICKS: u32 = 25;
 
 /// Whom a receiver has heard.
-pub(super) struct Senders {
-    last: Vec<Last, SENDERS>,
+pub(super) struct ReplayWindow {
+    last: Vec<Last, MAX_SENDERS>,
     /// The tick of the first frame that it looked at, less the guard.
     since: Option<u32>,
     /// How many robots there are, with addresses from 0 on; nobody knows while it is none.
@@ -38,7 +38,7 @@ struct Last {
     heard: u32,
 }
 
-impl Senders {
+impl ReplayWindow {
     /// Nobody yet.
     pub const fn new() -> Self {
         Self { last: Vec::new(), since: None, robots: None }
@@ -55,7 +55,7 @@ impl Senders {
     }
 
     /// Whether a frame is of somebody there can be, of these ticks, and newer than the last of its sender; of so many frames per exchange.
-    pub fn fresh(&mut self, identity: &Identity, frames: u32, now: u32) -> Result<(), FrameError> {
+    pub fn check(&mut self, identity: &FrameId, frames: u32, now: u32) -> Result<(), FrameError> {
         // Where time has gone back, it begins to listen anew.
         let since = now.saturating_sub(GUARD_TICKS);
         let since = self.since.map_or(since, |began| began.min(since));
@@ -75,17 +75,17 @@ impl Senders {
     }
 
     /// Whether a frame, whenever it was sent, is of somebody who is not there, or a recording of somebody who was heard since.
-    pub fn cannot_be(&self, identity: &Identity, frames: u32, now: u32) -> bool {
+    pub fn is_impossible(&self, identity: &FrameId, frames: u32, now: u32) -> bool {
         self.unlisted(identity) || self.newer(identity, frames, now) == Some(false)
     }
 
-    fn unlisted(&self, identity: &Identity) -> bool {
+    fn unlisted(&self, identity: &FrameId) -> bool {
         self.robots.is_some_and(|robots| identity.sender >= robots)
     }
 
     /// Whether a frame is newer than the last of its sender, if that one is known. What was heard further ahead than clocks may differ
     /// was heard in a time that is none any more.
-    fn newer(&self, identity: &Identity, frames: u32, now: u32) -> Option<bool> {
+    fn newer(&self, identity: &FrameId, frames: u32, now: u32) -> Option<bool> {
         let last = self.last.iter().find(|last| last.sender == identity.sender)?;
         let gone = last.sequence / frames.max(1) > now.saturating_add(GUARD_TICKS);
         Some(gone || identity.sequence > last.sequence)
@@ -111,8 +111,8 @@ impl Senders {
     }
 
     /// Remembers a frame as its sender's last.
-    pub fn remember(&mut self, identity: &Identity, now: u32) {
-        let Identity { sender, sequence, .. } = *identity;
+    pub fn remember(&mut self, identity: &FrameId, now: u32) {
+        let FrameId { sender, sequence, .. } = *identity;
         let last = Last { sender, sequence, heard: now };
         if let Some(known) = self.last.iter_mut().find(|known| known.sender == sender) {
             *known = last;
@@ -130,18 +130,18 @@ mod tests {
 
     #[test]
     fn who_was_heard_is_known_by_its_last_frame_and_that_can_be_taken_back() {
-        let mut senders = Senders::new();
+        let mut senders = ReplayWindow::new();
         assert_eq!((senders.count(), senders.knows(7), senders.last(7)), (0, false, 0));
-        let frame = |sender, sequence| Identity { sender, boot: 1, sequence };
+        let frame = |sender, sequence| FrameId { sender, boot: 1, sequence };
         senders.remember(&frame(7, 100), 100);
         senders.remember(&frame(8, 103), 103);
         senders.remember(&frame(7, 102), 102);
         assert_eq!(senders.count(), 2);
         assert!(senders.knows(7) && senders.knows(8) && !senders.knows(9));
         assert_eq!((senders.last(7), senders.last(8), senders.last(9)), (102, 103, 0));
-        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Err(FrameError::Replayed));
+        assert_eq!(senders.check(&frame(7, 101), 1, 102), Err(FrameError::Replayed));
         senders.put_back(7, 100);
         assert_eq!((senders.last(7), senders.last(8)), (100, 103));
-        assert_eq!(senders.fresh(&frame(7, 101), 1, 102), Ok(()));
+        assert_eq!(senders.check(&frame(7, 101), 1, 102), Ok(()));
     }
 }

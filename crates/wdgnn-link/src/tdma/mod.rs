@@ -36,7 +36,7 @@ mod timing;
 
 use heapless::Vec;
 
-use crate::header::Identity;
+use crate::header::FrameId;
 use wdgnn_core::task::NodeId;
 
 pub use timing::{MOST_SLOTS, Note, Timing};
@@ -171,8 +171,8 @@ impl<const N: usize> Rhythm<N> {
     }
 
     /// A frame of a swarm member, whose sequence is its tick; its note, and when its first symbol arrived on the robot's own clock.
-    pub fn heard(&mut self, who: &Identity, note: Note, arrived: u64) {
-        let Identity { sender, boot, sequence: tick } = *who;
+    pub fn heard(&mut self, who: &FrameId, note: Note, arrived: u64) {
+        let FrameId { sender, boot, sequence: tick } = *who;
         if tick > LAST_TICK {
             return;
         }

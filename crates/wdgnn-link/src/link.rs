@@ -1,0 +1,367 @@
+//! One robot's end of a radio link: messages out, messages in.
+//!
+//! A frame passes through its stages in one direction: header, freshness and tag
+//! ([`LinkSecurity::open`]), content ([`Encoding::decode`]), replay window ([`LinkSecurity::accept`]).
+//! It leaves as a [`Reception`] or as a [`FrameError`].
+
+use core::marker::PhantomData;
+
+use wdgnn_core::{
+    filter::DelayLines,
+    message::Message,
+    task::{NodeId, State},
+    tensor::{Array as _, Tensor},
+};
+
+#[cfg(feature = "aes")]
+use crate::{
+    encoding::esb32::Esb32,
+    security::{
+        aes::Aes,
+        group_key::GroupKey,
+        managed_keys::{ManagedKeys, ROSTER},
+    },
+};
+use crate::{
+    encoding::{Encoding, Outgoing, halves},
+    error::FrameError,
+    header::{FrameId, OBSTACLE_ONLY, Payload},
+    security::{
+        KeyState, LinkSecurity, Open, PeerEvent, PeerIdentities, PeerIdentity,
+        key_ring::StoredKeys,
+        peer_auth::{MARK, PROOF_LEN},
+    },
+};
+
+/// Link with tags of 8 bytes and AES in software.
+#[cfg(feature = "aes")]
+pub type Sealed<E> = Link<E, GroupKey<Aes, 8>>;
+
+/// Link on an nRF24 with tags of 4 bytes: a frame has no room for more.
+#[cfg(feature = "aes")]
+pub type SealedEsb32 = Link<Esb32, GroupKey<Aes, 4>>;
+
+/// [`Sealed`] with key rotation and peer authentication.
+#[cfg(feature = "aes")]
+pub type Managed<E> = Link<E, ManagedKeys<Aes, 8, ROSTER>>;
+
+/// [`SealedEsb32`] with key rotation and peer authentication.
+#[cfg(feature = "aes")]
+pub type ManagedEsb32 = Link<Esb32, ManagedKeys<Aes, 4, ROSTER>>;
+
+/// What a received frame contained, besides the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Reception {
+    /// Number of the frame.
+    pub sequence: u32,
+    /// Numbers of the message that the frame carried.
+    pub payload: Payload,
+    /// Whether the frame proved the sender's identity to this robot.
+    pub is_proof: bool,
+}
+
+impl Reception {
+    /// A whole message with frame number `sequence`.
+    #[must_use]
+    pub const fn whole(sequence: u32) -> Self {
+        Self { sequence, payload: Payload::ALL, is_proof: false }
+    }
+}
+
+/// Sends and receives messages with state `S`, delay lines `L` and wide parameters `W`.
+///
+/// The trait hides profile and security: a simulator keeps links of all kinds behind it.
+pub trait MessageLink<S, L, W>: PeerIdentities + KeyState {
+    /// Frames per exchange.
+    fn frames(&self) -> u32;
+
+    /// Length of the longest frame in bytes.
+    fn max_len(&self) -> usize;
+
+    /// Whether frames are authenticated.
+    fn is_sealed(&self) -> bool;
+
+    /// Checksum of the robot's weight file.
+    fn model(&self) -> u32;
+
+    /// Number of times the robot has started.
+    fn boot(&self) -> u32;
+
+    /// Sets the boot count after a restart. Frame numbers start again.
+    fn set_boot(&mut self, boot: u32);
+
+    /// Sets the number of robots: a sealed link rejects senders with higher addresses. 0 accepts all.
+    fn set_swarm_size(&mut self, robots: NodeId);
+
+    /// Begins a tick.
+    fn begin(&mut self, now: u32);
+
+    /// Writes frame `index` of exchange `round`. Returns its length, or `None` if it cannot be written.
+    ///
+    /// A link with managed keys writes a control frame in place of a message from time to time.
+    fn send(
+        &mut self,
+        message: &Message<S, L, W>,
+        round: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize>;
+
+    /// Reads a frame at tick `now` into `into`. Numbers that the frame does not carry are unchanged.
+    ///
+    /// A sealed frame is decrypted in place.
+    ///
+    /// # Errors
+    /// The reason of the rejection. The message is then undefined, except that sender and state are
+    /// valid after [`FrameError::Model`].
+    fn receive(
+        &mut self,
+        now: u32,
+        frame: &mut [u8],
+        into: &mut Message<S, L, W>,
+    ) -> Result<Reception, FrameError>;
+
+    /// Sender and number of a frame, without any check.
+    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
+
+    /// Authenticates a frame that [`FrameError::OutOfWindow`] rejected: its sender has another clock.
+    ///
+    /// Frames of ticks before `since` may be recordings and return `None`.
+    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId>;
+}
+
+/// A robot's end of a link with profile `E` and security `S`.
+#[derive(Debug)]
+pub struct Link<E, S = Open> {
+    model: u32,
+    boot: u32,
+    sequence: u32,
+    security: S,
+    encoding: PhantomData<E>,
+}
+
+impl<E> Link<E> {
+    /// A link without security for robots with the weight file of checksum `model`.
+    #[must_use]
+    pub const fn open(model: u32) -> Self {
+        Self::new(model, Open)
+    }
+}
+
+impl<E, S> Link<E, S> {
+    /// A link for robots with the weight file of checksum `model`.
+    #[must_use]
+    pub const fn new(model: u32, security: S) -> Self {
+        Self { model, boot: 0, sequence: 0, security, encoding: PhantomData }
+    }
+}
+
+impl<E: Encoding, S: LinkSecurity> Link<E, S> {
+    /// Sets the number of robots ([`MessageLink::set_swarm_size`]).
+    #[must_use]
+    pub fn with_swarm_size(mut self, robots: NodeId) -> Self {
+        self.security.set_swarm_size(robots);
+        self
+    }
+
+    /// Writes a frame with identity proofs, if peers are due. Returns its length.
+    fn send_proofs<X: State, L: DelayLines, W: Tensor>(
+        &mut self,
+        out: &Outgoing<'_, X, L, W>,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        // Where an exchange has several frames, the first is always a message.
+        if !S::AUTHENTICATES_PEERS || out.message.degree == OBSTACLE_ONLY || (E::FRAMES > 1 && index == 0) {
+            return None;
+        }
+        let front = E::HEADER_LEN + E::STATE_NUMBER_LEN * X::Array::LEN;
+        let max = E::MAX_PROOFS.min(E::max_len::<X, L, W>().saturating_sub(front) / PROOF_LEN);
+        let id = out.id();
+        let peers = self.security.choose_peers(&id, id.sequence / E::FRAMES, out.round, E::FRAMES == 1, max);
+        if peers.is_empty() {
+            return None;
+        }
+        E::encode(out, index, buffer)?;
+        let length = front + PROOF_LEN * peers.len();
+        let (front, proofs) = buffer.get_mut(..length)?.split_at_mut_checked(front)?;
+        self.security.write_proofs(&id, front.get(E::HEADER_LEN..)?, &peers, proofs);
+        *front.first_mut()? |= MARK;
+        self.security.seal::<E>(self.model, &id, length, buffer)
+    }
+
+    /// Reads state and proofs of a frame with identity proofs.
+    fn receive_proofs<X: State, L, W>(
+        &mut self,
+        now: u32,
+        id: &FrameId,
+        inside: &[u8],
+        into: &mut Message<X, L, W>,
+    ) -> Result<bool, FrameError> {
+        let content = inside.get(E::HEADER_LEN..).ok_or(FrameError::TooShort)?;
+        let length = E::STATE_NUMBER_LEN * X::Array::LEN;
+        let (state, proofs) = content.split_at_checked(length).ok_or(FrameError::Truncated)?;
+        if !proofs.len().is_multiple_of(PROOF_LEN) {
+            return Err(FrameError::Trailing);
+        }
+        let mut numbers = X::Array::ZERO;
+        if E::STATE_NUMBER_LEN == 2 {
+            if !halves::read(numbers.as_mut(), state) {
+                return Err(FrameError::NotAdmissible);
+            }
+        } else {
+            numbers = X::Array::from_bytes(state);
+        }
+        into.state = X::from_array(numbers);
+        if !into.state.is_admissible() {
+            return Err(FrameError::NotAdmissible);
+        }
+        self.security.check_proofs(id, E::FRAMES, state, proofs, now)
+    }
+}
+
+impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLink<X, L, W> for Link<E, S> {
+    #[inline]
+    fn frames(&self) -> u32 {
+        E::FRAMES
+    }
+
+    fn max_len(&self) -> usize {
+        E::max_len::<X, L, W>() + S::OVERHEAD
+    }
+
+    #[inline]
+    fn is_sealed(&self) -> bool {
+        S::SEALED
+    }
+
+    fn model(&self) -> u32 {
+        self.model
+    }
+
+    fn boot(&self) -> u32 {
+        self.boot
+    }
+
+    fn set_boot(&mut self, boot: u32) {
+        (self.boot, self.sequence) = (boot, 0);
+    }
+
+    fn set_swarm_size(&mut self, robots: NodeId) {
+        self.security.set_swarm_size(robots);
+    }
+
+    fn begin(&mut self, now: u32) {
+        self.security.begin(now);
+    }
+
+    fn send(
+        &mut self,
+        message: &Message<X, L, W>,
+        round: u32,
+        index: u32,
+        buffer: &mut [u8],
+    ) -> Option<usize> {
+        if index.saturating_add(1) >= E::FRAMES
+            && let Some(length) = self.security.relay(round, buffer)
+        {
+            return Some(length);
+        }
+        // The number tells the tick and never occurs twice.
+        let sequence = self.sequence.max(message.tick.saturating_mul(E::FRAMES));
+        self.sequence = sequence.saturating_add(1);
+        let out = Outgoing { message, boot: self.boot, sequence, model: self.model, round };
+        if let Some(length) = self.send_proofs(&out, index, buffer) {
+            return Some(length);
+        }
+        let length = E::encode(&out, index, buffer)?;
+        self.security.seal::<E>(self.model, &out.id(), length, buffer)
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        now: u32,
+        frame: &mut [u8],
+        into: &mut Message<X, L, W>,
+    ) -> Result<Reception, FrameError> {
+        let max_len = E::max_len::<X, L, W>() + S::OVERHEAD;
+        let (header, inside) = self.security.open::<E>(self.model, now, frame, max_len)?;
+        let FrameId { sender, sequence, .. } = header.id;
+        (into.sender, into.tick, into.degree) = (sender, sequence / E::FRAMES, header.degree);
+        let result = if S::AUTHENTICATES_PEERS && inside.first().is_some_and(|first| *first & MARK != 0) {
+            let is_proof = self.receive_proofs(now, &header.id, inside, into)?;
+            let model = header.model.is_none_or(|model| model == self.model);
+            let reception = Reception { sequence, payload: Payload::STATE, is_proof };
+            if model { Ok(reception) } else { Err(FrameError::Model) }
+        } else {
+            E::decode(inside, &header, self.model, into).map(|payload| Reception {
+                sequence,
+                payload,
+                is_proof: false,
+            })
+        };
+        if matches!(result, Ok(_) | Err(FrameError::Model)) {
+            self.security.accept(&header.id, now);
+        }
+        result
+    }
+
+    #[inline]
+    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        E::header(frame, now).map(|header| header.id)
+    }
+
+    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
+        self.security.authenticate::<E>(self.model, now, since, frame)
+    }
+}
+
+impl<E, S: PeerIdentities> PeerIdentities for Link<E, S> {
+    #[inline]
+    fn requires_proof(&self) -> bool {
+        self.security.requires_proof()
+    }
+
+    #[inline]
+    fn peer(&self, sender: NodeId, now: u32) -> PeerIdentity {
+        self.security.peer(sender, now)
+    }
+
+    #[inline]
+    fn unanswered(&self, sender: NodeId) -> u8 {
+        self.security.unanswered(sender)
+    }
+
+    #[inline]
+    fn report(&mut self, sender: NodeId, event: PeerEvent, now: u32) {
+        self.security.report(sender, event, now);
+    }
+}
+
+impl<E, S: KeyState> KeyState for Link<E, S> {
+    fn key_epoch(&self) -> u8 {
+        self.security.key_epoch()
+    }
+
+    #[inline]
+    fn stored_keys(&self) -> Option<StoredKeys> {
+        self.security.stored_keys()
+    }
+
+    #[inline]
+    fn restore_keys(&mut self, keys: &StoredKeys) {
+        self.security.restore_keys(keys);
+    }
+
+    #[inline]
+    fn has_unsaved_keys(&self) -> bool {
+        self.security.has_unsaved_keys()
+    }
+
+    #[inline]
+    fn set_keys_saved(&mut self) {
+        self.security.set_keys_saved();
+    }
+}
