@@ -14,12 +14,13 @@
 //! ```
 //!
 //! **Bias.** The bias descends ½‖a − (u − b)‖² in steps of λ ([`Learning::bias_step`]), with the
-//! filtered residual s instead of the gradient. Velocity differences amplify noise a hundredfold, and the filter removes it again. The
-//! curvature is 1 in every direction, so the bound of the paper's Theorem 1 holds without a ridge:
-//! the error shrinks by a fixed factor per tick, plus the change of the true value in the meantime
-//! (tested below). Components whose command was clamped do not learn. A large command depends more
-//! on the strength and direction of the motors than on their bias, so its residual has less weight:
-//! w = ½ if the command is as large as the largest bias.
+//! filtered residual s instead of the gradient. Velocity differences amplify noise a hundredfold,
+//! and the filter removes it again. The curvature is 1 in every direction, so the bound of the
+//! paper's Theorem 1 holds without a ridge: the error shrinks by a fixed factor per tick, plus the
+//! change of the true value in the meantime (tested below). Components whose command was clamped do
+//! not learn. A large command depends more on the strength and direction of the motors than on
+//! their bias, so its residual has less weight: w = ½ if the command is as large as the largest
+//! bias.
 //!
 //! **Gain.** The loss looks one tick ahead and assumes that a command acts immediately. With slow
 //! actuators or delayed commands, that assumption makes the swarm oscillate around its mean
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(output, [0.5, 0.0]);
     }
 
-    /// Simulates an actuator that adds `pull`; returns the largest error above the bound.
+    /// Simulates an actuator with the bias `pull`; returns the largest excess error.
     ///
     /// The bound of Theorem 1 is (product of the factors) · (first error) + (change of the true
     /// value).
@@ -217,10 +218,7 @@ mod tests {
     fn bias_error_stays_within_theorem_1_without_a_ridge() {
         assert!(above_bound(|_| 1.5) <= 0.0, "a motor with a constant bias");
         assert!(above_bound(|tick| 1.5 + (tick / 200.0).sin()) <= 0.0, "a wind that varies");
-        assert!(
-            above_bound(|tick| if tick < 900.0 { -3.0 } else { 2.0 }) <= 0.0,
-            "a payload that falls off"
-        );
+        assert!(above_bound(|tick| if tick < 900.0 { -3.0 } else { 2.0 }) <= 0.0, "a payload that falls off");
     }
 
     #[test]

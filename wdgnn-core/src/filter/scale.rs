@@ -11,7 +11,7 @@ pub enum Scale {
     Sum,
     /// Mean over the neighbors.
     ///
-    /// Taps stay as large as the signal, whatever the degree.
+    /// The size of the taps does not depend on the degree.
     Mean,
     /// Sum times a constant, such as 1 / the largest eigenvalue of a known graph.
     Scaled(f32),
