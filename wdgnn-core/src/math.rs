@@ -1,48 +1,60 @@
-//! Scalar functions: the only file that names `libm`.
+//! Scalar functions with identical bits on every machine.
 //!
-//! Every function here gives the same bits on every machine: plain IEEE-754 `f32` operations in a written order,
-//! no fused multiply-add, no platform maths library.
+//! Every function uses plain IEEE 754 `f32` operations in a fixed order: no fused multiply-add and
+//! no platform math library. This is the only file that names `libm`.
 
-/// The largest magnitude that is let in from outside: 2⁶⁰ ≈ 1.15·10¹⁸.
+/// Largest magnitude accepted from outside: 2⁶⁰ ≈ 1.15·10¹⁸.
 ///
-/// Its square still fits into an `f32`, so no distance or norm of admitted numbers overflows.
+/// Its square is a finite `f32`, so distances and norms of admissible numbers cannot overflow.
 pub const LARGEST: f32 = f32::from_bits((127 + 60) << 23);
 
-/// Numbers that this processor calculates with side by side, where that pays. No bit of any result depends on it.
+/// Numbers that the processor computes in parallel, where the code does so.
+///
+/// No bit of any result depends on it.
 pub const LANES: usize = if cfg!(target_pointer_width = "64") { 8 } else { 1 };
 
-/// Largest error of [`tanh`] over every `f32`, in units in the last place: 6.44, rounded up. Measured by
-/// `tests/tanh_every_float.rs`, which fails when this is too small or larger than it need be.
+/// Largest error of [`tanh`] over every `f32`, in units in the last place.
+///
+/// The measured error is 6.44. `tests/tanh_every_float.rs` in `wdgnn-robot` fails if this bound is
+/// too small or larger than necessary.
 pub const TANH_ULP: u32 = 7;
 
-/// Largest absolute error of [`tanh`] over every `f32` (measured likewise: 3.840·10⁻⁷).
+/// Largest absolute error of [`tanh`] over every `f32`.
+///
+/// `tests/tanh_every_float.rs` measures 3.840·10⁻⁷.
 pub const TANH_ABSOLUTE: f32 = 3.85e-7;
 
-// tanh x ≈ x·P(x²)/Q(x²) on [0, TANH_ONE): a weighted least-squares (Lawson) fit of the relative error, 2.2·10⁻⁸ before
-// rounding. P(0) = Q(0) = 1 makes it exact for tiny arguments.
+// tanh x ≈ x·P(x²)/Q(x²) on [0, TANH_ONE). A weighted least-squares fit (Lawson) minimizes the
+// relative error, which is 2.2·10⁻⁸ before rounding. P(0) = Q(0) = 1 makes the fit exact for tiny
+// arguments.
 const P: [f32; 4] = [0.133_826_86, 3.497_456_7e-3, 2.063_580_7e-5, 1.338_427e-8];
 const Q: [f32; 4] = [0.467_160_08, 2.588_435_7e-2, 3.288_515_8e-4, 7.790_240_5e-7];
-/// From here on the nearest `f32` to tanh x is 1.
+/// Magnitude from which the `f32` nearest to tanh x is 1.
 const TANH_ONE: f32 = 9.02;
-/// Up to here the fit stays below 1: tanh 7 is 1.66·10⁻⁶ below it, more than four times [`TANH_ABSOLUTE`].
+/// Magnitude below which the fit stays below 1.
+///
+/// 1 − tanh 7 is 1.66·10⁻⁶, more than four times [`TANH_ABSOLUTE`].
 const TANH_FIT: f32 = 7.0;
 
-/// Hyperbolic tangent, odd and bounded by 1, within [`TANH_ULP`] of the exact value: a quarter of the cost of
-/// [`tanh_libm`]. A NaN stays a NaN.
+/// Hyperbolic tangent by a rational fit, odd and bounded by 1.
+///
+/// The error is at most [`TANH_ULP`]. The cost is a quarter of that of [`tanh_libm`]. NaN returns
+/// NaN.
 #[must_use]
 #[inline]
 pub fn tanh(x: f32) -> f32 {
-    // One integer comparison finds everything that saturates, the infinities included.
+    // One integer comparison finds all saturated arguments, including the infinities.
     let magnitude = x.to_bits() & 0x7fff_ffff;
     if magnitude >= TANH_ONE.to_bits() {
         return if magnitude > f32::INFINITY.to_bits() { x } else { 1.0_f32.copysign(x) };
     }
     let tanh = tanh_fit(x);
-    // The fit's last bits may pass 1 by one unit near the end of its range. (As integers: half the instructions of `clamp`.)
+    // Near the end of its range, rounding may lift the fit one unit above 1. The integer comparison
+    // takes half the instructions of `clamp`.
     if tanh.to_bits() & 0x7fff_ffff > 1.0_f32.to_bits() { 1.0_f32.copysign(x) } else { tanh }
 }
 
-/// Whether [`tanh`] is nothing but [`tanh_fit`] there: where nearly all arguments are.
+/// Returns whether [`tanh`] equals [`tanh_fit`] at `x`, as for most arguments.
 #[inline]
 pub(crate) fn tanh_is_fit(x: f32) -> bool {
     x.to_bits() << 1 < TANH_FIT.to_bits() << 1
@@ -56,9 +68,10 @@ pub(crate) fn tanh_fit(x: f32) -> f32 {
     x * p / q
 }
 
-/// Hyperbolic tangent by `libm`: 2.19 ulp, 8.42·10⁻⁸ absolute (measured likewise).
+/// Hyperbolic tangent by `libm`: 2.19 ulp, 8.42·10⁻⁸ absolute.
 ///
-/// Never inlined: a loop over a layer that the compiler unrolls would hold it 32 times, 70 KB of a robot's flash.
+/// `tests/tanh_every_float.rs` measures both errors. The function is not inlined: an unrolled loop
+/// over a layer would contain 32 copies, 70 KB of a robot's flash.
 #[must_use]
 #[inline(never)]
 pub fn tanh_libm(x: f32) -> f32 {
@@ -72,10 +85,10 @@ pub fn sqrt(x: f32) -> f32 {
     libm::sqrtf(x)
 }
 
-/// Whether a number from outside may enter: zero, or normal with magnitude at most [`LARGEST`].
+/// Returns whether `x` is zero, or normal with a magnitude of at most [`LARGEST`].
 ///
-/// NaN, infinities, subnormals (slow on some cores, meaningless on all) and huge values stay out; one integer range
-/// test decides.
+/// Message and weight-file values must pass this test before any arithmetic. It rejects NaN,
+/// infinities, subnormals (slow on some cores) and huge values with one integer range test.
 #[must_use]
 #[inline]
 pub fn admissible(x: f32) -> bool {
@@ -85,22 +98,27 @@ pub fn admissible(x: f32) -> bool {
             <= LARGEST.to_bits() - f32::MIN_POSITIVE.to_bits()
 }
 
-/// Negative unless the magnitude is one that nearly every number has, from 2⁻⁶⁸ up to 2⁶⁰, and so [`admissible`]. Those are 128
-/// exponents, so that the highest bit tells, and `or` collects the doubts about many numbers at a third of the price.
+/// Quick test of [`admissible`]: nonnegative only for magnitudes from 2⁻⁶⁸ to 2⁶⁰.
+///
+/// The range covers 128 exponents, so the sign bit is the result. Results of many numbers combine
+/// with `or`, at a third of the cost of [`admissible`]. A negative result means that [`admissible`]
+/// must decide.
 #[inline]
 pub(crate) fn doubt(x: f32) -> i32 {
     const SMALLEST: u32 = (127 - 68) << 24;
     (x.to_bits() << 1).wrapping_sub(SMALLEST).cast_signed()
 }
 
-/// Rounds a subnormal to zero, so that an honest sender's frame is [`admissible`].
+/// Rounds subnormals to zero, so that frames of honest senders are [`admissible`].
 #[must_use]
 #[inline]
 pub fn flush(x: f32) -> f32 {
     if x.to_bits() & 0x7f80_0000 == 0 { 0.0 } else { x }
 }
 
-/// `x` limited to ±`limit`. A NaN stays a NaN: the safety gate looks for it.
+/// Limits `x` to ±`limit`.
+///
+/// NaN returns NaN, because the safety gate tests for it.
 #[must_use]
 #[inline]
 pub fn clamp(x: f32, limit: f32) -> f32 {
@@ -118,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tanh_is_exact_where_it_must_be() {
+    fn tanh_is_exact_at_zero_and_infinity() {
         assert_eq!(tanh(0.0).to_bits(), 0.0_f32.to_bits());
         assert_eq!(tanh(-0.0).to_bits(), (-0.0_f32).to_bits());
         assert_eq!(tanh(f32::INFINITY), 1.0);
@@ -129,7 +147,8 @@ mod tests {
 
     #[test]
     fn tanh_is_odd_and_close_to_libm_on_a_coarse_grid() {
-        // The check over every f32 is tests/tanh_every_float.rs; this one catches a wrong coefficient in a second.
+        // `tests/tanh_every_float.rs` checks every `f32`. This test detects a wrong coefficient
+        // within a second.
         for step in 0..200_000_u32 {
             let x = step as f32 * 1.0e-4;
             assert_eq!(tanh(-x).to_bits(), (-tanh(x)).to_bits());
@@ -139,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ordinary_numbers_are_admissible() {
+    fn nan_infinity_subnormals_and_huge_numbers_are_not_admissible() {
         for good in [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, LARGEST, -LARGEST] {
             assert!(admissible(good), "{good}");
         }
@@ -158,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_doubt_is_admissible() {
+    fn numbers_that_pass_the_quick_test_are_admissible() {
         for ordinary in [1.0, -1.0, f32::MIN_POSITIVE * 2.0_f32.powi(58), LARGEST / 1.000_001] {
             assert!(doubt(ordinary) >= 0 && doubt(-ordinary) >= 0, "{ordinary}");
         }
@@ -169,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn flushing_makes_subnormals_admissible_and_leaves_the_rest() {
+    fn flush_zeroes_subnormals_and_leaves_other_numbers() {
         assert_eq!(flush(1.0e-40), 0.0);
         assert_eq!(flush(f32::MIN_POSITIVE), f32::MIN_POSITIVE);
         assert_eq!(flush(-3.5), -3.5);
     }
 
     #[test]
-    fn clamp_keeps_nan_for_the_gate_to_see() {
+    fn clamp_returns_nan_for_nan() {
         assert_eq!(clamp(11.0, 10.0), 10.0);
         assert_eq!(clamp(-11.0, 10.0), -10.0);
         assert!(clamp(f32::NAN, 10.0).is_nan());

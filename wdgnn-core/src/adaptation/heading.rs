@@ -1,36 +1,45 @@
-//! The personal part's heading: by how much a robot's motors are turned against its senses, in the plane of its first two outputs.
+//! Heading: the angle between commands and measured accelerations.
+//!
+//! The heading corrects motors that are rotated relative to the sensors, in the plane of the first
+//! two outputs.
 //!
 //! ```text
-//! (c, s, m) ← μ (c, s, m) + (u·a, u×a, |u||a|)        u what the motors were told, a what the state did
+//! (c, s, m) ← μ (c, s, m) + (u·a, u×a, |u||a|)        u the command, a the measured acceleration
 //! heading = the direction of (c + p + q (m − |(c, s)|), s)
 //! ```
 //!
-//! Where motors are turned and nothing else, every a lies at the same angle to its u, and |(c, s)| is all of m. What is missing of m was noise,
-//! a delay or a swing: as evidence it is worth less than nothing, and speaks for motors that are straight, as p does at first. Commands at
-//! their limit teach as well as others, so a robot that brakes has learned its heading before it has braked.
+//! If the motors are rotated and nothing else is wrong, every a has the same angle to its u, and
+//! |(c, s)| = m. The difference m − |(c, s)| is due to noise, delay or oscillation. It counts as
+//! evidence for aligned motors, as the prior p does. Saturated commands count like any others, so a
+//! braking robot learns its heading before it has stopped.
 
 use crate::{math, tensor::Array};
 
-/// μ: evidence is forgotten over two seconds.
+/// μ: time constant of the sums, 200 ticks (2 s at 100 Hz).
 const MEMORY: f32 = 0.995;
-/// p: twenty ticks at 10 m/s². With five, noise of 0.2 m/s turns robots by half a radian before it is known to be noise, and costs 2 % of
-/// the total; with twenty, next to nothing.
+/// p: prior weight of aligned motors, equal to 20 ticks at 10 m/s².
+///
+/// With 5 ticks, velocity noise of 0.2 m/s rotates commands by half a radian until it is recognized
+/// as noise, and costs 2 % of the total velocity variation. With 20 ticks, the cost is negligible.
 const STRAIGHT: f32 = 2_000.0;
-/// q: from 6 to 50 it makes no difference; at 0, a delay of four ticks costs 4 % of the total.
+/// q: weight of inconsistent directions as evidence for aligned motors.
+///
+/// Values from 6 to 50 perform equally. With 0, a delay of four ticks costs 4 % of the total
+/// velocity variation.
 const ODDITY: f32 = 20.0;
 
-/// What a robot knows of the direction of its motors: c, s and m.
+/// Statistics of the motors' direction: c, s and m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(super) struct Heading([f32; 3]);
 
 impl Heading {
-    /// Nothing is known: straight.
+    /// No statistics: aligned motors.
     pub(super) const STRAIGHT: Self = Self([0.0; 3]);
 
-    /// Holds what came of a command against it.
-    pub(super) fn learn(&mut self, command: [f32; 2], came: [f32; 2]) {
-        let ([x, y], [to_x, to_y]) = (command, came);
+    /// Updates the statistics with a command and the acceleration that followed.
+    pub(super) fn learn(&mut self, command: [f32; 2], measured: [f32; 2]) {
+        let ([x, y], [to_x, to_y]) = (command, measured);
         let most = math::sqrt((x * x + y * y) * (to_x * to_x + to_y * to_y));
         for (sum, product) in self.0.iter_mut().zip([x * to_x + y * to_y, x * to_y - y * to_x, most]) {
             *sum = MEMORY * *sum + product;
@@ -40,7 +49,7 @@ impl Heading {
         }
     }
 
-    /// The cosine and the sine of the angle.
+    /// Cosine and sine of the angle.
     fn direction(self) -> [f32; 2] {
         let [scalar, cross, most] = self.0;
         let straight = scalar + STRAIGHT + ODDITY * (most - math::sqrt(scalar * scalar + cross * cross));
@@ -48,13 +57,13 @@ impl Heading {
         if length > 0.0 && length.is_finite() { [straight / length, cross / length] } else { [1.0, 0.0] }
     }
 
-    /// What motors make of a command.
+    /// Rotates a command as the motors do.
     #[inline]
     pub(super) fn there<O: Array>(self, numbers: &mut O) {
         turn(numbers, self.direction());
     }
 
-    /// The command that they make this of.
+    /// Rotates a command against the motors' rotation.
     #[inline]
     pub(super) fn back<O: Array>(self, numbers: &mut O) {
         let [cosine, sine] = self.direction();
@@ -73,36 +82,38 @@ fn turn<O: Array>(numbers: &mut O, [cosine, sine]: [f32; 2]) {
 mod tests {
     use super::*;
 
-    /// The command of a robot that brakes, at some tick.
+    /// Command of a braking robot at a tick.
     fn braking(tick: u32) -> [f32; 2] {
         [10.0, (tick % 7) as f32 - 3.0]
     }
 
     #[test]
-    fn most_of_a_turn_is_made_up_for_within_half_a_second() {
+    fn most_of_a_rotation_is_corrected_within_half_a_second() {
         for angle in [0.0_f32, 0.5, -1.0, 2.0] {
             let mut heading = Heading::STRAIGHT;
             for tick in 0..50 {
-                let mut came = braking(tick);
-                turn(&mut came, [angle.cos(), angle.sin()]);
-                heading.learn(braking(tick), came);
+                let mut measured = braking(tick);
+                turn(&mut measured, [angle.cos(), angle.sin()]);
+                heading.learn(braking(tick), measured);
             }
             let mut wanted = [3.0, -4.0];
             heading.back(&mut wanted);
             turn(&mut wanted, [angle.cos(), angle.sin()]);
-            let off = (wanted[0] - 3.0).hypot(wanted[1] + 4.0) / 5.0;
-            // What the first belief in straight motors leaves: 2,000 against 50 ticks of about 100 each.
+            let error = (wanted[0] - 3.0).hypot(wanted[1] + 4.0) / 5.0;
+            // The prior for aligned motors leaves this error: weight 2,000 against 50 ticks of
+            // about 100 each.
             let most = 0.4 * angle.abs();
-            assert!(off <= most + 1.0e-5, "{angle}: off by {off}");
+            assert!(error <= most + 1.0e-5, "{angle}: relative error {error}");
             heading.back(&mut wanted);
             heading.there(&mut wanted);
-            assert!((wanted[0].hypot(wanted[1]) - 5.0).abs() < 1.0e-4, "a turn changes no length");
+            assert!((wanted[0].hypot(wanted[1]) - 5.0).abs() < 1.0e-4, "a rotation preserves the length");
         }
     }
 
     #[test]
-    fn what_does_not_hang_together_turns_nobody() {
-        // What came is large, and has nothing to do with the command: velocities that are off by 0.2 m/s.
+    fn uncorrelated_noise_hardly_changes_the_heading() {
+        // The measured acceleration is large and independent of the command, as with velocity noise
+        // of 0.2 m/s.
         let mut heading = Heading::STRAIGHT;
         let mut random = 1_u32;
         let mut noise = || {
@@ -119,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_is_always_one() {
+    fn direction_is_always_a_unit_vector() {
         let mut heading = Heading::STRAIGHT;
         for number in [1.0e30, f32::NAN, f32::INFINITY, 0.0, -1.0e19, 1.0e19] {
             heading.learn([number, 1.0], [1.0, number]);

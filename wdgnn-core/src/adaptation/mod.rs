@@ -1,83 +1,97 @@
-//! The personal part: what a robot learns about itself and keeps to itself.
+//! Local adaptation: bias, gain and heading that a robot learns and does not share.
 //!
-//! What is shared is agreed on: the wide parameters are averaged with the neighbors', so they can hold nothing that is true of one
-//! robot only, such as a motor that pulls to the left. That is what the personal part is for. It is not sent, and averaged with
-//! nobody. It is learned from what happened, not from what the loss predicts:
+//! The wide parameters are averaged with those of the neighbors, so they cannot represent a
+//! property of a single robot, such as a motor that pulls to the left. Local adaptation represents
+//! it. Robots neither send nor average these parameters, and learn them from measured accelerations
+//! instead of from the predicted loss:
 //!
 //! ```text
 //! u = ϑ⁻¹(κ · network(z) + b)
-//! s ← (1 − φ) s + (a − (ϑ(u) − b))                a surprise: what the state did, against what the command should have done
-//! b ← clip[ b − w λ φ s ]                         an output bias that makes up for it
-//! κ ← κ · (1 − η c)                               a gain, by whether commands brought the robot nearer
-//! ϑ ← the angle from u to a                       a heading, by where commands led
+//! s ← (1 − φ) s + (a − (ϑ(u) − b))     residual: measured minus expected acceleration, filtered
+//! b ← clip[ b − w λ φ s ]              output bias that compensates the residual
+//! κ ← κ · (1 − η c)                    gain, by whether commands reduced the velocity error
+//! ϑ ← the angle from u to a            heading, by the direction of the response
 //! ```
 //!
-//! **The bias** descends ½‖a − (u − b)‖², with the surprise in place of its gradient: the gradient of a velocity that is noisy is noisier by a hundred,
-//! and the surprise forgets the noise as fast as it comes. Its curvature is 1 in every direction, so the bound of the paper's Theorem 1
-//! holds without a ridge: an error shrinks by a fixed factor per tick, and what is left is what the truth moved by in the meantime
-//! (a test says so). Where the command was clamped there was no choice, and nothing is learned. A large command tells of the motors' strength and
-//! direction more than of their bias, so its surprise counts for less: w is a half where the command is as large as the largest bias.
+//! **Bias.** The bias descends ½‖a − (u − b)‖² in steps of λ ([`Learning::bias_step`]), with the
+//! filtered residual s instead of the gradient. Velocity differences amplify noise a hundredfold,
+//! and the filter removes it again. The curvature is 1 in every direction, so the bound of the
+//! paper's Theorem 1 holds without a ridge: the error shrinks by a fixed factor per tick, plus the
+//! change of the true value in the meantime (tested below). Components whose command was clamped do
+//! not learn. A large command depends more on the strength and direction of the motors than on
+//! their bias, so its residual has less weight: w = ½ if the command is as large as the largest
+//! bias.
 //!
-//! **The gain.** The loss looks one tick ahead with the model that a command acts at once. Where actuators lag or commands come late, that
-//! is not what happens, and a swarm swings about its mean for ever. So a robot holds where it is against how it came there
-//! ([`crate::task::Task::overshoot`]), in the last tick and in the one before it: c, the larger of the two, between −1 and 1, is near −1 while
-//! commands do what they should. It is above zero for a swing that goes on and on, be it from tick to tick or slow, and for noise: then the
-//! robot lowers the gain of its own network. Below zero the gain comes back, more slowly. A robot that is told to move, and senses to the last
-//! bit what it sensed before, has senses that stand still: it would go after a difference that nothing makes smaller, for ever. So it lowers its
-//! gain, too, and learns nothing else.
+//! **Gain.** The loss looks one tick ahead and assumes that a command acts immediately. With slow
+//! actuators or delayed commands, that assumption makes the swarm oscillate around its mean
+//! velocity. Each robot therefore compares its velocity error with its velocity change in the last
+//! tick and in the one before ([`crate::task::Task::overshoot`]). Their normalized product c, the
+//! larger of the two, is between −1 and 1. It is near −1 while commands reduce the error. It is
+//! positive for sustained oscillations, fast or slow, and for noise: the robot then lowers the gain
+//! of its network. With negative c the gain recovers more slowly. If a robot commands a motion and
+//! its measurement does not change in any bit, its sensors have stalled and the error can never
+//! shrink. It then lowers the gain and learns nothing else.
 //!
-//! **The heading** makes up for motors that are turned against what the robot senses (see `heading.rs`). It is learned anew
-//! after a restart.
+//! **Heading.** The heading corrects motors that are rotated relative to the sensors
+//! (`heading.rs`). It is not stored, so a robot learns it again after a restart.
 
 mod heading;
 
 use crate::{adaptation::heading::Heading, math, online::Learning, tensor::Array};
 
-/// Memory of c per tick: 20 ticks, the length of a swing at a delay of four ticks.
+/// Decay of the averages of c per tick: 20 ticks.
+///
+/// That is the period of an oscillation with a delay of four ticks.
 const MEMORY: f32 = 0.95;
-/// η: a twentieth of the gain per tick where a robot goes the wrong way all the time.
+/// η: largest decrease of the gain per tick, as a share of the gain.
 const CAUTION: f32 = 0.05;
-/// Share of that by which the gain comes back where commands do what they should.
+/// Rate at which the gain recovers, relative to [`CAUTION`].
 const COURAGE: f32 = 0.1;
-/// Swings smaller than this sum of products are let be: 5 cm/s, changing by as much per tick, over the memory.
+/// Smallest sum of products that changes the gain.
+///
+/// Oscillations of 5 cm/s that change by 5 cm/s per tick reach it within the averaging time.
 const SMALLEST: f32 = 0.1;
-/// The gain falls no lower. At 0.15, velocity noise of 0.2 m/s costs 0.6 % more; at 0.08, robots that differ cost 0.2 % more: from there on a
-/// robot's own bias does more harm by its noise than the network's gain does.
+/// Smallest gain of the network.
+///
+/// With 0.15, velocity noise of 0.2 m/s costs 0.6 % more. With 0.08, differing robots cost 0.2 %
+/// more, because the noise of a robot's own bias then outweighs the network's gain.
 pub const MIN_GAIN: f32 = 0.1;
-/// Commands below this may leave no trace in what a robot senses of itself.
+/// Commands below this value may leave the measurement unchanged.
 const MIN_COMMAND: f32 = 0.01;
-/// φ: a surprise is forgotten over ten ticks.
+/// φ: decay of the residual per tick, a time constant of ten ticks.
 const FADING: f32 = 0.1;
 
-/// What a robot has learned about itself.
+/// Parameters that a robot learned about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LocalAdaptation<O> {
-    /// The bias b of every output.
+    /// Bias b of each output.
     pub bias: O,
-    /// The gain κ of the network's output, between [`MIN_GAIN`] and 1.
+    /// Gain κ of the network's output, between [`MIN_GAIN`] and 1.
     pub gain: f32,
-    /// The surprise s.
+    /// Filtered residual s.
     surprise: O,
-    /// The heading ϑ.
+    /// Heading ϑ.
     heading: Heading,
-    /// Sums over the memory: the products with the last change and with the one before, and the largest that both could have been.
+    /// Decayed sums: products with the last and the earlier change, and their bound.
     outcome: [f32; 3],
 }
 
 impl<O: Array> LocalAdaptation<O> {
-    /// Nothing learned yet.
+    /// Initial values: no bias, gain 1, aligned motors.
     pub const NONE: Self =
         Self { bias: O::ZERO, gain: 1.0, surprise: O::ZERO, heading: Heading::STRAIGHT, outcome: [0.0; 3] };
 
-    /// What a robot has learned before, if it may be: finite, and within what `rule` allows.
+    /// Restores a stored bias and gain; `None` if they are not finite or out of range.
+    ///
+    /// `rule` limits the bias. The gain must be between [`MIN_GAIN`] and 1.
     #[must_use]
     pub fn restored(bias: O, gain: f32, rule: &Learning) -> Option<Self> {
         let kept = bias.as_ref().iter().all(|b| b.abs() <= rule.bias_clip);
         (kept && (MIN_GAIN..=1.0).contains(&gain)).then_some(Self { bias, gain, ..Self::NONE })
     }
 
-    /// Puts the personal part on top of the network's output.
+    /// Applies gain, bias and heading to the network's output.
     #[inline]
     pub fn apply(&self, output: &mut O) {
         for (u, b) in output.as_mut().iter_mut().zip(self.bias.as_ref()) {
@@ -86,8 +100,11 @@ impl<O: Array> LocalAdaptation<O> {
         self.heading.back(output);
     }
 
-    /// Learns from what came of a command: `realized` is the output that the state really followed ([`crate::task::Task::realized_command`]), `most`
-    /// what would have become of a larger one: where it is the same, there was no choice.
+    /// Learns the bias and the heading from the response to `command`.
+    ///
+    /// `realized` is the output that the state followed ([`crate::task::Task::realized_command`]). `most`
+    /// is the limit of the command: components that equal it were clamped and do not change the
+    /// bias.
     pub fn adapt_bias(&mut self, command: &O, realized: &O, most: &O, rule: &Learning) {
         let Learning { bias_step, bias_clip, adapts_gain, .. } = *rule;
         if realized.as_ref().iter().all(|a| *a == 0.0) {
@@ -116,15 +133,15 @@ impl<O: Array> LocalAdaptation<O> {
         }
     }
 
-    /// Learns the heading from where a command led, apart from where the bias makes up for.
+    /// Learns the heading from a command and its response without the bias.
     fn aim(&mut self, command: &O, realized: &O) {
-        let (told, came, bias) = (command.as_ref(), realized.as_ref(), self.bias.as_ref());
-        if let ([x, y, ..], [to_x, to_y, ..], [bias_x, bias_y, ..]) = (told, came, bias) {
+        let (commanded, measured, bias) = (command.as_ref(), realized.as_ref(), self.bias.as_ref());
+        if let ([x, y, ..], [to_x, to_y, ..], [bias_x, bias_y, ..]) = (commanded, measured, bias) {
             self.heading.learn([*x, *y], [to_x + bias_x, to_y + bias_y]);
         }
     }
 
-    /// Heeds what came of the commands, from [`crate::task::Task::overshoot`].
+    /// Updates the gain with the result of [`crate::task::Task::overshoot`].
     #[inline]
     pub fn adapt_gain(&mut self, outcome: [f32; 3]) {
         for (sum, x) in self.outcome.iter_mut().zip(outcome) {
@@ -142,7 +159,7 @@ impl<O: Array> LocalAdaptation<O> {
         }
     }
 
-    /// Lowers the gain by this share, or raises it.
+    /// Lowers the gain by this share; a negative share raises it.
     fn lower(&mut self, share: f32) {
         self.gain = (self.gain * (1.0 - share)).clamp(MIN_GAIN, 1.0);
     }
@@ -152,19 +169,20 @@ impl<O: Array> LocalAdaptation<O> {
 mod tests {
     use super::*;
 
-    /// No command of these tests is so large.
+    /// Limit that no command of these tests reaches.
     const FREE: [f32; 1] = [99.0];
     const RULE: Learning = Learning { bias_step: 0.015, bias_clip: 5.0, adapts_gain: true, ..Learning::OFF };
 
     #[test]
-    fn the_personal_part_by_hand() {
+    fn adaptation_matches_a_hand_computed_example() {
         let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         let mut output = [3.0, -4.0];
         adaptation.apply(&mut output);
-        assert_eq!(output, [3.0, -4.0], "nothing learned, nothing changed");
-        // Told 3 and −4, it did 1 and −4; the second axis was at its limit. A command of 5, the largest bias, counts half.
-        let blunt = Learning { adapts_gain: false, ..RULE };
-        adaptation.adapt_bias(&[3.0, -4.0], &[1.0, -4.5], &[4.0, -4.0], &blunt);
+        assert_eq!(output, [3.0, -4.0], "initial values leave the output unchanged");
+        // The command is 3 and −4, the response 1 and −4.5. The second axis is clamped. The command
+        // has the length 5 of the largest bias, so its weight is ½.
+        let bias_only = Learning { adapts_gain: false, ..RULE };
+        adaptation.adapt_bias(&[3.0, -4.0], &[1.0, -4.5], &[4.0, -4.0], &bias_only);
         assert_eq!(adaptation.bias, [2.0 * 0.015 * FADING * 0.5, 0.0]);
         adaptation.bias = [-1.0, 2.0];
         adaptation.gain = 0.5;
@@ -172,10 +190,13 @@ mod tests {
         assert_eq!(output, [0.5, 0.0]);
     }
 
-    /// Flies for a while with an actuator that adds `pull`, and returns the largest amount by which the error is above the bound of
-    /// Theorem 1: (product of the factors) · (first error) + (what the truth has moved by).
+    /// Simulates an actuator with the bias `pull`; returns the largest excess error.
+    ///
+    /// The bound of Theorem 1 is (product of the factors) · (first error) + (change of the true
+    /// value).
     fn above_bound(pull: impl Fn(f32) -> f32) -> f32 {
-        // The slower of the two modes, z² − (2 − φ − λφ) z + (1 − φ) = 0, and the bound's constant for a pair of modes.
+        // Slower of the two modes, z² − (2 − φ − λφ) z + (1 − φ) = 0, and the bound's constant for
+        // a pair of modes.
         let factor = 0.989_f32;
         let constant = 2.0;
         let mut adaptation = LocalAdaptation::<[f32; 1]>::NONE;
@@ -187,25 +208,22 @@ mod tests {
             let mut command = [if tick % 50 < 25 { 2.0 } else { -2.0 }];
             adaptation.apply(&mut command);
             adaptation.adapt_bias(&command, &[command[0] + truth], &FREE, &RULE);
-            let off = (adaptation.bias[0] + truth).abs();
-            above = above.max(off - bound - 1.0e-3);
+            let error = (adaptation.bias[0] + truth).abs();
+            above = above.max(error - bound - 1.0e-3);
         }
         above
     }
 
     #[test]
-    fn the_bias_keeps_within_the_bound_of_theorem_1_without_a_ridge() {
-        assert!(above_bound(|_| 1.5) <= 0.0, "a motor that pulls");
-        assert!(above_bound(|tick| 1.5 + (tick / 200.0).sin()) <= 0.0, "a wind that turns");
-        assert!(
-            above_bound(|tick| if tick < 900.0 { -3.0 } else { 2.0 }) <= 0.0,
-            "a payload that is dropped"
-        );
+    fn bias_error_stays_within_theorem_1_without_a_ridge() {
+        assert!(above_bound(|_| 1.5) <= 0.0, "a motor with a constant bias");
+        assert!(above_bound(|tick| 1.5 + (tick / 200.0).sin()) <= 0.0, "a wind that varies");
+        assert!(above_bound(|tick| if tick < 900.0 { -3.0 } else { 2.0 }) <= 0.0, "a payload that falls off");
     }
 
     #[test]
-    fn noise_on_velocities_hardly_moves_the_bias() {
-        // Velocities that are off by 0.2 m/s, to one side and the other: 40 m/s² of acceleration that was none.
+    fn velocity_noise_hardly_changes_the_bias() {
+        // Velocity noise of 0.2 m/s with alternating sign: 40 m/s² of apparent acceleration.
         let mut adaptation = LocalAdaptation::<[f32; 1]>::NONE;
         let mut largest = 0.0_f32;
         for tick in 0..1_000 {
@@ -225,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bias_never_leaves_its_clip_and_is_always_a_number() {
+    fn bias_stays_finite_and_within_its_limit() {
         let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         for _ in 0..10_000 {
             adaptation.adapt_bias(&[0.0; 2], &[-10.0, 1.0e30], &[1.0; 2], &RULE);
@@ -236,12 +254,16 @@ mod tests {
     }
 
     #[test]
-    fn who_senses_nothing_of_its_commands_lowers_its_gain_and_learns_nothing_else() {
+    fn stalled_sensors_lower_the_gain_and_nothing_else() {
         let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         for _ in 0..20 {
             adaptation.adapt_bias(&[0.001, 0.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
-        assert_eq!(adaptation, LocalAdaptation::NONE, "what was next to nothing may leave no trace");
+        assert_eq!(
+            adaptation,
+            LocalAdaptation::NONE,
+            "commands near zero may leave the measurement unchanged"
+        );
         for _ in 0..20 {
             adaptation.adapt_bias(&[3.0, 4.0], &[0.0; 2], &[4.0, 5.0], &RULE);
         }
@@ -253,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn turned_motors_are_turned_back_and_taken_for_no_bias() {
+    fn rotated_motors_are_corrected_by_the_heading_and_not_the_bias() {
         let mut adaptation = LocalAdaptation::<[f32; 2]>::NONE;
         let motors = |[x, y]: [f32; 2]| [-y, x];
         for tick in 0..200 {
@@ -268,26 +290,26 @@ mod tests {
     }
 
     #[test]
-    fn a_swing_lowers_the_gain_and_braking_does_not() {
+    fn oscillation_lowers_the_gain_and_braking_does_not() {
         let mut braking = LocalAdaptation::<[f32; 2]>::NONE;
-        let mut swinging = braking;
+        let mut oscillating = braking;
         for tick in 0..200 {
             braking.adapt_gain([-0.1, -0.1, 0.2]);
             let sign = if tick % 4 == 0 { -0.03 } else { 0.03 };
-            swinging.adapt_gain([sign, -sign, 0.04]);
+            oscillating.adapt_gain([sign, -sign, 0.04]);
         }
         assert_eq!(braking.gain, 1.0);
-        assert!(swinging.gain < 0.6, "{}", swinging.gain);
+        assert!(oscillating.gain < 0.6, "{}", oscillating.gain);
         for _ in 0..10_000 {
-            swinging.adapt_gain([0.05, 0.0, 0.1]);
+            oscillating.adapt_gain([0.05, 0.0, 0.1]);
         }
-        assert_eq!(swinging.gain, MIN_GAIN);
-        swinging.adapt_gain([f32::NAN, 0.0, f32::INFINITY]);
-        assert!(swinging.gain.is_finite());
+        assert_eq!(oscillating.gain, MIN_GAIN);
+        oscillating.adapt_gain([f32::NAN, 0.0, f32::INFINITY]);
+        assert!(oscillating.gain.is_finite());
     }
 
     #[test]
-    fn what_is_restored_is_within_the_rule() {
+    fn values_outside_the_rule_are_not_restored() {
         assert!(LocalAdaptation::restored([5.0, -1.0], 0.5, &RULE).is_some());
         assert!(LocalAdaptation::restored([5.1, 0.0], 0.5, &RULE).is_none());
         assert!(LocalAdaptation::restored([0.0, f32::NAN], 0.5, &RULE).is_none());

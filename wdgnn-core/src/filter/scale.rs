@@ -1,46 +1,54 @@
-//! How sums over neighbors are scaled.
+//! Scale of sums over neighbors.
 
-/// How a node scales the sum over its neighbors: local knowledge only, so that every robot can compute it.
+/// Scale of a node's sum over its neighbors.
+///
+/// Each scale uses local knowledge only, so every robot can compute it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Scale {
-    /// The plain (weighted) sum: `S` is the adjacency matrix, as the paper writes it.
+    /// Plain weighted sum: `S` is the adjacency matrix, as in the paper.
     Sum,
-    /// Divided by the number of neighbors: taps stay as large as the signal whatever the degree.
+    /// Mean over the neighbors.
+    ///
+    /// The size of the taps does not depend on the degree.
     Mean,
-    /// Multiplied by a constant, such as one over the largest eigenvalue of a graph known beforehand.
+    /// Sum times a constant, such as 1 / the largest eigenvalue of a known graph.
     Scaled(f32),
-    /// The mean over the neighbors and the node itself, whose own tap goes in too: `z_k = (z_{k-1} + Σ_j z_{k-1}^{(j)}) / (n + 1)`.
-    /// Repeated, it is how a swarm agrees on a mean, and a tap stays defined where nobody is near.
+    /// Mean over the neighbors and the node itself.
+    ///
+    /// `z_k = (z_{k-1} + Σ_j z_{k-1}^{(j)}) / (n + 1)`. Repeated, this is a consensus iteration
+    /// toward the mean of the swarm. Taps stay defined without neighbors.
     Closed,
-    /// [`Scale::Closed`], and a share of the last tap comes back into the one before it: `z_{K-1} = (closed mean of z_{K-2}) + m · z_K`. What
-    /// came from far away stays, and fades by m with every exchange, so that a filter of K taps knows of more than K hops. Nothing more
-    /// is told, and m below 1 keeps every tap bounded.
+    /// [`Scale::Closed`] with feedback of the last tap, weighted by m.
+    ///
+    /// `z_{K-1} = (closed mean of z_{K-2}) + m · z_K`. Information from distant nodes stays in the
+    /// taps and decays by m per exchange, so a filter of K taps reaches further than K hops.
+    /// Messages carry no additional numbers. m < 1 keeps every tap bounded.
     Echo(f32),
 }
 
 impl Scale {
-    /// Whether a node's own taps go in, too.
+    /// Returns whether the sum includes the node's own taps.
     #[must_use]
     #[inline]
     pub fn closed(self) -> bool {
         matches!(self, Self::Closed | Self::Echo(_))
     }
 
-    /// The share of the last tap that comes back into the one before.
+    /// Returns the feedback weight m, 0 without feedback.
     #[must_use]
     #[inline]
     pub fn echo(self) -> f32 {
         if let Self::Echo(share) = self { share } else { 0.0 }
     }
 
-    /// Applies the scale to a sum over `count` neighbors. A sum over nobody stays zero.
+    /// Applies the scale to a sum over `count` neighbors; 0 neighbors give zero.
     #[inline]
     pub(super) fn apply(self, sums: &mut [f32], count: usize) {
         match self {
             Self::Sum => {}
-            // With `Closed` and `Echo`, the count includes the node itself.
+            // With `Closed` and `Echo`, `count` includes the node itself.
             Self::Mean | Self::Closed | Self::Echo(_) => {
                 let count = count.max(1) as f32;
                 for x in sums {

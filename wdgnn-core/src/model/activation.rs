@@ -1,25 +1,28 @@
-//! The deep part's nonlinearity, a property of the trained model: it is stored in the weight file, never a cargo feature.
+//! Nonlinearity of the deep part.
+//!
+//! The activation is a property of the trained model, so the weight file stores it. It is not a
+//! Cargo feature.
 
 use crate::math;
 
-/// A pointwise nonlinearity σ.
+/// Pointwise nonlinearity σ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Activation {
-    /// [`math::tanh`]: the fast one, within a few ulp.
+    /// [`math::tanh`]: fast, with an error of at most 7 ulp.
     Tanh,
-    /// [`math::tanh_libm`]: four times the cost, 2 ulp.
+    /// [`math::tanh_libm`]: four times the cost, with an error of 2 ulp.
     TanhLibm,
     /// max(0, x).
     Relu,
 }
 
 impl Activation {
-    /// Every activation, in the order of their codes.
+    /// All activations, ordered by code.
     pub const ALL: &'static [Self] = &[Self::Tanh, Self::TanhLibm, Self::Relu];
 
-    /// The code in the weight file.
+    /// Returns the code in the weight file.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -29,13 +32,13 @@ impl Activation {
         }
     }
 
-    /// The activation with this code in the weight file.
+    /// Returns the activation with this code, or `None` for an unknown code.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.iter().copied().find(|activation| activation.code() == code)
     }
 
-    /// σ on every number. The choice is made once per vector, not once per number.
+    /// Applies σ to every number, with one branch per slice.
     #[inline(never)]
     pub fn apply(self, numbers: &mut [f32]) {
         match self {
@@ -45,7 +48,9 @@ impl Activation {
         }
     }
 
-    /// σ′ at the argument whose value is `output`: what training needs, without keeping the argument.
+    /// σ′ at the argument whose value is `output`.
+    ///
+    /// Training needs only the value, so it does not store the argument.
     #[must_use]
     #[inline]
     pub fn slope(self, output: f32) -> f32 {
@@ -56,7 +61,9 @@ impl Activation {
     }
 }
 
-/// [`math::tanh`] on every number, four at a time where none of the four is near the ends.
+/// Applies [`math::tanh`] to every number.
+///
+/// Groups of four take the fast path if none of their magnitudes exceeds 7.
 fn tanh(numbers: &mut [f32]) {
     let (runs, rest) = numbers.as_chunks_mut::<4>();
     for run in runs {
@@ -65,16 +72,16 @@ fn tanh(numbers: &mut [f32]) {
                 *x = math::tanh_fit(*x);
             }
         } else {
-            tanh_one_by_one(run);
+            tanh_each(run);
         }
     }
     if !rest.is_empty() {
-        tanh_one_by_one(rest);
+        tanh_each(rest);
     }
 }
 
-#[inline(never)] // rare, and long: once is enough
-fn tanh_one_by_one(numbers: &mut [f32]) {
+#[inline(never)] // Rare and long: one copy in flash.
+fn tanh_each(numbers: &mut [f32]) {
     for x in numbers {
         *x = math::tanh(*x);
     }
@@ -85,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_go_there_and_back() {
+    fn every_code_round_trips() {
         for activation in Activation::ALL.iter().copied() {
             assert_eq!(Activation::from_code(activation.code()), Some(activation));
         }
@@ -93,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn tanh_of_many_is_tanh_of_each_at_the_ends_of_its_range_too() {
+    fn tanh_of_a_slice_equals_tanh_of_each_number() {
         let ends = [6.99, 7.0, 8.9, 9.01, 9.02, 50.0, f32::INFINITY, f32::NAN];
-        for (place, end) in (0..6).cycle().zip(ends.into_iter().chain(ends.map(|x| -x))) {
+        for (position, end) in (0..6).cycle().zip(ends.into_iter().chain(ends.map(|x| -x))) {
             let mut numbers = [0.5, -1.5, 0.0, -0.25, 3.0, 6.5];
-            numbers[place] = end;
+            numbers[position] = end;
             let each = numbers.map(|x| math::tanh(x).to_bits());
             Activation::Tanh.apply(&mut numbers);
-            assert_eq!(numbers.map(f32::to_bits), each, "{end} at {place}");
+            assert_eq!(numbers.map(f32::to_bits), each, "{end} at {position}");
         }
     }
 
@@ -108,7 +115,8 @@ mod tests {
     fn slopes_agree_with_finite_differences() {
         for activation in Activation::ALL.iter().copied() {
             for x in [-2.0_f32, -0.3, 0.4, 1.7] {
-                // 2⁻⁷: the difference quotient's own error (x³/3 terms, 2·10⁻⁵) stays far below the bound.
+                // Step 2⁻⁷: the error of the difference quotient (x³/3 terms, 2·10⁻⁵) is far below
+                // the bound.
                 let h = 0.007_812_5;
                 let mut values = [x - h, x, x + h];
                 activation.apply(&mut values);

@@ -1,8 +1,10 @@
-//! The deep part: a stack of graph-filter layers, `X_ℓ = σ(Σ_k S^k X_{ℓ-1} A_ℓk + a_ℓ)`, frozen in flight.
+//! Deep part: a stack of graph filter layers, frozen in flight.
 //!
-//! A stack is a type: `Layer<4, 6, 32, Top>` is one layer of 4 taps from 6 to 32 features, and
-//! `Layer<4, 6, 32, Layer<3, 32, 16, Top>>` puts a layer of 3 taps from 32 to 16 features above it. Weights are borrowed
-//! from wherever they are stored: flash on a robot, a vector in the trainer.
+//! Layer ℓ computes `X_ℓ = σ(Σ_k S^k X_{ℓ-1} A_ℓk + a_ℓ)`.
+//!
+//! A stack is a type. `Layer<4, 6, 32, Top>` is one layer of 4 taps from 6 to 32 features.
+//! `Layer<4, 6, 32, Layer<3, 32, 16, Top>>` adds a layer of 3 taps from 32 to 16 features above it.
+//! A stack borrows its weights from flash on a robot, or from the trainer's parameter vector.
 
 use crate::{
     filter::{DelayLine, DelayLines, NoDelayLine, Stacked},
@@ -12,35 +14,37 @@ use crate::{
 
 /// A stack of layers from `F` input features to `G` output features.
 pub trait Deep<'w, const F: usize, const G: usize>: Copy {
-    /// The delayed taps that the stack keeps from tick to tick.
+    /// Delay lines that the stack keeps from tick to tick.
     type Taps: DelayLines;
 
-    /// How many layers.
+    /// Number of layers.
     const LAYERS: usize;
 
-    /// How many numbers its weights are.
+    /// Number of weights.
     const NUMBERS: usize;
 
-    /// The weights, taken from the front of a weight file's numbers.
+    /// Takes the stack's weights from `reader`; `None` if too few are left.
     fn read(reader: &mut Reader<'w>) -> Option<Self>;
 
     /// Taps and output features of layer `index`, for checks against a weight file.
     fn dimensions(index: usize) -> Option<(usize, usize)>;
 
-    /// The stack's output for the node's own `input`, whose place in the chains it fills in on its way up.
+    /// Computes the stack's output for the node's own `input`.
+    ///
+    /// Writes the input of each layer to tap 0 of its delay line.
     fn infer(&self, activation: Activation, input: &[f32; F], taps: &mut Self::Taps) -> [f32; G];
 }
 
-/// The end of a stack: nothing more happens to its input.
+/// End of a stack: returns its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Top;
 
-/// One layer and those above it.
+/// One layer and the layers above it.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Layer<'w, const TAPS: usize, const F: usize, const H: usize, Above> {
-    /// Filter weights A, `[tap][input][output]`.
+    /// Filter weights A, indexed `[tap][input][output]`.
     pub filter: &'w [[[f32; H]; F]; TAPS],
     /// Bias a.
     pub bias: &'w [f32; H],
@@ -107,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_layer_by_hand() {
+    fn one_layer_matches_a_hand_computed_example() {
         // One feature, two taps, two outputs: ReLU([z0, z1]·A + a).
         let layer = Layer::<'_, 2, 1, 2, _> {
             filter: &[[[1.0, -1.0]], [[0.5, 2.0]]],
@@ -118,11 +122,11 @@ mod tests {
         let output: [f32; 2] = layer.infer(Activation::Relu, &[3.0], &mut taps);
         // 0.25 + 3·1 + 4·0.5 = 5.25; −1 − 3 + 8 = 4.
         assert_eq!(output, [5.25, 4.0]);
-        assert_eq!(taps.line.0, [[3.0], [4.0]], "the own signal is tap 0, what was there is overwritten");
+        assert_eq!(taps.line.0, [[3.0], [4.0]], "the node's own signal replaces tap 0");
     }
 
     #[test]
-    fn a_second_layer_filters_the_first_one_s_output() {
+    fn second_layer_filters_the_output_of_the_first() {
         let second = Layer::<'_, 2, 2, 1, _> {
             filter: &[[[1.0], [1.0]], [[10.0], [100.0]]],
             bias: &[0.0],
@@ -136,15 +140,11 @@ mod tests {
         // First layer: [3, 6]. Second: 3 + 6 + 10·0.5 + 100·0.25 = 39.
         let output: [f32; 1] = first.infer(Activation::Relu, &[3.0], &mut taps);
         assert_eq!(output, [39.0]);
-        assert_eq!(
-            taps.above.line.0[0],
-            [3.0, 6.0],
-            "the next message carries the output of the first layer"
-        );
+        assert_eq!(taps.above.line.0[0], [3.0, 6.0], "the first layer's output");
     }
 
     #[test]
-    fn dimensions_are_told_layer_by_layer() {
+    fn dimensions_are_listed_layer_by_layer() {
         type Two<'w> = Layer<'w, 4, 6, 32, Layer<'w, 3, 32, 16, Top>>;
         assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(0), Some((4, 32)));
         assert_eq!(<Two<'_> as Deep<'_, 6, 16>>::dimensions(1), Some((3, 16)));

@@ -1,9 +1,15 @@
-//! Infer: the network with its wide part in the node's own hands, in two forms that give the same commands.
+//! Folded network: the wide part multiplied with the frozen readout.
 //!
-//! * [`Unfolded`](super::unfolded::Unfolded) keeps `B` (TAPS·F × G), the paper to the letter: the reference.
-//! * [`Folded`] keeps `C = BR` (TAPS·F × O). The readout R is frozen in flight, so the wide part acts only through C, and
-//!   multiplying the paper's update `B ← mean(B) − γ α_W z (R g)ᵀ` by R gives one in C alone:
-//!   `C ← mean(C) − γ α_W z (M g)ᵀ` with `M = RᵀR`. Same commands, G/O times less radio, memory and arithmetic: what flies.
+//! Two forms of a network give the same commands:
+//!
+//! * [`Unfolded`](super::unfolded::Unfolded) keeps `B` (TAPS·F × G) as in the paper. It is the
+//!   reference.
+//! * [`Folded`] keeps `C = BR` (TAPS·F × O). Robots use it, because it needs G/O times less radio
+//!   bandwidth, memory and arithmetic.
+//!
+//! The readout R is frozen in flight, so the wide part acts only through C. The paper's update
+//! `B ← mean(B) − γ α_W z (R g)ᵀ` times R is an update of C alone: `C ← mean(C) − γ α_W z (M g)ᵀ`
+//! with `M = RᵀR`.
 
 use crate::{
     filter::scale::Scale,
@@ -18,21 +24,21 @@ use crate::{
 use super::unfolded::Unfolded;
 use super::{Metric, Model};
 
-/// The network with `C = BR` in place of `B`.
+/// A network that keeps `C = BR` instead of `B`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Folded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     network: Network<'w, F, TAPS, G, O, D>,
-    /// M, times α_W.
+    /// α_W · M.
     metric: [[f32; O]; O],
     /// C† = B†R.
     offline: Filter<TAPS, F, O>,
-    /// What the output is without taps: `Rᵀ(α_W b + β) + ρ`.
+    /// Output without taps: `Rᵀ(α_W b + β) + ρ`.
     constant: [f32; O],
 }
 
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> Folded<'w, F, TAPS, G, O, D> {
-    /// Folds a network.
+    /// Folds `network`, with the given metric for updates.
     #[must_use]
     pub fn new(network: Network<'w, F, TAPS, G, O, D>, metric: Metric) -> Self {
         let mut offline = Filter::ZERO;
@@ -42,7 +48,7 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> F
         Self { metric: scaled_metric(&network, metric), offline, constant: constant(&network), network }
     }
 
-    /// The network that was folded.
+    /// Returns the network that was folded.
     #[must_use]
     pub fn network(&self) -> &Network<'w, F, TAPS, G, O, D> {
         &self.network
@@ -103,7 +109,9 @@ where
     D: Deep<'w, F, G>,
     D::Taps: FirstLine<TAPS, F>,
 {
-    /// [`Model::infer`], and the deep part's features with it: what a trainer needs to go backwards.
+    /// Computes [`Model::infer`] and the deep part's output features.
+    ///
+    /// A trainer needs the features for backpropagation.
     #[inline]
     pub fn infer_with_hidden(
         &self,
@@ -122,7 +130,7 @@ where
     }
 }
 
-/// α_W · M.
+/// Computes α_W · M.
 fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
     network: &Network<'_, F, TAPS, G, O, D>,
     metric: Metric,
@@ -150,7 +158,7 @@ fn scaled_metric<const F: usize, const TAPS: usize, const G: usize, const O: usi
     scaled
 }
 
-/// `Rᵀ(α_W b + β) + ρ`.
+/// Computes `Rᵀ(α_W b + β) + ρ`.
 fn constant<const F: usize, const TAPS: usize, const G: usize, const O: usize, D>(
     network: &Network<'_, F, TAPS, G, O, D>,
 ) -> [f32; O] {
@@ -184,8 +192,8 @@ mod tests {
     ];
 
     fn network() -> Small<'static> {
-        static KEPT: [f32; 21] = NUMBERS;
-        Small::over(&KEPT, Activation::Relu, Scale::Sum).unwrap()
+        static WEIGHTS: [f32; 21] = NUMBERS;
+        Small::over(&WEIGHTS, Activation::Relu, Scale::Sum).unwrap()
     }
 
     fn taps(second: f32) -> Stacked<2, 1, NoDelayLine> {
@@ -193,9 +201,11 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_network_by_hand() {
-        // z = [3, −1]. deep = ReLU([3, −1]) = [3, 0]. wide = Bᵀz + b = [3 − 3 + 0.5, 6 − 4 − 0.5] = [0.5, 1.5].
-        // h = 2·deep + 0.5·wide + 1 = [7.25, 1.75]. u = Rᵀh + ρ = [7.25 + 3.5 + 10, −7.25 + 20] = [20.75, 12.75].
+    fn both_forms_match_a_hand_computed_example() {
+        // z = [3, −1] and deep = ReLU([3, −1]) = [3, 0].
+        // wide = Bᵀz + b = [3 − 3 + 0.5, 6 − 4 − 0.5] = [0.5, 1.5].
+        // h = 2·deep + 0.5·wide + 1 = [7.25, 1.75].
+        // u = Rᵀh + ρ = [7.25 + 3.5 + 10, −7.25 + 20] = [20.75, 12.75].
         let unfolded = Unfolded::new(network());
         assert_eq!(unfolded.infer(unfolded.offline(), &[3.0], &mut taps(-1.0)), [20.75, 12.75]);
         let folded = Folded::new(network(), Metric::Paper);
@@ -203,21 +213,22 @@ mod tests {
     }
 
     #[test]
-    fn folding_is_b_times_r() {
+    fn folding_multiplies_b_by_r() {
         // B = [[1, 2], [3, 4]], R = [[1, −1], [2, 0]]: BR = [[5, −1], [11, −3]].
         let folded = Folded::new(network(), Metric::Paper);
         assert_eq!(folded.offline(), &Filter([[[5.0, -1.0]], [[11.0, -3.0]]]));
-        // M = RᵀR = [[5, −1], [−1, 1]], times α_W = 0.5.
+        // M = RᵀR = [[5, −1], [−1, 1]], multiplied by α_W = 0.5.
         assert_eq!(folded.metric, [[2.5, -0.5], [-0.5, 0.5]]);
         assert_eq!(Folded::new(network(), Metric::Euclidean).metric, [[0.5, 0.0], [0.0, 0.5]]);
     }
 
     #[test]
-    fn the_gradient_of_the_wide_part_agrees_with_finite_differences() {
-        // The output is linear in B, so the difference quotient is exact up to rounding (numbers near 20, h = 2⁻⁶: 1e-4).
+    fn wide_gradient_agrees_with_finite_differences() {
+        // The output is linear in B, so the difference quotient is exact up to rounding: 1e-4 for
+        // numbers near 20 and h = 2⁻⁶.
         let model = Unfolded::new(network());
         let output_gradient = [0.3, -0.7];
-        let weighed = |wide: &Filter<2, 1, 2>| {
+        let weighted_output = |wide: &Filter<2, 1, 2>| {
             let output = model.infer(wide, &[3.0], &mut taps(-1.0));
             output[0] * output_gradient[0] + output[1] * output_gradient[1]
         };
@@ -231,13 +242,13 @@ mod tests {
             let (mut up, mut down) = (*model.offline(), *model.offline());
             up.numbers_mut()[index] += h;
             down.numbers_mut()[index] -= h;
-            let difference = (weighed(&up) - weighed(&down)) / (2.0 * h);
+            let difference = (weighted_output(&up) - weighted_output(&down)) / (2.0 * h);
             assert!((difference - analytic.numbers()[index]).abs() < 1.0e-4, "weight {index}");
         }
     }
 
     #[test]
-    fn a_folded_step_is_the_unfolded_step_times_r() {
+    fn folded_step_equals_unfolded_step_times_r() {
         let output_gradient = [0.25, -0.5];
         let unfolded = Unfolded::new(network());
         let folded = Folded::new(network(), Metric::Paper);

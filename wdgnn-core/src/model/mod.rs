@@ -1,4 +1,4 @@
-//! What a node asks of a network whose wide part is in its own hands.
+//! Interface between a node and a network whose wide parameters the node holds.
 
 pub mod activation;
 pub mod deep;
@@ -14,48 +14,60 @@ use crate::{
     tensor::{Array, Tensor},
 };
 
-/// A network whose wide parameters are held by the node and passed in.
+/// A network that receives its wide parameters as an argument.
 pub trait Model {
-    /// The node's own input signal x, `[f32; F]`.
+    /// Input features x of the node, `[f32; F]`.
     type Features: Array;
-    /// The command u, `[f32; O]`.
+    /// Output u, `[f32; O]`.
     type Output: Array;
-    /// The delayed taps of all layers.
+    /// Delay lines of all layers.
     type Taps: DelayLines;
-    /// The wide parameters that are learned in flight and shared with the neighbors.
+    /// Wide parameters, learned in flight and shared with the neighbors.
     type Wide: Tensor;
-    /// The right factor of a gradient: the gradient of the wide parameters is `z · factorᵀ`.
+    /// Right factor of a gradient.
+    ///
+    /// The gradient of the wide parameters is `z · factorᵀ`.
     type Factor: Tensor;
 
-    /// Which of the two forms this is: part of a beacon's shape, so that they never mix.
+    /// Whether the wide part is folded ([`folded::Folded`]).
+    ///
+    /// Robots send different parameters in the two forms, so a swarm uses only one.
     const FOLDED: bool;
 
-    /// The taps z of the first chain, which the wide part shares: a gradient's left factor.
+    /// Taps z of the first delay line, which the wide part also reads.
+    ///
+    /// They are the left factor of a gradient.
     fn first_line_taps(taps: &Self::Taps) -> &[f32];
 
-    /// How sums over neighbors are scaled.
+    /// Returns the scale of sums over neighbors.
     fn scale(&self) -> Scale;
 
-    /// The wide parameters as trained offline: where a node starts, and what the ridge and the ball hold on to.
+    /// Returns the wide parameters as trained offline.
+    ///
+    /// A node starts with them. The ridge and the ball of the learning rule are centered on them.
     fn offline(&self) -> &Self::Wide;
 
-    /// The network's output for the node's own features, before any clamp. Fills in the chains' own signals.
+    /// Computes the output for the node's own features, before it is clamped.
+    ///
+    /// Writes tap 0 of every delay line.
     fn infer(&self, wide: &Self::Wide, features: &Self::Features, taps: &mut Self::Taps) -> Self::Output;
 
-    /// The gradient of the loss with respect to the wide parameters, given the loss's gradient with respect to the output:
-    /// its right factor. The left one is the first chain's taps z.
+    /// Right factor of the loss gradient with respect to the wide parameters.
+    ///
+    /// `output_gradient` is the loss gradient with respect to the output. The left factor is the
+    /// taps z of the first delay line.
     fn gradient(&self, output_gradient: &Self::Output) -> Self::Factor;
 
-    /// Takes `step` times the gradient away: `wide −= step · z · factorᵀ`.
+    /// Takes a gradient step: `wide −= step · z · factorᵀ`.
     fn descend(&self, wide: &mut Self::Wide, taps: &Self::Taps, factor: &Self::Factor, step: f32);
 }
 
-/// In which metric the folded rule descends.
+/// Metric of the folded learning rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Metric {
-    /// `M = RᵀR`: the same steps as the paper's rule in B.
+    /// `M = RᵀR`: steps equal those of the paper's rule in B.
     Paper,
     /// The identity: plain gradient descent in C.
     Euclidean,

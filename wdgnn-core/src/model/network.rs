@@ -1,7 +1,9 @@
-//! The whole frozen network: deep part, offline wide part, combination weights, readout.
+//! Frozen network: deep part, offline wide part, combination weights and readout.
 //!
-//! `u = Rᵀ(α_D · deep + α_W · (Bᵀz + b) + β) + ρ`. It only borrows its numbers, so it is a handful of references into flash
-//! or into the trainer's vector.
+//! `u = Rᵀ(α_D · deep + α_W · (Bᵀz + b) + β) + ρ`.
+//!
+//! A network borrows its weights, so it is a few references into flash or into the trainer's
+//! parameter vector.
 
 use crate::{
     filter::{DelayLine, DelayLines, Stacked, scale::Scale},
@@ -9,15 +11,16 @@ use crate::{
     tensor::reader::Reader,
 };
 
-/// A trained network of `F` input features, `TAPS = K + 1` taps, `G` hidden features, `O` outputs and the deep part `D`.
+/// A trained network of `F` input features, `G` hidden features and `O` outputs.
 ///
-/// The wide part shares the first layer's chain, so the first layer has `TAPS` taps too.
+/// `TAPS = K + 1` is the number of taps and `D` is the deep part. The wide part reads the delay
+/// line of the first layer, so the first layer has `TAPS` taps too.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
     /// The deep part's nonlinearity.
     pub activation: Activation,
-    /// How sums over neighbors are scaled, in training and in flight alike.
+    /// Scale of sums over neighbors, in training and in flight.
     pub scale: Scale,
     /// α_D.
     pub alpha_deep: f32,
@@ -27,22 +30,24 @@ pub struct Network<'w, const F: usize, const TAPS: usize, const G: usize, const 
     pub beta: f32,
     /// The deep part.
     pub deep: D,
-    /// The wide part as trained offline, B†, `[tap][input][output]`.
+    /// Wide part as trained offline, B†, indexed `[tap][input][output]`.
     pub wide: &'w [[[f32; G]; F]; TAPS],
-    /// The wide part's bias b.
+    /// Bias b of the wide part.
     pub wide_bias: &'w [f32; G],
     /// The readout R.
     pub readout: &'w [[f32; O]; G],
-    /// The readout's bias ρ.
+    /// Bias ρ of the readout.
     pub readout_bias: &'w [f32; O],
 }
 
-/// The chain that a network's wide part shares with the first layer.
+/// Access to the delay line that the wide part shares with the first layer.
 pub trait FirstLine<const TAPS: usize, const F: usize> {
-    /// That chain.
+    /// Returns the first layer's delay line.
     fn first(&self) -> &DelayLine<TAPS, F>;
 
-    /// That chain, to fill in: a trainer's samples.
+    /// Returns the first layer's delay line, mutable.
+    ///
+    /// A trainer fills it with recorded samples.
     fn first_mut(&mut self) -> &mut DelayLine<TAPS, F>;
 }
 
@@ -62,10 +67,12 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> N
 where
     D: Deep<'w, F, G>,
 {
-    /// How many numbers the network's weights are: α_D, α_W, β, the deep part, B, b, R, ρ, in this order.
+    /// Number of weights: α_D, α_W, β, the deep part, B, b, R, ρ, in this order.
     pub const NUMBERS: usize = 3 + D::NUMBERS + TAPS * F * G + G + G * O + O;
 
-    /// The network over a flat list of its numbers, in the order of the weight file: the trainer's view.
+    /// Borrows a network from a flat list of weights, in the order of the weight file.
+    ///
+    /// Returns `None` if the list does not have [`Network::NUMBERS`] elements.
     #[must_use]
     pub fn over(numbers: &'w [f32], activation: Activation, scale: Scale) -> Option<Self> {
         let mut reader = Reader::new(numbers);

@@ -1,7 +1,8 @@
-//! A network's shape as a type, whatever its weights are borrowed from.
+//! A network's shape as a type.
 //!
-//! Dimensions are fixed at compile time; a weight file names them at run time. Whoever flies files of several shapes goes through
-//! a list of these types until [`Shape::DIMENSIONS`] are the file's.
+//! Dimensions are fixed at compile time, and a weight file states them at run time. A program that
+//! supports several shapes searches a list of these types for the one whose [`Shape::DIMENSIONS`]
+//! equal the file's.
 
 use core::fmt::Debug;
 
@@ -18,7 +19,7 @@ use crate::{
     weights::{Header, LayerDimensions, MAX_LAYERS, Weights, WeightsError},
 };
 
-/// The dimensions of a network whose layers are alike.
+/// Dimensions of a network whose layers have equal taps and features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Dimensions {
@@ -35,7 +36,9 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Those that a weight file names: of its first layer, if they are not alike.
+    /// Returns the dimensions in a weight file.
+    ///
+    /// If the layers differ, `taps` is that of the first layer.
     #[must_use]
     pub fn of(header: &Header) -> Self {
         let [first, ..] = &header.layers;
@@ -48,13 +51,13 @@ impl Dimensions {
         }
     }
 
-    /// How many numbers a layer's taps are, from 0 on.
+    /// Number of inputs of `layer`, counted from 0: its taps times their features.
     #[must_use]
     pub const fn inputs(&self, layer: usize) -> usize {
         self.taps * if layer == 0 { self.features } else { self.hidden }
     }
 
-    /// The layers as a weight file lists them.
+    /// Returns the list of layers for a weight file's header.
     #[must_use]
     pub fn layers(&self) -> [LayerDimensions; MAX_LAYERS] {
         let mut layers = [LayerDimensions::default(); MAX_LAYERS];
@@ -65,25 +68,27 @@ impl Dimensions {
     }
 }
 
-/// The shape of a network for the task `T`.
+/// Shape of a network for the task `T`.
 pub trait Shape<T: Task>: 'static {
-    /// The network as it is flown, over weights that are borrowed for `'w`.
+    /// Folded network over weights that are borrowed for `'w`.
     type Model<'w>: Model<Features = T::Features, Output = T::Command> + Copy + Debug + Send + Sync;
 
-    /// Its dimensions.
+    /// Dimensions of the network.
     const DIMENSIONS: Dimensions;
 
-    /// How many numbers its weights are.
+    /// Number of weights.
     const NUMBERS: usize;
 
-    /// The network over a flat list of its numbers, in the order of the weight file.
+    /// Borrows the network from a flat list of weights in weight-file order.
+    ///
+    /// Returns `None` if the length differs from [`Shape::NUMBERS`].
     fn over(numbers: &[f32], activation: Activation, scale: Scale, metric: Metric)
     -> Option<Self::Model<'_>>;
 
-    /// The network in an opened weight file.
+    /// Borrows the network from an opened weight file.
     ///
     /// # Errors
-    /// [`WeightsError::Mismatch`] naming the first dimension in which the file and this shape differ.
+    /// [`WeightsError::Mismatch`] with the first dimension in which the file and this shape differ.
     fn from_weights<'w>(weights: &Weights<'w>) -> Result<Self::Model<'w>, WeightsError>;
 }
 
@@ -92,7 +97,7 @@ type Two<'w, const F: usize, const TAPS: usize, const G: usize> = Layer<'w, TAPS
 type Three<'w, const F: usize, const TAPS: usize, const G: usize> =
     Layer<'w, TAPS, F, G, Two<'w, G, TAPS, G>>;
 
-macro_rules! alike {
+macro_rules! equal_layers {
     ($(#[$comment:meta])* $name:ident, $layers:literal, $stack:ident) => {
         $(#[$comment])*
         #[derive(Clone, Copy, Debug)]
@@ -127,17 +132,17 @@ macro_rules! alike {
     };
 }
 
-alike! {
-    /// One layer of `TAPS` taps, from `F` to `G` features, and `O` outputs.
+equal_layers! {
+    /// One layer of `TAPS` taps from `F` to `G` features, and `O` outputs.
     OneLayer, 1, One
 }
 
-alike! {
-    /// The same with two layers alike.
+equal_layers! {
+    /// Two layers of `TAPS` taps, with `G` features each, and `O` outputs.
     TwoLayers, 2, Two
 }
 
-alike! {
-    /// The same with three layers alike.
+equal_layers! {
+    /// Three layers of `TAPS` taps, with `G` features each, and `O` outputs.
     ThreeLayers, 3, Three
 }

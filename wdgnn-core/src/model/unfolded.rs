@@ -1,4 +1,4 @@
-//! The network with its wide part as the paper has it: the reference.
+//! Network with the wide part in the paper's form, as a reference.
 
 use crate::{
     filter::scale::Scale,
@@ -10,7 +10,7 @@ use crate::{
     tensor::{Filter, Tensor, Vector, accumulate},
 };
 
-/// The network with its wide part `B` as the paper has it.
+/// A network whose wide part is the paper's `B`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Unfolded<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> {
@@ -21,7 +21,7 @@ pub struct Unfolded<'w, const F: usize, const TAPS: usize, const G: usize, const
 impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D>
     Unfolded<'w, F, TAPS, G, O, D>
 {
-    /// Takes a network as it is.
+    /// Wraps a network without changing its weights.
     #[must_use]
     pub fn new(network: Network<'w, F, TAPS, G, O, D>) -> Self {
         Self { offline: Filter(*network.wide), network }

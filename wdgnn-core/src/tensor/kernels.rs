@@ -1,24 +1,28 @@
-//! The inner loops, over slices: where a tick spends its time.
+//! Inner loops over slices, where a tick spends most of its time.
 //!
-//! They are not generic and not inlined, so they are compiled here, once and for speed, also into a firmware that is compiled
-//! for size: generic code is compiled where it is used, as that place wants it. Numbers go by in blocks that fit a processor's
-//! registers; every sum has its order whatever the block size, so the bits do not depend on it.
+//! The functions are not generic and not inlined. They are therefore compiled in this crate, once
+//! and optimized for speed, even in firmware that is optimized for size. Blocks fit the registers
+//! of a processor. The order of every sum is fixed, so the block size changes no bit.
 
 use crate::math;
 
-/// Sums that 32 floating-point registers hold beside an input and its weights.
+/// Number of sums that fit 32 floating-point registers with input and weights.
 pub const BLOCK: usize = 16;
 
-/// Numbers that go by at a time where nothing is summed up.
+/// Numbers per loop iteration where the loop keeps no sum.
 const RUN: usize = 8;
 
-/// Sums of some thousand squares in two orders are nearer to each other than this.
+/// Smallest ratio of two sums of a few thousand squares in different orders.
 const NEAR: f32 = 0.999;
 
-/// The same where there is more to do with each: a loop's own instructions are shared by so many.
+/// Numbers per loop iteration where the body is larger.
+///
+/// The loop overhead is shared by this many numbers.
 pub const SHORT_RUN: usize = 4;
 
-/// `start + inputsᵀ · weights` for the sixteen outputs of block `index` of a matrix with one row of `width` per input.
+/// `start + inputsᵀ · weights` for the sixteen outputs of block `index`.
+///
+/// `weights` has one row of `width` per input.
 #[inline(never)]
 pub fn accumulate_block(
     start: &[f32; BLOCK],
@@ -47,7 +51,9 @@ pub fn accumulate_block(
     sums
 }
 
-/// The same for the two outputs of pair `index`.
+/// `start + inputsᵀ · weights` for the two outputs of pair `index`.
+///
+/// `weights` has one row of `width` per input.
 #[inline(never)]
 pub fn accumulate_pair(
     start: &[f32; 2],
@@ -66,7 +72,7 @@ pub fn accumulate_pair(
         inputs.iter().zip(rows).for_each(add);
         return sums;
     }
-    // The readout of a robot, and its wide part.
+    // Width 2 is a flocking robot's readout and its folded wide part.
     let (runs, rest) = inputs.as_chunks::<SHORT_RUN>();
     let (row_runs, row_rest) = weights.as_chunks().0.as_chunks::<SHORT_RUN>();
     for (run, rows) in runs.iter().zip(row_runs) {
@@ -76,7 +82,7 @@ pub fn accumulate_pair(
     sums
 }
 
-/// `sums += weight · numbers`, as far as both go.
+/// `sums += weight · numbers`, up to the shorter length.
 #[inline(never)]
 pub fn add_scaled(sums: &mut [f32], numbers: &[f32], weight: f32) {
     let count = sums.len().min(numbers.len());
@@ -92,7 +98,7 @@ pub fn add_scaled(sums: &mut [f32], numbers: &[f32], weight: f32) {
     }
 }
 
-/// `sums += weight · (a − b)`, three lists of one length.
+/// `sums += weight · (a − b)` for three slices of equal length.
 #[inline(never)]
 pub fn add_difference(sums: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
     let add = |((sum, a), b): ((&mut f32, &f32), &f32)| *sum += weight * (a - b);
@@ -105,7 +111,7 @@ pub fn add_difference(sums: &mut [f32], a: &[f32], b: &[f32], weight: f32) {
     rest.iter_mut().zip(a_rest).zip(b_rest).for_each(add);
 }
 
-/// The sum of squared differences, in order.
+/// Sum of squared differences, added in order.
 #[inline(never)]
 pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     let count = a.len().min(b.len());
@@ -123,15 +129,17 @@ pub fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     sum
 }
 
-/// The distance of two, unless it is surely within a limit: for processors that add up several numbers side by side, a sum in order waits for
-/// each of them.
+/// Distance of two slices, or `None` if it is certainly below `limit`.
+///
+/// An ordered sum waits for each addition. Processors that add several numbers in parallel estimate
+/// the distance first.
 #[inline]
 pub fn distance_beyond(a: &[f32], b: &[f32], limit: f32) -> Option<f32> {
     let within = math::LANES > 1 && near_squared_distance(a, b) < NEAR * limit * limit;
     (!within).then(|| math::sqrt(squared_distance(a, b)))
 }
 
-/// About [`squared_distance`], in another order: every eighth number goes to a sum of its own.
+/// [`squared_distance`] with eight partial sums, so in another order.
 #[inline(never)]
 fn near_squared_distance(a: &[f32], b: &[f32]) -> f32 {
     let count = a.len().min(b.len());
@@ -150,7 +158,7 @@ fn near_squared_distance(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// Whether every number may enter the arithmetic ([`math::admissible`]).
+/// Returns whether every number is [`math::admissible`].
 #[inline(never)]
 pub fn admissible(numbers: &[f32]) -> bool {
     let (runs, rest) = numbers.as_chunks::<RUN>();
@@ -166,30 +174,36 @@ pub fn admissible(numbers: &[f32]) -> bool {
     doubts >= 0 || numbers.iter().fold(true, |all, x| all & math::admissible(*x))
 }
 
-/// Fills `numbers` from their little-endian bytes, as far as those go. Returns whether every one may enter the arithmetic.
+/// Fills `numbers` from little-endian bytes, up to the shorter length.
+///
+/// Replaces numbers that are not [`math::admissible`] by 0. Returns whether all of them are
+/// admissible.
 #[inline(never)]
 pub fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
-    let said = || bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let decoded = || bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
     let mut doubts = 0;
-    for (number, said) in numbers.iter_mut().zip(said()) {
-        let doubt = math::doubt(said);
-        // One in doubt is read as 0: a plain copy the compiler would hand to a memory copy that is slow on bytes between words.
-        *number = f32::from_bits(said.to_bits() & !(doubt >> 31).cast_unsigned());
+    for (number, decoded) in numbers.iter_mut().zip(decoded()) {
+        let doubt = math::doubt(decoded);
+        // Numbers that need the full test are 0 for now. The compiler would turn a plain copy into
+        // `memcpy`, which is slow on unaligned bytes.
+        *number = f32::from_bits(decoded.to_bits() & !(doubt >> 31).cast_unsigned());
         doubts |= doubt;
     }
     if doubts >= 0 {
         return true;
     }
     let mut all = true;
-    for (number, said) in numbers.iter_mut().zip(said()) {
-        let admissible = math::admissible(said);
-        *number = if admissible { said } else { 0.0 };
+    for (number, decoded) in numbers.iter_mut().zip(decoded()) {
+        let admissible = math::admissible(decoded);
+        *number = if admissible { decoded } else { 0.0 };
         all &= admissible;
     }
     all
 }
 
-/// Writes numbers as little-endian bytes, as far as both go; subnormals as zero.
+/// Writes numbers as little-endian bytes, up to the shorter length.
+///
+/// Subnormals are written as zero.
 #[inline(never)]
 pub fn write(bytes: &mut [u8], numbers: &[f32]) {
     for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
@@ -197,7 +211,7 @@ pub fn write(bytes: &mut [u8], numbers: &[f32]) {
     }
 }
 
-/// `wide −= taps · factorᵀ`, one row of `wide` per tap.
+/// `wide −= taps · factorᵀ`, with one row of `wide` per tap.
 #[inline(never)]
 pub fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
     let Ok(&[a, b]) = <&[f32; 2]>::try_from(factor) else {
@@ -220,7 +234,7 @@ pub fn descend(wide: &mut [f32], taps: &[f32], factor: &[f32]) {
     rest.iter_mut().zip(tap_rest).for_each(step);
 }
 
-/// `to = from`, as far as both go.
+/// `to = from`, up to the shorter length.
 #[inline]
 pub fn copy(to: &mut [f32], from: &[f32]) {
     let count = to.len().min(from.len());
@@ -229,10 +243,10 @@ pub fn copy(to: &mut [f32], from: &[f32]) {
     }
 }
 
-/// The largest magnitude; none is no number.
+/// Largest magnitude; NaN if any number is NaN.
 #[inline(never)]
 pub fn largest(numbers: &[f32]) -> f32 {
-    // Magnitudes are ordered as their bits are.
+    // The bits of magnitudes have the order of the magnitudes.
     let twice = numbers.iter().fold(0, |largest: u32, x| largest.max(x.to_bits() << 1));
     f32::from_bits(twice >> 1)
 }
@@ -250,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn every_length_gives_what_one_number_after_the_other_gives() {
+    fn every_length_matches_the_scalar_loop() {
         for count in 0..60 {
             let (a, b) = (ramp(count, 0.5), ramp(count, -7.0));
             let mut sums = a.clone();
             add_scaled(&mut sums, &ramp(count + 3, 1.0), 2.0);
             let expected: Vec<f32> = a.iter().zip(ramp(count, 1.0)).map(|(s, x)| s + 2.0 * x).collect();
-            assert_eq!(sums, expected, "{count} numbers, and more on the other side");
+            assert_eq!(sums, expected, "{count} sums and three more numbers");
             add_difference(&mut sums, &a, &b, -2.0);
             let expected: Vec<f32> = expected.iter().map(|s| s - 15.0).collect();
             assert_eq!(sums, expected, "{count} numbers");
@@ -265,23 +279,23 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_number_is_found_wherever_it_is() {
+    fn one_inadmissible_number_is_found_at_every_position() {
         let numbers = ramp(22, 0.0);
-        for place in 0..numbers.len() {
+        for position in 0..numbers.len() {
             for bad in [f32::NAN, f32::NEG_INFINITY, 1.0e-40, -2.0e18] {
                 let mut numbers = numbers.clone();
                 assert!(admissible(&numbers));
-                numbers[place] = bad;
-                assert!(!admissible(&numbers), "{bad} at {place}");
+                numbers[position] = bad;
+                assert!(!admissible(&numbers), "{bad} at {position}");
                 let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-                assert!(!read(&mut [0.0; 22], &bytes), "{bad} at {place}");
+                assert!(!read(&mut [0.0; 22], &bytes), "{bad} at {position}");
             }
         }
     }
 
     #[test]
-    fn numbers_are_read_as_they_were_written() {
-        // Tiny and large ones, and zeros of both signs: not ordinary, but good.
+    fn numbers_round_trip() {
+        // Tiny numbers, large numbers and zeros of both signs need the full test, and pass it.
         let written = [1.0_f32, -0.0, 1.0e-30, -2.5, 0.0, 1.15e18, 7.0, -1.0e-37, 3.0];
         let bytes: Vec<u8> = written.iter().flat_map(|x| x.to_le_bytes()).collect();
         let mut numbers = [0.0; 9];
@@ -290,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_without_a_length_and_without_subnormals() {
+    fn subnormals_are_written_as_zero() {
         let mut bytes = [0xff; 8];
         write(&mut bytes, &[1.0, 1.0e-40]);
         assert_eq!(bytes, [0, 0, 0x80, 0x3f, 0, 0, 0, 0]);
     }
 
     #[test]
-    fn a_step_down_is_an_outer_product_at_every_width() {
+    fn gradient_step_is_an_outer_product_at_every_width() {
         for width in 1..5 {
             let mut wide = ramp(19 * width, 0.0);
             let (taps, factor) = (ramp(19, -7.5), ramp(width, 1.0));

@@ -1,28 +1,32 @@
-//! Runs of numbers within a list.
+//! Ranges of parameters within a list.
 
-/// A run of numbers, `from..to`.
+/// The index range `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ParamRange {
-    /// The first.
+    /// First index.
     pub from: u16,
-    /// One behind the last.
+    /// One past the last index.
     pub to: u16,
 }
 
 impl ParamRange {
-    /// The same run in a list that begins so many numbers later.
+    /// Returns the range relative to a list that starts at index `numbers`.
+    ///
+    /// Indices before the start become 0.
     #[must_use]
     pub const fn beyond(&self, numbers: u16) -> Self {
         Self { from: self.from.saturating_sub(numbers), to: self.to.saturating_sub(numbers) }
     }
 
-    /// Every number, however many there are.
+    /// Range of all indices.
     pub const ALL: Self = Self { from: 0, to: u16::MAX };
-    /// None.
+    /// Empty range.
     pub const NONE: Self = Self { from: 0, to: 0 };
 
-    /// This run and another one that begins where it ends, or ends where it begins; where they do not meet, the other one.
+    /// Joins two adjacent ranges; returns `other` if they are not adjacent.
+    ///
+    /// An empty range joined with `other` is `other`.
     #[must_use]
     pub const fn joined(self, other: Self) -> Self {
         if self.from >= self.to {
@@ -36,20 +40,20 @@ impl ParamRange {
         }
     }
 
-    /// The numbers of a list that lie in this run.
+    /// Returns the part of `list` in this range.
     #[must_use]
     pub fn of<'a, T>(&self, list: &'a [T]) -> &'a [T] {
         let to = list.len().min(self.to.into());
         list.get(self.from.into()..to).unwrap_or_default()
     }
 
-    /// How many numbers of a list of this length lie in this run.
+    /// Number of elements of a list of this `length` in this range.
     #[must_use]
     pub fn count(&self, length: u16) -> usize {
         usize::from(self.to.min(length).saturating_sub(self.from))
     }
 
-    /// The numbers of a list that lie in this run, to change.
+    /// Returns the part of `list` in this range, mutable.
     #[must_use]
     pub fn of_mut<'a, T>(&self, list: &'a mut [T]) -> &'a mut [T] {
         let to = list.len().min(self.to.into());
@@ -62,12 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_that_meet_are_one() {
-        let run = |from, to| ParamRange { from, to };
-        assert_eq!(run(3, 6).joined(run(6, 9)), run(3, 9));
-        assert_eq!(run(6, 9).joined(run(3, 6)), run(3, 9));
-        assert_eq!(run(3, 6).joined(run(9, 12)), run(9, 12));
-        assert_eq!(ParamRange::NONE.joined(run(3, 6)), run(3, 6));
-        assert_eq!(run(0, 12).joined(run(0, 12)), run(0, 12));
+    fn adjacent_ranges_are_joined() {
+        let range = |from, to| ParamRange { from, to };
+        assert_eq!(range(3, 6).joined(range(6, 9)), range(3, 9));
+        assert_eq!(range(6, 9).joined(range(3, 6)), range(3, 9));
+        assert_eq!(range(3, 6).joined(range(9, 12)), range(9, 12));
+        assert_eq!(ParamRange::NONE.joined(range(3, 6)), range(3, 6));
+        assert_eq!(range(0, 12).joined(range(0, 12)), range(0, 12));
     }
 }

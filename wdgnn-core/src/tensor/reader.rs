@@ -1,4 +1,4 @@
-//! A flat list of numbers, read as tensors.
+//! Tensors borrowed from a flat list of numbers.
 
 /// Takes tensors from the front of a list of numbers, without copying.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl<'w> Reader<'w> {
         Self { rest: numbers }
     }
 
-    /// Whether everything was taken.
+    /// Returns whether all numbers have been taken.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -26,17 +26,17 @@ impl<'w> Reader<'w> {
         Some(taken)
     }
 
-    /// The next `N` numbers.
+    /// Takes the next `N` numbers, or returns `None` if fewer are left.
     pub fn vector<const N: usize>(&mut self) -> Option<&'w [f32; N]> {
         self.take(N)?.try_into().ok()
     }
 
-    /// The next `ROWS` rows.
+    /// Takes the next `ROWS` rows, or returns `None` if too few numbers are left.
     pub fn matrix<const ROWS: usize, const COLUMNS: usize>(&mut self) -> Option<&'w [[f32; COLUMNS]; ROWS]> {
         self.take(ROWS * COLUMNS)?.as_chunks().0.try_into().ok()
     }
 
-    /// The next filter bank.
+    /// Takes the next filter, or returns `None` if too few numbers are left.
     pub fn filter<const TAPS: usize, const IN: usize, const OUT: usize>(
         &mut self,
     ) -> Option<&'w [[[f32; OUT]; IN]; TAPS]> {

@@ -1,8 +1,8 @@
-//! Why a weight file is refused.
+//! Errors of reading and writing weight files.
 
 use super::format::VERSION;
 
-/// The part of a network that a weight file and a type can disagree on.
+/// Header field in which a weight file and a network type can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -23,49 +23,51 @@ pub enum Field {
     LayerFeatures,
     /// The task.
     Task,
-    /// The activation's code.
+    /// Code of the activation.
     Activation,
-    /// The reserved byte, which is 0.
+    /// Reserved byte, which must be 0.
     Reserved,
-    /// The scale's code.
+    /// Code of the scale.
     Scale,
-    /// A code of the learning rule.
+    /// Code of the learning rule.
     Learning,
 }
 
-/// Why a weight file is refused.
+/// Reason for rejecting a weight file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum WeightsError {
-    /// Not a weight file: it does not begin with `WDGN`.
+    /// The file does not begin with `WDGN`.
     NotWeights,
-    /// A version that this build does not read.
+    /// The version is not supported by this build.
     Version {
-        /// The file's version.
+        /// Version of the file.
         found: u8,
     },
-    /// The file is shorter than it says, or longer.
+    /// The length differs from the one that the header states.
     Truncated {
-        /// Bytes needed.
+        /// Required bytes.
         needed: usize,
-        /// Bytes there.
+        /// Available bytes.
         found: usize,
     },
-    /// The file and the network's type differ, or a code is unknown (`expected` is then 0).
+    /// The file and the network type differ, or the file has an unknown code.
+    ///
+    /// For an unknown code, `expected` is 0.
     Mismatch {
-        /// In what.
+        /// Field that differs.
         field: Field,
-        /// What the type has.
+        /// Value in the network type.
         expected: u32,
-        /// What the file has.
+        /// Value in the file.
         found: u32,
     },
-    /// The bytes were changed since they were written.
+    /// The checksum does not match: the file is damaged.
     Checksum,
-    /// A NaN, an infinity, a subnormal or a number too large.
+    /// The file contains a NaN, an infinity, a subnormal or a number that is too large.
     NotAdmissible,
-    /// The bytes do not begin on a multiple of four.
+    /// The file does not start at a multiple of four bytes.
     Misaligned,
 }
 

@@ -1,19 +1,19 @@
-//! What a weight file says about its network.
+//! Header of a weight file.
 
 use super::format::MAX_LAYERS;
 use crate::{filter::scale::Scale, model::activation::Activation, online::Learning};
 
-/// What a task keeps in the weight file, because training and flight must agree on it.
+/// Task constants that training and flight must agree on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TaskSettings {
-    /// Which task, so that a network is never flown on another one.
+    /// Number of the task, which prevents use of a network for another task.
     pub task: u16,
-    /// The task's own numbers.
+    /// Constants of the task.
     pub numbers: [f32; 8],
 }
 
-/// One layer's dimensions in the weight file.
+/// Dimensions of one layer in the weight file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LayerDimensions {
@@ -23,13 +23,13 @@ pub struct LayerDimensions {
     pub features: u16,
 }
 
-/// What a weight file says about its network.
+/// Description of the network in a weight file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
     /// The deep part's nonlinearity.
     pub activation: Activation,
-    /// How sums over neighbors are scaled.
+    /// Scale of sums over neighbors.
     pub scale: Scale,
     /// Input features F.
     pub features: u16,
@@ -37,12 +37,12 @@ pub struct Header {
     pub hidden: u16,
     /// Outputs O.
     pub outputs: u16,
-    /// The layers in use, first layer first; the rest is zero.
+    /// Dimensions of the layers, first layer first; unused entries are zero.
     pub layers: [LayerDimensions; MAX_LAYERS],
-    /// The task and its numbers.
+    /// Task and its constants.
     pub task: TaskSettings,
-    /// The learning rule that the model was tuned for.
+    /// Learning rule that the model was tuned for.
     pub learning: Learning,
-    /// Control ticks from one exchange to the next that the model was trained for.
+    /// Control ticks per exchange that the model was trained for.
     pub interval: u16,
 }

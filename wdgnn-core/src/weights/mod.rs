@@ -1,8 +1,9 @@
-//! The weight file: everything about a trained model, in one checked piece of bytes that flies from flash as it is.
+//! Weight files: a trained model with its settings, used directly from flash.
 //!
-//! Layout (little-endian; `docs/wire-format.md` is normative): a header of [`HEADER_BYTES`], the network's numbers as
-//! `f32` in the order of [`crate::model::network::Network::over`], and a CRC-32 over all of that. [`Weights::open`] copies nothing: the numbers are
-//! read where they lie, so they must lie on a multiple of four ([`Aligned`] sees to it for `include_bytes!`).
+//! The layout is little-endian: a header of [`HEADER_BYTES`], the network's weights as `f32` in the
+//! order of [`crate::model::network::Network::over`], and a CRC-32 of both. `docs/wire-format.md`
+//! is normative. [`Weights::open`] borrows the weights without copying, so they must start at a
+//! multiple of four bytes. [`Aligned`] ensures that for `include_bytes!`.
 
 mod error;
 mod format;
@@ -22,7 +23,9 @@ pub use self::{
 };
 pub use crate::tensor::reader::Reader;
 
-/// Bytes on a multiple of four: `static FILE: Aligned<[u8; N]> = Aligned(*include_bytes!("…"))`.
+/// Bytes aligned to a multiple of four.
+///
+/// Example: `static FILE: Aligned<[u8; N]> = Aligned(*include_bytes!("…"))`.
 #[derive(Debug)]
 #[repr(C, align(4))]
 pub struct Aligned<T: ?Sized>(pub T);
@@ -67,11 +70,13 @@ pub struct Aligned<T: ?Sized>(pub T);
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Weights<'w> {
-    /// What the file says about its network.
+    /// Description of the network.
     pub header: Header,
-    /// The network's numbers.
+    /// Weights of the network.
     pub numbers: &'w [f32],
-    /// The file's checksum. Robots put it into their beacons, so that different models never mix.
+    /// Checksum of the file.
+    ///
+    /// Robots include it in their messages, so robots with different models never mix parameters.
     pub checksum: u32,
 }
 
@@ -79,7 +84,7 @@ impl<'w> Weights<'w> {
     /// Opens and checks a weight file.
     ///
     /// # Errors
-    /// A [`WeightsError`] naming what is wrong; nothing is kept of a refused file.
+    /// A [`WeightsError`] that states what is wrong.
     pub fn open(bytes: &'w [u8]) -> Result<Self, WeightsError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(WeightsError::NotWeights);
@@ -136,10 +141,10 @@ impl<'w> Weights<'w> {
         Ok(())
     }
 
-    /// Compares the file's task with the one that is going to be flown.
+    /// Checks the file's task and returns its constants.
     ///
     /// # Errors
-    /// [`WeightsError::Mismatch`] with [`Field::Task`].
+    /// [`WeightsError::Mismatch`] with [`Field::Task`] if the file is for another task.
     pub fn expect_task(&self, task: u16) -> Result<&[f32; 8], WeightsError> {
         expect(Field::Task, task.into(), self.header.task.task.into())?;
         Ok(&self.header.task.numbers)
@@ -150,10 +155,10 @@ impl<'w, const F: usize, const TAPS: usize, const G: usize, const O: usize, D> N
 where
     D: Deep<'w, F, G>,
 {
-    /// The network in an opened weight file.
+    /// Borrows the network from an opened weight file.
     ///
     /// # Errors
-    /// [`WeightsError::Mismatch`] naming the first dimension in which the file and this type differ.
+    /// [`WeightsError::Mismatch`] with the first dimension in which the file and this type differ.
     pub fn from_weights(weights: &Weights<'w>) -> Result<Self, WeightsError> {
         weights.expect_dimensions(F, G, O, D::LAYERS, TAPS, D::dimensions)?;
         Self::over(weights.numbers, weights.header.activation, weights.header.scale)
@@ -172,8 +177,9 @@ fn expect(field: Field, expected: usize, found: usize) -> Result<(), WeightsErro
 /// Writes a weight file into `out` and returns its length.
 ///
 /// # Errors
-/// [`WeightsError::Truncated`] when `out` is too small: `HEADER_BYTES + 4 · numbers.len() + 4` bytes are needed.
-/// [`WeightsError::NotAdmissible`] when a number could not be read back.
+/// [`WeightsError::Truncated`] if `out` has fewer than `HEADER_BYTES + 4 · numbers.len() + 4`
+/// bytes. [`WeightsError::NotAdmissible`] if a number is not admissible. [`WeightsError::Mismatch`]
+/// if a header field has no valid code.
 pub fn write(header: &Header, numbers: &[f32], out: &mut [u8]) -> Result<usize, WeightsError> {
     let raw = Raw::new(header, numbers.len());
     raw.check()?;

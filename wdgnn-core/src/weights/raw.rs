@@ -1,4 +1,4 @@
-//! The header as it lies in a weight file.
+//! Encoding of a weight file's header.
 
 use super::{
     error::{Field, WeightsError},
@@ -12,13 +12,15 @@ use crate::{
     online::{Learning, Mixing},
 };
 
-/// The personal part's clip is kept in tenths.
+/// Units per 1.0 of the largest bias, which the file stores in tenths.
 const CLIPS_PER_UNIT: f32 = 10.0;
 
-/// And its step in thousandths.
+/// Units per 1.0 of the bias step, which the file stores in thousandths.
 const STEPS_PER_UNIT: f32 = 1000.0;
 
-/// The header as it lies in the file. Every field has a fixed width, so the numbers behind it stay aligned.
+/// Header fields with their width in the file.
+///
+/// The widths are fixed, so the weights after the header stay aligned.
 pub(super) struct Raw {
     magic: [u8; 4],
     version: u8,
@@ -42,11 +44,11 @@ pub(super) struct Raw {
     pub(super) numbers: u32,
 }
 
-/// Fields of a fixed width, taken one after the other.
+/// Reader of consecutive fields with fixed width.
 struct Fields<'b>(&'b [u8]);
 
 impl Fields<'_> {
-    /// The next one; zeros behind the end, where there is none.
+    /// Takes the next field; returns zeros past the end.
     fn next<const N: usize>(&mut self) -> [u8; N] {
         let (field, rest) = self.0.split_first_chunk().unwrap_or((&[0; N], &[]));
         self.0 = rest;
@@ -69,7 +71,7 @@ impl Fields<'_> {
 impl Raw {
     pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Self {
         let mut fields = Fields(bytes);
-        // In the order in which they lie in the file.
+        // The fields are in file order.
         Self {
             magic: fields.next(),
             version: fields.u8(),
@@ -182,7 +184,7 @@ impl Raw {
                 1 => Scale::Mean,
                 2 => Scale::Scaled(self.scale_factor),
                 3 => Scale::Closed,
-                // From 1 on, taps would grow for ever.
+                // With a feedback weight of 1 or more, taps would grow without bound.
                 4 if (0.0..1.0).contains(&self.scale_factor) => Scale::Echo(self.scale_factor),
                 code => return Err(unknown(Field::Scale, code)),
             },

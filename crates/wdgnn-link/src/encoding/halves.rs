@@ -1,16 +1,18 @@
-//! Numbers in half precision, IEEE binary16, as small radios carry them.
+//! Numbers in half precision (IEEE binary16), for radios with small frames.
 
 use half::f16;
 
 use wdgnn_core::{math, tensor::kernels::SHORT_RUN};
 
-/// 2¹¹²: the exponent's bias in `f32`, 127, less that in half precision, 15.
+/// 2¹¹²: the exponent bias of `f32`, 127, minus that of half precision, 15.
 const HALF_SCALE: f32 = f32::from_bits((127 + 127 - 15) << 23);
 
-/// The largest finite half-precision number.
+/// Largest finite number in half precision.
 const LARGEST_HALF: f32 = 65504.0;
 
-/// Writes numbers in half precision, to nearest even; what is too large is written as the largest.
+/// Writes numbers in half precision, rounded to nearest even.
+///
+/// Numbers that are too large are written as the largest.
 #[inline(never)]
 pub fn write(bytes: &mut [u8], numbers: &[f32]) {
     for (half, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
@@ -18,18 +20,19 @@ pub fn write(bytes: &mut [u8], numbers: &[f32]) {
     }
 }
 
-/// Reads numbers in half precision, as many as `numbers` has room for. Returns whether every one may enter the arithmetic: none is
-/// infinite, none is no number.
+/// Reads numbers in half precision, up to the shorter length.
+///
+/// Returns whether all of them are finite, which makes them admissible.
 #[inline(never)]
 pub fn read(numbers: &mut [f32], bytes: &[u8]) -> bool {
     let mut doubt = 0;
     let mut widen = |number: &mut f32, half: &[u8; 2]| {
         let bits = i32::from(i16::from_le_bytes(*half)).cast_unsigned();
         let magnitude = bits & 0x7fff;
-        // The largest exponent, of what is infinite or no number, carries into the next bit.
+        // The exponent of infinities and NaN carries into the next bit.
         doubt |= magnitude + 0x0400;
-        // Exponent and mantissa at their place, off by the difference of the biases, which a multiplication makes up exactly:
-        // also for numbers below 2⁻¹⁴, that are without a leading one.
+        // Exponent and mantissa are in place except for the difference of the exponent biases. The
+        // multiplication corrects it exactly, also for subnormals below 2⁻¹⁴.
         *number = f32::from_bits(bits & 0x8000_0000 | magnitude << 13) * HALF_SCALE;
     };
     let count = numbers.len().min(bytes.len() / 2);
@@ -47,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_half_is_read_as_its_number_and_written_back() {
+    fn every_half_precision_number_round_trips() {
         for bits in 0..=u16::MAX {
             let half = f16::from_bits(bits);
             let mut number = [0.0];
@@ -56,14 +59,14 @@ mod tests {
                 assert_eq!(number[0].to_bits(), half.to_f32().to_bits(), "{bits:#x}");
                 let mut written = [0; 2];
                 write(&mut written, &number);
-                // There is one zero on the wire.
+                // Senders write −0 as 0.
                 assert_eq!(u16::from_le_bytes(written), if bits == 0x8000 { 0 } else { bits });
             }
         }
     }
 
     #[test]
-    fn what_half_precision_cannot_hold_is_its_largest_or_zero() {
+    fn out_of_range_numbers_are_clipped_or_zeroed() {
         let mut written = [0; 8];
         write(&mut written, &[1.0e6, -1.0e30, 1.0e-40, -1.0e-40]);
         assert_eq!(written, [0xff, 0x7b, 0xff, 0xfb, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! AES-128 in software, by the crate `aes`: constant in time, compiled for speed.
+//! AES-128 in software, with the `aes` crate in constant time.
 
 use aes::{
     Aes128,
@@ -10,7 +10,7 @@ use crate::security::{
     key::Key,
 };
 
-/// AES-128 with a key.
+/// AES-128 with an expanded key.
 pub struct Aes(Aes128);
 
 impl Aes {
@@ -22,7 +22,7 @@ impl Aes {
 }
 
 impl core::fmt::Debug for Aes {
-    /// Tells nothing about the key.
+    /// Prints the type only, never the key.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         formatter.write_str("Aes")
     }
@@ -37,7 +37,7 @@ impl BlockCipher for Aes {
         self.0.encrypt_block(block.into());
     }
 
-    /// Side by side in the same registers: two blocks take the time of one.
+    /// Encrypts two blocks in the time of one, in shared registers.
     fn encrypt_pair(&self, first: &mut Block, second: &mut Block) {
         let mut pair = [(*first).into(), (*second).into()];
         self.0.encrypt_blocks(&mut pair);
@@ -49,7 +49,7 @@ impl BlockCipher for Aes {
 mod tests {
     use super::*;
 
-    /// Appendix C.1 of FIPS-197: key, plain block, encrypted block.
+    /// Key, plaintext and ciphertext of FIPS-197, appendix C.1.
     const EXAMPLE: [Block; 3] = [
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
         [0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff],
@@ -57,7 +57,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_block_alone_and_in_a_pair_is_as_the_standard_prints_it() {
+    fn single_and_paired_blocks_match_fips_197() {
         let [key, plain, encrypted] = EXAMPLE;
         let aes = Aes::new(&key);
         let mut block = plain;

@@ -1,20 +1,24 @@
-//! CCM (RFC 3610): encryption and authentication by any block cipher, with the nonce of IEEE 802.15.4 (13 bytes) and so a length of 2
-//! bytes, in place.
+//! CCM authenticated encryption (RFC 3610) with any block cipher, in place.
 //!
-//! It is not generic, so it is compiled here, once and for speed. It never panics, and takes the same time for every key, content
-//! and tag of one length.
+//! The nonce has 13 bytes as in IEEE 802.15.4, so the length field has 2 bytes.
+//!
+//! The functions take `dyn` ciphers, so they are compiled once in this crate and optimized for
+//! speed. They never panic. Their duration depends only on the lengths of content and tag, not on
+//! key, content or tag.
 
 use core::hint::black_box;
 
-/// What a block cipher works on.
+/// Block of the cipher.
 pub type Block = [u8; 16];
 
-/// What must never be used twice with one key.
+/// Nonce. It must never be used twice with one key.
 pub type Nonce = [u8; 13];
 
-/// A block cipher with its key, such as AES-128. A board may bring its own, such as its processor's.
+/// Block cipher with its key, such as AES-128.
+///
+/// A board can implement it with its own hardware.
 pub trait BlockCipher {
-    /// The cipher with this key.
+    /// Creates the cipher with this key.
     fn with_key(key: &[u8; 16]) -> Self
     where
         Self: Sized;
@@ -22,27 +26,30 @@ pub trait BlockCipher {
     /// Encrypts one block.
     fn encrypt(&self, block: &mut Block);
 
-    /// Encrypts two blocks: for ciphers that do so at the price of one.
+    /// Encrypts two blocks, for ciphers that do so in the time of one.
     fn encrypt_pair(&self, first: &mut Block, second: &mut Block) {
         self.encrypt(first);
         self.encrypt(second);
     }
 
-    /// [`seal`]s a whole frame: for whatever has a faster way to do so than block by block, such as a chip's own CCM. `None`, and nothing
-    /// has changed, where there is none.
+    /// [`seal`]s a whole frame, for ciphers with hardware CCM.
+    ///
+    /// The default changes nothing and returns `None`: CCM then works block by block.
     fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
         let _ = (nonce, associated, content, tag);
         None
     }
 
-    /// [`decrypt`]s a whole frame, likewise.
+    /// [`decrypt`]s a whole frame, for ciphers with hardware CCM.
+    ///
+    /// The default changes nothing and returns `None`: CCM then works block by block.
     fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
         let _ = (nonce, associated, content, tag);
         None
     }
 }
 
-/// What CCM asks of a cipher: a block, or two that do not depend on each other.
+/// Block operations of CCM: one block, or two independent blocks.
 pub trait Blocks {
     /// Encrypts one block.
     fn one(&self, block: &mut Block);
@@ -61,8 +68,10 @@ impl Blocks for dyn BlockCipher + '_ {
     }
 }
 
-/// Encrypts `content` and fills `tag`, which authenticates it and both parts of `associated`, which is never empty. A tag has 4, 6, …
-/// 16 bytes. `None` when something is longer than the format can tell, or shorter.
+/// Encrypts `content` and computes its authentication `tag`.
+///
+/// The tag also authenticates both parts of `associated`, of which at least one is not empty. It
+/// has 4, 6, … 16 bytes. Returns `None` if a length does not fit the format.
 pub fn seal(
     cipher: &dyn BlockCipher,
     nonce: &Nonce,
@@ -78,7 +87,10 @@ pub fn seal(
     })
 }
 
-/// Decrypts `content`, and says whether `tag` authenticates it and both parts of `associated`. If it does not, `content` is wiped.
+/// Decrypts `content` and returns whether `tag` authenticates it.
+///
+/// The tag also authenticates both parts of `associated`. If it does not match, `content` is
+/// zeroed.
 #[must_use]
 pub fn open(
     cipher: &dyn BlockCipher,
@@ -94,7 +106,9 @@ pub fn open(
     authentic
 }
 
-/// The same, but if the tag does not fit, `content` is what it was before: for whoever has another key to try.
+/// [`open`] that restores `content` if the tag does not match.
+///
+/// The caller can then try another key.
 #[must_use]
 pub fn try_open(
     cipher: &dyn BlockCipher,
@@ -105,13 +119,16 @@ pub fn try_open(
 ) -> bool {
     let authentic = decrypt(cipher, nonce, associated, content, tag);
     if authentic == Some(false) {
-        // What hides it once more brings it back.
+        // A second application of the key stream restores the content.
         let _ = run(cipher, nonce, associated, content, tag.len(), Way::Seal);
     }
     authentic == Some(true)
 }
 
-/// Decrypts `content`, whether the tag fits or not, and says which. `None` when something is too long, or too short: nothing has changed then.
+/// Decrypts `content` and returns whether the tag matches.
+///
+/// `content` is decrypted in both cases. Returns `None`, without changes, if a length does not fit
+/// the format.
 #[must_use]
 pub fn decrypt(
     cipher: &dyn BlockCipher,
@@ -126,8 +143,10 @@ pub fn decrypt(
     })
 }
 
-/// [`seal`] for whoever has both kinds of block at hand as instructions: all of it is compiled into the caller.
-#[expect(clippy::inline_always, reason = "see above")]
+/// [`seal`] with static dispatch, compiled into the caller.
+///
+/// It is for callers whose processor has instructions for the block operations.
+#[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn seal_by(
     blocks: &impl Blocks,
@@ -141,8 +160,8 @@ pub fn seal_by(
     Some(())
 }
 
-/// [`decrypt`], likewise.
-#[expect(clippy::inline_always, reason = "see above")]
+/// [`decrypt`] with static dispatch, compiled into the caller.
+#[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 pub fn decrypt_by(
     blocks: &impl Blocks,
@@ -154,7 +173,7 @@ pub fn decrypt_by(
     run_by(blocks, nonce, associated, content, tag.len(), Way::Open).map(|made| same(&made, tag))
 }
 
-/// Says what [`open`] would, and leaves `content` as it is.
+/// Returns the result of [`open`] without changing `content`.
 #[must_use]
 pub fn verify(
     cipher: &dyn BlockCipher,
@@ -167,7 +186,7 @@ pub fn verify(
     let mut run = Run::begin(cipher, nonce, associated, &lengths);
     for block in content.chunks(16) {
         mix(&mut run.mac, block);
-        // What was encrypted counts as what it was before: the key stream goes in as well, as far as the block goes.
+        // CCM authenticates the plaintext, which is the ciphertext XOR the key stream.
         let stream = run.stream;
         mix(&mut run.mac, stream.get(..block.len()).unwrap_or_default());
         run.step();
@@ -181,7 +200,7 @@ enum Way {
     Open,
 }
 
-/// Both ways, in place. Returns the tag.
+/// Encrypts or decrypts in place and returns the tag.
 #[inline(never)]
 fn run(
     cipher: &dyn BlockCipher,
@@ -194,11 +213,8 @@ fn run(
     run_by(cipher, nonce, associated, content, tag_bytes, way)
 }
 
-/// [`run`], compiled into whoever calls it.
-#[expect(
-    clippy::inline_always,
-    reason = "processors' instructions are only used where they are known to be there"
-)]
+/// [`run`] with static dispatch, compiled into the caller.
+#[expect(clippy::inline_always, reason = "callers enable the processor's instructions")]
 #[inline(always)]
 fn run_by<B: Blocks + ?Sized>(
     cipher: &B,
@@ -214,7 +230,7 @@ fn run_by<B: Blocks + ?Sized>(
     for block in blocks {
         let given = *block;
         xor(block, &run.stream);
-        // What is authenticated is what is not encrypted.
+        // CCM authenticates the plaintext.
         xor(&mut run.mac, if way == Way::Seal { &given } else { block });
         run.step();
     }
@@ -231,7 +247,7 @@ fn run_by<B: Blocks + ?Sized>(
     Some(run.tag())
 }
 
-/// Lengths as the first blocks tell them.
+/// Length fields of the first blocks.
 struct Lengths {
     flags: u8,
     content: [u8; 2],
@@ -241,11 +257,11 @@ struct Lengths {
 impl Lengths {
     fn of(associated: [&[u8]; 2], content: usize, tag: usize) -> Option<Self> {
         let associated = associated.iter().fold(0, |sum: usize, part| sum.saturating_add(part.len()));
-        // From 0xff00 on, associated data would tell its length in another way.
+        // From 0xff00 bytes on, the length of associated data has another encoding.
         let associated = u16::try_from(associated).ok().filter(|length| (1..0xff00).contains(length))?;
         let tag = u8::try_from(tag).ok().filter(|bytes| (4..=16).contains(bytes) && bytes % 2 == 0)?;
         Some(Self {
-            // There is associated data, the tag's length, and a length of two bytes.
+            // Flags: associated data is present, the tag's length, and a length field of two bytes.
             flags: 0x40 | (((tag - 2) / 2) << 3) | 1,
             content: u16::try_from(content).ok()?.to_be_bytes(),
             associated: associated.to_be_bytes(),
@@ -253,22 +269,22 @@ impl Lengths {
     }
 }
 
-/// CBC-MAC and counter mode, side by side: each block's step of the one makes the next block of the other.
+/// CBC-MAC and counter mode, computed in pairs of independent blocks.
 struct Run<'a, B: ?Sized> {
     cipher: &'a B,
-    /// The authentication of everything so far.
+    /// CBC-MAC of all blocks so far.
     mac: Block,
-    /// What hides the next block.
+    /// Key stream for the next block.
     stream: Block,
-    /// Which comes behind that.
+    /// Counter block that follows `stream`.
     counter: Block,
-    /// What hides the tag.
+    /// Key stream for the tag.
     tag_mask: Block,
 }
 
 impl<'a, B: Blocks + ?Sized> Run<'a, B> {
-    /// Takes in lengths, nonce and associated data.
-    #[expect(clippy::inline_always, reason = "handing it over by value took a third as long as making it")]
+    /// Processes lengths, nonce and associated data.
+    #[expect(clippy::inline_always, reason = "a return by value takes a third as long as the computation")]
     #[inline(always)]
     fn begin(cipher: &'a B, nonce: &Nonce, associated: [&[u8]; 2], lengths: &Lengths) -> Self {
         let &[a, b, c, d, e, f, g, h, i, j, k, l, m] = nonce;
@@ -303,7 +319,7 @@ impl<'a, B: Blocks + ?Sized> Run<'a, B> {
         run
     }
 
-    /// Ends a block of the authentication, and makes the next block of the key stream.
+    /// Ends a block of the CBC-MAC and computes the next block of the key stream.
     fn step(&mut self) {
         self.stream = self.counter;
         self.cipher.two(&mut self.mac, &mut self.stream);
@@ -319,7 +335,7 @@ impl<'a, B: Blocks + ?Sized> Run<'a, B> {
     }
 }
 
-/// `to ^= from`, four words, or one register of those that are wide enough.
+/// `to ^= from`, by words.
 #[inline]
 fn xor(to: &mut Block, from: &Block) {
     let (words, _) = to.as_chunks_mut();
@@ -329,7 +345,7 @@ fn xor(to: &mut Block, from: &Block) {
     }
 }
 
-/// `to ^= from`, as far as both go: by words, and then by bytes.
+/// `to ^= from` up to the shorter length, by words and then by bytes.
 fn mix(to: &mut [u8], from: &[u8]) {
     let count = to.len().min(from.len());
     let (words, bytes) = to.get_mut(..count).unwrap_or_default().as_chunks_mut();
@@ -340,7 +356,7 @@ fn mix(to: &mut [u8], from: &[u8]) {
     bytes.iter_mut().zip(from_bytes).for_each(|(to, from)| *to ^= from);
 }
 
-/// Whether a tag is the front of what was made, without a look at where they differ.
+/// Returns whether `tag` is the front of `made`, in constant time.
 fn same(made: &Block, tag: &[u8]) -> bool {
     let (words, bytes) = tag.as_chunks::<4>();
     let (made_words, _) = made.as_chunks::<4>();

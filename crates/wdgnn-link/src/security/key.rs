@@ -1,19 +1,21 @@
-//! A swarm's key, and how it is read from a file.
+//! Symmetric keys and their file format.
 
-/// A swarm's key. It is never printed and never logged.
+/// AES-128 key. The crate never prints or logs it.
 pub type Key = [u8; 16];
 
-/// Why a file's content is no key.
+/// Reason why the content of a file is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoKey {
-    /// Neither 16 bytes nor 32 hexadecimal digits.
+    /// The content is neither 16 bytes nor 32 hexadecimal digits.
     Neither,
-    /// 16 hexadecimal digits, half of a key. As 16 bytes they would be one of 2⁶⁴ at most, where one of 2¹²⁸ is meant.
+    /// The content is 16 hexadecimal digits, which is half a key.
+    ///
+    /// Read as 16 bytes, they would have at most 64 bits of entropy instead of 128.
     Half,
 }
 
 impl NoKey {
-    /// What is wrong with it, behind the file's name.
+    /// Returns the error message to print after the file name.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -27,8 +29,9 @@ impl NoKey {
     }
 }
 
-/// The key in a file's content: 16 bytes as they are, unless all of them are hexadecimal digits, or 32 hexadecimal digits with white
-/// space around them.
+/// Parses a key file: 16 raw bytes or 32 hexadecimal digits.
+///
+/// White space around the digits is ignored. 16 bytes that are all hexadecimal digits are rejected.
 ///
 /// ```
 /// use wdgnn_link::security::key::{NoKey, parse_key};
@@ -41,7 +44,7 @@ impl NoKey {
 /// ```
 ///
 /// # Errors
-/// Why it is none.
+/// The reason why the content is not a key.
 pub const fn parse_key(content: &[u8]) -> Result<Key, NoKey> {
     let digits = content.trim_ascii();
     if digits.len() == 16 && all_digits(digits) {
@@ -79,24 +82,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_bytes_are_keys() {
+    fn hexadecimal_digits_and_raw_bytes_are_keys() {
         let key = Ok(*b"a swarm's secret");
         assert_eq!(parse_key(b"a swarm's secret"), key);
         assert_eq!(parse_key(b"6120737761726d277320736563726574"), key);
         assert_eq!(parse_key(b" 6120737761726D277320736563726574\r\n"), key);
         assert_eq!(parse_key(&[0; 16]), Ok([0; 16]));
-        assert_eq!(parse_key(b"0123456789abcdeg"), Ok(*b"0123456789abcdeg"), "no digits, so bytes");
+        assert_eq!(parse_key(b"0123456789abcdeg"), Ok(*b"0123456789abcdeg"), "g is no hexadecimal digit");
     }
 
     #[test]
-    fn half_a_key_is_none_though_it_has_16_bytes() {
+    fn sixteen_hexadecimal_digits_are_rejected() {
         for half in ["0123456789abcdef", "0123456789ABCDEF", "0123456789abcdef\n", " 0000000000000000"] {
             assert_eq!(parse_key(half.as_bytes()), Err(NoKey::Half), "{half}");
         }
     }
 
     #[test]
-    fn anything_else_is_none() {
+    fn other_lengths_and_characters_are_rejected() {
         for bad in
             ["", "0123456789abcde", "3031323334353637383961626364656", "+0313233343536373839616263646566"]
         {

@@ -1,10 +1,14 @@
-//! The swarm's keys as one robot has them: the one in use, the one before it, the one to come, and the frames that bring that one to others.
+//! Group keys of one robot: current, previous and next, with their distribution.
 //!
-//! * A key is taken only from a frame that the operator made for this robot, and only of a later epoch than every one before.
-//! * Frames for others are handed on once the robot itself has the key that they bring: each a few times, in place of a beacon now and
-//!   then, so that the air carries no more than it did; and again to whoever still speaks with the key before.
-//! * From the stated tick on the new key is used. Around it both are heard; after it, the old one opens nothing any more.
-//! * Who was just started does not know the time for sure: it waits for a second, or for the first word under the new key.
+//! * A robot accepts a key only from a frame that the operator made for it, and only with an epoch
+//!   above all earlier ones.
+//! * A robot that has the new key relays the frames for other robots. It relays each frame a few
+//!   times, instead of a message, so the radio load does not grow. It relays again to robots that
+//!   still send with the previous key.
+//! * The new key is in use from the tick that the frame states. For a few ticks around it, robots
+//!   accept both keys. Later, the previous key opens no frame.
+//! * A robot that just started is unsure of the swarm's time. It changes keys after one second, or
+//!   after the first frame with the new key.
 
 use heapless::Vec;
 
@@ -16,28 +20,34 @@ use crate::security::{
 };
 use wdgnn_core::task::NodeId;
 
-/// For so many ticks after the change a frame with the old key is opened: it may be late, and clocks may differ.
+/// Ticks after the change in which frames with the previous key are accepted.
+///
+/// Frames may be late, and clocks may differ.
 const GRACE_TICKS: u32 = LATE_TICKS + GUARD_TICKS;
-/// For so many ticks after its start a robot may not know the swarm's time yet.
+/// Ticks after the start until a robot is sure of the swarm's time.
 const SETTLED_TICKS: u32 = 100;
-/// A robot hands on each frame so many times: with three of ten lost, one of 120 single listeners misses all.
+/// Number of times that a robot relays each frame.
+///
+/// With 30 % loss, 1 of 120 receivers with a single relay misses all four.
 const PASSES: u8 = 4;
-/// A robot hands on a frame in place of a beacon in one exchange out of so many.
+/// Exchanges per relayed frame: one frame replaces one of this many messages.
 const HAND_ON_EVERY: u32 = 4;
-/// The same to those who are late: somebody who was left out may pretend to be one.
+/// Exchanges per frame that is relayed to a robot with the previous key.
+///
+/// The limit is lower because an excluded robot may pretend to be late.
 const ANSWER_EVERY: u32 = 8;
-/// In one tick, so many frames that the key in use does not open are tried with another one around the change,
+/// Frames per tick that are tried with a second key around the change.
 const TRIES: u32 = 64;
-/// and so many afterwards.
+/// Frames per tick that are tried with the previous key after the change.
 const LATE_TRIES: u32 = 2;
 
-/// Length of what is kept over a restart.
+/// Length of the stored record in bytes.
 pub const STORED_LEN: usize = 44;
 
-/// What a robot knows of its keys over a restart.
+/// Stored record of the keys, which survives a restart.
 pub type StoredKeys = [u8; STORED_LEN];
 
-/// A key to come.
+/// Next group key.
 #[derive(Clone, Copy)]
 struct Next {
     epoch: u8,
@@ -45,69 +55,71 @@ struct Next {
     key: Key,
 }
 
-/// A frame for somebody.
+/// Key update frame for another robot.
 struct Held {
     name: NodeId,
-    /// How often it was handed on.
+    /// Number of times that this robot relayed it.
     passes: u8,
-    /// How often somebody else was heard to do so.
+    /// Number of times that another robot was heard relaying it.
     heard: u8,
-    /// It was made by somebody who has the key that it brings. Before a robot has that key itself, it cannot tell.
+    /// Whether the second tag was verified: the frame's maker has the new key.
+    ///
+    /// A robot without the new key cannot verify it.
     vouched: bool,
     content: [u8; MOST_CONTENT],
 }
 
-/// What another key than the one in use is good for.
+/// Use of a key other than the current one.
 pub(super) enum SpareKey {
-    /// Opens frames: it is about to be the key in use.
+    /// Opens frames: the key is about to be current.
     Next(Key),
-    /// Opens frames: it just was.
+    /// Opens frames: the key was current until a few ticks ago.
     Previous(Key),
-    /// Opens nothing, but tells who is late.
+    /// Opens no frames, but identifies robots that still use it.
     Expired(Key),
 }
 
-/// What came of a frame that brings a key.
+/// Result of a key update frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyUpdateResult {
-    /// It is of the newest epoch that is known, or of one that this robot has no frame of yet.
+    /// The frame has the newest known epoch, or an epoch above it.
     Taken,
-    /// It is of an epoch that has passed, or says something else than what was said before.
+    /// The frame has an earlier epoch, or contradicts the stated tick.
     Old,
-    /// The operator did not make it.
+    /// The operator did not make the frame.
     Forged,
 }
 
-/// The keys of a robot, and room for the frames of so many robots.
+/// Keys of a robot, with storage for the frames of `ROSTER` robots.
 pub(super) struct KeyRing<const ROSTER: usize> {
     name: NodeId,
     personal: Key,
-    /// Tells whether a record is of this image's key.
+    /// Check value that tells whether a stored record belongs to the image's key.
     check: u32,
     epoch: u8,
     key: Key,
     before: Option<Key>,
     next: Option<Next>,
-    /// Somebody spoke with the key to come.
+    /// Whether a frame with the next key was received.
     heard_next: bool,
     /// Ticks since the start.
-    lived: u32,
-    /// Those at the last change.
-    changed: Option<u32>,
-    /// Frames that were tried with another key in this tick.
+    uptime_ticks: u32,
+    /// Uptime at the last key change.
+    changed_at: Option<u32>,
+    /// Frames that were tried with a second key in this tick.
     tries: u32,
     pub unsaved: bool,
-    /// Who speaks with the key before.
+    /// A robot that still sends with the previous key.
     late: Option<NodeId>,
     held: Vec<Held, ROSTER>,
-    /// The epoch that all of them are of, and the tick that they state.
+    /// Epoch and tick that all frames in `held` state.
     stated: (u8, u32),
-    /// Which is handed on next.
+    /// Position from which the search for the next relayed frame starts.
     turn: usize,
 }
 
 impl<const ROSTER: usize> KeyRing<ROSTER> {
-    /// The keys of the robot with this name, whose image has the swarm's key of this epoch.
+    /// Creates the keys of robot `name`, whose image has the group key of `epoch`.
     pub fn new<B: BlockCipher>(name: NodeId, personal: &Key, epoch: u8, key: &Key) -> Self {
         let mut check = *b"wdgnn key check.";
         B::with_key(key).encrypt(&mut check);
@@ -121,8 +133,8 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
             before: None,
             next: None,
             heard_next: false,
-            lived: 0,
-            changed: None,
+            uptime_ticks: 0,
+            changed_at: None,
             tries: 0,
             unsaved: false,
             late: None,
@@ -136,21 +148,23 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         self.epoch
     }
 
-    /// A tick begins. Returns the key to use from now on, if that is another one.
+    /// Starts a tick; returns the new key if it changes.
     pub fn begin(&mut self, now: u32) -> Option<Key> {
-        self.lived = self.lived.saturating_add(1);
+        self.uptime_ticks = self.uptime_ticks.saturating_add(1);
         self.tries = 0;
-        let sure = self.heard_next || self.lived > SETTLED_TICKS;
+        let sure = self.heard_next || self.uptime_ticks > SETTLED_TICKS;
         let next = self.next.take_if(|next| now >= next.at && sure)?;
         self.before = Some(core::mem::replace(&mut self.key, next.key));
-        (self.epoch, self.changed, self.heard_next) = (next.epoch, Some(self.lived), false);
+        (self.epoch, self.changed_at, self.heard_next) = (next.epoch, Some(self.uptime_ticks), false);
         self.unsaved = true;
         Some(next.key)
     }
 
-    /// Another key that a frame may be sealed with, which the one in use does not open.
+    /// Returns another key for a frame that the current key does not open.
     pub fn spare(&mut self) -> Option<SpareKey> {
-        let recent = self.changed.is_some_and(|changed| self.lived.saturating_sub(changed) <= GRACE_TICKS);
+        let recent = self
+            .changed_at
+            .is_some_and(|changed_at| self.uptime_ticks.saturating_sub(changed_at) <= GRACE_TICKS);
         let spare = match (&self.next, &self.before) {
             (Some(next), _) => SpareKey::Next(next.key),
             (None, Some(before)) if recent => SpareKey::Previous(*before),
@@ -162,17 +176,17 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         (self.tries <= most).then_some(spare)
     }
 
-    /// Somebody spoke with the key to come.
+    /// Records that a frame with the next key was received.
     pub fn heard_next(&mut self) {
         self.heard_next = true;
     }
 
-    /// Somebody speaks with the key before.
+    /// Records that robot `name` sent a frame with the previous key.
     pub fn is_late(&mut self, name: NodeId) {
         self.late = Some(name);
     }
 
-    /// Takes in a frame that brings a key.
+    /// Processes a key update frame.
     pub fn receive_update<B: BlockCipher>(
         &mut self,
         cipher: &B,
@@ -203,10 +217,10 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         KeyUpdateResult::Taken
     }
 
-    /// A frame of an epoch that is new here: only that for this robot can be read.
+    /// Processes a frame with a new epoch, of which only the robot's own is readable.
     fn receive<B: BlockCipher>(&mut self, notice: &Notice, tag: usize, frame: &[u8]) -> KeyUpdateResult {
         if notice.name != self.name {
-            // As long as nothing that is known to be good is in the way.
+            // Unverified frames must not replace verified ones.
             if self.next.is_none() && (self.held.is_empty() || self.stated.0 > self.epoch) {
                 self.hold(notice, frame, false);
             }
@@ -222,7 +236,9 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         KeyUpdateResult::Taken
     }
 
-    /// Keeps a frame for somebody, if there is room. All that are kept are of one epoch and one time.
+    /// Stores a frame for another robot if there is room.
+    ///
+    /// All stored frames have one epoch and one tick.
     fn hold(&mut self, notice: &Notice, frame: &[u8], vouched: bool) {
         let stated = (notice.epoch, notice.at);
         if core::mem::replace(&mut self.stated, stated) != stated {
@@ -237,12 +253,14 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
             }
             return;
         }
-        // Where there are more robots than room, others bring it to them.
+        // In a swarm larger than the storage, other robots relay the remaining frames.
         let _ = self.held.push(Held { name: notice.name, passes: 0, heard: 0, vouched, content });
     }
 
-    /// Writes a frame that is handed on in this exchange in place of a beacon, and returns its length. Who is `near` gets its own first:
-    /// it can hand on nothing before.
+    /// Writes a frame to relay in this exchange and returns its length.
+    ///
+    /// The frame replaces a message. Frames for robots in range (`near`) come first, because a
+    /// robot cannot relay before it has the key. Returns `None` if nothing is due.
     pub fn relay<B: BlockCipher>(
         &mut self,
         round: u32,
@@ -250,7 +268,7 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         near: impl Fn(NodeId) -> bool,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        // What it has no key to tell good from bad is not handed on.
+        // Without the new key, the robot cannot verify the frames and does not relay them.
         if self.stated.0 > self.next.as_ref().map_or(self.epoch, |next| next.epoch) {
             return None;
         }
@@ -279,7 +297,9 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         Some(length)
     }
 
-    /// The frame that was handed on least, if that was not often enough; from a place on that differs from robot to robot.
+    /// Returns the least relayed frame that is below the limit.
+    ///
+    /// The search starts at a position that differs from robot to robot.
     fn least_handed_on(&mut self, near: impl Fn(NodeId) -> bool) -> Option<usize> {
         let count = self.held.len();
         self.turn = self.turn.wrapping_add(1);
@@ -290,18 +310,22 @@ impl<const ROSTER: usize> KeyRing<ROSTER> {
         places.filter(open).min_by_key(order)
     }
 
-    /// What is to be known after a restart: little-endian, a check of the image's key, the epoch, the next one or 0, two zeros, the tick
-    /// of the change, and both keys.
+    /// Returns the record to store.
+    ///
+    /// Little-endian: check value (4 bytes), epoch, next epoch or 0, two zeros, tick of the change
+    /// (4 bytes), current key, next key.
     pub fn to_stored(&self) -> StoredKeys {
         let next = self.next.unwrap_or(Next { epoch: 0, at: 0, key: [0; 16] });
-        let numbers = self.check.to_le_bytes().into_iter().chain([self.epoch, next.epoch, 0, 0]);
-        let bytes = numbers.chain(next.at.to_le_bytes()).chain(self.key).chain(next.key);
+        let head = self.check.to_le_bytes().into_iter().chain([self.epoch, next.epoch, 0, 0]);
+        let bytes = head.chain(next.at.to_le_bytes()).chain(self.key).chain(next.key);
         let mut kept = [0; STORED_LEN];
         kept.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
         kept
     }
 
-    /// Takes up what was kept, unless the image has another key since. Returns the key to use.
+    /// Restores a stored record and returns the key to use.
+    ///
+    /// Returns `None` if the image has had another key or a later epoch since.
     pub fn restore(&mut self, kept: &StoredKeys) -> Option<Key> {
         let (&[c0, c1, c2, c3, epoch, next_epoch, _, _, a0, a1, a2, a3], keys) = kept.split_first_chunk()?;
         let (key, next) = keys.split_first_chunk()?;

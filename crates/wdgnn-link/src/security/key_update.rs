@@ -1,20 +1,22 @@
-//! The frame that gives one robot the swarm's next key, and how the operator makes it.
+//! Key update frames: one robot's next group key, written by the operator.
 //!
-//! The operator has one secret, the **master**, that no robot has. From it follow every robot's **personal key**, which nobody else but
-//! that robot has, and the swarm's key of every **epoch**. To change keys, the operator says one frame for each robot that stays; who was
-//! captured gets none. A frame has the new key, wrapped by the personal key of the robot that it is for, so that nobody but the operator
-//! can make one and nobody but that robot can read it; and behind it a second tag, by the new key itself, by which everybody who
-//! has that key already knows whether the frame is worth handing on.
+//! The operator has a **master key** that no robot has. It derives every robot's **robot key**,
+//! which only that robot has, and the group key of every **epoch**. To change keys, the operator
+//! sends one frame per robot that stays in the swarm. A captured robot gets none.
+//!
+//! A frame contains the new key, wrapped with the recipient's robot key: only the operator can
+//! write it and only the recipient can read it. A second tag is computed with the new key. Robots
+//! that have the new key use it to verify a frame before they relay it.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 1 | [`KIND`] |
-//! | 1 | 2 | the name of the robot that it is for |
-//! | 3 | 1 | the epoch, from 1 on |
-//! | 4 | 4 | the swarm's tick from which on the key is used |
-//! | 8 | 16 | the key, wrapped: AES-128-CCM by the personal key, the eight bytes before authenticated |
-//! | 24 | tag | of that: 8 bytes, 4 where frames' tags have 4 |
-//! | | tag | AES-128-CCM of nothing by the new key, everything before authenticated |
+//! | 1 | 2 | address of the recipient |
+//! | 3 | 1 | epoch, from 1 on |
+//! | 4 | 4 | tick of the swarm from which the key is used |
+//! | 8 | 16 | wrapped key: AES-128-CCM with the robot key, bytes 0 to 7 authenticated |
+//! | 24 | tag | tag of the wrapped key: 8 bytes, or 4 with 4-byte frame tags |
+//! | | tag | AES-128-CCM tag with the new key, of everything before |
 
 #[cfg(feature = "aes")]
 use crate::security::aes::Aes;
@@ -27,41 +29,41 @@ use crate::{
 };
 use wdgnn_core::task::NodeId;
 
-/// The first byte of such a frame. No profile's frames begin with it.
+/// First byte of a key update frame. No profile's frames begin with it.
 pub const KIND: u8 = VERSION | 0xf0;
 
 const HEADER_BYTES: usize = 8;
 const KEY_BYTES: usize = 16;
-/// Behind the header, at most: the key and two tags of 8 bytes.
+/// Maximum length after the header: the key and two tags of 8 bytes.
 pub(crate) const MOST_CONTENT: usize = KEY_BYTES + 16;
 
-/// What a nonce is for: its last byte, which is 0 in those of beacons.
+/// Use of a nonce: its last byte, which is 0 in nonces of messages.
 #[derive(Clone, Copy)]
 enum Purpose {
     Wrap = 1,
     Vouch = 2,
 }
 
-/// Which key a frame brings, and to whom.
+/// Header of a key update frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Notice {
-    /// The robot that it is for.
+    /// Address of the recipient.
     pub name: NodeId,
-    /// Which key: the swarm's first is of epoch 0.
+    /// Epoch of the key. The swarm's first key has epoch 0.
     pub epoch: u8,
-    /// The swarm's tick from which on it is used.
+    /// Tick of the swarm from which the key is used.
     pub at: u32,
 }
 
 impl Notice {
-    /// How long a frame is, with tags of so many bytes.
+    /// Length of a frame in bytes, with tags of `tag` bytes.
     #[must_use]
     pub const fn bytes(tag: usize) -> usize {
         HEADER_BYTES + KEY_BYTES + 2 * tag
     }
 
-    /// What a frame says about itself, if it is one of this kind and as long as it has to be.
+    /// Reads a frame's header; `None` if kind or length are wrong.
     #[must_use]
     pub fn read(frame: &[u8], tag: usize) -> Option<Self> {
         let &[kind, n0, n1, epoch, a0, a1, a2, a3] = frame.first_chunk::<HEADER_BYTES>()?;
@@ -78,14 +80,18 @@ impl Notice {
         [KIND, n0, n1, self.epoch, a0, a1, a2, a3]
     }
 
-    /// Under one key, no two frames have the same: they differ in name, epoch or tick, or are the same frame.
+    /// Nonce of the frame.
+    ///
+    /// It is unique under one key: two different frames differ in recipient, epoch or tick.
     fn nonce(&self, purpose: Purpose) -> Nonce {
         let [kind, n0, n1, epoch, a0, a1, a2, a3] = self.header();
         [n0, n1, epoch, a0, a1, a2, a3, kind, 0, 0, 0, 0, purpose as u8]
     }
 
-    /// Writes the frame that gives the robot with this personal key the swarm's new one, and returns its length: what the operator
-    /// does. `None` when `buffer` is too short, or a tag has neither 4 nor 8 bytes.
+    /// Writes the frame for the robot with this `personal` key; returns its length.
+    ///
+    /// Only the operator calls it. Returns `None` if `buffer` is too short or `tag` is neither 4
+    /// nor 8.
     #[cfg(feature = "aes")]
     #[must_use]
     pub fn write(&self, personal: &Key, key: &Key, tag: usize, buffer: &mut [u8]) -> Option<usize> {
@@ -100,7 +106,7 @@ impl Notice {
         Some(Self::bytes(tag))
     }
 
-    /// The key in a frame for the robot with this personal key, if it was wrapped for it.
+    /// Unwraps the key in a frame; `None` if it is for another robot key or forged.
     pub(crate) fn unwrap<B: BlockCipher>(&self, personal: &Key, tag: usize, frame: &[u8]) -> Option<Key> {
         let (header, rest) = frame.split_first_chunk::<HEADER_BYTES>()?;
         let (wrapped, tags) = rest.split_first_chunk::<KEY_BYTES>()?;
@@ -110,7 +116,7 @@ impl Notice {
             .then_some(key)
     }
 
-    /// Whether somebody who has this new key made the frame.
+    /// Returns whether the frame's maker has the new key, by its second tag.
     pub(crate) fn vouched<B: BlockCipher>(&self, cipher: &B, tag: usize, frame: &[u8]) -> bool {
         let Some((sealed, second)) = frame.len().checked_sub(tag).and_then(|at| frame.split_at_checked(at))
         else {
@@ -119,7 +125,7 @@ impl Notice {
         ccm::verify(cipher, &self.nonce(Purpose::Vouch), [sealed, &[]], &[], second)
     }
 
-    /// Puts a frame together again from what is behind its header, and returns its length.
+    /// Rebuilds a frame from the bytes after its header; returns its length.
     pub(crate) fn repeat(&self, content: &[u8], buffer: &mut [u8]) -> Option<usize> {
         let frame = buffer.get_mut(..HEADER_BYTES + content.len())?;
         let (header, rest) = frame.split_first_chunk_mut()?;
@@ -128,18 +134,18 @@ impl Notice {
         Some(frame.len())
     }
 
-    /// How many bytes are behind a frame's header.
+    /// Number of bytes after a frame's header.
     pub(crate) const fn content_bytes(tag: usize) -> usize {
         KEY_BYTES + 2 * tag
     }
 
-    /// What is behind a frame's header.
+    /// Bytes after a frame's header.
     pub(crate) fn content(frame: &[u8]) -> &[u8] {
         frame.get(HEADER_BYTES..).unwrap_or_default()
     }
 }
 
-/// What follows from a secret: different for every purpose and number.
+/// Derives a key from a secret, a purpose and a number.
 fn derived<B: BlockCipher>(secret: &Key, purpose: [u8; 14], number: u16) -> Key {
     let mut block = [0; 16];
     let [low, high] = number.to_le_bytes();
@@ -148,22 +154,26 @@ fn derived<B: BlockCipher>(secret: &Key, purpose: [u8; 14], number: u16) -> Key 
     block
 }
 
-/// The personal key of the robot with this name.
+/// Derives the robot key of robot `name` from the master key.
 #[cfg(feature = "aes")]
 #[must_use]
 pub fn personal_key(master: &Key, name: NodeId) -> Key {
     derived::<Aes>(master, *b"wdgnn personal", name)
 }
 
-/// The swarm's key of an epoch. That of epoch 0 may be any other: robots have it from their image.
+/// Derives the group key of an epoch from the master key.
+///
+/// The key of epoch 0 can be any other: robots have it in their image.
 #[cfg(feature = "aes")]
 #[must_use]
 pub fn swarm_key(master: &Key, epoch: u8) -> Key {
     derived::<Aes>(master, *b"wdgnn swarm's ", epoch.into())
 }
 
-/// The key by which the robot with this personal key proves its name to the one with that name ([`crate::security::peer_auth`]). The operator tells it to
-/// the latter, and nobody else can make it.
+/// Derives the pairwise key with which a robot authenticates to robot `to`.
+///
+/// `personal` is the authenticating robot's key. The operator gives the pairwise key to the
+/// verifying robot only ([`crate::security::peer_auth`]).
 #[must_use]
 pub fn pair_key<B: BlockCipher>(personal: &Key, to: NodeId) -> Key {
     derived::<B>(personal, *b"wdgnn proof to", to)

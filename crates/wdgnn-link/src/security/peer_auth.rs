@@ -1,23 +1,26 @@
-//! PeerAuth that cannot be taken: proofs of names between pairs of robots.
+//! Peer authentication: proofs of a robot's identity to its neighbors.
 //!
-//! Whoever has the swarm's key can speak in every name, so it is no proof of one. Every robot has a personal key, which nobody else but the
-//! operator has; from it follows a key for each other robot, which the operator tells that robot alone ([`pair_key`]). By that key, a robot
-//! proves its name to another: a tag over one of its frames' numbers and the state in it, so that the proof is of this very word, and nobody
-//! who hears it can say it again about another one, or to a third robot.
+//! The group key authenticates membership, not identity: any member can impersonate any other.
+//! Every robot therefore has a robot key, known only to itself and the operator. It derives a
+//! pairwise key for each peer, which the operator gives to that peer alone ([`pair_key`]). With
+//! this key, a robot proves its address to the peer: the proof is a tag over the frame's identity
+//! and state. It is valid for this frame and this peer only, so it cannot be replayed or relayed to
+//! a third robot.
 //!
-//! A frame with proofs takes the place of a beacon now and then. It has a beacon's header and its state, and behind that, in place of taps and
-//! parameters, so many of these:
+//! A frame with proofs replaces a message now and then. It has the header and the state of a
+//! message. Instead of taps and parameters it has several proofs:
 //!
 //! | bytes | |
 //! |---|---|
-//! | 1 | the name of the robot that it is for; with the highest bit set, that one is asked to prove its own name |
-//! | 4 | the tag: AES-128 in CBC-MAC mode by the pair's key, of the frame's identity, the byte before, and the state as it is in the frame |
+//! | 1 | address of the peer; with the highest bit set, the peer is asked to prove its own address |
+//! | 4 | tag: AES-128 CBC-MAC with the pairwise key, of the frame's identity, the byte before, and the state as encoded |
 //!
-//! The first byte of the frame has [`MARK`] set, and all of it is sealed as every other frame is.
+//! The first byte of the frame has [`MARK`] set. The frame is sealed like any other.
 //!
-//! * A robot asks whom it hears and does not know to be who it says; asking is a proof, too, so two frames are enough for a pair.
-//! * Who asks is answered; who does not answer is asked less and less often.
-//! * A proof lasts for [`PROVEN_TICKS`], and is asked for again before it ends.
+//! * A robot requests proofs from unproven peers that it hears. A request is a proof too, so two
+//!   frames are enough for a pair.
+//! * A robot answers every request. Requests to silent peers become less and less frequent.
+//! * A proof expires after [`PROVEN_TICKS`], and the robot requests a new one before.
 
 use heapless::Vec;
 
@@ -32,57 +35,63 @@ use crate::{
 };
 use wdgnn_core::task::NodeId;
 
-/// Set in the first byte of a frame with proofs.
+/// Bit in the first byte that marks a frame with proofs.
 pub const MARK: u8 = 0x80;
-/// For so many ticks a proof lasts: who takes the name of somebody who has just left has it for no longer.
+/// Lifetime of a proof in ticks.
+///
+/// It bounds the time in which an attacker can use the address of a robot that left.
 pub const PROVEN_TICKS: u32 = 500;
-/// So many ticks before its end, a proof is asked for again.
+/// Ticks before its expiration at which a proof is requested again.
 const RENEWED_TICKS: u32 = 100;
-/// So many ticks after the first question the second one is asked, twice as many after that the third, and so on.
+/// Ticks from the first request to the second; each further wait doubles.
 const FIRST_WAIT: u32 = 8;
-/// It doubles so many times.
+/// Maximum number of doublings.
 const MOST_DOUBLED: u8 = 4;
-/// Nobody is answered twice within so many ticks.
+/// Minimum ticks between two answers to one peer.
 const ANSWER_TICKS: u32 = 16;
-/// Set beside a name that is asked.
+/// Bit next to the peer's address that requests a proof.
 const ASKS: u8 = 0x80;
 
-/// The rank of whom a frame need not speak to.
+/// Rank of peers for which no proof is due.
 const NOT_DUE: u16 = u16::MAX;
 
 const TAG_BYTES: usize = 4;
-/// Bytes of one proof.
+/// Length of a proof in bytes.
 pub(crate) const PROOF_LEN: usize = 1 + TAG_BYTES;
-/// Proofs in a frame, at most: each takes three blocks of AES and two keys, in the plane.
+/// Maximum number of proofs per frame.
+///
+/// In the plane, each takes three AES blocks and two key expansions.
 pub const MAX_PROOFS: usize = 16;
 
-/// What is known of one name.
+/// Authentication state of a peer.
 #[derive(Clone, Copy)]
-struct Known {
-    /// One more than the tick in which it was heard last.
+struct PeerRecord {
+    /// Tick of the last frame plus one, 0 before the first.
     heard: u32,
-    /// The tick in which its proof ends.
+    /// Tick at which the proof expires.
     until: u32,
-    /// The number of the last frame but one in this name,
+    /// Sequence number of the frame before the last one under this address.
     before: u32,
-    /// and of the last one with a proof.
+    /// Sequence number of the last frame with a proof.
     last: u32,
-    /// From when on it may be asked again.
+    /// First tick at which a proof may be requested again.
     ask: u32,
-    /// From when on it may be answered again.
+    /// First tick at which a request may be answered again.
     answer: u32,
-    /// How often it was asked and has not answered.
+    /// Number of unanswered requests.
     asked: u8,
-    /// It has asked.
+    /// Whether the peer requested a proof.
     asks: bool,
 }
 
-impl Known {
+impl PeerRecord {
     const NOTHING: Self =
         Self { heard: 0, until: 0, before: 0, last: 0, ask: 0, answer: 0, asked: 0, asks: false };
 
-    /// Whether it is around. Who was heard in a time that is none any more is not.
-    fn near(&self, now: u32) -> bool {
+    /// Returns whether the peer was heard recently.
+    ///
+    /// A last frame far in the future belongs to an obsolete time and does not count.
+    fn is_near(&self, now: u32) -> bool {
         self.heard > 0 && now.saturating_add(1).abs_diff(self.heard) <= FORGET_TICKS
     }
 
@@ -90,111 +99,119 @@ impl Known {
         self.until > now && self.until - now <= PROVEN_TICKS + GUARD_TICKS
     }
 
-    /// Whether it is to be asked: its proof ends soon, and it was not asked just now.
-    fn doubtful(&self, now: u32) -> bool {
+    /// Returns whether a request is due: the proof expires soon, none is pending.
+    fn needs_request(&self, now: u32) -> bool {
         let ends = !self.proven(now) || self.until - now <= RENEWED_TICKS;
         ends && passed(self.ask, now)
     }
 }
 
-/// Whether a tick has come; one that is further ahead than anybody waits is of a time that is none any more.
+/// Returns whether `tick` has come.
+///
+/// Ticks beyond the longest wait belong to an obsolete time and count as passed.
 fn passed(tick: u32, now: u32) -> bool {
     now >= tick || tick - now > FIRST_WAIT << (MOST_DOUBLED + 1)
 }
 
-/// What a frame with proofs says to this robot.
+/// Result of a frame with proofs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProofResult {
-    /// It is not among those whom it speaks to.
+    /// The frame has no proof for this robot.
     None,
-    /// The sender is who it says.
+    /// The sender's identity is proven.
     Proven,
-    /// Somebody else made the tag.
+    /// The tag does not match.
     Forged,
 }
 
-/// Who has proven its name to a robot, and to whom it has to prove its own.
+/// Peers that have proven their identity, and proofs that this robot owes.
 pub(super) struct PeerAuth<const ROSTER: usize> {
     personal: Key,
-    /// The keys by which others prove their names to this robot, by name.
+    /// Keys with which peers prove their identity to this robot, by address.
     roster: &'static [Key],
-    known: [Known; ROSTER],
-    /// Who is spoken to first.
+    known: [PeerRecord; ROSTER],
+    /// Address from which the choice of peers starts.
     turn: usize,
-    /// The exchange in which it spoke last.
+    /// Exchange of the last frame with proofs.
     spoke: Option<u32>,
 }
 
 impl<const ROSTER: usize> PeerAuth<ROSTER> {
     pub const fn new(personal: &Key, roster: &'static [Key]) -> Self {
-        const { assert!(ROSTER <= ASKS as usize, "a name has seven bits") };
-        Self { personal: *personal, roster, known: [Known::NOTHING; ROSTER], turn: 0, spoke: None }
+        const { assert!(ROSTER <= ASKS as usize, "an address has seven bits") };
+        Self { personal: *personal, roster, known: [PeerRecord::NOTHING; ROSTER], turn: 0, spoke: None }
     }
 
-    fn known(&self, name: NodeId) -> Option<&Known> {
+    fn known(&self, name: NodeId) -> Option<&PeerRecord> {
         self.known.get(usize::from(name)).filter(|_| usize::from(name) < self.roster.len())
     }
 
-    /// Somebody was heard in this name. `before` is the number of the last frame before that.
+    /// Records a frame under this address.
+    ///
+    /// `before` is the sequence number of the frame before.
     pub fn hear(&mut self, name: NodeId, now: u32, before: u32) {
         if let Some(known) = self.known.get_mut(usize::from(name)) {
             (known.heard, known.before) = (now.saturating_add(1), before);
         }
     }
 
-    /// The number of the last frame in this name before the one that was heard last.
+    /// Sequence number of the frame before the last one under this address.
     pub fn before(&self, name: NodeId) -> u32 {
         self.known(name).map_or(0, |known| known.before)
     }
 
-    /// Whether it has spoken in none of so many exchanges before this one; or at all.
+    /// Returns whether the last `pause` exchanges had no frame with proofs.
     pub fn may_speak(&self, round: u32, pause: u32) -> bool {
         self.spoke.is_none_or(|spoke| round.abs_diff(spoke) > pause)
     }
 
-    /// Somebody contradicts who spoke in this name before: it may be the owner, who is asked again soon.
+    /// Requests a proof again soon, because two frames under this address conflict.
+    ///
+    /// One of them may be from the owner.
     pub fn ask_again(&mut self, name: NodeId) {
         if let Some(known) = self.known.get_mut(usize::from(name)) {
             known.ask = known.ask.min(known.answer);
         }
     }
 
-    /// Nobody knows any more who speaks in this name.
+    /// Revokes the proof of this address.
     pub fn expire(&mut self, name: NodeId) {
         if let Some(known) = self.known.get_mut(usize::from(name)) {
-            // It was proven once: what is older than that is no proof.
+            // The value 1 means revoked. With 0, recorded proofs would be accepted again.
             known.until = known.until.min(1);
         }
     }
 
-    /// Whether a name was proven, and not too long ago.
+    /// Returns whether this address has a proof that has not expired.
     pub fn is_proven(&self, name: NodeId, now: u32) -> bool {
         self.known(name).is_some_and(|known| known.proven(now))
     }
 
-    /// How often a name was asked in vain. A name that nobody can prove was asked without end.
+    /// Number of unanswered requests; 255 without a key for this address.
     pub fn unanswered(&self, name: NodeId) -> u8 {
         self.known(name).map_or(u8::MAX, |known| known.asked)
     }
 
-    /// Whether a frame with proofs is newer than the last one in this name that had one for this robot.
+    /// Returns whether a frame is newer than its sender's last proof to this robot.
     pub fn is_newer(&self, identity: &FrameId, frames: u32, now: u32) -> bool {
         self.known(identity.sender).is_some_and(|known| {
-            let gone = known.last / frames.max(1) > now.saturating_add(GUARD_TICKS);
-            gone || known.last < identity.sequence || known.until == 0
+            let obsolete = known.last / frames.max(1) > now.saturating_add(GUARD_TICKS);
+            obsolete || known.last < identity.sequence || known.until == 0
         })
     }
 
-    /// To whom a frame is to speak at this tick, at most so many: names, and whether they are asked. Who has asked comes first, then who was
-    /// asked least.
+    /// Chooses up to `most` peers for a frame with proofs at this tick.
+    ///
+    /// Returns their addresses, with the highest bit set to request a proof. Peers with a pending
+    /// request come first, then peers with the fewest requests.
     pub fn choose(&mut self, own: NodeId, round: u32, now: u32, most: usize) -> Vec<u8, MAX_PROOFS> {
         self.turn = (self.turn + 1) % ROSTER.max(1);
         let mut chosen = Vec::new();
-        // Everybody is looked at once: on a chip, whatever is done before the robot's slot begins has to be done within it.
+        // One pass ranks all peers: on a robot, this must finish before its slot begins.
         let ranks = &mut [NOT_DUE; ROSTER];
         let names = self.roster.len().min(ROSTER);
         for (rank, known) in ranks.iter_mut().zip(&self.known).take(names) {
-            if known.near(now) && (known.asks && passed(known.answer, now) || known.doubtful(now)) {
+            if known.is_near(now) && (known.asks && passed(known.answer, now) || known.needs_request(now)) {
                 *rank = u16::from(!known.asks) << 8 | u16::from(known.asked);
             }
         }
@@ -206,7 +223,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
             if core::mem::replace(rank, NOT_DUE) == NOT_DUE {
                 break;
             }
-            let asks = if known.doubtful(now) {
+            let asks = if known.needs_request(now) {
                 known.ask = now.saturating_add(FIRST_WAIT << known.asked.min(MOST_DOUBLED));
                 known.asked = known.asked.saturating_add(1);
                 ASKS
@@ -222,7 +239,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         chosen
     }
 
-    /// Writes proofs for the `chosen` ones behind a frame's state.
+    /// Writes proofs for the `chosen` peers after a frame's state.
     pub fn write<B: BlockCipher>(&self, identity: &FrameId, state: &[u8], chosen: &[u8], proofs: &mut [u8]) {
         for (proof, &name) in proofs.chunks_exact_mut(PROOF_LEN).zip(chosen) {
             let key = pair_key::<B>(&self.personal, (name & !ASKS).into());
@@ -231,7 +248,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
         }
     }
 
-    /// Reads what the proofs behind a frame's state say to this robot.
+    /// Checks the proof for this robot after a frame's state.
     pub fn read<B: BlockCipher>(
         &mut self,
         own: NodeId,
@@ -249,7 +266,7 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
             return ProofResult::None;
         };
         let tag = tag(&B::with_key(key), identity, *name, state);
-        // In one go: how many bytes fit tells nobody anything.
+        // Constant time: the duration does not reveal how many bytes match.
         if tag.iter().zip(made).fold(0, |differ, (a, b)| differ | (a ^ b)) != 0 {
             return ProofResult::Forged;
         }
@@ -260,7 +277,9 @@ impl<const ROSTER: usize> PeerAuth<ROSTER> {
     }
 }
 
-/// The tag by a pair's key, of a word that tells who said it, to whom, which of its words it is, and how long its state is in the frame.
+/// Tag with a pairwise key, of the frame's identity, the recipient and the state.
+///
+/// The first block includes the length of the state, so no tag is valid for a longer state.
 fn tag<B: BlockCipher>(cipher: &B, identity: &FrameId, name: u8, state: &[u8]) -> [u8; TAG_BYTES] {
     let [i0, i1] = identity.sender.to_le_bytes();
     let [b0, b1, b2, b3] = identity.boot.to_le_bytes();

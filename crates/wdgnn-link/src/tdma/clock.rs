@@ -1,20 +1,20 @@
-//! The clock's rules.
+//! Rules of clock synchronization.
 
 use super::{FRESH, FURTHEST_US, MOST_SLOTS, Other, PATIENCE, Rhythm, SLEW};
 
 impl<const N: usize> Rhythm<N> {
-    /// Others whose clocks count.
+    /// Senders heard recently, whose clocks count.
     fn fresh(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
         let oldest = now.saturating_sub(self.lasting(FRESH));
         self.others.iter().filter(move |other| other.heard >= oldest)
     }
 
-    /// Those of them that are of one time with this robot.
+    /// Recent senders whose clocks agree with this robot's, within [`Rhythm::NEAR`].
     pub(super) fn near(&self, now: u64) -> impl Iterator<Item = &Other> + Clone {
         self.fresh(now).filter(|other| other.later.abs() <= Self::NEAR)
     }
 
-    /// Shifts one's own time: positive is later.
+    /// Shifts the own clock; a positive shift delays its ticks.
     pub(super) fn shift(&mut self, by: i64) {
         self.epoch = self.epoch.wrapping_add(by);
         for other in &mut self.others {
@@ -23,7 +23,7 @@ impl<const N: usize> Rhythm<N> {
         }
     }
 
-    /// The clock's rules, once per tick.
+    /// Applies the clock rules, once per tick.
     pub(super) fn keep_time(&mut self, now: u64, exchange_begins: bool) {
         let near = self.near(now).count();
         let laters =
@@ -45,7 +45,7 @@ impl<const N: usize> Rhythm<N> {
         if let Some(by) = ahead
             && (ahead_count > near || told(by))
         {
-            // Whoever followed, few or many, is not the first one to follow again so soon.
+            // No robot that moved its clock forward moves again until this much time has passed.
             self.follows = now.saturating_add(by.max(-FURTHEST_US).unsigned_abs());
             self.move_to(by, now);
         } else if let Some(by) = behind
@@ -65,13 +65,13 @@ impl<const N: usize> Rhythm<N> {
         self.shift(by);
         (self.ahead_since, self.behind_since, self.unheard_since, self.contested) = (None, None, None, None);
         self.broken = [(0, 0); MOST_SLOTS as usize];
-        // The own slot may be somebody's in the other time.
+        // The own slot may be taken in the other group.
         if self.slot.is_some_and(|own| self.others_in(own, now)) {
             self.claim(now);
         }
     }
 
-    /// The mean of the near clocks and one's own.
+    /// Mean of the near clocks and the own one, relative to the own one.
     fn mean(&self, now: u64) -> i64 {
         let (sum, count) = self.near(now).fold((0, 1), |(sum, count), other| (sum + other.later, count + 1));
         sum / i64::max(count, 1)

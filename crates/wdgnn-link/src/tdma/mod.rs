@@ -1,34 +1,48 @@
-//! The swarm's clock and its slots, kept by what robots hear of each other: no master, no companion's time.
+//! TDMA without a master: clock synchronization and slot allocation.
 //!
-//! Ticks begin together and every robot speaks in a slot of its own. A frame tells its sender's tick (by its sequence) and slot
-//! (by its [`Note`]), so that the time at which it arrives tells when that tick began for the sender. Only frames whose seal
-//! could be opened may be told here.
+//! All ticks of a swarm begin together, and every robot sends in its own slot. A frame states its
+//! sender's tick (by its sequence number) and slot (by its [`Note`]). Its arrival time therefore
+//! tells when that tick began for the sender. Only authenticated frames may be passed to this
+//! module.
 //!
-//! **The clock.** Each sender's time is held against one's own:
+//! **Clock.** A robot compares each sender's clock with its own. A clock is *ahead* if its current
+//! tick has a higher number, and *behind* if it has a lower one:
 //!
-//! 1. *Near* (within [`Rhythm::NEAR`]): once per exchange the clock moves half way to the mean of all near clocks, itself
-//!    included, by 0.1 % at most. Crystals differ by 0.01 %; a liar makes the whole swarm's clock go wrong by 0.1 % at most. (The
-//!    median, which a minority of liars cannot move at all, lets two groups drift apart that a single robot joins.)
-//! 2. *Ahead*, told by more senders than are near: that time is taken over at once. A robot alone with its time always yields.
-//! 3. *Ahead*, told by fewer: it is taken over after ten exchanges in which it was always there, by a minute at most, and not before as
-//!    much time has passed as was skipped the last time. So two swarms that meet become one, by a single bridge even; and a liar makes
-//!    the swarm's time go twice as fast at most, always forward, and everybody's with it.
-//! 4. *Behind*: they will come. But who has nobody near for ten exchanges and hears somebody behind is not heard itself: it goes back
-//!    ([`Beat::back`]: its frames' numbers begin anew, so it needs a new boot count).
-//! 5. Who has just started listens for three exchanges before it speaks, and takes any time it hears, the latest of those that are
-//!    behind, and one that is told by at least two more. It begins where nobody has spoken yet ([`Rhythm::from_tick`]), so that what is later is not a recording.
-//! 6. A sender's clock goes forward as well, and on by 0.1 % less than true time at least, as long as its boot count stays: a frame that
-//!    tells less was held back on its way, by a stranger who drowned it out and played it later, and tells no time.
-//! 7. Whatever happens to the clock, a tick follows on the last after two periods at most: a clock that was put back is put right by what
-//!    its robot remembers.
-//! 8. Nobody is believed to be in the last day of all ticks: a time that ends is worse than none.
+//! 1. *Near* (within [`Rhythm::NEAR`]): once per exchange, the clock moves half of the way to the
+//!    mean of all near clocks, including its own, by at most 0.1 %. Crystals differ by 0.01 %. A
+//!    malicious robot can change the rate of the swarm's clock by at most 0.1 %. The median would
+//!    tolerate a malicious minority, but it lets two groups drift apart that only one robot
+//!    connects.
+//! 2. *Ahead*, reported by more senders than are near: the robot adopts that time at once. A robot
+//!    without near senders always adopts it.
+//! 3. *Ahead*, reported by fewer senders: the robot adopts that time after ten exchanges of
+//!    continuous reports, in steps of at most one minute. The next such step must wait for as long
+//!    as the last one skipped. Two swarms that meet therefore merge, even through a single robot. A
+//!    malicious robot can at most double the speed of the swarm's time, always forward and equally
+//!    for all robots.
+//! 4. *Behind*: the robot waits, because the senders will follow. A robot that hears no near sender
+//!    for ten exchanges, but senders behind, is probably not received itself. It sets its clock
+//!    back. Its sequence numbers then restart, so it needs a new boot count ([`Beat::back`]).
+//! 5. A robot that starts listens for at least three exchanges before it sends. It adopts any time
+//!    that it hears; of several times behind, the latest. It also adopts a time behind that at
+//!    least two more senders report than are near. Its clock starts later than every frame that
+//!    it has ever sent ([`Rhythm::from_tick`]), so recorded frames are always older.
+//! 6. While a sender's boot count stays, its clock only goes forward, at 99.9 % of true time or
+//!    faster. A frame that states an earlier time was delayed, for example by an attacker who
+//!    jammed it and replayed it later. It does not change the clock.
+//! 7. After any clock change, the next tick begins within two periods. If the clock was set back
+//!    too far, the robot corrects it with the number of its last tick.
+//! 8. Frames from the last day of the tick range are ignored, because the tick count must not reach
+//!    its end.
 //!
-//! Time goes forward except in 4 and 5, which is why two swarms never chase each other.
+//! Time goes forward except in rules 4 and 5, so two swarms never chase each other.
 //!
-//! **Slots.** A robot claims a slot in which it heard nobody. Two that claimed the same one at once hear neither the other nor
-//! themselves; they are told by others, who hear a broken frame there twice and say so in their [`Note`], and by their own ears,
-//! because everybody is silent in its own slot now and then. Then each moves to another free slot, or stays, by the toss of a coin.
-//! Slots of those who went out of reach are left alone for a while: somebody in between may hear both.
+//! **Slots.** A robot claims a slot in which it heard no frame. Two robots that claim one slot at
+//! the same time hear neither each other nor the collision. Other robots report it: they receive a
+//! broken frame there twice and state that in their [`Note`]. The two robots can also hear each
+//! other, because every robot skips its own slot now and then to listen. Each of them then moves to
+//! another free slot with probability ½. Slots of robots out of range stay reserved for a while: a
+//! robot in between may hear both users.
 
 mod clock;
 mod slots;
@@ -41,17 +55,19 @@ use wdgnn_core::task::NodeId;
 
 pub use timing::{MOST_SLOTS, Note, Timing};
 
-/// A tick that is to begin.
+/// Start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Beat {
-    /// Its number.
+    /// Number of the tick.
     pub tick: u32,
-    /// When it begins, on the robot's own clock.
+    /// Start on the robot's own clock, in microseconds.
     pub begins: u64,
-    /// When the robot's slot begins, if it has its turn.
+    /// Start of the robot's slot, if it sends in this tick.
     pub speaks: Option<u64>,
-    /// The count of ticks went back, and the robot has spoken: frames need a new boot count before anything is said.
+    /// Whether the tick count went back after the robot had sent frames.
+    ///
+    /// The next frame then needs a new boot count.
     pub back: bool,
 }
 
@@ -59,24 +75,24 @@ pub struct Beat {
 struct Other {
     sender: NodeId,
     boot: u32,
-    /// By how much its ticks begin later than one's own, in microseconds.
+    /// Delay of the sender's ticks relative to the robot's own, in microseconds.
     later: i64,
-    /// The most that it can have become by itself: what is later was held back.
+    /// Largest delay that clock drift explains; a frame with more was held back.
     latest: i64,
-    /// Its slot of the exchange.
+    /// Slot within the exchange.
     slot: u8,
     heard: u64,
 }
 
-/// One robot's share of the swarm's clock and slots, with room for `N` others.
+/// Clock and slot of one robot, with storage for `N` other senders.
 #[derive(Clone, Debug)]
 pub struct Rhythm<const N: usize> {
     timing: Timing,
     id: NodeId,
-    /// When tick 0 began, on the robot's own clock.
+    /// Start of tick 0 on the robot's own clock.
     epoch: i64,
     last: Option<u32>,
-    /// When the last tick began.
+    /// Start of the last tick.
     begun: u64,
     listens: u64,
     others: Vec<Other, N>,
@@ -86,41 +102,47 @@ pub struct Rhythm<const N: usize> {
     contested: Option<(u8, u64)>,
     broken: [(u8, u64); MOST_SLOTS as usize],
     ahead_since: Option<u64>,
-    /// When it may follow a few who are ahead again.
+    /// Earliest time of the next step to a clock ahead that few senders report.
     follows: u64,
     behind_since: Option<u64>,
-    /// Somebody is behind and does not follow: it may not hear this robot.
+    /// Whether robots behind do not follow; they may not receive this robot.
     unfollowed: bool,
     unheard_since: Option<u64>,
     back: bool,
     chance: u32,
 }
 
-/// Exchanges for which a newcomer listens, at least.
+/// Minimum number of exchanges in which a starting robot listens.
 const LISTEN: i64 = 3;
-/// Exchanges after which a time that few tell is taken over, and after which a robot that nobody follows goes back.
+/// Exchanges of continuous reports before a robot follows few senders or goes back.
 const PATIENCE: i64 = 10;
 /// Exchanges after which a silent sender's clock no longer counts.
 const FRESH: i64 = 4;
-/// Exchanges after which a silent sender's slot is free: it may only be out of reach, and be heard by others.
+/// Exchanges after which a silent sender's slot is free.
+///
+/// The sender may be out of range only, and other robots may still hear it.
 const REMEMBERED: i64 = 100;
-/// The furthest that a robot in company follows somebody ahead: a minute.
+/// Largest step to a clock ahead that few senders report: one minute.
 const FURTHEST_US: i64 = 60_000_000;
-/// Nobody is believed to be further: a day before ticks end.
+/// Last tick that is accepted in a frame: one day before ticks end.
 const LAST_TICK: u32 = u32::MAX - 8_640_000;
-/// The clock moves by at most one part in a thousand.
+/// Inverse of the largest slew of the clock, 0.1 %.
 const SLEW: i64 = 1_000;
-/// Two clocks that move like that, on crystals that differ, come apart by at most one part in so many.
+/// Inverse of the largest relative rate of two slewed clocks on different crystals.
 const APART: i64 = 400;
 
 impl<const N: usize> Rhythm<N> {
-    /// Clocks that differ by less are of one time, in microseconds: twice the guard between slots.
+    /// Largest difference of near clocks, in microseconds.
+    ///
+    /// It is twice the guard time between slots.
     pub const NEAR: i64 = 1_000;
 
-    /// A robot that starts `now`. `chance` is any number that differs from robot to robot and from start to start.
+    /// Starts the clock at `now`.
+    ///
+    /// `chance` is a random seed that differs per robot and per start.
     #[must_use]
     pub fn new(timing: Timing, id: NodeId, now: u64, chance: u32) -> Self {
-        let mut rhythm = Self {
+        let mut clock = Self {
             timing,
             id,
             epoch: now.cast_signed(),
@@ -141,20 +163,20 @@ impl<const N: usize> Rhythm<N> {
             back: false,
             chance: chance ^ u32::from(id).wrapping_mul(0x9e37_79b9) | 1,
         };
-        // Robots that are switched on together do not all stop listening together.
-        let some = u64::from(rhythm.toss(1_000)) * timing.interval_us() as u64 / 1_000;
-        rhythm.listens = now + LISTEN as u64 * timing.interval_us() as u64 + some;
-        rhythm
+        // Robots that start together must not all stop listening together.
+        let some = u64::from(clock.toss(1_000)) * timing.interval_us() as u64 / 1_000;
+        clock.listens = now + LISTEN as u64 * timing.interval_us() as u64 + some;
+        clock
     }
 
-    /// The same with a clock that begins at this tick: none that the robot has ever spoken in.
+    /// Sets the clock to tick `first`, later than every frame the robot has sent.
     #[must_use]
     pub fn from_tick(mut self, first: u32) -> Self {
         self.epoch = self.epoch.wrapping_sub(i64::from(first.min(LAST_TICK)) * i64::from(self.timing.period));
         self
     }
 
-    /// A number below `below`, by chance (xorshift).
+    /// Random number below `below` (xorshift).
     fn toss(&mut self, below: u32) -> u32 {
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 17;
@@ -170,7 +192,9 @@ impl<const N: usize> Rhythm<N> {
         (count * self.timing.interval_us()) as u64
     }
 
-    /// A frame of a swarm member, whose sequence is its tick; its note, and when its first symbol arrived on the robot's own clock.
+    /// Processes an authenticated frame whose sequence number is its tick.
+    ///
+    /// `arrived` is the arrival time of the first symbol on the robot's own clock, in microseconds.
     pub fn heard(&mut self, who: &FrameId, note: Note, arrived: u64) {
         let FrameId { sender, boot, sequence: tick } = *who;
         if tick > LAST_TICK {
@@ -209,7 +233,7 @@ impl<const N: usize> Rhythm<N> {
         }
     }
 
-    /// The first tick that begins after `now`.
+    /// Returns the first tick that begins after `now`.
     pub fn next(&mut self, now: u64) -> Beat {
         let interval = self.timing.interval.max(1);
         let exchange_begins = self.last.is_some_and(|last| last.wrapping_add(1).is_multiple_of(interval));
@@ -220,18 +244,18 @@ impl<const N: usize> Rhythm<N> {
         if let Some(last) = self.last {
             tick = tick.max(last.saturating_add(1));
         }
-        // Where the clock has just moved, a tick could follow at once on the last: there is no time for it.
+        // After a clock step, a tick could begin too soon after the last one. It is skipped.
         if self.begins(tick) < (self.begun + u64::from(self.timing.period / 2)).cast_signed() {
             tick = tick.saturating_add(1);
         }
         self.last = Some(tick);
-        // A clock that was put back would keep the robot waiting: it knows that the last tick is over.
+        // A clock that was set back would delay the next tick. The last tick is known to be over.
         let latest = now.saturating_add(2 * u64::from(self.timing.period)).cast_signed();
         if tick < u32::MAX && self.begins(tick) > latest {
             let soon = now.saturating_add(self.timing.period.into()).cast_signed();
             self.shift(soon.wrapping_sub(self.begins(tick)));
         }
-        // Behind the last tick of all, it comes again and again.
+        // The last tick number repeats once per period.
         let soonest = if tick == u32::MAX { now + u64::from(self.timing.period) } else { 0 };
         let begins = (self.begins(tick).max(0) as u64).max(soonest);
         self.begun = begins;
@@ -242,7 +266,7 @@ impl<const N: usize> Rhythm<N> {
         Beat { tick, begins, speaks, back: core::mem::take(&mut self.back) }
     }
 
-    /// How many others are of one time with this robot.
+    /// Number of senders whose clocks are near this robot's.
     #[must_use]
     pub fn company(&self, now: u64) -> usize {
         self.near(now).count()

@@ -1,11 +1,11 @@
-//! Slots: claimed, contested, given way in.
+//! Slot allocation: claims, reports of collisions and moves to another slot.
 
 use heapless::Vec;
 
 use super::{FRESH, MOST_SLOTS, Note, Other, PATIENCE, REMEMBERED, Rhythm, Timing};
 
 impl<const N: usize> Rhythm<N> {
-    /// A frame began here that could not be read.
+    /// Records a frame that began at `began` and could not be decoded.
     pub fn spoilt(&mut self, began: u64) {
         let Timing { period, lead, slot, delay, slots, .. } = self.timing;
         let period = i64::from(period.max(1));
@@ -25,26 +25,26 @@ impl<const N: usize> Rhythm<N> {
         }
     }
 
-    /// The own slot was not clear, also after every retry.
+    /// Reports that the channel stayed busy in the own slot after every retry.
     pub fn busy(&mut self, now: u64) {
         self.give_way(now);
     }
 
-    /// Somebody else has the same slot: by the toss of a coin, another one.
+    /// Another robot has the same slot: moves to another one with probability ½.
     pub(super) fn give_way(&mut self, now: u64) {
         if self.toss(2) == 0 {
             self.claim(now);
         }
     }
 
-    /// Whether somebody of one time with this robot was heard in a slot, not too long ago.
+    /// Returns whether a near sender used `slot` recently.
     pub(super) fn others_in(&self, slot: u8, now: u64) -> bool {
         let oldest = now.saturating_sub(self.lasting(REMEMBERED));
         let near = |other: &Other| other.heard >= oldest && other.later.abs() <= Self::NEAR;
         self.others.iter().any(|other| other.slot == slot && near(other))
     }
 
-    /// Claims a slot in which nobody was heard and nothing was broken lately.
+    /// Claims a slot without recent senders and without recent broken frames.
     pub(super) fn claim(&mut self, now: u64) {
         let all = self.timing.all_slots();
         let recent = self.lasting(FRESH);
@@ -57,10 +57,10 @@ impl<const N: usize> Rhythm<N> {
         };
         let mut free: Vec<u8, { MOST_SLOTS as usize }> = Vec::new();
         for slot in (0..all).filter(|slot| !taken(*slot)) {
-            // There is room for all.
+            // The list has room for all slots.
             let _ = free.push(slot);
         }
-        // At first, by address: robots with addresses in a row do not meet at all.
+        // The first choice is by address: consecutive addresses never collide.
         let first = (u32::from(self.id) % u32::from(all).max(1)) as u8;
         let chosen = if self.slot.is_none() && free.contains(&first) {
             Some(first)
@@ -73,18 +73,18 @@ impl<const N: usize> Rhythm<N> {
         }
     }
 
-    /// When the own slot of a tick begins, if the robot has its turn and does not listen.
+    /// Start of the own slot in this tick; `None` if the robot does not send.
     pub(super) fn speaks(&mut self, tick: u32, begins: u64) -> Option<u64> {
         let Timing { slots, lead, slot: slot_us, interval, .. } = self.timing;
         let own = u32::from(self.slot?);
         if tick % interval.max(1) != own / slots.max(1) {
             return None;
         }
-        // Now and then it listens who else is there, at first more often.
+        // The robot skips its slot now and then to detect collisions, more often after a new claim.
         let young = begins.saturating_sub(self.claimed) < self.lasting(2 * PATIENCE);
         if self.toss(if young { 8 } else { 64 }) == 0 {
             if self.unfollowed {
-                // Another slot: this one may be drowned out, for those behind, by their own neighbors.
+                // Moves to another slot: neighbors of the robots behind may use this one.
                 self.claim(begins);
             }
             return None;
@@ -92,7 +92,7 @@ impl<const N: usize> Rhythm<N> {
         Some(begins + u64::from(lead + slot_us * (own % slots.max(1))))
     }
 
-    /// What the next frame tells about its slot.
+    /// Slot information for the next frame.
     #[must_use]
     pub fn note(&self, now: u64) -> Note {
         let slot = (u32::from(self.slot.unwrap_or(0)) % self.timing.slots.max(1)) as u8;
@@ -100,7 +100,7 @@ impl<const N: usize> Rhythm<N> {
         Note::new(slot, self.contested.filter(recent).map(|(slot, _)| slot))
     }
 
-    /// In which ticks, modulo the interval, the robot has its turn; none while it listens.
+    /// Tick within the exchange in which the robot sends; `None` while it listens.
     #[must_use]
     pub fn turn(&self) -> Option<u32> {
         self.slot.map(|slot| u32::from(slot) / self.timing.slots.max(1))

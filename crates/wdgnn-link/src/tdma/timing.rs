@@ -1,22 +1,22 @@
-//! When things happen, and what a frame tells about it.
+//! Slot timing and the slot information in frames.
 
-/// When things happen, in microseconds.
+/// Slot timing, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Timing {
-    /// From tick to tick.
+    /// Duration of a tick.
     pub period: u32,
-    /// Ticks from one exchange to the next: a robot speaks in every so many-th.
+    /// Ticks per exchange: a robot sends in one of this many ticks.
     pub interval: u32,
-    /// Slots in a tick. All slots of an exchange are at most [`MOST_SLOTS`].
+    /// Slots per tick. An exchange has at most [`MOST_SLOTS`] slots.
     pub slots: u32,
-    /// From a tick's beginning to its first slot: a frame is written and sealed.
+    /// Time from the start of a tick to its first slot, to encode and seal a frame.
     pub lead: u32,
-    /// From slot to slot.
+    /// Duration of a slot.
     pub slot: u32,
-    /// From a slot's beginning to the first symbol in the air.
+    /// Time from the start of a slot to the first symbol on the air.
     pub delay: u32,
-    /// By how much a frame is later for each time that the channel was not clear.
+    /// Delay of a frame per retry after a busy channel.
     pub retry: u32,
 }
 
@@ -31,17 +31,19 @@ impl Timing {
     }
 }
 
-/// So many slots can be told apart in a [`Note`].
+/// Maximum number of slots per exchange, limited by the [`Note`].
 pub const MOST_SLOTS: u8 = 31;
 
-/// What a frame tells about its slot, in one byte in front of it: bit 0 which of the tick's slots, bits 1–2 how often the
-/// channel was not clear, bits 3–7 the slot of the exchange in which this sender heard broken frames, plus one.
+/// Slot information of a frame, one byte in front of it.
+///
+/// Bit 0 is the slot within the tick. Bits 1–2 are the number of retries after a busy channel. Bits
+/// 3–7 are the slot of the exchange in which the sender received broken frames, plus one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Note(pub u8);
 
 impl Note {
-    /// A note.
+    /// Encodes a slot within the tick and the slot with broken frames, if any.
     #[must_use]
     pub const fn new(slot: u8, contested: Option<u8>) -> Self {
         let contested = match contested {
@@ -51,7 +53,7 @@ impl Note {
         Self(slot & 1 | contested << 3)
     }
 
-    /// The same with so many retries, three at most.
+    /// Returns the note with the number of retries, at most three.
     #[must_use]
     pub const fn retried(self, retries: u8) -> Self {
         Self(self.0 & !0b110 | (if retries > 3 { 3 } else { retries }) << 1)

@@ -1,27 +1,31 @@
-//! Failsafes: when a robot no longer does what its network says, and what it does in its place. Everything in ticks, no clock.
+//! Failsafe: reaction to lost neighbors, missing sensor data and a low battery.
 //!
-//! | what is wrong | slow down | stop |
+//! All times are in ticks; the module has no clock.
+//!
+//! | condition | slow down | stop |
 //! |---|---|---|
-//! | it has not sensed for a while, or senses what cannot be | [`Failsafe::unsure`] | [`Behavior::blind`](crate::config::Behavior::blind), nothing but a body to others |
-//! | its battery is low | [`Failsafe::battery`] | [`Failsafe::battery`] |
-//! | it hears nobody | [`Patience`](crate::safety::gate::Patience) | the same |
+//! | no plausible sensor data | [`Failsafe::unsure`] | [`Behavior::blind`](crate::config::Behavior::blind) |
+//! | low battery | [`Failsafe::battery`] | [`Failsafe::battery`] |
+//! | no neighbors | [`Patience`](crate::safety::gate::Patience) | [`Patience`](crate::safety::gate::Patience) |
 //!
-//! While it slows down it keeps apart from whoever is near and tells where it is, as far as it knows from its own commands.
+//! While a robot slows down, it still avoids collisions and broadcasts its position. Without sensor
+//! data, it extrapolates the position with its own commands. With robust trust, it then marks
+//! itself as obstacle only, so neighbors neither follow it nor learn from it.
 
 use crate::safety::gate::Isolation;
 
-/// What a robot does that cannot go on.
+/// Reaction of a robot that cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Level {
-    /// It slows down.
+    /// Slow down.
     Slow,
-    /// It comes to rest.
+    /// Come to rest.
     Stop,
 }
 
 impl Level {
-    /// What the task does then.
+    /// Phase of the task's fallback for this level.
     pub(crate) fn phase(self) -> Isolation {
         match self {
             Self::Slow => Isolation::Slow,
@@ -30,21 +34,21 @@ impl Level {
     }
 }
 
-/// When a robot does so.
+/// Thresholds of the failsafe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Failsafe {
-    /// The age of its own state in ticks beyond which it slows down.
+    /// Age of the own state, in ticks, above which the robot slows down.
     pub unsure: u32,
-    /// The charge, in percent, at which it slows down and at which it stops; 0 for never.
+    /// Charge in percent below which the robot slows down, and stops; 0 disables it.
     pub battery: [u8; 2],
 }
 
 impl Failsafe {
-    /// A tenth of the charge is left to come to rest; age is no matter before a robot is blind.
+    /// Slow down below 20 % charge and stop below 10 %, at any age of the state.
     pub const DEFAULT: Self = Self { unsure: u32::MAX, battery: [20, 10] };
 
-    /// The level at this age of what was sensed, with so much of the battery left, if that is known.
+    /// Level for a state of this `age`, in ticks, and a battery charge, if known.
     #[must_use]
     pub fn level(&self, age: u32, battery: Option<u8>) -> Option<Level> {
         let [slow, stop] = self.battery;
@@ -63,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_of_what_is_wrong_decides() {
+    fn most_severe_condition_decides() {
         let failsafe = Failsafe { unsure: 25, battery: [20, 10] };
         assert_eq!(failsafe.level(0, None), None);
         assert_eq!(failsafe.level(25, Some(20)), None);

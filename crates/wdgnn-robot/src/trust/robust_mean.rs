@@ -1,14 +1,15 @@
-//! What most say: the middle of some numbers, and how far most of them are from it. Fewer than half of them, whatever they are, move
-//! neither by more than the others are apart.
+//! Robust statistics of neighbors: median and median absolute deviation (MAD).
+//!
+//! A minority of arbitrary values changes neither by more than the range of the other values.
 
 use core::{array, iter};
 
 use wdgnn_core::math::LANES;
 
-/// One number of each of some columns.
+/// One value of each column.
 pub(crate) type Row = [f32; LANES];
 
-/// The first numbers of a slice, and zeros where there are no more.
+/// Returns the first values of a slice, padded with zeros.
 #[inline]
 pub(crate) fn row(numbers: &[f32]) -> Row {
     match numbers.first_chunk() {
@@ -17,7 +18,7 @@ pub(crate) fn row(numbers: &[f32]) -> Row {
     }
 }
 
-/// Puts a row in place of the first numbers of a slice, as far as there are any.
+/// Overwrites the first values of a slice, up to the shorter length.
 #[inline]
 fn write(numbers: &mut [f32], row: &Row) {
     match numbers.first_chunk_mut() {
@@ -26,7 +27,7 @@ fn write(numbers: &mut [f32], row: &Row) {
     }
 }
 
-/// The median of each column of some rows and the median of its numbers' distances from it.
+/// Median of each column, and its median absolute deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Middle {
     median: Row,
@@ -34,8 +35,10 @@ pub(crate) struct Middle {
 }
 
 impl Middle {
-    /// Of these rows, whose columns are put in order. No number is taken to be nearer to the others than `least`. `None` of no rows.
-    #[inline(never)] // for speed, and once in flash
+    /// Computes both, sorting the columns; returns `None` without rows.
+    ///
+    /// `least` is added to every MAD.
+    #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn of(rows: &mut [Row], least: f32) -> Option<Self> {
         sort(rows);
         let (low, high) = rows.split_at_checked(rows.len() / 2)?;
@@ -44,8 +47,9 @@ impl Middle {
         if let (Some(last), true) = (low.last(), low.len() == high.len()) {
             median.iter_mut().zip(last).for_each(|(median, last)| *median = 0.5 * (last + *median));
         }
-        // Distances grow to either side. Of so many below and so many above that together are half, the farthest is as near as can be:
-        // with more and more of those below, until they are farther.
+        // Distances grow from the median to both sides. The nearest half of the values consists of
+        // some values below and some above. This loop takes more and more values from below, until
+        // the farthest of them is farther than the farthest above.
         let below = iter::once(&median).chain(low.iter().rev());
         let above = above.iter().rev().chain([&median]);
         let mut spread = [f32::INFINITY; LANES];
@@ -64,13 +68,13 @@ impl Middle {
         Some(Self { median, spread: spread.map(|spread| spread + least) })
     }
 
-    /// Brings the first numbers of a slice, one of each column, to within so many spreads of the middle.
-    #[inline(never)] // likewise
+    /// Clips the first values of a slice, one per column, to `spreads` MADs.
+    #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn bound(&self, numbers: &mut [f32], spreads: f32) {
         self.bound_row(numbers, spreads);
     }
 
-    /// The same; returns how many they were from it.
+    /// Clips the first values of a slice; returns their distances in MADs.
     #[inline]
     fn bound_row(&self, numbers: &mut [f32], spreads: f32) -> Row {
         let mut bounded = row(numbers);
@@ -89,21 +93,23 @@ impl Middle {
     }
 }
 
-/// Many numbers of each of some, and one's own: each is held against the middle of what all say it is.
+/// Values reported by all neighbors, and the robot's own.
+///
+/// Each value is compared with the median of its column.
 #[derive(Debug)]
 pub(crate) struct Said<'a, 'n> {
-    /// What others say, as many numbers each.
+    /// Values of the neighbors, equally long.
     pub(crate) others: &'a mut [&'n mut [f32]],
-    /// One's own, which is left out where there is no room for it.
+    /// The robot's own values, left out if `room` is too small.
     pub(crate) own: &'a [f32],
-    /// Room for what is said of some numbers.
+    /// Buffer for the values of some columns.
     pub(crate) room: &'a mut [Row],
-    /// None of them is taken to be nearer to the others than this.
+    /// Minimum added to every MAD.
     pub(crate) least: f32,
 }
 
 impl Said<'_, '_> {
-    /// The middle of what all say that the numbers from this one on are.
+    /// Computes median and MAD of the columns from `from` on.
     #[inline]
     fn middle(&mut self, from: usize) -> Option<Middle> {
         let Self { others, own, room, least } = self;
@@ -116,8 +122,10 @@ impl Said<'_, '_> {
         Middle::of(room.get_mut(..count)?, *least)
     }
 
-    /// Brings everything to within so many spreads of the middle, and adds up how many it was from it, each up to `most`.
-    #[inline(never)] // likewise
+    /// Clips all neighbor values and adds up how far each neighbor was off.
+    ///
+    /// The distance of each value in MADs counts up to `most`.
+    #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn bound(&mut self, spreads: f32, most: f32, odd: &mut [f32]) {
         for from in (0..self.own.len()).step_by(LANES) {
             let Some(middle) = self.middle(from) else { return };
@@ -129,8 +137,8 @@ impl Said<'_, '_> {
         }
     }
 
-    /// Puts the middle in place of everything that those say who are more odd than this.
-    #[inline(never)] // likewise
+    /// Replaces all values of neighbors above the limit `most` by the median.
+    #[inline(never)] // Optimized for speed, and one copy in flash.
     pub(crate) fn replace(&mut self, odd: &[f32], most: f32) {
         for from in (0..self.own.len()).step_by(LANES) {
             let Some(middle) = self.middle(from) else { return };
@@ -142,7 +150,7 @@ impl Said<'_, '_> {
     }
 }
 
-/// Puts the columns of a few rows in order, each number behind those that are not larger.
+/// Sorts the columns of a few rows by insertion.
 fn sort(rows: &mut [Row]) {
     for sorted in 1..rows.len() {
         let Some((sorted, [next, ..])) = rows.split_at_mut_checked(sorted) else { return };
@@ -170,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers as every column, each time beginning with another one: all have the same middle.
+    /// Copies the numbers to every column, rotated: all columns have one median.
     fn rows(numbers: &[f32]) -> std::vec::Vec<Row> {
         let mut rows = std::vec![[0.0; LANES]; numbers.len()];
         for lane in 0..LANES {
@@ -188,16 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_by_hand() {
+    fn median_and_mad_match_hand_computed_examples() {
         assert_eq!(middle(&[3.0]), (3.0, 0.0));
         assert_eq!(middle(&[1.0, 5.0]), (3.0, 2.0));
-        // Distances 6, 1, 0, 2, 98.
+        // Distances: 6, 1, 0, 2, 98.
         assert_eq!(middle(&[7.0, 5.0, 103.0, -1.0, 4.0]), (5.0, 2.0));
         assert_eq!(Middle::of(&mut [], 1.0), None);
     }
 
     #[test]
-    fn what_is_far_from_the_middle_is_brought_back_and_what_is_near_stays() {
+    fn outliers_are_clipped_and_other_values_stay() {
         let middle = Middle::of(&mut rows(&[1.0, 2.0, 3.0, 4.0, 90.0]), 0.5).unwrap();
         let bounded = |number: f32| {
             let mut numbers = [number, 7.0];
@@ -213,13 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn each_number_is_held_against_what_all_say_it_is_and_who_is_odd_says_what_they_do() {
+    fn outliers_are_clipped_and_their_sources_replaced_by_the_median() {
         let (mut a, mut b, mut c, mut d) = ([1.0, 10.0], [2.0, 20.0], [90.0, 30.0], [4.0, 40.0]);
         let mut odd = [0.0; 4];
         let mut others: [&mut [f32]; 4] = [&mut a, &mut b, &mut c, &mut d];
         let mut room = [[0.0; LANES]; 5];
         let mut said = Said { others: &mut others, own: &[3.0, 25.0], room: &mut room, least: 0.5 };
-        // Of 1, 2, 90, 4, 3 the middle is 3 and the spread 1.5; of 10, 20, 30, 40, 25 they are 25 and 5.5.
+        // 1, 2, 90, 4 and 3 have median 3 and MAD 1.5. 10, 20, 30, 40 and 25 have median 25 and MAD
+        // 5.5. Both MADs include the minimum of 0.5.
         said.bound(2.0, 20.0, &mut odd);
         assert_eq!(odd[2], 20.0 + 5.0 / 5.5);
         said.replace(&odd, 20.0);
@@ -228,7 +237,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_put_in_order(numbers in proptest::collection::vec(-10.0_f32..10.0, 0..16)) {
+        fn columns_are_sorted(numbers in proptest::collection::vec(-10.0_f32..10.0, 0..16)) {
             let mut sorted = rows(&numbers);
             sort(&mut sorted);
             let mut expected = numbers;
@@ -240,17 +249,17 @@ mod tests {
         }
 
         #[test]
-        fn fewer_than_half_move_the_middle_no_further_than_the_others_are(
+        fn minority_moves_the_median_no_further_than_the_others(
             honest in proptest::collection::vec(-10.0_f32..10.0, 5..9),
-            lies in proptest::collection::vec(-1.0e9_f32..1.0e9, 0..4),
+            outliers in proptest::collection::vec(-1.0e9_f32..1.0e9, 0..4),
         ) {
-            let all: std::vec::Vec<f32> = lies.iter().chain(&honest).copied().collect();
+            let all: std::vec::Vec<f32> = outliers.iter().chain(&honest).copied().collect();
             let (median, spread) = middle(&all);
             prop_assert!(median.abs() <= 10.0 && spread <= 20.0);
         }
 
         #[test]
-        fn the_spread_is_the_distance_within_which_half_of_them_are(
+        fn mad_is_the_distance_to_half_of_the_values(
             numbers in proptest::collection::vec(-10.0_f32..10.0, 1..16),
         ) {
             let (median, spread) = middle(&numbers);

@@ -1,4 +1,4 @@
-//! How a robot moves: a position and a velocity in the plane or in space.
+//! Position and velocity of a robot, in the plane or in space.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::{
     tensor::{Array, tuple},
 };
 
-/// Where a robot is and how it moves, in a frame of `D` axes that all robots share.
+/// Position and velocity along `D` axes that all robots share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Motion<const D: usize = 2> {
@@ -21,10 +21,10 @@ pub struct Motion<const D: usize = 2> {
 }
 
 impl<const D: usize> Motion<D> {
-    /// At rest in the origin.
+    /// Zero velocity at the origin.
     pub const REST: Self = Self { position: [0.0; D], velocity: [0.0; D] };
 
-    /// So many seconds later, at constant velocity.
+    /// Returns the motion after `seconds` at constant velocity.
     #[must_use]
     #[inline]
     pub fn after(&self, seconds: f32) -> Self
@@ -55,29 +55,34 @@ where
     }
 }
 
-/// A vector of the world that robots move in: `[f32; 2]` in the plane, `[f32; 3]` in space. What follows from the number of
-/// its axes.
+/// Vector with two or three axes: `[f32; 2]` in the plane, `[f32; 3]` in space.
+///
+/// The trait has everything that depends on the number of axes.
 pub trait Axes: Array {
-    /// The flocking task's number in weight files.
+    /// Number of the flocking task in weight files.
     const TASK: u16;
-    /// The numbers of a [`Motion`], two for each axis.
+    /// Values of a [`Motion`], two per axis.
     type Motion: Array;
-    /// The features of a flocking robot, three for each axis.
+    /// Features of a flocking robot, three per axis.
     type Features: Array;
 
-    /// Axis by axis, from both. Written out for every number of axes: loops over two or three would stay loops in an image that is
-    /// compiled for size, and take twice the time.
+    /// Combines two vectors axis by axis.
+    ///
+    /// Implementations are unrolled by hand: an image that is optimized for size would keep a loop
+    /// over two or three axes, at twice the time.
     #[must_use]
     fn zip(&self, other: &Self, join: impl Fn(f32, f32) -> f32) -> Self;
 
-    /// Three vectors, one behind the other.
+    /// Concatenates three vectors.
     fn features(first: Self, second: Self, third: Self) -> Self::Features;
 
-    /// The sum over the axes, in their order.
+    /// Sum over the axes, in order.
     fn sum(&self) -> f32;
 
-    /// A direction across this one. Across the opposite one it is the opposite: two robots that fly at each other turn the same way
-    /// round.
+    /// A vector perpendicular to this one.
+    ///
+    /// It is an odd function: the perpendicular of −v is the negative. Two robots on a head-on
+    /// course therefore turn in the same sense.
     #[must_use]
     fn across(&self) -> Self;
 
@@ -95,13 +100,13 @@ pub trait Axes: Array {
         self.zip(other, |a, b| a + factor * b)
     }
 
-    /// The scalar product.
+    /// Scalar product.
     #[inline]
     fn dot(&self, other: &Self) -> f32 {
         self.zip(other, |a, b| a * b).sum()
     }
 
-    /// The length of the vector.
+    /// Euclidean length.
     #[inline]
     fn length(&self) -> f32 {
         math::sqrt(self.dot(self))
@@ -159,7 +164,9 @@ impl Axes for [f32; 3] {
         x + y + z
     }
 
-    /// Round the axis that the vector has least of: round the third one, as in the plane, for whoever flies level.
+    /// Drops the smallest component and rotates the other two by 90°.
+    ///
+    /// Level flight drops the third component, so the result equals that of the plane.
     fn across(&self) -> Self {
         let [x, y, z] = *self;
         let [along_x, along_y, along_z] = self.map(f32::abs);
@@ -178,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_motion_is_its_position_and_then_its_velocity() {
+    fn motion_is_encoded_as_position_then_velocity() {
         let motion = Motion { position: [1.0, 2.0, 3.0], velocity: [4.0, 5.0, 6.0] };
         assert_eq!(motion.to_array(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(Motion::from_array(motion.to_array()), motion);
@@ -186,17 +193,18 @@ mod tests {
     }
 
     #[test]
-    fn across_is_perpendicular_no_shorter_than_it_need_be_and_odd() {
+    fn across_is_perpendicular_odd_and_long_enough() {
         for x in [-2.0_f32, 0.0, 0.5, 3.0] {
             for y in [-1.0_f32, 0.0, 0.5, 4.0] {
                 assert_eq!([x, y].dot(&[x, y].across()), 0.0);
-                assert_eq!([x, y, 0.0].across(), [-y, x, 0.0], "level, as in the plane");
+                assert_eq!([x, y, 0.0].across(), [-y, x, 0.0], "level flight gives the result of the plane");
                 for z in [-3.0_f32, 0.0, 0.5, 1.0] {
                     let vector = [x, y, z];
                     let across = vector.across();
                     assert_eq!(vector.dot(&across), 0.0, "{vector:?}");
                     assert_eq!(vector.map(|x| -x).across(), across.map(|x| -x), "{vector:?}");
-                    // The smallest of three components is left out: a third of the square at most.
+                    // The smallest of three components is dropped: at most a third of the squared
+                    // length.
                     assert!(across.length() >= 0.81 * vector.length(), "{vector:?}");
                 }
             }

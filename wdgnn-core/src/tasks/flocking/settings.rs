@@ -1,30 +1,36 @@
-//! The constants of the flocking task.
+//! Constants of the flocking task.
 
-/// The flocking task of robots that move along `D` axes, with its constants.
+/// Flocking of robots that move along `D` axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Flocking<const D: usize = 2> {
-    /// The distance floor of the features, in meters.
+    /// Distance floor of the features, in meters.
     pub floor: f32,
-    /// The control period T_s, in seconds.
+    /// Control period T_s, in seconds.
     pub period: f32,
-    /// The largest acceleration per component, in m/s².
+    /// Largest acceleration per component, in m/s².
     pub limit: f32,
-    /// The separation guard: neighbors are kept from coming closer than this, in meters; 0 switches it off.
+    /// Distance that collision avoidance enforces, in meters; 0 disables it.
     pub separation: f32,
-    /// How far ahead the separation guard looks, in seconds.
+    /// Prediction horizon of collision avoidance, in seconds.
     pub horizon: f32,
-    /// Whether features are divided by the number of neighbors and the robot itself; the paper's are plain sums.
+    /// Whether features are divided by the number of neighbors plus 1.
+    ///
+    /// The paper's features are plain sums.
     pub normalized: bool,
-    /// Neighbors nearer than this repel, in meters; 0 for none, as in the paper.
+    /// Distance below which neighbors repel, in meters; 0 disables it, as in the paper.
     pub repulsion: f32,
-    /// How strongly: `strength · (1/d − 1/repulsion)` in m/s², added to what the network says before it is limited. So it gives way
-    /// while a robot brakes as hard as it can, and parts robots that have come to rest side by side.
+    /// Strength of the repulsion, in m²/s².
+    ///
+    /// The repulsion `strength · (1/d − 1/repulsion)`, in m/s², is added to the network's output
+    /// before the output is limited. It therefore yields while a robot brakes with full
+    /// acceleration. It separates robots that stopped close to each other.
     pub strength: f32,
-    /// The largest standard deviation that the noise of neighbors' positions can have, per axis, in meters. A neighbor's own is
-    /// measured; what is beyond this is no sensor's.
+    /// Largest standard deviation of position noise per axis, in meters.
+    ///
+    /// Each robot measures its own noise. The gate for neighbors uses at most this value.
     pub position_noise: f32,
-    /// The same of velocities, in m/s.
+    /// Largest standard deviation of velocity noise per axis, in m/s.
     pub velocity_noise: f32,
 }
 
@@ -37,8 +43,10 @@ impl Flocking {
 }
 
 impl<const D: usize> Flocking<D> {
-    /// The paper's robots: 10 ms, ±10 m/s², with the distance floor that training likes best, and with sensors that err by up to
-    /// 30 cm and 0.1 m/s.
+    /// The paper's robots: 10 ms, ±10 m/s², features as sums.
+    ///
+    /// The distance floor is the one with the best training result. Sensor noise is up to 0.3 m and
+    /// 0.1 m/s.
     pub const SUMS: Self = Self {
         floor: 0.3,
         period: 0.01,
@@ -52,18 +60,22 @@ impl<const D: usize> Flocking<D> {
         velocity_noise: 0.1,
     };
 
-    /// The same with features that are means, and with a repulsion from 0.5 m on. It costs half a percent of the total velocity
-    /// variation; without it, ten times as many pairs come within 0.3 m of each other.
+    /// [`Flocking::SUMS`] with features as means and a repulsion below 0.5 m.
+    ///
+    /// The repulsion costs 0.5 % of the total velocity variation. Without it, ten times as many
+    /// pairs come within 0.3 m of each other.
     pub const MEANS: Self = Self { normalized: true, repulsion: 0.5, strength: 20.0, ..Self::SUMS };
 
-    /// With the constants of a weight file, which says nothing of noise.
+    /// Reads the constants of a weight file.
+    ///
+    /// The file has no noise levels, so those are the ones of [`Flocking::SUMS`].
     pub(super) fn of(constants: &[f32; 8]) -> Self {
         let &[floor, period, limit, separation, horizon, normalized, repulsion, strength] = constants;
         let normalized = normalized > 0.0;
         Self { floor, period, limit, separation, horizon, normalized, repulsion, strength, ..Self::SUMS }
     }
 
-    /// The constants as a weight file keeps them.
+    /// Returns the constants for a weight file.
     pub(super) fn constants_array(self) -> [f32; 8] {
         let normalized = if self.normalized { 1.0 } else { 0.0 };
         let Self { floor, period, limit, separation, horizon, repulsion, strength, .. } = self;

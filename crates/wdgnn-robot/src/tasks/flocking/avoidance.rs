@@ -1,4 +1,4 @@
-//! Separation: repulsion of close neighbors, and avoidance of predicted encounters.
+//! Collision avoidance: repulsion of near neighbors and avoidance of encounters.
 
 use wdgnn_core::{
     Task as _, math,
@@ -7,22 +7,28 @@ use wdgnn_core::{
 
 use crate::tasks::CollisionAvoidance;
 
-/// Offset at the closest approach below which an encounter counts as head-on, in meters.
+/// Miss distance below which an encounter counts as head-on, in meters.
 const HEAD_ON_METERS: f32 = 1.0e-4;
 
 /// Distance below which the repulsion no longer grows, in meters.
 const REPULSION_FLOOR_METERS: f32 = 0.05;
 
-/// A robot whose squared distance exceeds this factor times (separation² + (drift within the horizon)²) cannot come too close:
-/// (a + b)² ≤ 2 (a² + b²), plus 1 % for rounding. Most neighbors pass this test, so it comes first.
+/// Factor of the quick test that excludes an encounter.
+///
+/// A robot cannot come too close if its squared distance exceeds this factor times (separation² +
+/// (drift within the horizon)²): (a + b)² ≤ 2 (a² + b²), plus 1 % for rounding. Most neighbors pass
+/// the test, so it comes first.
 const OUT_OF_REACH: f32 = 2.02;
 
-/// Shortest time in which the avoidance acts, in seconds. Robots that fly side by side separate slowly.
+/// Shortest time in which the avoidance acts, in seconds.
+///
+/// Robots that fly side by side therefore separate slowly.
 const MIN_PUSH_SECONDS: f32 = 0.05;
 
 /// Horizon of unilateral avoidance, relative to that of cooperative avoidance.
 ///
-/// Of 1, 1.5 and 2, the factor 2 leaves the fewest close pairs with weak actuators. It costs 0.3 % of the velocity variation.
+/// With weak actuators, 2 leaves the fewest close pairs of {1, 1.5, 2}. It costs 0.3 % of the
+/// velocity variation.
 const UNILATERAL_HORIZON: f32 = 2.0;
 
 impl<const D: usize> CollisionAvoidance for Flocking<D>
@@ -43,7 +49,7 @@ where
         neighbors.fold(*output, |output, other| repel(self, own, other, range_squared, output))
     }
 
-    /// Adds a push away from each neighbor that would come too close within the horizon.
+    /// Adds a push away from each neighbor on course for an encounter.
     fn avoid_cooperative<'a>(
         &self,
         own: &Motion<D>,
@@ -60,7 +66,9 @@ where
         self.command(&safe)
     }
 
-    /// Looks further ahead and does all of the avoidance: the other robot may not receive, not believe, or not be able to.
+    /// Adds the whole avoidance of each obstacle, with a longer horizon.
+    ///
+    /// The other robot may not receive, may not trust this robot, or may be unable to avoid it.
     fn avoid_unilateral(
         &self,
         own: &Motion<D>,
@@ -80,7 +88,7 @@ where
     }
 }
 
-/// `output` plus the repulsion of one neighbor within the squared range.
+/// Adds the repulsion of one neighbor within the squared range to `output`.
 #[inline]
 fn repel<const D: usize>(
     task: &Flocking<D>,
@@ -103,10 +111,11 @@ where
     output.plus(force, &offset)
 }
 
-/// The acceleration that keeps two robots apart if both apply it and otherwise keep their velocities.
+/// Acceleration that separates two robots if both apply it.
 ///
-/// With m the offset at the closest approach within the horizon, at time τ, it is `(separation − |m|)/τ²` along m: together
-/// the two robots move by `a·τ²`.
+/// With m the offset at the closest approach within the horizon, at time τ, it is
+/// `(separation − |m|)/τ²` along m: together the two robots move by `a·τ²`. It assumes that
+/// velocities otherwise stay constant.
 #[inline]
 fn push<const D: usize>(task: &Flocking<D>, own: &Motion<D>, other: &Motion<D>) -> Option<[f32; D]>
 where
@@ -122,7 +131,7 @@ where
     push_near(task, &offset, &drift, speed_squared)
 }
 
-/// [`push`] of a robot that may come too close, by its offset and drift.
+/// [`push`] for a robot that passed the quick test, by its offset and drift.
 #[inline(never)] // One copy in flash; it runs rarely.
 fn push_near<const D: usize>(
     task: &Flocking<D>,
@@ -151,7 +160,7 @@ where
     let (direction, length) = if distance > HEAD_ON_METERS {
         (miss, distance)
     } else {
-        // Head-on, no side is preferred: both robots turn in the same sense.
+        // A head-on encounter has no preferred side: both robots turn in the same sense.
         let across = drift.across();
         (across, across.length() + HEAD_ON_METERS)
     };
@@ -160,9 +169,10 @@ where
     Some(direction.zip(&direction, |x, _| strength * x))
 }
 
-/// `command`, with as much acceleration away from the other robot as it takes to do all of the avoidance alone.
+/// Changes `command` so that this robot alone avoids the encounter.
 ///
-/// With m the offset at the closest approach, that is `2 (separation − |m|)/τ²` along m. A command that avoids enough stays.
+/// With m the offset at the closest approach, the acceleration is `2 (separation − |m|)/τ²` along
+/// m. A command that already avoids enough stays unchanged.
 fn give_way<const D: usize>(
     task: &Flocking<D>,
     own: &Motion<D>,
@@ -193,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_leaves_alone_who_does_not_meet() {
+    fn command_is_unchanged_without_an_encounter() {
         let own = motion(0.0, 0.0, 1.0, 0.0);
         let far = motion(1.0, 0.0, 0.0, 0.0);
         let parting = motion(-0.2, 0.0, 0.0, 0.0);
@@ -202,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_is_out_of_reach_would_not_be_pushed(
+        fn robots_excluded_by_the_quick_test_need_no_push(
             angle in 0.0_f32..7.0,
             drift in proptest::array::uniform2(-20.0_f32..20.0),
             beyond in 1.0_f32..1.2,
@@ -218,8 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_pushes_apart_who_would_meet() {
-        // 0.2 m ahead and 0.1 m aside, closing at 4 m/s: passes at 0.1 m in 0.05 s. (0.13 − 0.1)/0.05² = 12, to the side.
+    fn cooperative_avoidance_pushes_to_the_side() {
+        // 0.2 m ahead, 0.1 m aside and closing at 4 m/s: passes at 0.1 m in 0.05 s. The push is
+        // (0.13 − 0.1)/0.05² = 12, to the side.
         let own = motion(0.0, 0.0, 4.0, 0.0);
         let other = motion(0.2, -0.1, 0.0, 0.0);
         let [x, y] = Flocking { limit: 100.0, ..TASK }.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]);
@@ -227,30 +238,31 @@ mod tests {
         assert_eq!(
             TASK.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]),
             [1.0, 10.0],
-            "never beyond the limit"
+            "the command stays within the limit"
         );
         let off = Flocking { separation: 0.0, ..TASK };
         assert_eq!(off.avoid_cooperative(&own, [other].iter(), [1.0, 2.0]), [1.0, 2.0]);
     }
 
     #[test]
-    fn who_gives_way_goes_all_of_the_missing_way_alone() {
-        // As above: a push of 12 to the side would be half of it.
+    fn unilateral_avoidance_supplies_the_whole_push() {
+        // In the encounter of the test above, cooperative avoidance pushes by 12 to the side, half
+        // of 24.
         let own = motion(0.0, 0.0, 4.0, 0.0);
         let other = motion(0.2, -0.1, 0.0, 0.0);
-        for (asked, given) in [(2.0, 24.0), (0.0, 24.0), (-5.0, 24.0), (30.0, 30.0)] {
-            let [x, y] = give_way(&TASK, &own, &other, [1.0, asked]);
-            assert!((x - 1.0).abs() < 1.0e-3 && (y - given).abs() < 1.0e-3, "{asked}: {x} {y}");
+        for (commanded, expected) in [(2.0, 24.0), (0.0, 24.0), (-5.0, 24.0), (30.0, 30.0)] {
+            let [x, y] = give_way(&TASK, &own, &other, [1.0, commanded]);
+            assert!((x - 1.0).abs() < 1.0e-3 && (y - expected).abs() < 1.0e-3, "{commanded}: {x} {y}");
         }
         assert_eq!(
             give_way(&TASK, &own, &motion(0.2, 5.0, 0.0, 0.0), [1.0, 2.0]),
             [1.0, 2.0],
-            "nobody is in the way"
+            "no encounter leaves the command unchanged"
         );
     }
 
     #[test]
-    fn the_guard_is_finite_head_on_and_on_the_same_spot() {
+    fn avoidance_is_finite_head_on_and_at_zero_distance() {
         let own = motion(0.0, 0.0, 4.0, 0.0);
         for other in [motion(0.2, 0.0, -4.0, 0.0), own, motion(0.0, 0.0, 1.0, 1.0)] {
             let safe = TASK.avoid_cooperative(&own, [other].iter(), [0.0, 0.0]);
@@ -258,29 +270,29 @@ mod tests {
         }
         assert!(
             TASK.avoid_cooperative(&own, [motion(0.2, 0.0, -4.0, 0.0)].iter(), [0.0, 0.0])[1] > 1.0,
-            "it turns aside"
+            "the robot turns aside"
         );
     }
 
     #[test]
-    fn repulsion_by_hand() {
+    fn repulsion_matches_a_hand_computed_example() {
         // 0.25 m apart: 20 · (1/0.25 − 1/0.5) = 40 m/s².
         let own = motion(0.0, 0.0, 0.0, 0.0);
         let task = Flocking::NORMALIZED;
-        let steered = task.repulsion(
+        let repelled = task.repulsion(
             &own,
             [motion(0.25, 0.0, 0.0, 0.0), motion(0.0, 0.6, 0.0, 0.0)].iter(),
             &[1.0, 2.0],
         );
-        assert!((steered[0] + 39.0).abs() < 1.0e-4 && steered[1] == 2.0, "{steered:?}");
-        assert_eq!(task.repulsion(&own, [own].iter(), &[1.0, 2.0]), [1.0, 2.0], "finite on the same spot");
+        assert!((repelled[0] + 39.0).abs() < 1.0e-4 && repelled[1] == 2.0, "{repelled:?}");
+        assert_eq!(task.repulsion(&own, [own].iter(), &[1.0, 2.0]), [1.0, 2.0], "finite at zero distance");
         let none = Flocking::DEFAULT.repulsion(&own, [motion(0.25, 0.0, 0.0, 0.0)].iter(), &[1.0, 2.0]);
         assert_eq!(none, [1.0, 2.0]);
     }
 
     const IN_SPACE: Flocking<3> = Flocking { separation: 0.13, ..Flocking::SUMS };
 
-    /// Flies two robots for a second without a wish of their own, and returns how close they came.
+    /// Simulates two robots without commands for a second; returns the least distance.
     fn closest(mut robots: [Motion<3>; 2]) -> f32 {
         let mut closest = f32::INFINITY;
         for _ in 0..100 {
@@ -300,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn in_space_the_guard_keeps_apart_who_would_meet_from_any_side() {
+    fn avoidance_in_space_works_along_every_axis() {
         for axis in 0..3 {
             for aside in [0.0, 0.02, -0.05] {
                 let (mut a, mut b) = (Motion::REST, Motion::REST);
                 (a.position[axis], a.velocity[axis]) = (-0.3, 2.0);
                 (b.position[axis], b.velocity[axis]) = (0.3, -2.0);
                 b.position[(axis + 1) % 3] = aside;
-                // The guard counts on what ten ticks can do, and accelerations are limited per axis.
+                // Avoidance plans for ten ticks, and accelerations are limited per axis.
                 let closest = closest([a, b]);
                 assert!(closest > 0.09, "{closest} m along axis {axis}, {aside} m aside");
             }
@@ -315,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn in_space_two_robots_that_meet_head_on_turn_the_same_way_round() {
+    fn head_on_robots_in_space_turn_in_one_sense() {
         for drift in [[4.0, 0.0, 0.0], [0.0, -4.0, 0.0], [0.0, 0.0, 4.0], [2.0, -3.0, 1.0]] {
             let own = Motion { position: [0.0; 3], velocity: drift };
             let other = Motion { position: drift.map(|v| 0.05 * v), velocity: [0.0; 3] };
@@ -325,11 +337,11 @@ mod tests {
             assert!(there.dot(&drift).abs() < 1.0e-3 && there.length() > 1.0, "{there:?} across {drift:?}");
         }
         let still = Motion::REST;
-        assert_eq!(push(&IN_SPACE, &still, &still), Some([0.0; 3]), "finite on the same spot");
+        assert_eq!(push(&IN_SPACE, &still, &still), Some([0.0; 3]), "finite at zero distance");
     }
 
     #[test]
-    fn level_flight_in_space_is_flight_in_the_plane() {
+    fn level_flight_in_space_equals_flight_in_the_plane() {
         let raised = |[x, y]: [f32; 2]| [x, y, 0.0];
         let lift =
             |motion: Motion| Motion { position: raised(motion.position), velocity: raised(motion.velocity) };

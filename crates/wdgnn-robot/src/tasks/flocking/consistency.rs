@@ -1,9 +1,10 @@
-//! Consistency of motions: velocities change by no more than the largest acceleration, and positions follow from velocities.
+//! Consistency of motions: bounded acceleration, positions that match velocities.
 //!
-//! A track follows the reported positions slowly, so a false velocity carries the track away from the positions: the
-//! difference (the *innovation*) grows. Sensors are noisy, so each robot measures the noise of its own sensors and
-//! broadcasts its track instead of its measurements. Neighbors hold it to that. An innovation within a few standard
-//! deviations passes. Smaller false reports accumulate in the mean innovation, where noise averages out.
+//! A track follows the reported positions slowly, so a false velocity carries the track away from
+//! the positions: the difference (the *innovation*) grows. Sensors are noisy, so each robot
+//! measures its sensor noise and sends its track instead of its measurements. Neighbors compare its
+//! reports with that track. An innovation within a few standard deviations passes. Smaller false
+//! reports accumulate in the mean innovation, where noise averages out.
 
 use core::{f32::consts::SQRT_2, ops::Range};
 
@@ -15,63 +16,82 @@ use wdgnn_core::{
 use super::innovation_gate::{InnovationGate, bounded_share};
 use crate::tasks::{ActuatorResponse, Consistency};
 
-/// Tolerance of positions without noise, in meters: the step of half precision at 16 m, and rounding.
+/// Tolerance of positions without noise, in meters.
+///
+/// It covers the step of half precision at 16 m, and rounding.
 pub const SLACK_METERS: f32 = 0.03;
 
-/// Tolerance of the mean innovation over [`STATISTICS_SECONDS`] without noise, in meters.
+/// Tolerance of the mean innovation without noise, in meters.
 pub const BIAS_METERS: f32 = 0.02;
 
-/// Tolerance of velocities without noise, in m/s: the step of half precision at 8 m/s.
+/// Tolerance of velocities without noise, in m/s: the half-precision step at 8 m/s.
 const SLACK_METERS_PER_SECOND: f32 = 0.05;
 
-/// Time constant of a track, in seconds. A velocity that is false by v displaces the track by v times this.
+/// Time constant of a track, in seconds.
+///
+/// A velocity that is false by v displaces the track by v times this.
 pub const TRACK_SECONDS: f32 = 0.2;
 
 /// Averaging time of the innovation statistics, in seconds.
 ///
-/// A velocity that is false by 0.1 m/s is detected at any report rate. With position noise of 10 cm standard deviation the limit
-/// is 0.24 m/s (0.42 m/s at 20 Hz).
+/// A velocity that is false by 0.1 m/s is detected at any report rate. With position noise of 10 cm
+/// standard deviation the limit is 0.24 m/s (0.42 m/s at 20 Hz).
 pub const STATISTICS_SECONDS: f32 = 0.5;
 
-/// Gate of a robot's own measurements, in standard deviations: rejects 1 of 16,000 valid measurements per axis.
+/// Gate of a robot's own measurements, in standard deviations.
+///
+/// It rejects 1 of 16,000 valid measurements per axis.
 const SIGMAS: f32 = 4.0;
 
 /// Gate of a neighbor's reports, in standard deviations.
 ///
-/// It is narrower than [`SIGMAS`] because false reports gain most in their first tenths of a second, and because a rejected
-/// neighbor counts again from its next report on. With 10 cm of noise it rejects 1 of 100 valid reports.
+/// It is narrower than [`SIGMAS`] because false reports gain most in their first tenths of a
+/// second, and because a rejected neighbor counts again from its next report on. With 10 cm of
+/// noise it rejects 1 of 100 valid reports.
 const REPORT_SIGMAS: f32 = 2.5;
 
-/// Standard deviation of a reported track relative to that of the measurements: √(a/2) for white noise at 100 Hz, with a share of
-/// a = 0.05 per measurement. At first the track is the mean of the measurements so far.
+/// Standard deviation of a reported track relative to that of the measurements.
+///
+/// It is √(a/2) for white noise at 100 Hz, with a share of a = 0.05 per measurement. At first the
+/// track is the mean of the measurements so far.
 const TRACK_NOISE: f32 = 0.17;
 
-/// Gate of the mean innovation, in standard deviations of one innovation times the root of its share in the mean.
+/// Gate of the mean innovation, in standard deviations of the mean.
 ///
-/// White position noise reaches 0.38 there, because the track removes its low frequencies: √(c/2(a + c)) with the rates
-/// a = 1/0.2 s and c = 1/0.5 s.
+/// That deviation is the one of a single innovation times the root of its share in the mean. White
+/// position noise reaches 0.38 there, because the track removes its low frequencies: √(c/2(a + c))
+/// with the rates a = 1/0.2 s and c = 1/0.5 s.
 pub const BIAS_SIGMAS: f32 = 2.0;
 
-/// Limit of the stored mean innovation, relative to its gate. A valid neighbor passes again after 0.35 s.
+/// Limit of the stored mean innovation, relative to its gate.
+///
+/// With this limit, a valid neighbor passes again after 0.35 s.
 const MAX_BIAS: f32 = 2.0;
 
-/// Limit of one step between innovations, relative to the largest standard deviation.
+/// Limit of a step between innovations, relative to the largest standard deviation.
 const MAX_STEP_SIGMAS: f32 = 6.0;
 
-/// Smallest spread of the velocities of robots that agree, in m/s: the step of half precision, and residual noise.
+/// Smallest spread of velocities at consensus, in m/s.
+///
+/// It covers the step of half precision and residual noise.
 const MIN_SPREAD: f32 = 0.0125;
 
-/// Innovation from which a reported position counts as a jump, in meters: the distance after 0.14 s at 10 m/s².
+/// Innovation from which a reported position counts as a jump, in meters.
+///
+/// It is the distance after 0.14 s at 10 m/s².
 const JUMP_METERS: f32 = 0.1;
 
-/// Actuators deviate if the difference exceeds this share of the limit (ten standard deviations of the noisiest velocities,
-/// averaged over 0.2 s) …
+/// Deviating actuators: smallest difference, as a share of the limit.
+///
+/// The share is ten standard deviations of the noisiest velocities, averaged over 0.2 s.
 const DEVIATING_LIMIT_SHARE: f32 = 0.5;
-/// … and this share of the command. Weak or saturated actuators still do a third of the command, and noise does not hide that.
+/// Deviating actuators: smallest difference, as a share of the command.
+///
+/// Weak or saturated actuators still do a third of the command, and noise does not hide that.
 const DEVIATING_COMMAND_SHARE: f32 = 0.9;
-/// Actuators follow if the command exceeds this share of the limit …
+/// Following actuators: smallest command, as a share of the limit.
 const FOLLOWING_LIMIT_SHARE: f32 = 0.3;
-/// … and the difference stays below this share of the command.
+/// Following actuators: largest difference, as a share of the command.
 const FOLLOWING_COMMAND_SHARE: f32 = 0.5;
 /// Speed below which a robot is at rest, in m/s.
 const REST_METERS_PER_SECOND: f32 = 0.3;
@@ -81,19 +101,23 @@ const REST_METERS_PER_SECOND: f32 = 0.3;
 enum Source {
     /// This robot's own sensors. Their noise is in the statistics.
     Sensor,
-    /// A neighbor's report of its track, from sensors with this standard deviation.
+    /// A neighbor's report, with the assumed standard deviation of its sensors.
     Report(f32),
 }
 
-/// Statistics of the innovations of one robot. They outlive a track that restarts.
+/// Innovation statistics of one robot, which outlive a track that restarts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct InnovationStats<const D: usize = 2> {
-    /// Mean innovation per axis, in meters. Noise averages out, a false velocity does not.
+    /// Mean innovation per axis, in meters.
+    ///
+    /// Noise averages out, a false velocity does not.
     pub bias: [f32; D],
     /// Last innovation per axis, in meters.
     pub last: [f32; D],
-    /// Variance of one innovation per axis, in m², from the steps between innovations. A constant error does not add to it.
+    /// Variance of one innovation per axis, in m².
+    ///
+    /// It is measured by the steps between innovations, so a constant error does not add to it.
     pub noise: f32,
 }
 
@@ -134,8 +158,10 @@ where
         check(self, track, sensed, silent_ticks, updates, stats, Source::Sensor)
     }
 
-    /// A small constant error of the velocity leaves the track behind the positions by the error times [`TRACK_SECONDS`]. The part
-    /// that exceeds the noise is corrected in position and velocity.
+    /// Corrects the part of the mean innovation that exceeds the noise.
+    ///
+    /// A small constant error of the velocity leaves the track behind the positions by the error
+    /// times [`TRACK_SECONDS`]. Position and velocity of the track are corrected.
     fn bias_corrected(&self, track: &Motion<D>, stats: &InnovationStats<D>) -> Motion<D> {
         let bias = significant_bias(self, stats);
         Motion {
@@ -144,21 +170,23 @@ where
         }
     }
 
-    /// The measured position, with the velocity at which the positions move.
+    /// Measured position, with the velocity at which the positions move.
     fn velocity_from_positions(&self, sensed: &Motion<D>, stats: &InnovationStats<D>) -> Motion<D> {
         let velocity = sensed.velocity.plus(1.0 / TRACK_SECONDS, &stats.last);
         Motion { position: sensed.position, velocity }
     }
 
-    /// The reported position, with the velocity at which the positions move. If they jump, the robot's own velocity: in a flock that is
-    /// closest to the truth.
+    /// Reported position, with the velocity at which the positions move.
+    ///
+    /// If the positions jump, the velocity is the robot's own, which in a flock is the best
+    /// estimate.
     fn obstacle_state(&self, own: &Motion<D>, track: &Motion<D>, stats: &InnovationStats<D>) -> Motion<D> {
         let jumps = stats.last.iter().any(|innovation| innovation.abs() > JUMP_METERS);
         let velocity = if jumps { own.velocity } else { self.velocity_from_positions(track, stats).velocity };
         Motion { position: track.position, velocity }
     }
 
-    /// Velocities.
+    /// Velocities, clipped to the median with a minimum spread of [`MIN_SPREAD`].
     fn clipped_components(&self) -> Option<(Range<usize>, f32)> {
         Some((D..2 * D, MIN_SPREAD))
     }
@@ -186,7 +214,7 @@ where
     }
 }
 
-/// Updates a track by a new state. Returns the track and whether the state is plausible.
+/// Updates a track with a new state; returns the track and whether it is plausible.
 #[inline]
 fn check<const D: usize>(
     task: &Flocking<D>,
@@ -206,7 +234,7 @@ where
     // At first all states have the same share.
     let share = bounded_share(time / TRACK_SECONDS, 1.0 / (count + 1.0));
     let weight = bounded_share(time / STATISTICS_SECONDS, 0.0);
-    // The path of a robot that accelerates and brakes as hard as it can ends limit · time² / 4 from a straight one.
+    // Full acceleration followed by full braking ends limit · time² / 4 from a straight path.
     let reach = 0.25 * task.limit * time * time;
     let wide = match source {
         Source::Sensor => SIGMAS * math::sqrt(stats.noise),
@@ -245,7 +273,7 @@ where
     (updated, plausible)
 }
 
-/// The part of the mean innovation that noise does not explain.
+/// Part of the mean innovation that noise does not explain.
 fn significant_bias<const D: usize>(task: &Flocking<D>, stats: &InnovationStats<D>) -> [f32; D] {
     let noise = BIAS_SIGMAS * math::sqrt(task.period / STATISTICS_SECONDS * stats.noise);
     stats.bias.map(|bias| {
@@ -261,103 +289,103 @@ mod tests {
 
     const TASK: Flocking = Flocking::DEFAULT;
 
-    /// What a robot knows of its senses that are exact.
+    /// Statistics of exact sensors.
     const EXACT: InnovationStats = InnovationStats { bias: [0.0; 2], last: [0.0; 2], noise: 0.0 };
 
     fn motion(x: f32, y: f32, vx: f32, vy: f32) -> Motion {
         Motion { position: [x, y], velocity: [vx, vy] }
     }
 
-    /// A neighbor that is listened to.
-    struct Listened {
+    /// A neighbor and its track.
+    struct TrackedNeighbor {
         track: Motion,
         stats: InnovationStats,
-        known: u8,
+        updates: u8,
     }
 
-    impl Listened {
+    impl TrackedNeighbor {
         fn new(track: Motion) -> Self {
-            Self { track, stats: InnovationStats::default(), known: 0 }
+            Self { track, stats: InnovationStats::default(), updates: 0 }
         }
 
-        /// One that has flown straight on and without noise for a second.
-        fn well_known(track: Motion) -> Self {
-            Self { known: 100, ..Self::new(track) }
+        /// A neighbor that was consistent and without noise for a second.
+        fn established(track: Motion) -> Self {
+            Self { updates: 100, ..Self::new(track) }
         }
 
-        /// A word after so many silent ticks.
-        fn hear(&mut self, said: Motion, silent: u32) -> bool {
-            self.known = self.known.saturating_add(1);
+        /// Processes a report after `silent` ticks; returns whether it is plausible.
+        fn report(&mut self, reported: Motion, silent: u32) -> bool {
+            self.updates = self.updates.saturating_add(1);
             let track = TASK.predict(&self.track, silent - 1);
-            let believed;
-            (self.track, believed) =
-                TASK.check_neighbor(&track, &said, silent, self.known, &mut self.stats, &EXACT);
-            believed
+            let plausible;
+            (self.track, plausible) =
+                TASK.check_neighbor(&track, &reported, silent, self.updates, &mut self.stats, &EXACT);
+            plausible
         }
     }
 
     #[test]
-    fn a_neighbour_is_believed_what_it_can_have_done_and_nothing_else() {
+    fn reports_beyond_the_acceleration_limit_are_implausible() {
         let before = motion(1.0, 1.0, 2.0, 0.0);
-        let believed = |after, silent| Listened::well_known(before).hear(after, silent);
-        assert!(believed(motion(1.0205, 1.0, 2.1, -0.1), 1));
-        assert!(!believed(motion(1.0205, 1.0, 2.8, 0.0), 1), "faster than it can be, also with noise");
-        assert!(believed(motion(1.0645, 1.0, 2.8, 0.0), 3), "after three silent ticks it can");
-        assert!(!believed(motion(1.1, 1.0, 2.0, 0.0), 1), "a jump");
-        assert!(!believed(motion(1.02, 0.9, 2.0, 0.0), 1), "sideways");
+        let plausible = |after, silent| TrackedNeighbor::established(before).report(after, silent);
+        assert!(plausible(motion(1.0205, 1.0, 2.1, -0.1), 1));
+        assert!(!plausible(motion(1.0205, 1.0, 2.8, 0.0), 1), "too fast, even with noise");
+        assert!(plausible(motion(1.0645, 1.0, 2.8, 0.0), 3), "plausible after three silent ticks");
+        assert!(!plausible(motion(1.1, 1.0, 2.0, 0.0), 1), "a jump");
+        assert!(!plausible(motion(1.02, 0.9, 2.0, 0.0), 1), "sideways");
     }
 
     #[test]
-    fn a_velocity_that_the_positions_do_not_bear_out_is_found_out_in_a_while_and_for_good() {
-        // At rest, and says that it moves.
+    fn false_velocity_is_detected_and_stays_detected() {
+        // The neighbor is at rest and reports a velocity.
         for (speed, frames) in [(3.0, 10), (1.0, 30), (0.3, 60), (0.15, 100)] {
             for axis in 0..2 {
-                let mut said = motion(0.0, 0.0, 0.0, 0.0);
-                said.velocity[axis] = speed;
-                let mut liar = Listened::new(said);
-                let found = (1..=frames).find(|_| !liar.hear(said, 1));
+                let mut reported = motion(0.0, 0.0, 0.0, 0.0);
+                reported.velocity[axis] = speed;
+                let mut neighbor = TrackedNeighbor::new(reported);
+                let found = (1..=frames).find(|_| !neighbor.report(reported, 1));
                 assert!(found.is_some(), "{speed} m/s");
-                assert!((0..1000).all(|_| !liar.hear(said, 1)), "{speed} m/s");
+                assert!((0..1000).all(|_| !neighbor.report(reported, 1)), "{speed} m/s");
             }
         }
     }
 
     #[test]
-    fn an_honest_neighbour_is_believed_again_after_little_more_than_a_second() {
-        let lie = motion(0.0, 0.0, 3.0, 0.0);
+    fn honest_neighbor_recovers_within_1200_ms() {
+        let false_report = motion(0.0, 0.0, 3.0, 0.0);
         let truth = motion(0.0, 0.0, 0.0, 0.0);
-        let mut neighbor = Listened::new(lie);
-        assert!((0..200).filter(|_| neighbor.hear(lie, 1)).count() <= 5);
-        let refused = (0..1000).filter(|_| !neighbor.hear(truth, 1)).count();
+        let mut neighbor = TrackedNeighbor::new(false_report);
+        assert!((0..200).filter(|_| neighbor.report(false_report, 1)).count() <= 5);
+        let refused = (0..1000).filter(|_| !neighbor.report(truth, 1)).count();
         assert!((1..=120).contains(&refused), "{refused}");
     }
 
     #[test]
-    fn what_is_no_number_is_refused_on_any_axis_and_leaves_numbers() {
+    fn non_finite_reports_are_implausible_and_leave_finite_statistics() {
         let truth = motion(1.0, 1.0, 0.0, 0.0);
         for number in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             for axis in 0..4 {
-                let mut said = truth;
+                let mut reported = truth;
                 if axis < 2 {
-                    said.position[axis] = number;
+                    reported.position[axis] = number;
                 } else {
-                    said.velocity[axis - 2] = number;
+                    reported.velocity[axis - 2] = number;
                 }
-                let mut neighbor = Listened::well_known(truth);
-                assert!(!neighbor.hear(said, 1), "{said:?}");
+                let mut neighbor = TrackedNeighbor::established(truth);
+                assert!(!neighbor.report(reported, 1), "{reported:?}");
                 let InnovationStats { bias, last, noise } = neighbor.stats;
-                assert!(bias.iter().chain(&last).chain(&[noise]).all(|x| x.is_finite()), "{said:?}");
-                let refused = (0..200).filter(|_| !neighbor.hear(truth, 1)).count();
-                assert!(refused <= 100, "{said:?}: {refused}");
+                assert!(bias.iter().chain(&last).chain(&[noise]).all(|x| x.is_finite()), "{reported:?}");
+                let refused = (0..200).filter(|_| !neighbor.report(truth, 1)).count();
+                assert!(refused <= 100, "{reported:?}: {refused}");
             }
         }
     }
 
     #[test]
-    fn the_hardest_flight_there_is_is_followed() {
-        // Full acceleration there and back again, told in every fifth tick, with frames lost on the way.
+    fn full_acceleration_is_plausible() {
+        // Full acceleration back and forth, reported in every fifth tick with lost frames.
         let mut robot = motion(0.0, 0.0, -3.0, 2.0);
-        let mut neighbor = Listened::new(robot);
+        let mut neighbor = TrackedNeighbor::new(robot);
         let mut silent = 0;
         for tick in 1..2000_u16 {
             let u = if tick / 37 % 2 == 0 { 10.0 } else { -10.0 };
@@ -366,27 +394,33 @@ mod tests {
             robot.position[1] += 0.01 * robot.velocity[1];
             silent += 1;
             if tick % 5 == 0 && tick % 35 != 0 {
-                assert!(neighbor.hear(robot, silent), "tick {tick}");
+                assert!(neighbor.report(robot, silent), "tick {tick}");
                 silent = 0;
             }
         }
     }
 
     #[test]
-    fn in_space_an_honest_climber_is_believed_and_a_liar_is_found_out() {
+    fn false_climb_rate_is_detected_in_space() {
         let task = Flocking::<3>::SUMS;
-        let follows = |climb: f32, told: f32| {
-            let mut said = Motion { position: [0.0; 3], velocity: [0.0, 0.0, told] };
-            let (mut track, mut stats) = (said, InnovationStats::default());
-            (1..=100).all(|known| {
-                said.position[2] += climb * task.period;
-                let believed;
-                (track, believed) =
-                    task.check_neighbor(&track, &said, 1, known, &mut stats, &InnovationStats::default());
-                believed
+        let follows = |climb: f32, reported_climb: f32| {
+            let mut reported = Motion { position: [0.0; 3], velocity: [0.0, 0.0, reported_climb] };
+            let (mut track, mut stats) = (reported, InnovationStats::default());
+            (1..=100).all(|updates| {
+                reported.position[2] += climb * task.period;
+                let plausible;
+                (track, plausible) = task.check_neighbor(
+                    &track,
+                    &reported,
+                    1,
+                    updates,
+                    &mut stats,
+                    &InnovationStats::default(),
+                );
+                plausible
             })
         };
         assert!(follows(2.0, 2.0));
-        assert!(!follows(0.0, 0.5), "it stands still, and says that it climbs");
+        assert!(!follows(0.0, 0.5), "a robot at rest that reports a climb");
     }
 }

@@ -1,8 +1,8 @@
-//! The test of one axis of a state against its track.
+//! Plausibility test of one axis of a state against its track.
 
 use wdgnn_core::math;
 
-/// Limits of a state after some silent time, and its weight in track and statistics.
+/// Limits of a state after some silent time, and its weight in the statistics.
 pub(super) struct InnovationGate {
     /// Time since the last state, in seconds.
     pub(super) time: f32,
@@ -18,13 +18,16 @@ pub(super) struct InnovationGate {
     pub(super) max_change: f32,
     /// Largest step between innovations that counts as noise, in meters.
     pub(super) max_step: f32,
-    /// Weight of one axis in the variance per axis. A step between two innovations has twice the variance of one.
+    /// Weight of one axis in the variance per axis.
+    ///
+    /// A step between two innovations has twice the variance of one.
     pub(super) axis_weight: f32,
 }
 
 impl InnovationGate {
-    /// Tests one axis. Writes the track to `position`, and the mean and the last innovation to `memory`. Returns whether the
-    /// axis is plausible, and the square of its noise.
+    /// Tests one axis; returns whether it is plausible and the square of its noise.
+    ///
+    /// Writes the track to `position`, and the mean and the last innovation to `memory`.
     #[inline(never)] // One copy in flash, not one per axis.
     pub(super) fn test_axis(
         &self,
@@ -37,11 +40,12 @@ impl InnovationGate {
         let Self { reach, limit, .. } = *self;
         let innovation = *position - (expected + 0.5 * self.time * change);
         let plausible = change.abs() <= self.max_change && innovation.abs() <= limit;
-        // A number that is not finite counts as the largest innovation, and leaves finite statistics.
+        // A number that is not finite counts as the largest innovation, so the statistics stay
+        // finite.
         let excess = if innovation.abs() <= limit { innovation.abs() } else { limit } - reach;
         let excess = if excess > 0.0 { excess.copysign(innovation) } else { 0.0 };
         let innovation = if innovation.is_finite() { innovation } else { 0.0 };
-        // A step that acceleration explains is not noise, and one jump proves little.
+        // A step that acceleration explains is not noise, and the weight of one jump is limited.
         let step = (innovation - *last).abs() - reach;
         let step = if step > 0.0 { math::clamp(step, self.max_step) } else { 0.0 };
         *bias += self.weight * (excess - *bias);
