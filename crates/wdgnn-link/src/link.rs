@@ -69,15 +69,10 @@ impl Reception {
     }
 }
 
-/// Sends and receives messages with state `S`, delay lines `L` and wide parameters `W`.
-///
-/// The trait hides profile and security: a simulator keeps links of all kinds behind it.
-pub trait MessageLink<S, L, W>: PeerIdentities + KeyState {
+/// A robot's end of a link, independent of the dimensions of its messages.
+pub trait RadioLink: PeerIdentities + KeyState {
     /// Frames per exchange.
     fn frames(&self) -> u32;
-
-    /// Length of the longest frame in bytes.
-    fn max_len(&self) -> usize;
 
     /// Whether frames are authenticated.
     fn is_sealed(&self) -> bool;
@@ -96,6 +91,22 @@ pub trait MessageLink<S, L, W>: PeerIdentities + KeyState {
 
     /// Begins a tick.
     fn begin(&mut self, now: u32);
+
+    /// Sender and number of a frame, without any check.
+    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
+
+    /// Authenticates a frame that [`FrameError::OutOfWindow`] rejected: its sender has another clock.
+    ///
+    /// Frames of ticks before `since` may be recordings and return `None`.
+    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId>;
+}
+
+/// Sends and receives messages with state `S`, delay lines `L` and wide parameters `W`.
+///
+/// The trait hides profile and security: a simulator keeps links of all kinds behind it.
+pub trait MessageLink<S, L, W>: RadioLink {
+    /// Length of the longest frame in bytes.
+    fn max_len(&self) -> usize;
 
     /// Writes frame `index` of exchange `round`. Returns its length, or `None` if it cannot be written.
     ///
@@ -121,14 +132,6 @@ pub trait MessageLink<S, L, W>: PeerIdentities + KeyState {
         frame: &mut [u8],
         into: &mut Message<S, L, W>,
     ) -> Result<Reception, FrameError>;
-
-    /// Sender and number of a frame, without any check.
-    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId>;
-
-    /// Authenticates a frame that [`FrameError::OutOfWindow`] rejected: its sender has another clock.
-    ///
-    /// Frames of ticks before `since` may be recordings and return `None`.
-    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId>;
 }
 
 /// A robot's end of a link with profile `E` and security `S`.
@@ -221,14 +224,10 @@ impl<E: Encoding, S: LinkSecurity> Link<E, S> {
     }
 }
 
-impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLink<X, L, W> for Link<E, S> {
+impl<E: Encoding, S: LinkSecurity> RadioLink for Link<E, S> {
     #[inline]
     fn frames(&self) -> u32 {
         E::FRAMES
-    }
-
-    fn max_len(&self) -> usize {
-        E::max_len::<X, L, W>() + S::OVERHEAD
     }
 
     #[inline]
@@ -254,6 +253,21 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
 
     fn begin(&mut self, now: u32) {
         self.security.begin(now);
+    }
+
+    #[inline]
+    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
+        E::header(frame, now).map(|header| header.id)
+    }
+
+    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
+        self.security.authenticate::<E>(self.model, now, since, frame)
+    }
+}
+
+impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLink<X, L, W> for Link<E, S> {
+    fn max_len(&self) -> usize {
+        E::max_len::<X, L, W>() + S::OVERHEAD
     }
 
     fn send(
@@ -306,15 +320,6 @@ impl<E: Encoding, X: State, L: DelayLines, W: Tensor, S: LinkSecurity> MessageLi
             self.security.accept(&header.id, now);
         }
         result
-    }
-
-    #[inline]
-    fn id(&self, now: u32, frame: &[u8]) -> Option<FrameId> {
-        E::header(frame, now).map(|header| header.id)
-    }
-
-    fn authenticate(&mut self, now: u32, since: u32, frame: &[u8]) -> Option<FrameId> {
-        self.security.authenticate::<E>(self.model, now, since, frame)
     }
 }
 

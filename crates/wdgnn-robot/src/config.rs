@@ -1,135 +1,217 @@
-//! How a node behaves, apart from its network and its task: what it learns, how often it exchanges, and whom it believes.
+//! Configuration of a robot: network, task, learning rule, and everything around them.
 
-use crate::safety::{failsafe::Failsafe, gate::Patience};
-use wdgnn_core::online::Learning;
+use wdgnn_core::{
+    agent::Config,
+    model::Model,
+    online::{Learning, consensus},
+};
+use wdgnn_link::header::Payload;
 
-/// For about how many ticks silent neighbors are held where exchanges are rare: 0.15 s at 100 ticks a second.
-const HELD_TICKS: u32 = 15;
-/// The same on an air that loses frames.
-const ROBUST_HOLD: u32 = 19;
-/// See [`Behavior::robust`]; both held against a fifth of liars in every flight.
+use crate::{
+    neighbors::max_tap,
+    safety::{failsafe::Failsafe, gate::IsolationLimits},
+    tasks::RobotTask,
+};
+use wdgnn_core::message::MessageOf;
+
+/// Ticks for which silent neighbors are kept where exchanges are rare: 0.15 s.
+const HOLD_TICKS: u32 = 15;
+/// Ticks for which silent neighbors are kept on a lossy radio.
+const ROBUST_HOLD_TICKS: u32 = 19;
+/// Limits of the learning rule under [`Trust::Robust`].
+///
+/// With both, swarms with a fifth of liars succeeded in every flight.
 const ROBUST_CLIP: f32 = 0.02;
 const ROBUST_BALL: f32 = 0.3;
-/// The largest tap that an honest flocking robot can have: in flights under the paper's condition none reached 50.
-pub const LARGEST_TAP: f32 = 100.0;
-/// For how many ticks a robot flies on by a state that it sensed last: 0.25 s. At its largest acceleration of 10 m/s², it can by then
-/// be 0.3 m from where it believes to be, twice what robots keep apart.
-pub const BLIND_TICKS: u32 = 25;
+/// Largest tap of an honest flocking robot. None reached 50 in flights under the paper's condition.
+pub const MAX_TAP: f32 = 100.0;
+/// Ticks for which a robot flies on by its last measurement: 0.25 s.
+///
+/// At its largest acceleration of 10 m/s², it can then be 0.3 m from its predicted position, twice the
+/// separation of robots.
+pub const MAX_STATE_AGE_TICKS: u32 = 25;
+/// [`MAX_STATE_AGE_TICKS`] under [`Trust::Robust`]: 1 s.
+///
+/// The robot slows down after the first quarter. It predicts its state from its own commands, and its
+/// messages mark it as an obstacle.
+pub const ROBUST_STATE_AGE_TICKS: u32 = 100;
 
-/// The same of a robot on an air that cannot be trusted: a second, of which it slows down for all but the first quarter. It knows its own
-/// commands, and others know where it is for as long as it says so.
-pub const ROBUST_BLIND_TICKS: u32 = 100;
-
-/// How a node behaves, apart from its network and its task.
+/// Treatment of received messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Behavior {
-    /// Online learning.
-    pub learning: Learning,
-    /// Without neighbors.
-    pub patience: Patience,
-    /// For how many ticks a silent neighbor is held.
-    pub hold: u32,
-    /// The age in ticks that the robot's own state may reach. Beyond it the robot is blind: it says nothing, learns nothing, and its
-    /// actuator brings it to rest.
-    pub blind: u32,
-    /// Control ticks from one exchange to the next: a node speaks, and its taps advance, in every so many-th tick, see
-    /// [`Node::has_turn`](crate::node::Node::has_turn).
-    pub interval: u32,
-    /// How many frames in a row a neighbor must be plausible for before it counts; 0 believes everybody, as the paper does.
-    /// After its start, a node takes newcomers at their word for as long as it holds somebody silent, and then as long as nobody
-    /// has proven itself: at first, everybody is new.
-    pub probation: u8,
-    /// The largest tap that an honest neighbor can have; 0 believes any.
-    pub largest_tap: f32,
-    /// Whether it counts on liars and on senses that fail: it holds what it senses against its own track, brings what neighbors say to
-    /// what most of them say, and keeps apart also from those that it does not believe.
-    pub wary: bool,
-    /// When it slows down or stops, whatever its network says.
+pub enum Trust {
+    /// All messages count, as in the paper.
+    All,
+    /// Messages are compared with earlier messages and with the median of all neighbors.
+    Robust(RobustConfig),
+}
+
+/// Settings of [`Trust::Robust`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct RobustConfig {
+    /// Number of consecutive plausible frames after which a neighbor counts.
+    ///
+    /// After its start, a robot accepts newcomers at once while it keeps silent neighbors, and then
+    /// until one neighbor has completed its probation: at first, all neighbors are newcomers.
+    pub probation_frames: u8,
+    /// Largest plausible tap.
+    pub max_tap: f32,
+}
+
+impl RobustConfig {
+    /// One frame of probation, taps up to [`MAX_TAP`].
+    pub const DEFAULT: Self = Self { probation_frames: 1, max_tap: MAX_TAP };
+}
+
+impl Trust {
+    /// Whether robust statistics are used.
+    #[must_use]
+    pub const fn is_robust(&self) -> bool {
+        matches!(self, Self::Robust(_))
+    }
+
+    /// Number of plausible frames after which a neighbor counts.
+    #[must_use]
+    pub const fn probation_frames(&self) -> u8 {
+        if let Self::Robust(config) = self { config.probation_frames } else { 0 }
+    }
+}
+
+/// Everything that the robots of a swarm have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct RobotConfig<M, T> {
+    /// Network, task and learning rule.
+    pub agent: Config<M, T>,
+    /// Treatment of received messages.
+    pub trust: Trust,
+    /// Control ticks per exchange: the robot sends, and its taps advance, once per interval.
+    pub exchange_interval: u32,
+    /// Ticks for which a silent neighbor is kept.
+    pub hold_ticks: u32,
+    /// Largest age of the robot's own state in ticks.
+    ///
+    /// Beyond it, the robot is blind: it sends and learns nothing, and the actuator stops.
+    pub max_state_age_ticks: u32,
+    /// Behavior without neighbors.
+    pub isolation: IsolationLimits,
+    /// Conditions under which the robot slows down or stops.
     pub failsafe: Failsafe,
 }
 
-impl Behavior {
-    /// The learning rule of a weight file, an exchange in every tick, nobody held and everybody believed: a frame that is not
-    /// heard is a missing edge.
+impl<M, T> RobotConfig<M, T> {
+    /// The paper's robot: an exchange in every tick, no silent neighbors, trust in all.
+    ///
+    /// A frame that is not received is a missing edge.
     #[must_use]
-    pub const fn new(learning: Learning) -> Self {
+    pub const fn new(agent: Config<M, T>) -> Self {
         Self {
-            learning,
-            patience: Patience::DEFAULT,
-            hold: 0,
-            blind: BLIND_TICKS,
-            interval: 1,
-            probation: 0,
-            largest_tap: 0.0,
-            wary: false,
+            agent,
+            trust: Trust::All,
+            exchange_interval: 1,
+            hold_ticks: 0,
+            max_state_age_ticks: MAX_STATE_AGE_TICKS,
+            isolation: IsolationLimits::DEFAULT,
             failsafe: Failsafe::DEFAULT,
         }
     }
 
-    /// The same with an exchange in every so many-th tick. Between exchanges nobody is heard, so silent neighbors are held: over
-    /// as many lost exchanges as fit into 15 ticks, and at least until the next one.
+    /// Sets the exchange interval, and keeps silent neighbors between exchanges.
+    ///
+    /// They are kept over as many lost exchanges as fit into 15 ticks, and at least until the next one.
     ///
     /// ```
-    /// # use wdgnn_core::Learning;
-    /// # use wdgnn_robot::Behavior;
-    /// let behavior = Behavior::new(Learning::OFF);
-    /// assert_eq!(behavior.every(5).hold, 14);
-    /// assert_eq!(behavior.every(2).hold, 13);
-    /// assert_eq!(behavior.every(1).hold, 0);
+    /// # use wdgnn_core::{agent::Config, online::Learning};
+    /// # use wdgnn_robot::config::RobotConfig;
+    /// # let agent = Config { model: (), task: (), learning: Learning::OFF, offline_norm: 0.0 };
+    /// let config = RobotConfig::new(agent);
+    /// assert_eq!(config.with_interval(5).hold_ticks, 14);
+    /// assert_eq!(config.with_interval(2).hold_ticks, 13);
+    /// assert_eq!(config.with_interval(1).hold_ticks, 0);
     /// ```
     #[must_use]
-    pub const fn every(self, interval: u32) -> Self {
-        if interval <= 1 {
-            return Self { interval: 1, hold: 0, ..self };
+    pub fn with_interval(mut self, interval: u32) -> Self {
+        (self.exchange_interval, self.hold_ticks) = (1, 0);
+        if interval > 1 {
+            let held = if interval > HOLD_TICKS { 1 } else { HOLD_TICKS / interval };
+            (self.exchange_interval, self.hold_ticks) =
+                (interval, held.saturating_mul(interval).saturating_sub(1));
         }
-        let held = if interval > HELD_TICKS { 1 } else { HELD_TICKS / interval };
-        Self { interval, hold: held.saturating_mul(interval).saturating_sub(1), ..self }
+        self
     }
 
-    /// The same on an air that cannot be trusted:
+    /// Settings for a radio with losses, faults and liars.
     ///
-    /// * `hold`: at least 19 ticks, so that losses cost little and whoever is gone is forgotten within 20;
-    /// * `probation`: who contradicted itself, or is new to a robot that knows somebody, counts from its next frame on, if that
-    ///   bears it out;
-    /// * `largest_tap`: [`LARGEST_TAP`];
-    /// * `wary`: its own senses and what single neighbors say are doubted, too;
-    /// * `failsafe`: without sensing it slows down after [`BLIND_TICKS`], and is blind after [`ROBUST_BLIND_TICKS`];
-    /// * `clip`: no neighbor moves a robot's parameters by more than 2 % of the offline norm per tick between exchanges;
-    /// * `ball`: parameters stay within 30 % of the offline ones, or nearer where the learning rule says so.
+    /// | setting | value |
+    /// |---|---|
+    /// | `trust` | [`RobustConfig::DEFAULT`] |
+    /// | `hold_ticks` | at least 19: losses cost little, and a dead neighbor is evicted within 20 |
+    /// | `failsafe` | slows down [`MAX_STATE_AGE_TICKS`] after the last measurement |
+    /// | `max_state_age_ticks` | [`ROBUST_STATE_AGE_TICKS`] |
+    /// | `learning.clip` | 2 % of the offline norm per tick between exchanges |
+    /// | `learning.ball` | at most 30 % of the offline norm |
     ///
-    /// A rule that does not learn has nothing to guard and stays as it is.
+    /// A rule with step size 0 keeps its clip and its ball.
     #[must_use]
-    pub fn robust(self) -> Self {
-        let mut learning = self.learning;
+    pub fn robust(mut self) -> Self {
+        let learning = &mut self.agent.learning;
         if learning.step > 0.0 {
             let ball = if learning.ball > 0.0 { learning.ball } else { ROBUST_BALL };
             learning.ball = ball.min(ROBUST_BALL);
-            learning.clip = ROBUST_CLIP * self.interval as f32;
+            learning.clip = ROBUST_CLIP * self.exchange_interval as f32;
         }
-        Self {
-            learning,
-            hold: self.hold.max(ROBUST_HOLD),
-            blind: self.blind.max(ROBUST_BLIND_TICKS),
-            probation: 1,
-            largest_tap: LARGEST_TAP,
-            wary: true,
-            failsafe: Failsafe { unsure: BLIND_TICKS, ..self.failsafe },
-            ..self
-        }
+        self.hold_ticks = self.hold_ticks.max(ROBUST_HOLD_TICKS);
+        self.max_state_age_ticks = self.max_state_age_ticks.max(ROBUST_STATE_AGE_TICKS);
+        self.trust = Trust::Robust(RobustConfig::DEFAULT);
+        self.failsafe.max_age_ticks = MAX_STATE_AGE_TICKS;
+        self
     }
 
-    /// Whether nothing of what neighbors said lasts from tick to tick: there is an exchange in every one, nobody is held, and everybody
-    /// is believed.
+    /// Plain averaging without clip and ball, and trust in all messages, as in the paper.
     #[must_use]
-    pub const fn forgets(&self) -> bool {
-        self.interval <= 1 && self.hold == 0 && self.probation == 0 && !self.wary
+    pub fn plain(mut self) -> Self {
+        let learning = &mut self.agent.learning;
+        *learning = Learning { clip: 0.0, ball: 0.0, ..*learning };
+        self.trust = Trust::All;
+        self
     }
 
-    /// The same with plain averaging and everybody believed, as in the paper: nothing is clipped, and parameters go anywhere.
+    /// Whether no message outlives its tick: the robot needs no table of neighbors.
     #[must_use]
-    pub const fn plain(self) -> Self {
-        let learning = Learning { clip: 0.0, ball: 0.0, ..self.learning };
-        Self { learning, probation: 0, largest_tap: 0.0, wary: false, ..self }
+    pub const fn is_memoryless(&self) -> bool {
+        self.exchange_interval <= 1 && self.hold_ticks == 0 && !self.trust.is_robust()
+    }
+
+    /// This configuration with another network or with none.
+    #[must_use]
+    pub fn with_model<N>(self, model: N) -> RobotConfig<N, T> {
+        let Self { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe } =
+            self;
+        let Config { task, learning, offline_norm, .. } = agent;
+        let agent = Config { model, task, learning, offline_norm };
+        RobotConfig { agent, trust, exchange_interval, hold_ticks, max_state_age_ticks, isolation, failsafe }
+    }
+}
+
+impl<M: Model, T: RobotTask> RobotConfig<M, T> {
+    /// Whether an honest robot can have these taps and parameters.
+    ///
+    /// The parameters of an honest robot never leave the ball.
+    #[must_use]
+    #[inline]
+    pub fn is_plausible(&self, message: &MessageOf<M, T>, payload: Payload) -> bool {
+        let Config { model, learning, offline_norm, .. } = &self.agent;
+        if let Trust::Robust(robust) = &self.trust
+            && robust.max_tap > 0.0
+            && max_tap(&message.taps, payload.taps) > robust.max_tap
+        {
+            return false;
+        }
+        if learning.clip <= 0.0 || learning.ball <= 0.0 {
+            return true;
+        }
+        // Half precision may move a parameter on the surface of the ball slightly outside.
+        let radius = learning.ball * offline_norm * 1.01;
+        consensus::is_within(&message.wide, model.offline(), payload.wide, radius)
     }
 }

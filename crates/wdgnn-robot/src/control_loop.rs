@@ -1,259 +1,232 @@
-//! The tick: a node's verbs against a robot's ports, in order. Firmware and simulator run this same list.
+//! Control loop: one tick of a robot, against its ports.
 //!
-//! Everybody speaks at the start of a tick in which neighbors exchange beacons, then everybody hears. Acting comes before
-//! learning, so learning never delays the motors.
+//! ```text
+//! radio → Link → neighbor table → trust → agent → safety gate → actuator → learning
+//! ```
+//!
+//! All robots send at the start of a tick with an exchange; then all receive. The robot acts before it
+//! learns, so learning never delays the actuators. Firmware and simulator run this code.
 
-use crate::tasks::RobotTask;
+use wdgnn_core::{agent::ConsensusReport, model::Model};
+use wdgnn_link::{
+    error::{FrameError, FrameErrorCounts},
+    link::MessageLink,
+};
+
 use crate::{
-    node::{ConsensusReport, Node, Thinks},
     persist::save,
     ports::{Actuator, Ports, Radio, Received, Sensor, Store},
+    robot::Robot,
     safety::gate::Verdict,
-};
-use wdgnn_core::model::Model;
-use wdgnn_link::{
-    encoding::Codec,
-    error::{FrameError, FrameErrorCounts},
+    tasks::RobotTask,
 };
 
-pub use crate::persist::{StoreFailed, resume};
+/// Largest number of frames that a robot reads in one tick: four times the largest table.
+///
+/// It bounds the time of a tick.
+pub const MAX_FRAMES: u32 = 256;
 
-/// The most frames that a node looks at in one tick, so that a tick stays within its time whatever the air carries. Four times
-/// the largest table.
-pub const MOST_FRAMES: u32 = 256;
+/// Largest number of late frames that a robot authenticates in one tick.
+///
+/// A flood of recordings must not take the time of the tick.
+pub const MAX_LATE_AUTH: u32 = 2;
 
-/// The most untimely frames in one tick whose seals are opened to see whether they are a swarm member's all the same: a flood of
-/// recordings must not take the tick's time.
-pub const MOST_VOUCHED: u32 = 2;
+/// Ticks between two records of the parameters: one second of flight. Flash wears out.
+pub const SAVE_INTERVAL_TICKS: u32 = 100;
 
-/// Ticks between two saves of the wide parameters: one second of flight. Flash wears out.
-pub const SAVE_EVERY: u32 = 100;
-
-/// Errors of the ports in a tick.
+/// Number of errors of the ports in a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PortErrors {
-    /// No state, or one that is not admissible: the last one was carried on.
+    /// No measurement, or one that is not admissible. The state was predicted.
     pub sensor: u32,
-    /// The beacon was not sent.
+    /// The message was not sent.
     pub send: u32,
-    /// A frame was lost on its way from the radio.
+    /// A frame was lost between radio and robot.
     pub receive: u32,
-    /// The command did not reach the motors.
+    /// The command did not reach the actuators.
     pub actuator: u32,
-    /// Parameters could not be saved or loaded.
+    /// The record could not be stored.
     pub store: u32,
 }
 
-/// Everything that was counted in a tick.
+/// Results of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub struct Report<O> {
-    /// The tick's number.
+    /// Number of the tick.
     pub tick: u32,
-    /// Frames heard, refused ones included.
-    pub heard: u32,
-    /// Frames refused, by reason.
-    pub refused: FrameErrorCounts,
-    /// Neighbors after hearing.
+    /// Received frames, including rejected ones.
+    pub received: u32,
+    /// Rejected frames by reason.
+    pub rejected: FrameErrorCounts,
+    /// Neighbors after reception.
     pub neighbors: u8,
-    /// Neighbors forgotten.
-    pub forgotten: u8,
-    /// The command that went to the motors.
+    /// Evicted neighbors.
+    pub evicted: u8,
+    /// Command for the actuators.
     pub command: O,
-    /// What the safety gate did to it.
+    /// Effect of the safety gate.
     pub verdict: Verdict,
-    /// What learning did.
-    pub agreement: ConsensusReport,
+    /// Result of learning.
+    pub consensus: ConsensusReport,
     /// Errors of the ports.
     pub errors: PortErrors,
 }
 
-/// The first half of a tick: sense and, if it is time for an exchange and there is something to say, speak: all the frames that the
-/// profile has for one.
-pub fn open<M, T, R, S, A, K, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// Runs the first half of a tick: senses, and sends all frames of an exchange if it is due.
+pub fn open<M, T, L, P, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
     tick: u32,
-    ports: &mut Ports<'_, R, S, A, K>,
+    ports: &mut P,
     buffer: &mut [u8],
 ) -> PortErrors
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
-    R: Radio,
-    S: Sensor<T::State>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
+    P: Ports<T::State, T::Command>,
 {
     let mut errors = PortErrors::default();
-    ports.radio.begin(tick);
-    if !node.sense(tick, ports.sensor.sense().ok()) {
+    ports.radio().begin(tick);
+    if !robot.sense(tick, ports.sensor().sense().ok()) {
         errors.sensor += 1;
     }
-    node.set_battery(ports.sensor.battery());
-    let frames = if node.speaks() { P::FRAMES } else { 0 };
+    robot.set_battery(ports.sensor().battery());
+    let frames = if robot.sends() { robot.link().frames() } else { 0 };
     for index in 0..frames {
-        let frame = node.speak_frame(index, buffer).and_then(|length| buffer.get(..length));
-        if frame.is_none_or(|frame| ports.radio.send(frame).is_err()) {
+        let frame = robot.send(index, buffer).and_then(|length| buffer.get(..length));
+        if frame.is_none_or(|frame| ports.radio().send(frame).is_err()) {
             errors.send += 1;
         }
     }
     errors
 }
 
-/// What was heard in a tick.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Hearing {
-    /// Frames heard, refused ones included.
-    pub heard: u32,
-    /// Frames refused, by reason.
-    pub refused: FrameErrorCounts,
-}
-
-/// The second half of a tick: hear, conclude, and now and then save.
-pub fn close<M, T, R, S, A, K, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
-    ports: &mut Ports<'_, R, S, A, K>,
+/// Runs the second half of a tick: receives, acts, learns, and saves from time to time.
+pub fn close<M, T, L, P, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
+    ports: &mut P,
     buffer: &mut [u8],
     mut errors: PortErrors,
-) -> Report<M::Output>
+) -> Report<T::Command>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
-    R: Radio,
-    A: Actuator<M::Output>,
-    K: Store,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
+    P: Ports<T::State, T::Command>,
 {
-    let hearing = hear(node, ports.radio, buffer, &mut errors);
-    let mut report = conclude(node, ports.actuator, &hearing, errors);
-    // A new key is kept at once.
-    let new_key = node.keys_unsaved(false);
-    if new_key {
-        ports.store.insist();
+    let (received, rejected) = receive(robot, ports.radio(), buffer, &mut errors);
+    let evicted = robot.end_receive() as u8;
+    let (command, verdict) = robot.decide();
+    let is_blind = verdict == Verdict::Blind;
+    let acted = if is_blind { ports.actuator().stop() } else { ports.actuator().act(&command) };
+    errors.actuator += u32::from(acted.is_err());
+    robot.set_executed((!is_blind && acted.is_ok()).then_some(command));
+    let consensus = robot.learn();
+    // A new key is stored at once.
+    let has_new_key = robot.link().has_unsaved_keys();
+    if has_new_key {
+        ports.store().insist();
     }
-    if new_key || node.tick() % SAVE_EVERY == SAVE_EVERY - 1 {
-        match save(node, ports.store, buffer) {
-            Some(()) => _ = node.keys_unsaved(true),
-            None => report.errors.store += 1,
+    if has_new_key || robot.tick() % SAVE_INTERVAL_TICKS == SAVE_INTERVAL_TICKS - 1 {
+        match save(robot, ports.store(), buffer) {
+            Some(()) => robot.link_mut().set_keys_saved(),
+            None => errors.store += 1,
         }
     }
-    report
+    let (tick, neighbors) = (robot.tick(), robot.neighbors().len() as u8);
+    Report { tick, received, rejected, neighbors, evicted, command, verdict, consensus, errors }
 }
 
-/// Everything behind hearing: observe, aggregate, infer, guard, act, learn, agree.
+/// Runs a whole tick.
 ///
-/// A simulator whose air cannot harm a frame hands beacons over by [`Node::accept`], or where they lie by an
-/// [`Overhearing`](crate::node::overhearing::Overhearing), and goes on here.
-pub fn conclude<R: Thinks, A: Actuator<R::Output>>(
-    robot: &mut R,
-    actuator: &mut A,
-    hearing: &Hearing,
-    mut errors: PortErrors,
-) -> Report<R::Output> {
-    let forgotten = robot.settle() as u8;
-    let features = robot.observe();
-    robot.aggregate();
-    robot.infer(&features);
-    let (command, verdict) = robot.guard();
-    let blind = matches!(verdict, Verdict::Blind);
-    let acted = if blind { actuator.stop() } else { actuator.act(&command) };
-    if acted.is_err() {
-        errors.actuator += 1;
-    }
-    robot.acted((!blind && acted.is_ok()).then_some(command));
-    robot.learn();
-    let agreement = robot.agree();
-    let neighbors = robot.around() as u8;
-    let Hearing { heard, refused } = *hearing;
-    Report { tick: robot.tick(), heard, refused, neighbors, forgotten, command, verdict, agreement, errors }
-}
-
-/// A whole tick of one robot.
-///
-/// `buffer` holds one frame at a time: [`Node::frame_bytes`] and a byte more, so that an oversize frame is seen as one.
-pub fn run<M, T, R, S, A, K, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// `buffer` holds one frame at a time. It needs [`MessageLink::max_len`] bytes and one more, by which
+/// longer frames are detected.
+pub fn run<M, T, L, P, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
     tick: u32,
-    ports: &mut Ports<'_, R, S, A, K>,
+    ports: &mut P,
     buffer: &mut [u8],
-) -> Report<M::Output>
+) -> Report<T::Command>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
-    R: Radio,
-    S: Sensor<T::State>,
-    A: Actuator<M::Output>,
-    K: Store,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
+    P: Ports<T::State, T::Command>,
 {
-    let errors = open(node, tick, ports, buffer);
-    close(node, ports, buffer, errors)
+    let errors = open(robot, tick, ports, buffer);
+    close(robot, ports, buffer, errors)
 }
 
-/// Hear: every frame of the listening window, up to [`MOST_FRAMES`]. The radio is told whose frames are a swarm member's.
-fn hear<M, T, R, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// Receives all frames of the listening window, up to [`MAX_FRAMES`].
+fn receive<M, T, L, R, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
     radio: &mut R,
     buffer: &mut [u8],
     errors: &mut PortErrors,
-) -> Hearing
+) -> (u32, FrameErrorCounts)
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
     R: Radio,
 {
-    let mut hearing = Hearing::default();
-    let mut vouched = 0;
-    // One more than is looked at: only a frame too many is a flood.
-    for turn in 0..=MOST_FRAMES {
+    let (mut received, mut rejected, mut late) = (0, FrameErrorCounts::default(), 0);
+    // The loop asks for one frame more than it reads: only that frame is a flood.
+    for turn in 0..=MAX_FRAMES {
         match radio.receive(buffer) {
             Ok(None) => break,
-            Ok(Some(received)) => {
-                hearing.heard += 1;
-                let outcome = if turn == MOST_FRAMES {
+            Ok(Some(arrival)) => {
+                received += 1;
+                let result = if turn == MAX_FRAMES {
                     Err(FrameError::Flood)
-                } else if let Some(frame) = buffer.get_mut(..received.length) {
-                    let outcome = node.hear(frame);
-                    vouch(node, radio, frame, &received, outcome, &mut vouched);
-                    outcome
+                } else if let Some(frame) = buffer.get_mut(..arrival.length) {
+                    let result = robot.receive(frame);
+                    report_authentic(robot, radio, frame, &arrival, result, &mut late);
+                    result
                 } else {
-                    // A frame longer than the buffer was cut, and is refused as what it is: too long.
+                    // The radio has cut a frame that is longer than the buffer.
                     Err(FrameError::Trailing)
                 };
-                if let Err(refusal) = outcome {
-                    hearing.refused.count(refusal);
+                if let Err(error) = result {
+                    rejected.count(error);
                 }
             }
             Err(_) => errors.receive += 1,
         }
     }
-    hearing
+    (received, rejected)
 }
 
-/// Tells the radio whose frame it heard, if it is a swarm member's.
-fn vouch<M, T, R, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// Reports sender and number of a frame to the radio if a member of the swarm has sent it.
+fn report_authentic<M, T, L, R, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
     radio: &mut R,
     frame: &[u8],
-    received: &Received,
-    outcome: Result<(), FrameError>,
-    vouched: &mut u32,
+    arrival: &Received,
+    result: Result<(), FrameError>,
+    late: &mut u32,
 ) where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
     R: Radio,
 {
-    let sender = match outcome {
-        // Refused or not, what it says could be read.
-        Ok(()) | Err(FrameError::Implausible | FrameError::TableFull) => P::identity(frame, node.tick()),
-        Err(FrameError::Model) if P::SEALED => P::identity(frame, node.tick()),
-        // Nothing is untimely where nothing is sealed.
-        Err(FrameError::OutOfWindow) if P::SEALED && *vouched < MOST_VOUCHED => {
-            *vouched += 1;
-            node.vouch(frame)
+    let tick = robot.tick();
+    let is_sealed = robot.link().is_sealed();
+    let sender = match result {
+        // These frames were read, even if they were rejected.
+        Ok(()) | Err(FrameError::Implausible | FrameError::TableFull) => robot.link().id(tick, frame),
+        Err(FrameError::Model) if is_sealed => robot.link().id(tick, frame),
+        Err(FrameError::OutOfWindow) if is_sealed && *late < MAX_LATE_AUTH => {
+            *late += 1;
+            robot.authenticate(frame)
         }
         Err(_) => None,
     };
     if let Some(sender) = sender {
-        radio.vouched(&sender, received);
+        radio.on_authenticated(&sender, arrival);
     }
 }

@@ -1,17 +1,21 @@
-//! The robot around [`wdgnn_core`]: neighbor table, trust, safety, persistence and the control loop.
+//! The robot around [`wdgnn_core`]: neighbor table, trust, safety, persistence, control loop.
+//!
+//! ```text
+//! radio → Link → NeighborTable → Trust → Agent → safety gate → actuator → learning
+//! ```
 //!
 //! # A robot from a weight file
 //!
 //! ```
-//! use wdgnn_core::{Flocking, Motion, Weights, WeightsError, weights::Aligned};
-//! use wdgnn_link::encoding::exact::Exact;
+//! use wdgnn_core::{tasks::flocking::{Flocking, Motion}, weights::{Aligned, Weights, WeightsError}};
+//! use wdgnn_link::{encoding::exact::Exact, link::Link};
 //! use wdgnn_robot::{
 //!     control_loop,
-//!     onboard::{BUFFER_BYTES, robot},
-//!     ports::{Actuator, NoStore, Ports, Radio, Received, Sensed, Sensor},
+//!     onboard::{BUFFER_LEN, robot},
+//!     ports::{Actuator, NoStore, PortSet, Radio, Received, Sensed, Sensor},
 //! };
 //!
-//! // A robot at rest that hears no other robot.
+//! // A robot at rest that receives nothing.
 //! struct Board;
 //! impl Radio for Board {
 //!     type Error = ();
@@ -32,12 +36,12 @@
 //!     Aligned(*include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/flocking-wd-gnn.wdgnn")));
 //!
 //! let weights = Weights::open(&FILE.0)?;
-//! let mut robot = robot::<Flocking, _>(7, &weights, Exact)?;
+//! let mut robot = robot::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum))?;
 //! let (mut radio, mut sensor, mut actuator, mut store) = (Board, Board, Board, NoStore);
 //! let mut ports =
-//!     Ports { radio: &mut radio, sensor: &mut sensor, actuator: &mut actuator, store: &mut store };
+//!     PortSet { radio: &mut radio, sensor: &mut sensor, actuator: &mut actuator, store: &mut store };
 //! for tick in 0..10 {
-//!     let report = control_loop::run(&mut robot, tick, &mut ports, &mut [0; BUFFER_BYTES]);
+//!     let report = control_loop::run(&mut robot, tick, &mut ports, &mut [0; BUFFER_LEN]);
 //!     assert_eq!((report.neighbors, report.command), (0, [0.0, 0.0]));
 //! }
 //! # Ok::<(), WeightsError>(())
@@ -48,15 +52,13 @@
 
 pub mod config;
 pub mod control_loop;
+pub mod controller;
+mod estimation;
 pub mod neighbors;
-pub mod node;
 pub mod onboard;
 pub mod persist;
 pub mod ports;
+pub mod robot;
 pub mod safety;
 pub mod tasks;
 mod trust;
-
-pub use config::Behavior;
-pub use control_loop::Report;
-pub use node::Node;

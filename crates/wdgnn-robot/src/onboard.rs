@@ -1,138 +1,144 @@
-//! The robot: the one node type that firmware flies and a simulator simulates, for any task that comes with a network.
+//! Robots from weight files.
 //!
-//! Flocking in the plane has the paper's network (six features, K = 3, 32 hidden features, two accelerations) in its folded form,
-//! with room for 16 neighbors. Another task says by [`Onboard`] which network it flies; nothing else changes.
+//! [`OnboardTask`] assigns a network to a task. Flocking in the plane has the paper's network: six features, K = 3, 32
+//! hidden features, two accelerations.
 
-use crate::tasks::RobotTask;
-use crate::{config::Behavior, node::Node};
 use wdgnn_core::{
+    agent::Config,
     model::{
-        Model,
         deep::{Layer, Top},
         network::Network,
         shape::{OneLayer, Shape},
     },
+    neighbors::MAX_NEIGHBORS,
     task::{NodeId, State},
     tasks::{coverage::Coverage, flocking::Flocking},
     weights::{Weights, WeightsError},
 };
-use wdgnn_link::encoding::{Codec, exact::Exact, half::TAG_BYTES};
+use wdgnn_link::{
+    encoding::{exact, half::TAG_LEN},
+    link::MessageLink,
+};
 
-/// A task as robots carry it: with its network.
-pub trait Onboard: RobotTask + Sized + 'static {
-    /// The network's shape.
+use crate::{config::RobotConfig, robot::Robot, tasks::RobotTask};
+use wdgnn_core::{model::Model, task::Task};
+
+/// A task with the network that robots run.
+pub trait OnboardTask: RobotTask + Sized + 'static {
+    /// Shape of the network.
     type Shape: Shape<Self>;
 }
 
-impl Onboard for Flocking<2> {
+impl OnboardTask for Flocking<2> {
     type Shape = OneLayer<FEATURES, TAPS, HIDDEN, OUTPUTS>;
 }
 
-impl Onboard for Flocking<3> {
+impl OnboardTask for Flocking<3> {
     type Shape = OneLayer<9, TAPS, HIDDEN, 3>;
 }
 
-impl Onboard for Coverage {
+impl OnboardTask for Coverage {
     type Shape = OneLayer<6, TAPS, HIDDEN, 2>;
 }
 
 /// Input features F of flocking in the plane.
 pub const FEATURES: usize = 6;
-/// K + 1.
+/// Taps K + 1.
 pub const TAPS: usize = 4;
 /// Hidden features G.
 pub const HIDDEN: usize = 32;
-/// Outputs O of flocking in the plane: the two components of an acceleration.
+/// Outputs O of flocking in the plane: the components of an acceleration.
 pub const OUTPUTS: usize = 2;
-/// Neighbors in the table. Fifty robots on rings with 2 m of radio have nine on average; the rest is for close company.
-pub const NEIGHBORS: usize = 16;
 
-/// The network of a task, as flown.
-pub type ModelOf<'w, T> = <<T as Onboard>::Shape as Shape<T>>::Model<'w>;
-/// The robot, on the link profile `P`, with the task `T`.
-pub type Robot<'w, P = Exact, T = Flocking> = Node<ModelOf<'w, T>, T, NEIGHBORS, P>;
+/// Network of a task on robots.
+pub type ModelOf<'w, T> = <<T as OnboardTask>::Shape as Shape<T>>::Model<'w>;
+/// Configuration of robots with the task `T`.
+pub type ConfigOf<'w, T> = RobotConfig<ModelOf<'w, T>, T>;
+/// Robot with the task `T` and the link `L`.
+pub type TaskRobot<'w, T, L> = Robot<ModelOf<'w, T>, T, L, MAX_NEIGHBORS>;
 
-/// The deep part of flocking in the plane.
+/// Deep part of flocking in the plane.
 pub type RobotLayers<'w> = Layer<'w, TAPS, FEATURES, HIDDEN, Top>;
-/// The network of flocking in the plane, as trained.
+/// Network of flocking in the plane as trained.
 pub type RobotNetwork<'w> = Network<'w, FEATURES, TAPS, HIDDEN, OUTPUTS, RobotLayers<'w>>;
-/// The network of flocking in the plane, as flown.
+/// Network of flocking in the plane as flown.
 pub type RobotModel<'w> = ModelOf<'w, Flocking>;
-/// The parameters that it learns in flight.
+/// Wide parameters of flocking in the plane.
 pub type RobotWide<'w> = <RobotModel<'w> as Model>::Wide;
 
-/// The length of frames of flocking in the plane in bytes on the `exact` profile, the longest of all.
-pub const FRAME_BYTES: usize = <Robot<'_>>::FRAME_BYTES;
-/// The buffer that its tick needs on any profile, sealed or not: a frame, its tag, and a byte more, so that an oversize frame is
-/// seen as one.
-pub const BUFFER_BYTES: usize = FRAME_BYTES + TAG_BYTES + 1;
-/// A buffer for the tick of any task in this crate, on any profile, sealed or not.
-pub const LONGEST_BUFFER: usize = 640;
+/// Length of an `exact` frame of a task, the longest of all profiles.
+const fn exact_len<T: OnboardTask>() -> usize {
+    exact::frame_len::<
+        <T as Task>::State,
+        <ModelOf<'static, T> as Model>::Taps,
+        <ModelOf<'static, T> as Model>::Wide,
+    >()
+}
 
-const _: () = assert!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES + TAG_BYTES < LONGEST_BUFFER);
+/// Length of the longest frame of flocking in the plane, without tag.
+pub const FRAME_LEN: usize = exact_len::<Flocking>();
+/// Length of the buffer for a tick of flocking in the plane with any link.
+///
+/// It holds a frame, its tag, and one byte more, by which longer frames are detected.
+pub const BUFFER_LEN: usize = FRAME_LEN + TAG_LEN + 1;
+/// Length of the buffer for a tick of any task in this crate with any link.
+pub const MAX_BUFFER_LEN: usize = 640;
 
-/// A robot at rest in the origin, with the model, task, learning rule and interval of a weight file. Where frames are sealed
-/// there is somebody to be sealed against: it then behaves as [`Behavior::robust`] says.
+const _: () = assert!(exact_len::<Flocking<3>>() + TAG_LEN < MAX_BUFFER_LEN);
+
+/// Reads the configuration of robots from a weight file.
 ///
 /// # Errors
-/// [`WeightsError::Mismatch`] naming the dimension or the task in which the file and [`Robot`] differ.
-pub fn robot<'w, T: Onboard, P: Codec>(
+/// [`WeightsError::Mismatch`] with the dimension or the task in which the file and `T` differ.
+#[inline]
+pub fn config<'w, T: OnboardTask>(weights: &Weights<'w>) -> Result<ConfigOf<'w, T>, WeightsError> {
+    let task = T::from_constants(weights.expect_task(T::ID)?);
+    let header = &weights.header;
+    let agent = Config::new(T::Shape::from_weights(weights)?, task, header.learning);
+    Ok(RobotConfig::new(agent).with_interval(header.interval.into()))
+}
+
+/// A robot at rest at the origin, from a weight file. With a sealed link, the robot is
+/// [robust](RobotConfig::robust).
+///
+/// # Errors
+/// As [`config`].
+pub fn robot<'w, T, L>(
     id: NodeId,
     weights: &Weights<'w>,
-    codec: P,
-) -> Result<Robot<'w, P, T>, WeightsError> {
-    Ok(Kit::open(weights)?.assemble(id, codec))
-}
-
-/// What a weight file has for a robot. Where a robot lies in memory of its own, opening first and assembling there keeps it off the stack.
-#[derive(Clone, Copy, Debug)]
-pub struct Kit<'w, T: Onboard> {
-    model: ModelOf<'w, T>,
-    task: T,
-    checksum: u32,
-    behavior: Behavior,
-}
-
-impl<'w, T: Onboard> Kit<'w, T> {
-    /// Of a weight file.
-    ///
-    /// # Errors
-    /// As [`robot`].
-    #[inline]
-    pub fn open(weights: &Weights<'w>) -> Result<Self, WeightsError> {
-        let task = T::from_constants(weights.expect_task(T::ID)?);
-        let header = &weights.header;
-        let model = T::Shape::from_weights(weights)?;
-        let behavior = Behavior::new(header.learning).every(header.interval.into());
-        Ok(Self { model, task, checksum: weights.checksum, behavior })
-    }
-
-    /// The robot, as [`robot`] makes it.
-    #[inline]
-    pub fn assemble<P: Codec>(self, id: NodeId, codec: P) -> Robot<'w, P, T> {
-        let Self { model, task, checksum, behavior } = self;
-        let behavior = if P::SEALED { behavior.robust() } else { behavior };
-        Node::assemble(id, model, task, checksum, behavior, T::State::zero(), codec)
-    }
+    link: L,
+) -> Result<TaskRobot<'w, T, L>, WeightsError>
+where
+    T: OnboardTask,
+    L: MessageLink<T::State, <ModelOf<'w, T> as Model>::Taps, <ModelOf<'w, T> as Model>::Wide>,
+{
+    let config = config::<T>(weights)?;
+    let config = if link.is_sealed() { config.robust() } else { config };
+    Ok(Robot::new(id, config, link, T::State::zero()))
 }
 
 #[cfg(test)]
 mod tests {
-    use wdgnn_core::Task as _;
+    use wdgnn_core::task::Task as _;
 
     use super::*;
+    use crate::config::Trust;
     use wdgnn_core::{
         filter::scale::Scale,
         model::activation::Activation,
         online::Learning,
         weights::{self, Aligned, Field, Header, LayerDimensions, TaskSettings},
     };
-    use wdgnn_link::security::group_key::Sealed;
+    use wdgnn_link::{
+        encoding::exact::Exact,
+        link::{Link, RadioLink as _, Sealed},
+        security::group_key::GroupKey,
+    };
 
     const BYTES: usize = weights::HEADER_BYTES + 4 * RobotNetwork::NUMBERS + 4;
 
     fn file(hidden: u16, task: u16) -> Aligned<[u8; BYTES]> {
-        let mut layers = [LayerDimensions::default(); weights::MOST_LAYERS];
+        let mut layers = [LayerDimensions::default(); weights::MAX_LAYERS];
         layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden };
         let header = Header {
             activation: Activation::Tanh,
@@ -141,7 +147,7 @@ mod tests {
             hidden,
             outputs: OUTPUTS as u16,
             layers,
-            task: TaskSettings { task, numbers: Flocking::DEFAULT.settings() },
+            task: TaskSettings { task, numbers: Flocking::DEFAULT.constants() },
             learning: Learning::paper(1.0),
             interval: 1,
         };
@@ -151,34 +157,35 @@ mod tests {
     }
 
     #[test]
-    fn a_robot_takes_everything_from_its_weight_file() {
-        let file = file(HIDDEN as u16, Flocking::<2>::NUMBER);
+    fn robot_is_configured_by_its_weight_file() {
+        let file = file(HIDDEN as u16, Flocking::<2>::ID);
         let weights = Weights::open(&file.0).unwrap();
-        let robot = robot::<Flocking, _>(7, &weights, Exact).unwrap();
+        let robot = robot::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
         assert_eq!(robot.id(), 7);
-        assert_eq!(robot.task(), &Flocking::DEFAULT);
-        assert_eq!(robot.behavior().learning, Learning::paper(1.0));
-        assert_eq!(robot.link().checksum, weights.checksum);
+        assert_eq!(robot.config().agent.task, Flocking::DEFAULT);
+        assert_eq!(robot.config().agent.learning, Learning::paper(1.0));
+        assert_eq!(robot.link().model(), weights.checksum);
     }
 
     #[test]
-    fn a_robot_with_a_key_is_a_robust_one() {
-        let file = file(HIDDEN as u16, Flocking::<2>::NUMBER);
+    fn robot_with_a_sealed_link_is_robust() {
+        let file = file(HIDDEN as u16, Flocking::<2>::ID);
         let weights = Weights::open(&file.0).unwrap();
-        let trusting = Behavior::new(Learning::paper(1.0));
-        assert_eq!(*robot::<Flocking, _>(7, &weights, Exact).unwrap().behavior(), trusting);
-        let sealed = robot::<Flocking, _>(7, &weights, Sealed::new(Exact, &[7; 16])).unwrap();
-        assert_eq!(*sealed.behavior(), trusting.robust());
-        assert_eq!(<Robot<'_, Sealed<Exact>>>::frame_bytes() + 1, BUFFER_BYTES);
+        let open = robot::<Flocking, _>(7, &weights, Link::<Exact>::open(weights.checksum)).unwrap();
+        assert_eq!(open.config().trust, Trust::All);
+        let link: Sealed<Exact> = Link::new(weights.checksum, GroupKey::new(&[7; 16]));
+        let sealed = robot::<Flocking, _>(7, &weights, link).unwrap();
+        assert!(sealed.config().trust.is_robust());
+        assert_eq!(sealed.max_frame_len() + 1, BUFFER_LEN);
     }
 
     #[test]
-    fn a_file_for_another_robot_is_refused_by_name() {
+    fn file_for_another_network_is_rejected_with_the_difference() {
         let mismatch = |file: &Aligned<[u8; BYTES]>| {
-            robot::<Flocking, _>(0, &Weights::open(&file.0).unwrap(), Exact).err()
+            robot::<Flocking, _>(0, &Weights::open(&file.0).unwrap(), Link::<Exact>::open(0)).err()
         };
         assert_eq!(
-            mismatch(&file(16, Flocking::<2>::NUMBER)),
+            mismatch(&file(16, Flocking::<2>::ID)),
             Some(WeightsError::Mismatch { field: Field::Hidden, expected: 32, found: 16 })
         );
         assert_eq!(
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_header_state_three_taps_and_the_wide_part() {
-        assert_eq!(FRAME_BYTES, 22 + 4 * 4 + 4 * 18 + 4 * 48);
-        assert_eq!(<Robot<'_, Exact, Flocking<3>>>::FRAME_BYTES, 22 + 4 * 6 + 4 * 27 + 4 * 108);
+        assert_eq!(FRAME_LEN, 22 + 4 * 4 + 4 * 18 + 4 * 48);
+        assert_eq!(exact_len::<Flocking<3>>(), 22 + 4 * 6 + 4 * 27 + 4 * 108);
     }
 }

@@ -1,145 +1,153 @@
-//! What a robot keeps over a restart: how often it was started, what it knows of the swarm's time, and the wide parameters it has learned.
+//! Record that a robot keeps over a restart: boot count, time, keys, wide parameters, local adaptation.
 //!
-//! The record has two parts, each with its own CRC-32 behind it (`docs/wire-format.md`): the head tells the weight file's checksum, the
-//! boot count and the time, the body holds the parameters. Count and time survive a change of model, whose parameters have another length.
-//! A robot whose keys change has them in a part of their own between the two; a robot that keeps a personal part has it in a third part behind; a record without one is as good as it always was.
+//! Each part of the record is followed by its CRC-32 (`docs/wire-format.md`). The head contains the
+//! checksum of the weight file, the boot count and the time; it stays valid for another weight file,
+//! whose parameters have another length. A robot with key rotation has a part for keys. A robot with
+//! local adaptation has a last part for it, which may be missing.
 //!
-//! **Time is reserved ahead.** A record says up to which tick the robot may speak before there is another one. The next start begins
-//! there, so no number of a frame comes twice and the time of every recording has passed; and it takes nothing for the swarm's that is from
-//! before what the record knows to have passed.
+//! **Time is reserved ahead.** A record contains the tick up to which the robot may send before the
+//! next record. The next start begins there. So no frame number occurs twice, and every recording is
+//! from a time that has passed.
 
-use crate::tasks::RobotTask;
-use crate::{
-    node::{Node, Past},
-    ports::Store,
-};
 use wdgnn_core::{
     model::Model,
     tensor::{Array, Tensor, kernels},
     weights::crc_32,
 };
-use wdgnn_link::{encoding::Codec, security::key_ring::KEPT_BYTES};
+use wdgnn_link::{link::MessageLink, security::key_ring::STORED_LEN};
 
-/// Length of the head without its CRC-32: the weight file's checksum, the boot count, and two times.
-const HEAD_BYTES: usize = 16;
+use crate::{controller::PastTime, ports::Store, robot::Robot, tasks::RobotTask};
 
-/// So many ticks are reserved ahead: a minute, six times what lies between two records in flight.
+/// Length of the head without its CRC-32: checksum of the weight file, boot count, two ticks.
+const HEAD_LEN: usize = 16;
+
+/// Ticks reserved ahead: one minute, six times the interval between two records in flight.
 pub const RESERVED_TICKS: u32 = 6_000;
 
-/// The same by a store that has room for no other record in this flight: a day.
+/// Ticks reserved ahead by a store that has no room for another record in this flight: one day.
 pub const LAST_RESERVED_TICKS: u32 = 8_640_000;
 
-/// Length of the longest record of a robot with this network, with keys that change or without: each part has its CRC-32 behind it.
+/// Length of the longest record of a robot with this network, with or without key rotation.
 #[must_use]
-pub const fn record_bytes<M: Model>(keys: bool) -> usize {
-    let keys = if keys { KEPT_BYTES + 4 } else { 0 };
-    HEAD_BYTES + 4 + keys + 4 * M::Wide::LEN + 4 + 4 + 4 * M::Output::LEN + 4
+pub const fn record_len<M: Model>(rotates_keys: bool) -> usize {
+    let keys = if rotates_keys { STORED_LEN + 4 } else { 0 };
+    HEAD_LEN + 4 + keys + 4 * M::Wide::LEN + 4 + 4 + 4 * M::Output::LEN + 4
 }
 
-/// The store could not be read or written.
+/// The record could not be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct StoreFailed;
+pub struct StoreError;
 
-/// After a start: takes up the wide parameters that were last saved, if they are whole and belong to this model, and counts
-/// the boot. Returns whether parameters were taken up. Call it once, before the first tick.
+impl core::fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str("the store could not be read or written")
+    }
+}
+
+impl core::error::Error for StoreError {}
+
+/// Restores the last record after a start and counts the boot. Returns whether parameters were restored.
 ///
-/// A damaged head counts as none: the node keeps the boot count that it had, 0 unless [`Node::set_boot`] gave it another. On a sealed
-/// link no count may come twice: there, a board whose clock begins anew with every boot gives one by chance before this is
-/// called, and again when it fails.
-///
-/// `buffer` needs [`Node::frame_bytes`].
+/// Call it once, before the first tick. Without a valid head, the link keeps its boot count. On a
+/// sealed link, no boot count may occur twice. A board whose clock starts again with every boot
+/// therefore sets a random count before this call, and again when it fails. `buffer` needs
+/// [`record_len`] bytes.
 ///
 /// # Errors
-/// When the store could not be read (the node is then as it was) or the new boot count not kept (what was read has been
-/// taken up). Whether to fly at all is the caller's choice.
-#[inline(never)] // its stack is given back before the first tick
-pub fn resume<M, T, K, const N: usize, P: Codec>(
-    node: &mut Node<M, T, N, P>,
+/// [`StoreError`] if the record could not be read, so that the robot is unchanged, or if the new boot
+/// count could not be stored. The caller decides whether to fly.
+#[inline(never)] // returns its stack before the first tick
+pub fn resume<M, T, L, K, const N: usize>(
+    robot: &mut Robot<M, T, L, N>,
     store: &mut K,
     buffer: &mut [u8],
-) -> Result<bool, StoreFailed>
+) -> Result<bool, StoreError>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
 {
-    let length = store.load(buffer).map_err(|_| StoreFailed)?.unwrap_or_default();
-    // A record longer than the buffer was cut: its head is still good.
+    let length = store.load(buffer).map_err(|_| StoreError)?.unwrap_or_default();
+    // A record that is longer than the buffer was cut. Its head is valid.
     let record = buffer.get(..length).unwrap_or(buffer);
     let mut resumed = false;
-    if let Some((head, body)) = take_part(record, HEAD_BYTES)
-        && let Some([checksum, boot, since, until]) = read_head(head)
+    if let Some((head, body)) = read_part(record, HEAD_LEN)
+        && let Some([model, boot, since, until]) = read_head(head)
     {
-        let keys = node.kept_keys().and_then(|_| take_part(body, KEPT_BYTES));
-        let kept = keys.and_then(|(kept, _)| kept.first_chunk().copied());
+        let keys = robot.link().stored_keys().and_then(|_| read_part(body, STORED_LEN));
+        let stored = keys.and_then(|(stored, _)| stored.first_chunk().copied());
         let body = keys.map_or(body, |(_, rest)| rest);
         let mut wide = M::Wide::ZERO;
-        if checksum == node.link().checksum
-            && let Some((numbers, rest)) = take_part(body, 4 * M::Wide::LEN)
-            && (rest.is_empty() || take_personal(node, rest))
+        if model == robot.link().model()
+            && let Some((numbers, rest)) = read_part(body, 4 * M::Wide::LEN)
+            && (rest.is_empty() || restore_adaptation(robot, rest))
         {
-            resumed = kernels::read(wide.numbers_mut(), numbers) && node.set_wide(&wide);
+            resumed = kernels::read(wide.numbers_mut(), numbers) && robot.agent_mut().set_wide(&wide);
         }
-        // One that has come to its end seals nothing more.
-        node.set_boot(boot.saturating_add(1));
-        node.set_past(Past { since, until });
-        if let Some(kept) = kept {
-            node.codec().take_up_keys(&kept);
+        // A link with the last boot count seals nothing.
+        robot.link_mut().set_boot(boot.saturating_add(1));
+        robot.set_past(PastTime { since, until });
+        if let Some(stored) = stored {
+            robot.link_mut().restore_keys(&stored);
         }
     }
-    // Before the first word: a count that is lost now would come again, and a nonce with it.
-    keep(node, store, buffer)?;
+    // A boot count that is lost before the first frame would occur again, and a nonce with it.
+    keep(robot, store, buffer)?;
     Ok(resumed)
 }
 
-/// Keeps what the next start will want to know, and waits until it is kept: before a new boot count is used in flight.
+/// Stores the record and waits until it is stored: before a new boot count is used in flight.
 ///
 /// # Errors
-/// When it could not be kept; what was kept before still is.
-pub fn keep<M, T, K, const N: usize, P: Codec>(
-    node: &Node<M, T, N, P>,
+/// [`StoreError`]; the previous record is still stored.
+pub fn keep<M, T, L, K, const N: usize>(
+    robot: &Robot<M, T, L, N>,
     store: &mut K,
     buffer: &mut [u8],
-) -> Result<(), StoreFailed>
+) -> Result<(), StoreError>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
 {
-    save(node, store, buffer).ok_or(StoreFailed)?;
-    store.flush().map_err(|_| StoreFailed)
+    save(robot, store, buffer).ok_or(StoreError)?;
+    store.flush().map_err(|_| StoreError)
 }
 
-/// Saves what the next start will want to know.
-#[inline(never)] // likewise
-pub(crate) fn save<M, T, K, const N: usize, P: Codec>(
-    node: &Node<M, T, N, P>,
+/// Stores the record.
+#[inline(never)] // returns its stack before the next step
+pub(crate) fn save<M, T, L, K, const N: usize>(
+    robot: &Robot<M, T, L, N>,
     store: &mut K,
     buffer: &mut [u8],
 ) -> Option<()>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
     K: Store,
 {
     let whole = buffer.len();
-    let Past { since, until } =
-        node.past_for(if store.is_last() { LAST_RESERVED_TICKS } else { RESERVED_TICKS });
-    let numbers = [node.link().checksum, node.boot(), since, until];
-    let mut rest = put_part(buffer, HEAD_BYTES, |head| write_head(head, numbers))?;
-    if let Some(kept) = node.kept_keys() {
-        rest = put_part(rest, KEPT_BYTES, |part| {
-            part.iter_mut().zip(kept).for_each(|(to, from)| *to = from);
+    let reserved = if store.is_last() { LAST_RESERVED_TICKS } else { RESERVED_TICKS };
+    let PastTime { since, until } = robot.past_after(reserved);
+    let numbers = [robot.link().model(), robot.link().boot(), since, until];
+    let mut rest = write_part(buffer, HEAD_LEN, |head| write_head(head, numbers))?;
+    if let Some(keys) = robot.link().stored_keys() {
+        rest = write_part(rest, STORED_LEN, |part| {
+            part.iter_mut().zip(keys).for_each(|(to, from)| *to = from);
         })?;
     }
-    let mut rest = put_part(rest, 4 * M::Wide::LEN, |body| kernels::write(body, node.wide().numbers()))?;
-    if node.behavior().learning.personal() {
-        let personal = node.personal();
-        rest = put_part(rest, 4 + 4 * M::Output::LEN, |part| {
+    let agent = robot.agent();
+    let mut rest = write_part(rest, 4 * M::Wide::LEN, |body| kernels::write(body, agent.wide().numbers()))?;
+    if robot.config().agent.learning.adapts_locally() {
+        let adaptation = agent.adaptation();
+        rest = write_part(rest, 4 + 4 * M::Output::LEN, |part| {
             if let Some((gain, biases)) = part.split_first_chunk_mut::<4>() {
-                *gain = personal.gain.to_le_bytes();
-                kernels::write(biases, personal.bias.as_ref());
+                *gain = adaptation.gain.to_le_bytes();
+                kernels::write(biases, adaptation.bias.as_ref());
             }
         })?;
     }
@@ -147,42 +155,43 @@ where
     store.save(buffer.get(..length)?).ok()
 }
 
-/// Reads a personal part and has the node take it up, as far as its rule allows. Returns whether it is whole.
-fn take_personal<M, T, const N: usize, P: Codec>(node: &mut Node<M, T, N, P>, bytes: &[u8]) -> bool
+/// Reads a local adaptation and restores it if the rule allows it. Returns whether the part is valid.
+fn restore_adaptation<M, T, L, const N: usize>(robot: &mut Robot<M, T, L, N>, bytes: &[u8]) -> bool
 where
     M: Model,
     T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
 {
-    let Some((part, [])) = take_part(bytes, 4 + 4 * M::Output::LEN) else { return false };
+    let Some((part, [])) = read_part(bytes, 4 + 4 * M::Output::LEN) else { return false };
     if let Some((gain, biases)) = part.split_first_chunk() {
-        node.set_personal(Array::from_bytes(biases), f32::from_le_bytes(*gain));
+        robot.restore_adaptation(Array::from_bytes(biases), f32::from_le_bytes(*gain));
     }
     true
 }
 
-fn write_head(head: &mut [u8], numbers: [u32; HEAD_BYTES / 4]) {
+fn write_head(head: &mut [u8], numbers: [u32; HEAD_LEN / 4]) {
     let (words, _) = head.as_chunks_mut();
     words.iter_mut().zip(numbers).for_each(|(word, number)| *word = number.to_le_bytes());
 }
 
-fn read_head(head: &[u8]) -> Option<[u32; HEAD_BYTES / 4]> {
+fn read_head(head: &[u8]) -> Option<[u32; HEAD_LEN / 4]> {
     let (words, _) = head.as_chunks();
     let (words, rest) = words.split_first_chunk()?;
     rest.is_empty().then(|| words.map(u32::from_le_bytes))
 }
 
-/// Has a part of this length written to the front of `buffer`, and puts its CRC-32 behind it. Returns the room that is left.
-fn put_part(buffer: &mut [u8], length: usize, write: impl FnOnce(&mut [u8])) -> Option<&mut [u8]> {
+/// Writes a part of this length and its CRC-32 to the start of `buffer`. Returns the rest of the buffer.
+fn write_part(buffer: &mut [u8], length: usize, write: impl FnOnce(&mut [u8])) -> Option<&mut [u8]> {
     let (part, rest) = buffer.split_at_mut_checked(length)?;
-    let (seal, rest) = rest.split_first_chunk_mut()?;
+    let (check, rest) = rest.split_first_chunk_mut()?;
     write(part);
-    *seal = crc_32(part).to_le_bytes();
+    *check = crc_32(part).to_le_bytes();
     Some(rest)
 }
 
-/// Takes a part of this length from the front of `bytes`, if its CRC-32 is right. Returns what is behind it, too.
-fn take_part(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
+/// Reads a part of this length from the start of `bytes`, if its CRC-32 is right. Returns the rest, too.
+fn read_part(bytes: &[u8], length: usize) -> Option<(&[u8], &[u8])> {
     let (part, rest) = bytes.split_at_checked(length)?;
-    let (seal, rest) = rest.split_first_chunk()?;
-    (crc_32(part) == u32::from_le_bytes(*seal)).then_some((part, rest))
+    let (check, rest) = rest.split_first_chunk()?;
+    (crc_32(part) == u32::from_le_bytes(*check)).then_some((part, rest))
 }

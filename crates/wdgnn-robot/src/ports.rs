@@ -1,159 +1,213 @@
-//! What a node needs from the robot it runs on. Each port is small and fallible; a port's error is counted and never ends
-//! a tick.
+//! Ports: interfaces between a robot and its hardware.
+//!
+//! An error of a port is counted and never ends a tick.
 
-use wdgnn_link::header::Identity;
+use wdgnn_link::header::FrameId;
 
-/// A frame that came in.
+/// A received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Received {
-    /// Its length in bytes.
+    /// Length in bytes.
     pub length: usize,
-    /// When it began to arrive, on the radio's own clock, in microseconds, wrapping.
-    pub arrived: u32,
+    /// Start of the frame on the radio's own clock, in microseconds, wrapping.
+    pub arrived_us: u32,
 }
 
 impl Received {
-    /// A frame from a radio that keeps no time.
+    /// A frame from a radio without a clock.
     #[must_use]
     pub const fn untimed(length: usize) -> Self {
-        Self { length, arrived: 0 }
+        Self { length, arrived_us: 0 }
     }
 }
 
 /// Broadcasts and receives frames.
 pub trait Radio {
-    /// What can go wrong.
+    /// Error type.
     type Error;
 
-    /// A tick begins.
+    /// Begins a tick.
     fn begin(&mut self, _tick: u32) {}
 
-    /// Broadcasts one frame. May return before it is on the air.
+    /// Broadcasts one frame. May return before the frame is on the air.
     ///
     /// # Errors
-    /// When the frame could not be handed to the air.
+    /// The frame could not be sent.
     fn send(&mut self, frame: &[u8]) -> Result<(), Self::Error>;
 
-    /// Copies the next frame of this tick's listening window into `buffer` and tells its length and when it came, or `None` once
-    /// the window is over. A frame longer than the buffer is cut; its full length is told all the same.
+    /// Copies the next frame of this tick into `buffer`; `None` at the end of the listening window.
+    ///
+    /// A frame that is longer than the buffer is cut, and its full length is returned.
     ///
     /// # Errors
-    /// When a frame was lost on the way from the air. The node keeps listening.
+    /// A frame was lost. The robot continues to receive.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Self::Error>;
 
-    /// The frame that was received last is a swarm member's (where frames are sealed, its seal could be opened): who sent it, and
-    /// which of its frames it is. Radios that keep the swarm's clock and slots learn by it, others ignore it.
-    fn vouched(&mut self, _sender: &Identity, _received: &Received) {}
+    /// Reports that a member of the swarm has sent the last received frame.
+    ///
+    /// Radios with time slots synchronize their clock by it. On an open link, every frame in the right
+    /// format is reported.
+    fn on_authenticated(&mut self, _sender: &FrameId, _frame: &Received) {}
 }
 
-/// A state and how old it is.
+/// A measured state and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Sensed<S> {
     /// The state.
     pub state: S,
-    /// Its age in whole ticks.
+    /// Age in ticks.
     pub age: u32,
 }
 
 impl<S> Sensed<S> {
-    /// A state of this very tick.
+    /// A state of the current tick.
     #[must_use]
     pub const fn now(state: S) -> Self {
         Self { state, age: 0 }
     }
 }
 
-/// Knows the robot's own state.
+/// Measures the robot's own state.
 pub trait Sensor<S> {
-    /// What can go wrong.
+    /// Error type.
     type Error;
 
-    /// The newest state there is.
+    /// Latest measurement.
     ///
     /// # Errors
-    /// When there is none to be had; the node then carries on its last one, and stops when that gets too old.
+    /// No measurement: the robot predicts its state, and stops when it gets too old.
     fn sense(&mut self) -> Result<Sensed<S>, Self::Error>;
 
-    /// How much is left of the battery, in percent, where that is known.
+    /// Charge of the battery in percent, if known.
     fn battery(&mut self) -> Option<u8> {
         None
     }
 }
 
-/// Carries out commands.
+/// Executes commands.
 pub trait Actuator<O> {
-    /// What can go wrong.
+    /// Error type.
     type Error;
 
-    /// Starts doing `command` until the next one.
+    /// Executes `command` until the next one.
     ///
     /// # Errors
-    /// When the command did not reach the motors.
+    /// The command did not reach the actuators.
     fn act(&mut self, command: &O) -> Result<(), Self::Error>;
 
-    /// Comes to rest by the actuator's own means: the robot does not know where it is, so no command can brake it.
+    /// Stops by the actuator's own means: the robot does not know its state, so no command stops it.
     ///
     /// # Errors
-    /// When that did not reach the motors.
+    /// The request did not reach the actuators.
     fn stop(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Knows when the next tick begins.
+/// Waits for the start of ticks.
 pub trait Clock {
-    /// Waits for the beginning of the next tick and returns its number. Ticks may be skipped, never repeated.
+    /// Waits for the next tick and returns its number. Ticks may be skipped, never repeated.
     fn next_tick(&mut self) -> u32;
 }
 
-/// Keeps a few bytes over a restart.
+/// Stores one record over a restart.
 pub trait Store {
-    /// What can go wrong.
+    /// Error type.
     type Error;
 
-    /// Copies what was last saved into `buffer` and returns its length, or `None` when there is nothing.
+    /// Copies the stored record into `buffer` and returns its length; `None` without a record.
     ///
     /// # Errors
-    /// When the storage could not be read.
+    /// The store could not be read.
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
 
-    /// Replaces what was last saved, all or nothing. May return before it is kept; until then what was there is still there.
+    /// Replaces the record, all or nothing. May return before the record is stored.
     ///
     /// # Errors
-    /// When it could not be written; what was there is still there.
+    /// The record could not be written; the previous one is still stored.
     fn save(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// The next save is to be kept whatever was kept lately: there is a key in it. For stores that put some saves off.
+    /// Requests that the next record is stored without delay, because it contains a new key.
     fn insist(&mut self) {}
 
-    /// Whether the next save is the last one that there is room for in this flight.
+    /// Whether the store has room for only one more record in this flight.
     fn is_last(&self) -> bool {
         false
     }
 
-    /// Waits until what was saved last is kept.
+    /// Waits until the last record is stored.
     ///
     /// # Errors
-    /// When it could not be kept; what was there is still there.
+    /// The record could not be written; the previous one is still stored.
     fn flush(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
 }
 
-/// The ports of one robot, borrowed for a tick.
+/// All ports of one robot with state `S` and command `O`.
+///
+/// [`PortSet`] combines four ports. Implement the trait for a board that has all of them.
+pub trait Ports<S, O> {
+    /// Radio.
+    type Radio: Radio;
+    /// Sensor.
+    type Sensor: Sensor<S>;
+    /// Actuator.
+    type Actuator: Actuator<O>;
+    /// Store.
+    type Store: Store;
+
+    /// Radio.
+    fn radio(&mut self) -> &mut Self::Radio;
+    /// Sensor.
+    fn sensor(&mut self) -> &mut Self::Sensor;
+    /// Actuator.
+    fn actuator(&mut self) -> &mut Self::Actuator;
+    /// Store.
+    fn store(&mut self) -> &mut Self::Store;
+}
+
+/// Four borrowed ports.
 #[derive(Debug)]
-pub struct Ports<'a, R, S, A, K> {
-    /// To the neighbors.
+pub struct PortSet<'a, R, S, A, K> {
+    /// Radio.
     pub radio: &'a mut R,
-    /// From the world.
+    /// Sensor.
     pub sensor: &'a mut S,
-    /// To the world.
+    /// Actuator.
     pub actuator: &'a mut A,
-    /// Over a restart.
+    /// Store.
     pub store: &'a mut K,
 }
 
-/// A store that keeps nothing: for robots without flash to spare, and for simulations.
+impl<X, O, R: Radio, S: Sensor<X>, A: Actuator<O>, K: Store> Ports<X, O> for PortSet<'_, R, S, A, K> {
+    type Radio = R;
+    type Sensor = S;
+    type Actuator = A;
+    type Store = K;
+
+    #[inline]
+    fn radio(&mut self) -> &mut R {
+        self.radio
+    }
+
+    #[inline]
+    fn sensor(&mut self) -> &mut S {
+        self.sensor
+    }
+
+    #[inline]
+    fn actuator(&mut self) -> &mut A {
+        self.actuator
+    }
+
+    #[inline]
+    fn store(&mut self) -> &mut K {
+        self.store
+    }
+}
+
+/// A store that keeps nothing, for robots without flash and for simulations.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct NoStore;

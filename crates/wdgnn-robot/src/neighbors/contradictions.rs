@@ -1,69 +1,78 @@
-//! What the table does about words that contradict those before: whose they may have been, and who is held to them.
+//! Tests of the table with contradicting frames.
 
-use super::{entry::Heard, *};
 use wdgnn_core::{filter::NoDelayLine, tasks::flocking::Motion, tensor::Vector};
 use wdgnn_link::header::Payload;
 
-type Table = Neighbors<Motion<2>, NoDelayLine, Vector<1>, 4>;
+use super::{entry::Arrival, *};
+
+type Table = NeighborTable<Motion<2>, NoDelayLine, Vector<1>, 4>;
 
 fn at(x: f32) -> Motion<2> {
     Motion { position: [x, 0.0], velocity: [0.0; 2] }
 }
 
-/// Sender 5 says at `tick` that it is at `x`. Believed is who goes a metre at most, and of a newcomer ten.
-fn says(table: &mut Table, tick: u32, x: f32) -> Result<(), FrameError> {
-    let mut beacon = Message::silent(at(x));
-    (beacon.sender, beacon.sequence) = (5, tick);
-    let now = Heard { tick, said: tick, state: at(x), other_model: false };
-    table.hear_parts(&now, &beacon, Payload::STATE, |track, said, _, known, (): &mut ()| {
-        let gone = (said.position[0] - track.position[0]).abs();
-        (*said, gone <= if known <= 1 { 10.0 } else { 1.0 })
-    })
+fn arrival(tick: u32, state: Motion<2>) -> Arrival<Motion<2>> {
+    Arrival { tick, sent: tick, sequence: tick, state, shares_model: true }
 }
 
-/// A table in which sender 5 has said so much, one word per tick from the first on.
-fn after(words: &[f32]) -> (Table, u32) {
+/// Sender 5 reports position `x` at `tick`. Steps of 1 m are plausible, 10 m for a newcomer.
+fn reports(table: &mut Table, tick: u32, x: f32) -> Result<(), FrameError> {
+    let mut message = Message::empty(at(x));
+    message.sender = 5;
+    table.update_parts(
+        &arrival(tick, at(x)),
+        &message,
+        Payload::STATE,
+        |track, state, _, compared, (): &mut ()| {
+            let step = (state.position[0] - track.position[0]).abs();
+            (*state, step <= if compared <= 1 { 10.0 } else { 1.0 })
+        },
+    )
+}
+
+/// A table after reports of sender 5, one per tick, and the next tick.
+fn after(reported: &[f32]) -> (Table, u32) {
     let mut table = Table::new();
     let mut tick = 1;
-    for x in words {
-        let _ = says(&mut table, tick, *x);
+    for x in reported {
+        let _ = reports(&mut table, tick, *x);
         tick += 1;
     }
     (table, tick)
 }
 
 #[test]
-fn a_word_that_nobody_would_believe_may_have_been_somebody_else_s() {
+fn report_implausible_for_a_newcomer_may_come_from_another_sender() {
     let (mut table, tick) = after(&[0.0, 0.0, 0.0, 50.0]);
-    assert_eq!(says(&mut table, tick, 0.0), Ok(()), "its own next word bears out what it said before");
+    assert_eq!(reports(&mut table, tick, 0.0), Ok(()), "the next report confirms the earlier track");
 }
 
 #[test]
-fn a_word_that_a_newcomer_could_have_said_is_its_own() {
+fn report_plausible_for_a_newcomer_discredits_its_sender() {
     let (mut table, tick) = after(&[0.0, 0.0, 0.0, 5.0]);
-    assert_eq!(says(&mut table, tick, 0.0), Err(FrameError::Implausible));
+    assert_eq!(reports(&mut table, tick, 0.0), Err(FrameError::Implausible));
 }
 
 #[test]
-fn who_is_not_believed_has_nothing_to_come_back_to() {
+fn discredited_sender_has_no_disputed_track() {
     let (mut table, tick) = after(&[0.0, 0.0, 0.0, 5.0, 100.0]);
-    assert_eq!(says(&mut table, tick, 5.0), Err(FrameError::Implausible));
+    assert_eq!(reports(&mut table, tick, 5.0), Err(FrameError::Implausible));
 }
 
 #[test]
-fn of_somebody_who_has_spoken_once_the_next_word_may_be_somebody_else_s_too() {
+fn second_report_of_a_sender_may_come_from_another_sender() {
     let (mut table, tick) = after(&[0.0, 50.0]);
-    assert_eq!(says(&mut table, tick, 0.0), Ok(()));
+    assert_eq!(reports(&mut table, tick, 0.0), Ok(()));
 }
 
 #[test]
-fn who_has_said_what_cannot_be_has_to_prove_itself_anew_and_nobody_else_has() {
+fn distrust_affects_one_neighbor() {
     let (mut table, tick) = after(&[0.0, 0.0, 0.0]);
-    let mut other = Message::silent(at(1.0));
-    (other.sender, other.sequence) = (6, tick);
-    let now = Heard { tick, said: tick, state: at(1.0), other_model: false };
-    table.hear(&now, &other).unwrap();
-    table.doubt(6);
-    let doubted: Vec<_, 4> = table.iter().map(|entry| (entry.proven > 0, entry.doubted)).collect();
-    assert_eq!(doubted, [(true, false), (false, true)]);
+    let mut other = Message::empty(at(1.0));
+    other.sender = 6;
+    table.update(&arrival(tick, at(1.0)), &other).unwrap();
+    table.distrust(6);
+    let states: Vec<_, 4> =
+        table.iter().map(|entry| (entry.plausible_frames > 0, entry.has_contradicted)).collect();
+    assert_eq!(states, [(true, false), (false, true)]);
 }

@@ -1,99 +1,108 @@
-//! What the table keeps of one neighbor.
+//! Entry of the neighbor table.
 
 use wdgnn_core::{message::Message, tensor::param_range::ParamRange};
 
-/// What a neighbor's next word is held against.
+/// Filtered state of a neighbor, with which its next frame is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Track<S, E = ()> {
-    /// The state that follows from everything that it said.
+    /// State by all frames so far.
     pub state: S,
-    /// The tick in which it said it last.
-    pub said: u32,
-    /// What speaks against it.
-    pub evidence: E,
+    /// Tick in which the last frame was sent.
+    pub sent: u32,
+    /// Statistics of the differences between frames and track.
+    pub stats: E,
 }
 
 impl<S, E: Default> Track<S, E> {
-    /// A track that begins with a word of this tick.
-    pub(super) fn new(state: S, said: u32) -> Self {
-        Self { state, said, evidence: E::default() }
+    /// A track that begins with one frame.
+    pub(super) fn new(state: S, sent: u32) -> Self {
+        Self { state, sent, stats: E::default() }
     }
 }
 
-/// A neighbor as the table keeps it.
+/// A neighbor in the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Neighbor<S, C, W, E = ()> {
-    /// The tick in which it was last heard.
-    pub heard: u32,
-    /// How many frames in a row were plausible after the one before.
-    pub proven: u8,
-    /// In how many ticks its words were held against its track, up to 255.
-    pub known: u8,
-    /// It has contradicted itself.
-    pub doubted: bool,
-    /// Its owner takes it into account: see [`Node::trusted`](crate::node::Node::trusted).
-    pub counts: bool,
-    /// It flies another model: what it says of its state is worth as much as anybody's, its taps and parameters mean nothing here.
-    pub other_model: bool,
-    /// Which of its wide parameters it said when it was last heard, unless they came late.
+pub struct Entry<S, L, W, E = ()> {
+    /// Tick of the last received frame.
+    pub last_received: u32,
+    /// Number of the last received frame.
+    pub sequence: u32,
+    /// Number of consecutive plausible frames.
+    pub plausible_frames: u8,
+    /// Number of ticks in which frames were compared with the track, up to 255.
+    pub compared_ticks: u8,
+    /// Whether the neighbor has contradicted itself.
+    pub has_contradicted: bool,
+    /// Whether the robot takes the neighbor into account.
+    pub is_trusted: bool,
+    /// Whether the neighbor runs the robot's weight file. Otherwise only its state is used.
+    pub shares_model: bool,
+    /// Range of the wide parameters in the last received tick. Late parameters are not in it.
     pub fresh: ParamRange,
-    /// What its next word is held against.
+    /// Track that the next frame is compared with.
     pub track: Track<S, E>,
-    /// Its track before anything was heard of it in this tick: what every frame of a tick is held against. Nothing while it
-    /// is new.
-    pub earlier: Option<Track<S, E>>,
-    /// Its track before a word that contradicted it, for a few ticks: if it was somebody else's word, the next one bears this out.
-    pub kept: Option<Track<S, E>>,
-    /// What it said; the state is carried on to this tick.
-    pub beacon: Message<S, C, W>,
+    /// Track before the current tick, with which all frames of the tick are compared. `None` for a newcomer.
+    pub track_before: Option<Track<S, E>>,
+    /// Track before a contradicting frame, kept for some ticks.
+    ///
+    /// If the next frame confirms it, the contradicting frame came from another sender.
+    pub disputed_track: Option<Track<S, E>>,
+    /// Latest message. The state is predicted to the current tick.
+    pub message: Message<S, L, W>,
 }
 
-impl<S: Copy, C, W, E: Default> Neighbor<S, C, W, E> {
-    pub(super) fn newcomer(now: &Heard<S>, fresh: ParamRange, mut beacon: Message<S, C, W>) -> Self {
-        let track = Track::new(beacon.state, now.said);
-        beacon.state = now.state;
+impl<S: Copy, L, W, E: Default> Entry<S, L, W, E> {
+    pub(super) fn newcomer(arrival: &Arrival<S>, fresh: ParamRange, mut message: Message<S, L, W>) -> Self {
+        let track = Track::new(message.state, arrival.sent);
+        message.state = arrival.state;
         Self {
-            heard: now.tick,
-            proven: 0,
-            known: 0,
-            doubted: false,
-            counts: false,
-            other_model: now.other_model,
+            last_received: arrival.tick,
+            sequence: arrival.sequence,
+            plausible_frames: 0,
+            compared_ticks: 0,
+            has_contradicted: false,
+            is_trusted: false,
+            shares_model: arrival.shares_model,
             fresh,
             track,
-            earlier: None,
-            kept: None,
-            beacon,
+            track_before: None,
+            disputed_track: None,
+            message,
         }
     }
 }
 
-/// Parameters that were said longer ago are not mixed: a robot's own have gone on since. A radio that hands over what it heard in the
-/// next tick, with clocks that differ by one, is within it.
+/// Age in ticks beyond which received parameters are not mixed: the robot's own have changed since.
+///
+/// Two ticks allow for a radio that delivers a frame one tick late and for clocks that differ by one.
 pub(super) const FRESH_TICKS: u32 = 2;
 
-/// For so many ticks, a track is kept that was contradicted: two exchanges at 20 a second, and what somebody else's word from ahead
-/// silences. A robot cannot have gone elsewhere in that time unseen: 4 cm at 10 m/s².
-pub(super) const KEPT_TICKS: u32 = 12;
+/// Ticks for which a disputed track is kept: two exchanges at 20 per second, plus the guard time.
+///
+/// In that time, a robot moves at most 4 cm off its track at 10 m/s².
+pub(super) const DISPUTE_TICKS: u32 = 12;
 
-/// When a beacon was heard and said, and what has become of its sender's state by then.
+/// Circumstances in which a frame was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heard<S> {
-    /// The tick in which it was heard.
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(crate) struct Arrival<S> {
+    /// Current tick.
     pub tick: u32,
-    /// The tick in which it was said.
-    pub said: u32,
-    /// The sender's state, carried on from the one to the other.
+    /// Tick in which the frame was sent.
+    pub sent: u32,
+    /// Number of the frame.
+    pub sequence: u32,
+    /// State of the sender, predicted to the current tick.
     pub state: S,
-    /// The sender flies another model.
-    pub other_model: bool,
+    /// Whether the sender runs the robot's weight file.
+    pub shares_model: bool,
 }
 
-impl<S> Heard<S> {
-    /// Which of the wide parameters that it carries are fresh.
-    pub(super) fn fresh(&self, carried: ParamRange) -> ParamRange {
-        if self.tick.saturating_sub(self.said) > FRESH_TICKS { ParamRange::NONE } else { carried }
+impl<S> Arrival<S> {
+    /// Part of the received wide parameters that is recent enough for mixing.
+    pub(super) fn fresh(&self, received: ParamRange) -> ParamRange {
+        if self.tick.saturating_sub(self.sent) > FRESH_TICKS { ParamRange::NONE } else { received }
     }
 }

@@ -1,24 +1,24 @@
-//! The table of neighbors: fixed capacity, ascending id, freshness by tick.
+//! Table of neighbors: fixed capacity, ascending address, expiry by ticks.
 //!
-//! What it promises:
-//! * it never grows beyond `N`, whoever talks;
-//! * a neighbor that is in the table and keeps talking is never displaced, unless it contradicts itself: a newcomer takes a free slot,
-//!   or that of somebody who does not count, or is refused, so a flood of invented addresses cannot push real neighbors out, and holds
-//!   its slots only while it is believed;
-//! * a neighbor that falls silent is held for `hold` ticks, its state carried on by the task, and is then forgotten;
-//! * what comes late or is held over skipped ticks is carried on by the ticks that have passed, not by the calls that were made;
-//! * one word that contradicts a neighbor does not make it a liar: if the next one bears out what it said before, the word in between was
-//!   somebody else's;
-//! * of one sender, only ever newer frames count, by their sequence, which tells the time. Whose clock begins anew is heard again when
-//!   it has been forgotten, after `hold` ticks at the latest;
-//! * parameters that come late are not fresh.
+//! * The table never holds more than `N` neighbors.
+//! * A neighbor that keeps sending is not displaced unless it contradicts itself. A newcomer takes a
+//!   free entry or that of a neighbor that is not trusted, or is rejected. A flood of invented
+//!   addresses therefore cannot displace neighbors, and keeps entries only while it is plausible.
+//! * A silent neighbor is kept for `hold` ticks with its state predicted, and is then evicted.
+//! * Late frames and skipped ticks are accounted for by prediction over the elapsed ticks.
+//! * A single contradicting frame does not discredit a neighbor: if the next frame confirms the
+//!   earlier track, the frame in between came from another sender.
+//! * Frames of one sender are accepted in ascending number. A sender whose numbers start again is
+//!   accepted after its eviction, at most `hold` ticks later.
+//! * Late parameters are not fresh.
 
 use heapless::Vec;
-
 use wdgnn_core::{
     filter::DelayLines,
     message::Message,
-    task::{NodeId, State},
+    model::Model,
+    neighbors::{Neighbor, Neighbors},
+    task::{NodeId, State, Task},
     tensor::{Tensor, param_range::ParamRange},
 };
 use wdgnn_link::{error::FrameError, header::Payload};
@@ -28,215 +28,256 @@ mod contradictions;
 mod entry;
 mod partial;
 
-use entry::KEPT_TICKS;
+use entry::DISPUTE_TICKS;
 use partial::merge;
 
+pub(crate) use entry::Arrival;
+pub use entry::{Entry, Track};
 pub(crate) use partial::max_tap;
 
-pub(crate) use entry::Heard;
-pub use entry::{Neighbor, Track};
-
-/// Up to `N` neighbors, and of each the evidence `E` that its task keeps.
+/// Up to `N` neighbors with statistics `E` of each.
 #[derive(Clone, Debug)]
-pub(crate) struct Neighbors<S, C, W, const N: usize, E = ()> {
-    entries: Vec<Neighbor<S, C, W, E>, N>,
-    /// The tick to which states are carried on.
-    settled: u32,
+pub(crate) struct NeighborTable<S, L, W, const N: usize, E = ()> {
+    entries: Vec<Entry<S, L, W, E>, N>,
+    /// Tick to which the states are predicted.
+    predicted_to: u32,
 }
 
-impl<S, C, W, const N: usize, E> Neighbors<S, C, W, N, E> {
-    /// Nobody yet.
+/// Table of a robot with model `M` and task `T`.
+pub(crate) type TableOf<M, T, const N: usize> = NeighborTable<
+    <T as Task>::State,
+    <M as Model>::Taps,
+    <M as Model>::Wide,
+    N,
+    <T as crate::tasks::Consistency>::Stats,
+>;
+
+impl<S, L, W, const N: usize, E> NeighborTable<S, L, W, N, E> {
+    /// An empty table.
     #[must_use]
     pub const fn new() -> Self {
-        const { assert!(N > 0 && N < 256, "a beacon tells its degree in one byte") };
-        Self { entries: Vec::new(), settled: 0 }
+        const { assert!(N > 0 && N < 255, "a message carries the number of neighbors in one byte") };
+        Self { entries: Vec::new(), predicted_to: 0 }
     }
 
-    /// The neighbors in ascending id.
-    pub fn iter(&self) -> core::slice::Iter<'_, Neighbor<S, C, W, E>> {
+    /// Neighbors in ascending address.
+    pub fn iter(&self) -> core::slice::Iter<'_, Entry<S, L, W, E>> {
         self.entries.iter()
     }
 
-    /// The same, to change.
-    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Neighbor<S, C, W, E>> {
+    /// Neighbors in ascending address, mutable.
+    pub fn iter_mut(&mut self) -> core::slice::IterMut<'_, Entry<S, L, W, E>> {
         self.entries.iter_mut()
     }
 
-    /// Those of them that count.
+    /// Neighbors that the robot takes into account.
     #[inline]
-    pub fn trusted(&self) -> impl Iterator<Item = &Neighbor<S, C, W, E>> + Clone {
-        self.entries.iter().filter(|entry| entry.counts)
+    pub fn trusted(&self) -> impl Iterator<Item = &Entry<S, L, W, E>> + Clone {
+        self.entries.iter().filter(|entry| entry.is_trusted)
     }
 
-    /// Forgets somebody.
+    /// Entry of a sender.
+    pub fn get(&self, sender: NodeId) -> Option<&Entry<S, L, W, E>> {
+        self.entries.iter().find(|entry| entry.message.sender == sender)
+    }
+
+    /// Removes a neighbor.
     pub fn remove(&mut self, sender: NodeId) {
-        self.entries.retain(|entry| entry.beacon.sender != sender);
+        self.entries.retain(|entry| entry.message.sender != sender);
     }
 
-    /// Puts somebody's entry back as it was.
-    pub fn put_back(&mut self, before: Neighbor<S, C, W, E>) {
-        let sender = before.beacon.sender;
-        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.beacon.sender == sender) {
+    /// Replaces the entry of a neighbor.
+    pub fn restore(&mut self, before: Entry<S, L, W, E>) {
+        let sender = before.message.sender;
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.message.sender == sender) {
             *entry = before;
         }
     }
 
-    /// A neighbor has said what cannot be: it has to prove itself anew.
-    pub fn doubt(&mut self, sender: NodeId) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.beacon.sender == sender) {
-            (entry.proven, entry.doubted) = (0, true);
+    /// Puts a neighbor on probation after an implausible frame.
+    pub fn distrust(&mut self, sender: NodeId) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.message.sender == sender) {
+            (entry.plausible_frames, entry.has_contradicted) = (0, true);
         }
     }
 
-    /// Takes in a beacon.
+    /// Adds a whole message without comparing it with the sender's track.
     ///
     /// # Errors
-    /// [`FrameError::Old`] when it is not newer than the last one of that sender, [`FrameError::TableFull`] when its sender is new and
-    /// there is no room. The table is then as it was.
-    pub fn hear(&mut self, now: &Heard<S>, beacon: &Message<S, C, W>) -> Result<(), FrameError>
+    /// [`FrameError::Old`], [`FrameError::TableFull`]. The table is unchanged.
+    pub fn update(&mut self, arrival: &Arrival<S>, message: &Message<S, L, W>) -> Result<(), FrameError>
     where
         S: Copy,
-        Message<S, C, W>: Copy,
+        Message<S, L, W>: Copy,
         E: Default,
     {
-        let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
+        let found = self.entries.binary_search_by_key(&message.sender, |entry| entry.message.sender);
         match found {
             Ok(index) => {
                 let Some(entry) = self.entries.get_mut(index) else { return Err(FrameError::Old) };
-                if beacon.sequence <= entry.beacon.sequence {
+                if arrival.sequence <= entry.sequence {
                     return Err(FrameError::Old);
                 }
-                (entry.heard, entry.other_model) = (now.tick, now.other_model);
-                entry.proven = entry.proven.saturating_add(1);
-                entry.fresh = now.fresh(ParamRange::ALL);
-                entry.track = Track::new(beacon.state, now.said);
-                (entry.earlier, entry.kept) = (None, None);
-                entry.beacon = *beacon;
-                entry.beacon.state = now.state;
+                (entry.last_received, entry.sequence) = (arrival.tick, arrival.sequence);
+                entry.shares_model = arrival.shares_model;
+                entry.plausible_frames = entry.plausible_frames.saturating_add(1);
+                entry.fresh = arrival.fresh(ParamRange::ALL);
+                entry.track = Track::new(message.state, arrival.sent);
+                (entry.track_before, entry.disputed_track) = (None, None);
+                entry.message = *message;
+                entry.message.state = arrival.state;
             }
-            Err(index) => self.admit(index, Neighbor::newcomer(now, now.fresh(ParamRange::ALL), *beacon))?,
+            Err(index) => {
+                self.insert(index, Entry::newcomer(arrival, arrival.fresh(ParamRange::ALL), *message))?;
+            }
         }
         Ok(())
     }
 
-    /// Makes a newcomer a neighbor: in a free slot, or in that of somebody who was found out and does not count.
-    fn admit(&mut self, mut index: usize, newcomer: Neighbor<S, C, W, E>) -> Result<(), FrameError> {
+    /// Adds a newcomer in a free entry or in that of a neighbor that contradicted itself.
+    fn insert(&mut self, mut index: usize, newcomer: Entry<S, L, W, E>) -> Result<(), FrameError> {
         if self.entries.is_full() {
-            let found_out = |entry: &&Neighbor<S, C, W, E>| entry.doubted && !entry.counts;
-            let out = self.entries.iter().find(found_out).ok_or(FrameError::TableFull)?.beacon.sender;
-            self.entries.retain(|entry| entry.beacon.sender != out);
-            index = index.saturating_sub((out < newcomer.beacon.sender).into());
+            let is_discredited = |entry: &&Entry<S, L, W, E>| entry.has_contradicted && !entry.is_trusted;
+            let out = self.entries.iter().find(is_discredited).ok_or(FrameError::TableFull)?.message.sender;
+            self.remove(out);
+            index = index.saturating_sub((out < newcomer.message.sender).into());
         }
-        // The index is always good; said aloud, it leaves no panic in the insertion for the compiler to keep.
+        // The index is always valid. The check lets the compiler remove the panic of the insertion.
         if self.entries.is_full() || index > self.entries.len() {
             return Err(FrameError::TableFull);
         }
         self.entries.insert(index, newcomer).map_err(|_| FrameError::TableFull)
     }
 
-    /// Takes in those parts of a beacon that a frame carried; what it did not carry stays as it was. `follow` holds
-    /// the new state against the sender's track, which is so many ticks older and so many ticks of words long, and returns the track from
-    /// here on and whether the sender is believed.
+    /// Adds the numbers of a message that a frame carried. Other numbers are unchanged.
+    ///
+    /// `compare` compares the new state with the sender's track, given the ticks since the last frame
+    /// and the number of ticks with a comparison. It returns the new track and whether the state is
+    /// plausible.
     ///
     /// # Errors
-    /// As [`Neighbors::hear`]; [`FrameError::Implausible`] when the state contradicts the last one: the sender has then to prove
-    /// itself anew.
-    pub fn hear_parts(
+    /// As [`NeighborTable::update`]; [`FrameError::Implausible`] if the state contradicts the track. The
+    /// sender is then on probation.
+    pub fn update_parts(
         &mut self,
-        now: &Heard<S>,
-        beacon: &Message<S, C, W>,
-        parts: Payload,
-        follow: impl Fn(&S, &S, u32, u8, &mut E) -> (S, bool),
+        arrival: &Arrival<S>,
+        message: &Message<S, L, W>,
+        payload: Payload,
+        compare: impl Fn(&S, &S, u32, u8, &mut E) -> (S, bool),
     ) -> Result<(), FrameError>
     where
         S: State,
-        C: DelayLines,
+        L: DelayLines,
         W: Tensor,
         E: Copy + Default,
     {
-        let found = self.entries.binary_search_by_key(&beacon.sender, |entry| entry.beacon.sender);
+        let found = self.entries.binary_search_by_key(&message.sender, |entry| entry.message.sender);
         let index = match found {
             Ok(index) => index,
             Err(index) => {
-                // What the frame does not carry is nothing.
-                let mut first = Message::silent(beacon.state);
-                (first.sender, first.boot) = (beacon.sender, beacon.boot);
-                merge(&mut first, beacon, parts);
-                return self.admit(index, Neighbor::newcomer(now, now.fresh(parts.wide), first));
+                // Numbers that the frame does not carry are zero.
+                let mut first = Message::empty(message.state);
+                first.sender = message.sender;
+                merge(&mut first, message, payload);
+                let fresh = arrival.fresh(payload.wide);
+                return self.insert(index, Entry::newcomer(arrival, fresh, first));
             }
         };
         let Some(entry) = self.entries.get_mut(index) else { return Err(FrameError::Old) };
-        let known = &mut entry.beacon;
-        if beacon.sequence <= known.sequence {
+        if arrival.sequence <= entry.sequence {
             return Err(FrameError::Old);
         }
-        let again = entry.heard == now.tick;
-        if !again {
-            entry.earlier = Some(entry.track);
-            entry.known = entry.known.saturating_add(1);
+        let is_repeated = entry.last_received == arrival.tick;
+        if !is_repeated {
+            entry.track_before = Some(entry.track);
+            entry.compared_ticks = entry.compared_ticks.saturating_add(1);
         }
-        // All frames of a tick are held against what came before it: many small steps within a tick are no way around.
-        let follow_as = |track: &Track<S, E>, known: u8, mut evidence: E| {
-            let silent = now.said.saturating_sub(track.said);
-            let (state, believed) = follow(&track.state, &beacon.state, silent, known, &mut evidence);
-            (Track { state, said: now.said, evidence }, believed)
+        // All frames of a tick are compared with the track before it. Many small steps within a tick
+        // do not add up.
+        let compare_as = |track: &Track<S, E>, compared_ticks: u8, mut stats: E| {
+            let silent = arrival.sent.saturating_sub(track.sent);
+            let (state, plausible) =
+                compare(&track.state, &message.state, silent, compared_ticks, &mut stats);
+            (Track { state, sent: arrival.sent, stats }, plausible)
         };
-        let follow = |track: &Track<S, E>| follow_as(track, entry.known, track.evidence);
-        let mut believed = true;
-        entry.kept = entry.kept.filter(|kept| now.said.saturating_sub(kept.said) <= KEPT_TICKS);
-        let borne_out = entry.kept.as_ref().map(follow).filter(|(_, believed)| *believed);
-        if let Some((track, _)) = borne_out {
-            // What contradicted it was a word in its name, and not its own.
-            (entry.track, entry.earlier) = (track, entry.kept.take());
-        } else if let Some(earlier) = &entry.earlier {
-            (entry.track, believed) = follow(earlier);
-            // Where not even a newcomer would be believed, it may have been somebody else; a liar goes further little by little.
-            let was_believed = entry.proven > 0 || entry.known <= 1;
-            if !believed && was_believed && entry.kept.is_none() && !follow_as(earlier, 1, E::default()).1 {
-                entry.kept = Some(*earlier);
+        let compare = |track: &Track<S, E>| compare_as(track, entry.compared_ticks, track.stats);
+        let mut is_plausible = true;
+        entry.disputed_track =
+            entry.disputed_track.filter(|track| arrival.sent.saturating_sub(track.sent) <= DISPUTE_TICKS);
+        let confirmed = entry.disputed_track.as_ref().map(compare).filter(|(_, plausible)| *plausible);
+        if let Some((track, _)) = confirmed {
+            // Another sender had used the address.
+            (entry.track, entry.track_before) = (track, entry.disputed_track.take());
+        } else if let Some(before) = &entry.track_before {
+            (entry.track, is_plausible) = compare(before);
+            // A frame that is implausible even for a newcomer may come from another sender. A liar
+            // moves away in small steps.
+            let was_plausible = entry.plausible_frames > 0 || entry.compared_ticks <= 1;
+            if !is_plausible
+                && was_plausible
+                && entry.disputed_track.is_none()
+                && !compare_as(before, 1, E::default()).1
+            {
+                entry.disputed_track = Some(*before);
             }
         } else {
-            entry.track = Track::new(beacon.state, now.said);
+            entry.track = Track::new(message.state, arrival.sent);
         }
-        known.boot = beacon.boot;
-        merge(known, beacon, parts);
-        known.state = now.state;
-        if !again {
+        merge(&mut entry.message, message, payload);
+        entry.message.state = arrival.state;
+        entry.sequence = arrival.sequence;
+        if !is_repeated {
             entry.fresh = ParamRange::NONE;
-            entry.proven = entry.proven.saturating_add(1);
+            entry.plausible_frames = entry.plausible_frames.saturating_add(1);
         }
-        if !believed {
-            entry.proven = 0;
-            entry.doubted = true;
+        if !is_plausible {
+            entry.plausible_frames = 0;
+            entry.has_contradicted = true;
         }
-        if parts.wide != ParamRange::NONE {
-            entry.fresh = entry.fresh.joined(now.fresh(parts.wide));
+        if payload.wide != ParamRange::NONE {
+            entry.fresh = entry.fresh.joined(arrival.fresh(payload.wide));
         }
-        (entry.heard, entry.other_model) = (now.tick, now.other_model);
-        if believed { Ok(()) } else { Err(FrameError::Implausible) }
+        (entry.last_received, entry.shares_model) = (arrival.tick, arrival.shares_model);
+        if is_plausible { Ok(()) } else { Err(FrameError::Implausible) }
     }
 
-    /// Ends the hearing of `tick`: forgets whoever was silent for more than `hold` ticks, or was heard in a time that is none any
-    /// more, and carries on the state of those that are held, by as many ticks as have passed. Returns how many were forgotten.
-    pub fn settle(&mut self, tick: u32, hold: u32, carry_on: impl Fn(&S, u32) -> S) -> usize {
+    /// Ends the reception of `tick`: evicts and predicts. Returns the number of evicted neighbors.
+    ///
+    /// Neighbors that were silent for more than `hold` ticks are evicted, and those of an obsolete time.
+    pub fn end_receive(&mut self, tick: u32, hold: u32, predict: impl Fn(&S, u32) -> S) -> usize {
         let before = self.entries.len();
-        let settled = core::mem::replace(&mut self.settled, tick);
+        let predicted_to = core::mem::replace(&mut self.predicted_to, tick);
         self.entries.retain_mut(|entry| {
-            let silent = tick.saturating_sub(entry.heard);
+            let silent = tick.saturating_sub(entry.last_received);
             if silent > 0 && silent <= hold {
-                let passed = tick.saturating_sub(settled.max(entry.heard));
-                entry.beacon.state = carry_on(&entry.beacon.state, passed);
+                let elapsed = tick.saturating_sub(predicted_to.max(entry.last_received));
+                entry.message.state = predict(&entry.message.state, elapsed);
             }
-            silent <= hold && entry.heard <= tick
+            silent <= hold && entry.last_received <= tick
         });
         before - self.entries.len()
     }
 
-    /// Decides who counts. Until then, a newcomer does not.
-    pub fn judge(&mut self, counts: impl Fn(&Neighbor<S, C, W, E>) -> bool) {
+    /// Decides which neighbors are trusted. Newcomers are not trusted before.
+    pub fn update_trust(&mut self, is_trusted: impl Fn(&Entry<S, L, W, E>) -> bool) {
         for entry in &mut self.entries {
-            entry.counts = counts(entry);
+            entry.is_trusted = is_trusted(entry);
         }
+    }
+
+    /// View of the trusted neighbors for the agent.
+    #[inline]
+    pub fn view<M, T>(&self, tick: u32, exchange: bool) -> Neighbors<'_, M, T, N>
+    where
+        M: Model<Taps = L, Wide = W>,
+        T: Task<State = S>,
+    {
+        let mut neighbors = Neighbors::none(exchange);
+        for entry in self.trusted() {
+            let fresh = (entry.last_received == tick).then_some(entry.fresh);
+            neighbors.push(Neighbor { message: &entry.message, shares_model: entry.shares_model, fresh });
+        }
+        neighbors
     }
 }
 
@@ -244,22 +285,26 @@ impl<S, C, W, const N: usize, E> Neighbors<S, C, W, N, E> {
 mod tests {
     use super::{entry::FRESH_TICKS, *};
 
-    type Table = Neighbors<f32, (), (), 16>;
+    type Table = NeighborTable<f32, (), (), 16>;
 
-    fn beacon(sender: NodeId, sequence: u32) -> Message<f32, (), ()> {
-        Message { sender, boot: 0, sequence, degree: 0, state: 1.0, chains: (), wide: () }
+    fn message(sender: NodeId, sequence: u32) -> Message<f32, (), ()> {
+        Message { sender, tick: sequence, degree: 0, state: 1.0, taps: (), wide: () }
     }
 
-    fn hear<const N: usize>(
-        table: &mut Neighbors<f32, (), (), N>,
+    fn arrival(tick: u32, sequence: u32) -> Arrival<f32> {
+        Arrival { tick, sent: tick, sequence, state: 1.0, shares_model: true }
+    }
+
+    fn receive<const N: usize>(
+        table: &mut NeighborTable<f32, (), (), N>,
         tick: u32,
-        beacon: Message<f32, (), ()>,
+        message: Message<f32, (), ()>,
     ) -> Result<(), FrameError> {
-        table.hear(&Heard { tick, said: tick, state: beacon.state, other_model: false }, &beacon)
+        table.update(&arrival(tick, message.tick), &message)
     }
 
     fn ids(table: &Table) -> std::vec::Vec<NodeId> {
-        table.iter().map(|entry| entry.beacon.sender).collect()
+        table.iter().map(|entry| entry.message.sender).collect()
     }
 
     extern crate std;
@@ -268,82 +313,79 @@ mod tests {
     fn neighbours_are_kept_in_ascending_id() {
         let mut table = Table::new();
         for id in [7, 3, 9, 1, 8] {
-            hear(&mut table, 0, beacon(id, 0)).unwrap();
+            receive(&mut table, 0, message(id, 0)).unwrap();
         }
         assert_eq!(ids(&table), [1, 3, 7, 8, 9]);
     }
 
     #[test]
-    fn a_frame_that_is_not_newer_is_refused() {
+    fn frame_that_is_not_newer_is_rejected() {
         let mut table = Table::new();
-        hear(&mut table, 0, beacon(5, 10)).unwrap();
-        assert_eq!(hear(&mut table, 1, beacon(5, 10)), Err(FrameError::Old));
-        assert_eq!(hear(&mut table, 1, beacon(5, 9)), Err(FrameError::Old));
-        assert_eq!(table.iter().next().unwrap().heard, 0);
-        hear(&mut table, 1, beacon(5, 11)).unwrap();
-        // How often somebody was started orders nothing: a count without end is no way to silence it.
-        let spoofed = Message { boot: u32::MAX, ..beacon(5, 12) };
-        hear(&mut table, 1, spoofed).unwrap();
-        hear(&mut table, 2, beacon(5, 13)).unwrap();
-        assert_eq!(hear(&mut table, 2, Message { boot: 9, ..beacon(5, 13) }), Err(FrameError::Old));
+        receive(&mut table, 0, message(5, 10)).unwrap();
+        assert_eq!(receive(&mut table, 1, message(5, 10)), Err(FrameError::Old));
+        assert_eq!(receive(&mut table, 1, message(5, 9)), Err(FrameError::Old));
+        assert_eq!(table.iter().next().unwrap().last_received, 0);
+        receive(&mut table, 1, message(5, 11)).unwrap();
     }
 
     #[test]
-    fn whose_clock_begins_anew_is_heard_again_after_the_hold_at_the_latest() {
+    fn sender_with_restarted_numbers_is_accepted_after_its_eviction() {
         const HOLD: u32 = 3;
         let mut table = Table::new();
-        hear(&mut table, 10, beacon(5, u32::MAX)).unwrap();
-        table.settle(10, HOLD, |state, _| *state);
-        let refused = (11..30).take_while(|&tick| {
-            let old = hear(&mut table, tick, beacon(5, tick - 11)) == Err(FrameError::Old);
-            table.settle(tick, HOLD, |state, _| *state);
+        receive(&mut table, 10, message(5, u32::MAX)).unwrap();
+        table.end_receive(10, HOLD, |state, _| *state);
+        let rejected = (11..30).take_while(|&tick| {
+            let old = receive(&mut table, tick, message(5, tick - 11)) == Err(FrameError::Old);
+            table.end_receive(tick, HOLD, |state, _| *state);
             old
         });
-        assert_eq!(refused.count(), HOLD as usize + 1);
+        assert_eq!(rejected.count(), HOLD as usize + 1);
         assert_eq!(ids(&table), [5]);
     }
 
     #[test]
-    fn where_time_goes_back_nobody_stays_from_the_time_that_is_none() {
+    fn neighbors_of_an_obsolete_time_are_evicted() {
         let mut table = Table::new();
-        hear(&mut table, 5000, beacon(5, 5000)).unwrap();
-        table.settle(5000, 3, |state, _| *state);
-        assert_eq!(table.settle(10, 3, |state, _| *state), 1);
-        hear(&mut table, 11, beacon(5, 11)).unwrap();
+        receive(&mut table, 5000, message(5, 5000)).unwrap();
+        table.end_receive(5000, 3, |state, _| *state);
+        assert_eq!(table.end_receive(10, 3, |state, _| *state), 1);
+        receive(&mut table, 11, message(5, 11)).unwrap();
     }
 
     #[test]
-    fn parameters_that_come_late_are_not_fresh() {
-        for (late, fresh) in [(0, ParamRange::ALL), (FRESH_TICKS, ParamRange::ALL), (FRESH_TICKS + 1, ParamRange::NONE)] {
+    fn late_parameters_are_not_fresh() {
+        for (late, fresh) in
+            [(0, ParamRange::ALL), (FRESH_TICKS, ParamRange::ALL), (FRESH_TICKS + 1, ParamRange::NONE)]
+        {
             let mut table = Table::new();
-            // Of a newcomer, and of somebody known.
+            // The first message is of a newcomer, the second of a known neighbor.
             for tick in [20, 30] {
-                let heard = Heard { tick, said: tick - late, state: 1.0, other_model: false };
-                table.hear(&heard, &beacon(5, tick - late)).unwrap();
+                let arrival = Arrival { sent: tick - late, ..arrival(tick, tick - late) };
+                table.update(&arrival, &message(5, tick - late)).unwrap();
                 assert_eq!(table.iter().next().unwrap().fresh, fresh, "late by {late}");
             }
         }
     }
 
     #[test]
-    fn a_table_of_16_fed_by_200_ids_keeps_the_established_and_never_grows() {
+    fn flood_of_200_addresses_displaces_no_neighbor() {
         let mut table = Table::new();
         for id in 100..116 {
-            hear(&mut table, 0, beacon(id, 0)).unwrap();
+            receive(&mut table, 0, message(id, 0)).unwrap();
         }
-        table.settle(0, 0, |state, _| *state);
+        table.end_receive(0, 0, |state, _| *state);
         for tick in 1..50 {
-            // The flood comes first in every tick: established neighbors have not spoken yet.
+            // The flood arrives before the frames of the neighbors in every tick.
             for id in 0..200 {
                 let known = (100..116).contains(&id);
                 if !known {
-                    assert_eq!(hear(&mut table, tick, beacon(id, tick)), Err(FrameError::TableFull));
+                    assert_eq!(receive(&mut table, tick, message(id, tick)), Err(FrameError::TableFull));
                 }
             }
             for id in 100..116 {
-                hear(&mut table, tick, beacon(id, tick)).unwrap();
+                receive(&mut table, tick, message(id, tick)).unwrap();
             }
-            assert_eq!(table.settle(tick, 0, |state, _| *state), 0);
+            assert_eq!(table.end_receive(tick, 0, |state, _| *state), 0);
             assert_eq!(ids(&table), (100..116).collect::<std::vec::Vec<_>>());
         }
     }
@@ -351,67 +393,67 @@ mod tests {
     #[test]
     fn a_silent_neighbour_is_held_carried_on_and_then_forgotten() {
         let mut table = Table::new();
-        hear(&mut table, 10, beacon(5, 0)).unwrap();
+        receive(&mut table, 10, message(5, 0)).unwrap();
         for tick in 10..13 {
-            assert_eq!(table.settle(tick, 2, |state, ticks| state + ticks as f32), 0);
-            assert_eq!(table.iter().next().unwrap().beacon.state, 1.0 + (tick - 10) as f32);
+            assert_eq!(table.end_receive(tick, 2, |state, ticks| state + ticks as f32), 0);
+            assert_eq!(table.iter().next().unwrap().message.state, 1.0 + (tick - 10) as f32);
         }
-        assert_eq!(table.settle(13, 2, |state, _| *state), 1);
-        assert_eq!(ids(&table), []);
+        assert_eq!(table.end_receive(13, 2, |state, _| *state), 1);
+        assert!(ids(&table).is_empty());
     }
 
     #[test]
     fn over_skipped_ticks_a_held_neighbour_is_carried_on_by_all_of_them() {
         let mut table = Table::new();
-        hear(&mut table, 10, beacon(5, 0)).unwrap();
+        receive(&mut table, 10, message(5, 0)).unwrap();
         for (tick, state) in [(10, 1.0), (11, 2.0), (15, 6.0), (15, 6.0), (16, 7.0)] {
-            assert_eq!(table.settle(tick, 6, |state, ticks| state + ticks as f32), 0);
-            assert_eq!(table.iter().next().unwrap().beacon.state, state, "tick {tick}");
+            assert_eq!(table.end_receive(tick, 6, |state, ticks| state + ticks as f32), 0);
+            assert_eq!(table.iter().next().unwrap().message.state, state, "tick {tick}");
         }
     }
 
     #[test]
-    fn a_late_word_is_kept_as_what_has_become_of_it() {
+    fn late_state_is_predicted() {
         let mut table = Table::new();
-        let late = beacon(5, 7);
-        table.hear(&Heard { tick: 10, said: 7, state: 4.0, other_model: false }, &late).unwrap();
-        let neighbor = *table.iter().next().unwrap();
-        assert_eq!((neighbor.heard, neighbor.beacon.state, neighbor.track), (10, 4.0, Track::new(1.0, 7)));
+        let late = Arrival { sent: 7, state: 4.0, ..arrival(10, 7) };
+        table.update(&late, &message(5, 7)).unwrap();
+        let entry = *table.iter().next().unwrap();
+        assert_eq!((entry.last_received, entry.message.state, entry.track), (10, 4.0, Track::new(1.0, 7)));
     }
 
     #[test]
-    fn invented_names_hold_their_slots_only_while_they_talk_and_are_believed() {
+    fn invented_addresses_keep_entries_only_while_plausible() {
         let mut table = Table::new();
         for id in 10..26 {
-            hear(&mut table, 0, beacon(id, 0)).unwrap();
+            receive(&mut table, 0, message(id, 0)).unwrap();
         }
-        table.judge(|_| true);
-        assert_eq!(hear(&mut table, 1, beacon(3, 1)), Err(FrameError::TableFull));
-        // Two are found out: their slots go to whoever comes next, and to nobody else.
-        for entry in table.entries.iter_mut().filter(|entry| [10, 17].contains(&entry.beacon.sender)) {
-            entry.doubted = true;
+        table.update_trust(|_| true);
+        assert_eq!(receive(&mut table, 1, message(3, 1)), Err(FrameError::TableFull));
+        // Two contradict themselves: their entries go to the next two newcomers.
+        for entry in table.entries.iter_mut().filter(|entry| [10, 17].contains(&entry.message.sender)) {
+            entry.has_contradicted = true;
         }
-        table.judge(|entry| !entry.doubted);
-        assert_eq!(hear(&mut table, 2, beacon(3, 2)), Ok(()));
-        assert_eq!(hear(&mut table, 2, beacon(30, 2)), Ok(()));
-        assert_eq!(hear(&mut table, 2, beacon(4, 2)), Err(FrameError::TableFull));
+        table.update_trust(|entry| !entry.has_contradicted);
+        assert_eq!(receive(&mut table, 2, message(3, 2)), Ok(()));
+        assert_eq!(receive(&mut table, 2, message(30, 2)), Ok(()));
+        assert_eq!(receive(&mut table, 2, message(4, 2)), Err(FrameError::TableFull));
         let expected = [3].into_iter().chain((11..17).chain(18..26)).chain([30]);
         assert!(ids(&table).into_iter().eq(expected), "{:?}", ids(&table));
-        // They fall silent, and all of their slots are free.
+        // The others fall silent and are evicted.
         for tick in 3..=4 {
-            hear(&mut table, tick, beacon(3, tick)).unwrap();
-            table.settle(tick, 1, |state, _| *state);
+            receive(&mut table, tick, message(3, tick)).unwrap();
+            table.end_receive(tick, 1, |state, _| *state);
         }
         assert_eq!(ids(&table), [3]);
     }
 
     #[test]
-    fn a_slot_that_became_free_goes_to_a_newcomer() {
-        let mut table = Neighbors::<f32, (), (), 1>::new();
-        hear(&mut table, 0, beacon(1, 0)).unwrap();
-        assert_eq!(hear(&mut table, 1, beacon(2, 0)), Err(FrameError::TableFull));
-        table.settle(1, 0, |state, _| *state);
-        hear(&mut table, 2, beacon(2, 1)).unwrap();
-        assert!(table.iter().map(|entry| entry.beacon.sender).eq([2]));
+    fn newcomer_takes_a_free_entry() {
+        let mut table = NeighborTable::<f32, (), (), 1>::new();
+        receive(&mut table, 0, message(1, 0)).unwrap();
+        assert_eq!(receive(&mut table, 1, message(2, 0)), Err(FrameError::TableFull));
+        table.end_receive(1, 0, |state, _| *state);
+        receive(&mut table, 2, message(2, 1)).unwrap();
+        assert!(table.iter().map(|entry| entry.message.sender).eq([2]));
     }
 }

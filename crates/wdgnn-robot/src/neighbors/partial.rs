@@ -10,18 +10,18 @@ use wdgnn_link::header::Payload;
 
 /// Copies the numbers that a later frame of the same sender carries.
 #[inline(never)] // One copy for new and known neighbors.
-pub(crate) fn merge<S: State, C: DelayLines, W: Tensor>(
-    known: &mut Message<S, C, W>,
-    later: &Message<S, C, W>,
-    parts: Payload,
+pub(crate) fn merge<S: State, L: DelayLines, W: Tensor>(
+    known: &mut Message<S, L, W>,
+    later: &Message<S, L, W>,
+    payload: Payload,
 ) {
-    (known.sequence, known.degree, known.state) = (later.sequence, later.degree, later.state);
-    copy_taps(&mut known.chains, &later.chains, parts.taps);
-    kernels::copy(parts.wide.of_mut(known.wide.numbers_mut()), parts.wide.of(later.wide.numbers()));
+    (known.tick, known.degree, known.state) = (later.tick, later.degree, later.state);
+    copy_taps(&mut known.taps, &later.taps, payload.taps);
+    kernels::copy(payload.wide.of_mut(known.wide.numbers_mut()), payload.wide.of(later.wide.numbers()));
 }
 
 /// Copies a run of the transmitted taps, counted over all delay lines.
-fn copy_taps<C: DelayLines>(to: &mut C, from: &C, run: ParamRange) {
+fn copy_taps<L: DelayLines>(to: &mut L, from: &L, run: ParamRange) {
     to.for_each_transmitted(|first, line| {
         let run = run.beyond(first as u16);
         kernels::copy(run.of_mut(line), run.of(from.transmitted_from(first)));
@@ -29,8 +29,8 @@ fn copy_taps<C: DelayLines>(to: &mut C, from: &C, run: ParamRange) {
 }
 
 /// The largest magnitude in a run of the transmitted taps.
-pub(crate) fn max_tap<C: DelayLines>(chains: &C, run: ParamRange) -> f32 {
-    chains.sent().fold(0.0, |largest, (first, line)| {
+pub(crate) fn max_tap<L: DelayLines>(lines: &L, run: ParamRange) -> f32 {
+    lines.transmitted().fold(0.0, |largest, (first, line)| {
         let here = kernels::largest(run.beyond(first as u16).of(line));
         if here > largest { here } else { largest }
     })
@@ -44,8 +44,8 @@ mod tests {
 
     #[test]
     fn max_tap_is_found_in_any_delay_line() {
-        let above = Stacked { chain: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
-        let two = Stacked { chain: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
+        let above = Stacked { line: DelayLine([[3.0], [-8.0], [11.0]]), above: NoDelayLine };
+        let two = Stacked { line: DelayLine([[1.0, -7.0], [9.0, 9.0]]), above };
         assert_eq!(max_tap(&two, ParamRange::ALL), 8.0, "last taps are not transmitted");
         assert_eq!(max_tap(&two, ParamRange { from: 0, to: 3 }), 7.0);
         assert_eq!(max_tap(&two, ParamRange { from: 2, to: 3 }), 3.0);

@@ -4,9 +4,9 @@
 //!
 //! | condition | slow down | stop |
 //! |---|---|---|
-//! | no plausible sensor data | [`Failsafe::unsure`] | [`Behavior::blind`](crate::config::Behavior::blind) |
+//! | no plausible sensor data | [`Failsafe::max_age_ticks`] | [`RobotConfig::max_state_age_ticks`](crate::config::RobotConfig::max_state_age_ticks) |
 //! | low battery | [`Failsafe::battery`] | [`Failsafe::battery`] |
-//! | no neighbors | [`Patience`](crate::safety::gate::Patience) | [`Patience`](crate::safety::gate::Patience) |
+//! | no neighbors | [`IsolationLimits`](crate::safety::gate::IsolationLimits) | [`IsolationLimits`](crate::safety::gate::IsolationLimits) |
 //!
 //! While a robot slows down, it still avoids collisions and broadcasts its position. Without sensor
 //! data, it extrapolates the position with its own commands. With robust trust, it then marks
@@ -39,14 +39,14 @@ impl Level {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Failsafe {
     /// Age of the own state, in ticks, above which the robot slows down.
-    pub unsure: u32,
+    pub max_age_ticks: u32,
     /// Charge in percent below which the robot slows down, and stops; 0 disables it.
     pub battery: [u8; 2],
 }
 
 impl Failsafe {
     /// Slow down below 20 % charge and stop below 10 %, at any age of the state.
-    pub const DEFAULT: Self = Self { unsure: u32::MAX, battery: [20, 10] };
+    pub const DEFAULT: Self = Self { max_age_ticks: u32::MAX, battery: [20, 10] };
 
     /// Level for a state of this `age`, in ticks, and a battery charge, if known.
     #[must_use]
@@ -57,7 +57,7 @@ impl Failsafe {
             _ if left < slow => Some(Level::Slow),
             _ => None,
         });
-        let unsure = (age > self.unsure).then_some(Level::Slow);
+        let unsure = (age > self.max_age_ticks).then_some(Level::Slow);
         low.max(unsure)
     }
 }
@@ -68,12 +68,12 @@ mod tests {
 
     #[test]
     fn most_severe_condition_decides() {
-        let failsafe = Failsafe { unsure: 25, battery: [20, 10] };
+        let failsafe = Failsafe { max_age_ticks: 25, battery: [20, 10] };
         assert_eq!(failsafe.level(0, None), None);
         assert_eq!(failsafe.level(25, Some(20)), None);
         assert_eq!(failsafe.level(26, Some(100)), Some(Level::Slow));
         assert_eq!(failsafe.level(0, Some(19)), Some(Level::Slow));
         assert_eq!(failsafe.level(26, Some(9)), Some(Level::Stop));
-        assert_eq!(Failsafe { unsure: u32::MAX, battery: [0; 2] }.level(u32::MAX, Some(0)), None);
+        assert_eq!(Failsafe { max_age_ticks: u32::MAX, battery: [0; 2] }.level(u32::MAX, Some(0)), None);
     }
 }

@@ -1,94 +1,95 @@
-//! Guard: the last step before the motors. Whatever the network says, what leaves here is finite and bounded, and a
-//! robot that hears nobody comes to rest.
+//! Safety gate: the last step before the actuators.
+//!
+//! Every command that passes is finite and within limits. A robot without neighbors comes to rest.
 
-use crate::safety::failsafe::Level;
-use crate::tasks::RobotTask;
+use core::iter::Empty;
 
-/// How long a node has been alone, in the terms of the safety gate.
+use crate::{controller::Obstacles, safety::failsafe::Level, tasks::RobotTask};
+
+/// Phase of isolation: time without trusted neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Isolation {
-    /// Just now: keep doing what it did.
+    /// Short: the robot keeps its velocity.
     Hold,
-    /// For a while: slow down.
+    /// Longer: the robot slows down.
     Slow,
-    /// For long: come to rest.
+    /// Long: the robot comes to rest.
     Stop,
 }
 
-/// How long a robot without neighbors goes on, in ticks.
+/// Lengths of the phases of isolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Patience {
-    /// Ticks of isolation during which it keeps its velocity.
-    pub hold: u32,
-    /// Further ticks during which it slows down. After that it stops.
-    pub slow: u32,
+pub struct IsolationLimits {
+    /// Ticks of [`Isolation::Hold`].
+    pub hold_ticks: u32,
+    /// Ticks of [`Isolation::Slow`].
+    pub slow_ticks: u32,
 }
 
-impl Patience {
-    /// One second of each at 100 ticks a second.
-    pub const DEFAULT: Self = Self { hold: 100, slow: 100 };
+impl IsolationLimits {
+    /// One second each at 100 ticks a second.
+    pub const DEFAULT: Self = Self { hold_ticks: 100, slow_ticks: 100 };
 
-    /// The phase after `alone` ticks without neighbors, or `None` while there are some.
+    /// Phase after `isolated_ticks` without neighbors; `None` with neighbors.
     #[must_use]
-    pub fn phase(&self, alone: u32) -> Option<Isolation> {
-        match alone {
+    pub fn phase(&self, isolated_ticks: u32) -> Option<Isolation> {
+        match isolated_ticks {
             0 => None,
-            _ if alone <= self.hold => Some(Isolation::Hold),
-            _ if alone <= self.hold.saturating_add(self.slow) => Some(Isolation::Slow),
+            ticks if ticks <= self.hold_ticks => Some(Isolation::Hold),
+            ticks if ticks <= self.hold_ticks.saturating_add(self.slow_ticks) => Some(Isolation::Slow),
             _ => Some(Isolation::Stop),
         }
     }
 }
 
-/// What the gate did to a command.
+/// Effect of the gate on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Passed on as the network said.
+    /// Unchanged output of the network.
     Clear,
-    /// Limited to what the robot can do, or changed by the task's last look.
+    /// Limited, or changed by collision avoidance.
     Limited,
-    /// The network's output was not finite: the task's fallback was taken.
+    /// Fallback of the task: the output was not finite.
     NotFinite,
-    /// Nobody around: the task's fallback was taken.
+    /// Fallback of the task: the robot has no neighbors.
     Alone(Isolation),
-    /// Something is wrong with the robot itself: the task's fallback was taken.
+    /// Fallback of the task: the robot has a fault.
     Failsafe(Level),
-    /// The robot does not know where it is: no command, the actuator comes to rest by its own means.
+    /// No command: the robot does not know its state, and the actuator stops by its own means.
     Blind,
 }
 
-/// The gate for whoever has an output that is no node's own: neighbors that are all believed, and nobody to be wary of.
+/// Applies the gate to the output of another controller than an agent.
+///
+/// All neighbors are trusted, and there are no other obstacles.
 pub fn guard<'a, T: RobotTask>(
     task: &T,
     own: &T::State,
     neighbors: impl Iterator<Item = &'a T::State> + Clone,
     output: &T::Command,
 ) -> (T::Command, Verdict) {
-    let (bodies, strangers) = (None::<core::iter::Empty<T::State>>, None::<core::iter::Empty<T::State>>);
-    Surroundings { task, own, bodies, strangers, level: None, isolation: None }.guard(neighbors, output)
+    let obstacles = Obstacles::<Empty<T::State>, Empty<T::State>>::NONE;
+    Surroundings { task, own, obstacles, level: None, isolation: None }.guard(neighbors, output)
 }
 
-/// How much of the way a robot gives way to somebody who does not prove its name: whoever is nowhere but in words keeps nobody from braking.
+/// Share of the avoidance of strangers: an invented address must not stop a robot.
 const STRANGERS_SHARE: f32 = 0.25;
 
-/// What the gate knows of the robot and those around it.
+/// Condition of the robot and its surroundings.
 pub(crate) struct Surroundings<'a, T: RobotTask, B, S> {
     pub(crate) task: &'a T,
     pub(crate) own: &'a T::State,
-    /// Whom a wary robot keeps apart from, believed or not.
-    pub(crate) bodies: Option<B>,
-    /// Those who do not prove their names where others do.
-    pub(crate) strangers: Option<S>,
+    pub(crate) obstacles: Obstacles<B, S>,
     pub(crate) level: Option<Level>,
     pub(crate) isolation: Option<Isolation>,
 }
 
 impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> Surroundings<'_, T, B, S> {
-    /// The gate: the network's raw output in, the command for the motors out. Neighbors are those that are believed.
+    /// Computes the command for the actuators from the raw output of the network.
     pub(crate) fn guard<'n>(
         self,
         neighbors: impl Iterator<Item = &'n T::State> + Clone,
@@ -97,26 +98,26 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
     where
         T::State: 'n,
     {
-        let Self { task, own, bodies, strangers, level, isolation } = self;
+        let Self { task, own, obstacles: Obstacles { robots, strangers }, level, isolation } = self;
         let wanted = match (level, isolation) {
             (Some(level), _) => Err((level.phase(), Verdict::Failsafe(level))),
             (None, Some(isolation)) => Err((isolation, Verdict::Alone(isolation))),
-            (None, None) => Ok(task.command(&task.repulsion(own, neighbors.clone(), output))),
+            (None, None) => Ok(task.saturate(&task.repulsion(own, neighbors.clone(), output))),
         };
         let wanted = match (wanted, strangers) {
-            (Ok(steered), Some(strangers)) => Ok(Self::give_some_way(task, own, strangers, steered)),
+            (Ok(command), Some(strangers)) => Ok(Self::avoid_partly(task, own, strangers, command)),
             (wanted, _) => wanted,
         };
-        let command = match (wanted, bodies) {
-            (Err((phase, verdict)), bodies) => {
+        let command = match (wanted, robots) {
+            (Err((phase, verdict)), robots) => {
                 let command = task.fallback(own, phase);
                 return (
-                    bodies.map_or(command, |bodies| task.avoid_unilateral(own, bodies, command)),
+                    robots.map_or(command, |robots| task.avoid_unilateral(own, robots, command)),
                     verdict,
                 );
             }
-            (Ok(steered), Some(bodies)) => task.avoid_unilateral(own, bodies, steered),
-            (Ok(steered), None) => task.avoid_cooperative(own, neighbors, steered),
+            (Ok(command), Some(robots)) => task.avoid_unilateral(own, robots, command),
+            (Ok(command), None) => task.avoid_cooperative(own, neighbors, command),
         };
         if !command.as_ref().iter().all(|u| u.is_finite()) {
             return (task.fallback(own, Isolation::Hold), Verdict::NotFinite);
@@ -125,15 +126,16 @@ impl<T: RobotTask, B: Iterator<Item = T::State>, S: Iterator<Item = T::State>> S
         (command, verdict)
     }
 
-    /// `command`, and some of the way to what keeps clear of everybody there.
-    fn give_some_way(task: &T, own: &T::State, strangers: S, command: T::Command) -> T::Command {
+    /// Changes a command by a share of the full avoidance of strangers.
+    fn avoid_partly(task: &T, own: &T::State, strangers: S, command: T::Command) -> T::Command {
         let clear = task.avoid_unilateral(own, strangers, command);
-        let mut some = command;
-        some.as_mut()
+        let mut partly = command;
+        partly
+            .as_mut()
             .iter_mut()
             .zip(clear.as_ref())
             .for_each(|(u, clear)| *u += STRANGERS_SHARE * (clear - *u));
-        some
+        partly
     }
 }
 
@@ -145,18 +147,18 @@ mod tests {
     const OWN: Motion = Motion { position: [0.0, 0.0], velocity: [1.0, 0.0] };
 
     fn gate(output: [f32; 2], alone: u32) -> ([f32; 2], Verdict) {
-        around(None, Patience::DEFAULT.phase(alone)).guard([].iter(), &output)
+        around(None, IsolationLimits::DEFAULT.phase(alone)).guard([].iter(), &output)
     }
 
     fn around(
         level: Option<Level>,
         isolation: Option<Isolation>,
     ) -> Surroundings<'static, Flocking, core::iter::Empty<Motion>, core::iter::Empty<Motion>> {
-        Surroundings { task: &Flocking::DEFAULT, own: &OWN, bodies: None, strangers: None, level, isolation }
+        Surroundings { task: &Flocking::DEFAULT, own: &OWN, obstacles: Obstacles::NONE, level, isolation }
     }
 
     #[test]
-    fn a_failsafe_comes_before_everything_else() {
+    fn failsafe_precedes_isolation() {
         let hold = Some(Isolation::Hold);
         let slow = around(Some(Level::Slow), hold).guard([].iter(), &[5.0, 5.0]);
         assert_eq!(slow, ([-1.0, 0.0], Verdict::Failsafe(Level::Slow)));
@@ -165,14 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn a_wary_robot_that_slows_down_or_is_alone_still_keeps_apart() {
+    fn isolated_robot_still_avoids_obstacles() {
         let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
         for (level, isolation) in [(Some(Level::Slow), None), (None, Some(Isolation::Hold)), (None, None)] {
             let around = Surroundings {
                 task: &Flocking::DEFAULT,
                 own: &OWN,
-                bodies: Some([beside].into_iter()),
-                strangers: None::<core::iter::Empty<Motion>>,
+                obstacles: Obstacles {
+                    robots: Some([beside].into_iter()),
+                    strangers: None::<core::iter::Empty<Motion>>,
+                },
                 level,
                 isolation,
             };
@@ -182,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn who_proves_no_name_gets_a_quarter_of_the_way() {
+    fn stranger_is_avoided_by_a_quarter() {
         let beside = Motion { position: [0.0, 0.1], velocity: [1.0, 0.0] };
         for (output, expected) in
             [([0.0, 0.0], [0.0, -2.5]), ([0.0, 10.0], [0.0, 5.0]), ([4.0, -10.0], [4.0, -10.0])]
@@ -190,8 +194,10 @@ mod tests {
             let around = Surroundings {
                 task: &Flocking::DEFAULT,
                 own: &OWN,
-                bodies: Some(core::iter::empty()),
-                strangers: Some([beside].into_iter()),
+                obstacles: Obstacles {
+                    robots: Some(core::iter::empty()),
+                    strangers: Some([beside].into_iter()),
+                },
                 level: None,
                 isolation: None,
             };
@@ -200,23 +206,23 @@ mod tests {
     }
 
     #[test]
-    fn a_good_command_passes() {
+    fn finite_command_within_limits_passes() {
         assert_eq!(gate([1.0, -2.0], 0), ([1.0, -2.0], Verdict::Clear));
     }
 
     #[test]
-    fn a_large_command_is_limited() {
+    fn large_command_is_limited() {
         assert_eq!(gate([1.0e9, -2.0], 0), ([10.0, -2.0], Verdict::Limited));
         assert_eq!(gate([f32::NEG_INFINITY, 0.0], 0), ([-10.0, 0.0], Verdict::Limited));
     }
 
     #[test]
-    fn no_number_becomes_the_fallback() {
+    fn nan_becomes_the_fallback() {
         assert_eq!(gate([f32::NAN, 3.0], 0), ([0.0, 0.0], Verdict::NotFinite));
     }
 
     #[test]
-    fn isolation_holds_slows_and_stops() {
+    fn isolation_holds_then_slows_then_stops() {
         assert_eq!(gate([5.0, 5.0], 1).1, Verdict::Alone(Isolation::Hold));
         assert_eq!(gate([5.0, 5.0], 100).0, [0.0, 0.0]);
         assert_eq!(gate([5.0, 5.0], 101), ([-1.0, 0.0], Verdict::Alone(Isolation::Slow)));

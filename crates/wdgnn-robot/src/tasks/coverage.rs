@@ -4,7 +4,11 @@ use wdgnn_core::tasks::coverage::Coverage;
 
 use super::{CollisionAvoidance, Consistency, MotionModel};
 
-impl MotionModel for Coverage {}
+impl MotionModel for Coverage {
+    fn period(&self) -> f32 {
+        self.period
+    }
+}
 
 impl CollisionAvoidance for Coverage {}
 

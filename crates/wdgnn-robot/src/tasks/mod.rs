@@ -1,31 +1,32 @@
 //! Optional properties of a task: motion, collision avoidance, consistency checks.
 //!
-//! [`Task`] is the paper. A robot needs more: it predicts motion, keeps its distance, and checks what it senses and receives.
-//! Each of these is a trait whose methods have a neutral default, so a task without them runs on the same robot:
+//! [`Task`] is the paper. A robot also predicts motion, keeps its distance, and checks what it
+//! measures and receives. Each of these is a trait whose methods have neutral defaults, so that a task
+//! without them runs on the same robot:
 //!
 //! ```
-//! # use wdgnn_core::{Task, math, task::State};
+//! # use serde::{Deserialize, Serialize};
+//! # use wdgnn_core::task::{State, Task};
 //! use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
-//! # #[derive(Clone, Copy, Debug, PartialEq)]
+//! # #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 //! # struct Celsius(f32);
 //! # impl State for Celsius {
 //! #     type Array = [f32; 1];
-//! #     fn numbers(&self) -> [f32; 1] { [self.0] }
-//! #     fn from_numbers([degrees]: [f32; 1]) -> Self { Self(degrees) }
+//! #     fn to_array(&self) -> [f32; 1] { [self.0] }
+//! #     fn from_array([degrees]: [f32; 1]) -> Self { Self(degrees) }
 //! # }
 //! # struct Thermostat;
 //! # impl Task for Thermostat {
-//! #     const NUMBER: u16 = 1000;
+//! #     const ID: u16 = 1000;
 //! #     type State = Celsius;
 //! #     type Features = [f32; 1];
-//! #     type Output = [f32; 1];
+//! #     type Command = [f32; 1];
 //! #     fn from_constants(_: &[f32; 8]) -> Self { Self }
-//! #     fn period(&self) -> f32 { 1.0 }
-//! #     fn observe<'a>(&self, own: &Celsius, others: impl Iterator<Item = &'a Celsius>) -> [f32; 1] { [own.0] }
-//! #     fn gradient<'a>(
-//! #         &self, own: &Celsius, _: impl Iterator<Item = &'a Celsius>, output: &[f32; 1], _: bool,
-//! #     ) -> [f32; 1] { *output }
-//! #     fn command(&self, output: &[f32; 1]) -> [f32; 1] { *output }
+//! #     fn features<'a>(&self, own: &Celsius, _: impl Iterator<Item = &'a Celsius>) -> [f32; 1] { [own.0] }
+//! #     fn loss_gradient<'a>(
+//! #         &self, own: &Celsius, _: impl Iterator<Item = &'a Celsius>, command: &[f32; 1],
+//! #     ) -> [f32; 1] { *command }
+//! #     fn saturate(&self, output: &[f32; 1]) -> [f32; 1] { *output }
 //! # }
 //!
 //! impl MotionModel for Thermostat {}
@@ -37,7 +38,7 @@
 
 use core::{fmt::Debug, ops::Range};
 
-use wdgnn_core::{Task, tensor::Array as _};
+use wdgnn_core::{task::Task, tensor::Array as _};
 
 use crate::safety::gate::Isolation;
 
@@ -51,32 +52,37 @@ impl<T: MotionModel + CollisionAvoidance + Consistency> RobotTask for T {}
 
 /// Motion of a robot between ticks.
 pub trait MotionModel: Task {
+    /// Control period: time between two ticks in seconds. The default is 0.01 s.
+    fn period(&self) -> f32 {
+        0.01
+    }
+
     /// State of any robot `ticks` later, with unknown commands. The default keeps the state.
     fn predict(&self, state: &Self::State, _ticks: u32) -> Self::State {
         *state
     }
 
     /// State of this robot `ticks` later, if it executes `command` in all of them. The default is [`MotionModel::predict`].
-    fn predict_with(&self, state: &Self::State, _command: &Self::Output, ticks: u32) -> Self::State {
+    fn predict_with(&self, state: &Self::State, _command: &Self::Command, ticks: u32) -> Self::State {
         self.predict(state, ticks)
     }
 
     /// Command of a robot that does not follow its network: without neighbors, in a failsafe, or with an output that is not
     /// finite. The default is zero.
-    fn fallback(&self, _own: &Self::State, _isolation: Isolation) -> Self::Output {
-        Self::Output::ZERO
+    fn fallback(&self, _own: &Self::State, _isolation: Isolation) -> Self::Command {
+        Self::Command::ZERO
     }
 }
 
-/// Distance to other robots. Commands stay within the limits of [`Task::command`].
+/// Distance to other robots. Commands stay within the limits of [`Task::saturate`].
 pub trait CollisionAvoidance: Task {
     /// The network's raw output with the repulsion of close neighbors added. The default adds nothing.
     fn repulsion<'a>(
         &self,
         _own: &Self::State,
         _neighbors: impl Iterator<Item = &'a Self::State>,
-        output: &Self::Output,
-    ) -> Self::Output {
+        output: &Self::Command,
+    ) -> Self::Command {
         *output
     }
 
@@ -85,8 +91,8 @@ pub trait CollisionAvoidance: Task {
         &self,
         _own: &Self::State,
         _neighbors: impl Iterator<Item = &'a Self::State>,
-        command: Self::Output,
-    ) -> Self::Output {
+        command: Self::Command,
+    ) -> Self::Command {
         command
     }
 
@@ -95,8 +101,8 @@ pub trait CollisionAvoidance: Task {
         &self,
         _own: &Self::State,
         _obstacles: impl Iterator<Item = Self::State>,
-        command: Self::Output,
-    ) -> Self::Output {
+        command: Self::Command,
+    ) -> Self::Command {
         command
     }
 
@@ -167,8 +173,8 @@ pub trait Consistency: Task {
     fn actuator_response(
         &self,
         _own: &Self::State,
-        _commanded: &Self::Output,
-        _realized: &Self::Output,
+        _commanded: &Self::Command,
+        _realized: &Self::Command,
     ) -> ActuatorResponse {
         ActuatorResponse::Unknown
     }

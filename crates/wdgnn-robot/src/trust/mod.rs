@@ -1,3 +1,4 @@
 //! Trust: robust statistics over the neighbors.
 
-pub(crate) mod robust_mean;
+mod clipping;
+mod robust_mean;

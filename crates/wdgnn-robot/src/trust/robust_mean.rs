@@ -29,17 +29,17 @@ fn write(numbers: &mut [f32], row: &Row) {
 
 /// Median of each column, and its median absolute deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Middle {
+pub(crate) struct MedianMad {
     median: Row,
-    spread: Row,
+    mad: Row,
 }
 
-impl Middle {
+impl MedianMad {
     /// Computes both, sorting the columns; returns `None` without rows.
     ///
-    /// `least` is added to every MAD.
+    /// `min_mad` is added to every MAD.
     #[inline(never)] // Optimized for speed, and one copy in flash.
-    pub(crate) fn of(rows: &mut [Row], least: f32) -> Option<Self> {
+    pub(crate) fn compute(rows: &mut [Row], min_mad: f32) -> Option<Self> {
         sort(rows);
         let (low, high) = rows.split_at_checked(rows.len() / 2)?;
         let (&first, others) = high.split_first()?;
@@ -52,44 +52,44 @@ impl Middle {
         // the farthest of them is farther than the farthest above.
         let below = iter::once(&median).chain(low.iter().rev());
         let above = above.iter().rev().chain([&median]);
-        let mut spread = [f32::INFINITY; LANES];
+        let mut mad = [f32::INFINITY; LANES];
         for (below, above) in below.zip(above) {
             let mut farther_above = false;
-            for (((spread, median), below), above) in spread.iter_mut().zip(&median).zip(below).zip(above) {
+            for (((mad, median), below), above) in mad.iter_mut().zip(&median).zip(below).zip(above) {
                 let (down, up) = (median - below, above - median);
                 let farther = if up > down { up } else { down };
-                *spread = if farther < *spread { farther } else { *spread };
+                *mad = if farther < *mad { farther } else { *mad };
                 farther_above |= up > down;
             }
             if !farther_above {
                 break;
             }
         }
-        Some(Self { median, spread: spread.map(|spread| spread + least) })
+        Some(Self { median, mad: mad.map(|mad| mad + min_mad) })
     }
 
     /// Clips the first values of a slice, one per column, to `spreads` MADs.
     #[inline(never)] // Optimized for speed, and one copy in flash.
-    pub(crate) fn bound(&self, numbers: &mut [f32], spreads: f32) {
-        self.bound_row(numbers, spreads);
+    pub(crate) fn clip(&self, numbers: &mut [f32], spreads: f32) {
+        self.clip_row(numbers, spreads);
     }
 
     /// Clips the first values of a slice; returns their distances in MADs.
     #[inline]
-    fn bound_row(&self, numbers: &mut [f32], spreads: f32) -> Row {
+    fn clip_row(&self, numbers: &mut [f32], spreads: f32) -> Row {
         let mut bounded = row(numbers);
-        let mut odd = [0.0; LANES];
-        for (((number, odd), median), spread) in
-            bounded.iter_mut().zip(&mut odd).zip(&self.median).zip(&self.spread)
+        let mut distance = [0.0; LANES];
+        for (((number, distance), median), mad) in
+            bounded.iter_mut().zip(&mut distance).zip(&self.median).zip(&self.mad)
         {
-            *odd = (*number - median).abs() / spread;
-            let reach = spreads * spread;
-            let (least, most) = (median - reach, median + reach);
+            *distance = (*number - median).abs() / mad;
+            let reach = spreads * mad;
+            let (min_mad, most) = (median - reach, median + reach);
             let below = if *number > most { most } else { *number };
-            *number = if below < least { least } else { below };
+            *number = if below < min_mad { min_mad } else { below };
         }
         write(numbers, &bounded);
-        odd
+        distance
     }
 }
 
@@ -97,7 +97,7 @@ impl Middle {
 ///
 /// Each value is compared with the median of its column.
 #[derive(Debug)]
-pub(crate) struct Said<'a, 'n> {
+pub(crate) struct Reports<'a, 'n> {
     /// Values of the neighbors, equally long.
     pub(crate) others: &'a mut [&'n mut [f32]],
     /// The robot's own values, left out if `room` is too small.
@@ -105,33 +105,33 @@ pub(crate) struct Said<'a, 'n> {
     /// Buffer for the values of some columns.
     pub(crate) room: &'a mut [Row],
     /// Minimum added to every MAD.
-    pub(crate) least: f32,
+    pub(crate) min_mad: f32,
 }
 
-impl Said<'_, '_> {
+impl Reports<'_, '_> {
     /// Computes median and MAD of the columns from `from` on.
     #[inline]
-    fn middle(&mut self, from: usize) -> Option<Middle> {
-        let Self { others, own, room, least } = self;
-        let all = others.iter().map(|said| &**said).chain([*own]);
+    fn median_mad(&mut self, from: usize) -> Option<MedianMad> {
+        let Self { others, own, room, min_mad } = self;
+        let all = others.iter().map(|report| &**report).chain([*own]);
         let mut count = 0;
-        for (room, said) in room.iter_mut().zip(all) {
-            *room = row(said.get(from..)?);
+        for (room, report) in room.iter_mut().zip(all) {
+            *room = row(report.get(from..)?);
             count += 1;
         }
-        Middle::of(room.get_mut(..count)?, *least)
+        MedianMad::compute(room.get_mut(..count)?, *min_mad)
     }
 
     /// Clips all neighbor values and adds up how far each neighbor was off.
     ///
     /// The distance of each value in MADs counts up to `most`.
     #[inline(never)] // Optimized for speed, and one copy in flash.
-    pub(crate) fn bound(&mut self, spreads: f32, most: f32, odd: &mut [f32]) {
+    pub(crate) fn clip(&mut self, spreads: f32, most: f32, distance: &mut [f32]) {
         for from in (0..self.own.len()).step_by(LANES) {
-            let Some(middle) = self.middle(from) else { return };
-            for (said, odd) in self.others.iter_mut().zip(&mut *odd) {
-                for more in middle.bound_row(said.get_mut(from..).unwrap_or_default(), spreads) {
-                    *odd += if more < most { more } else { most };
+            let Some(median) = self.median_mad(from) else { return };
+            for (report, distance) in self.others.iter_mut().zip(&mut *distance) {
+                for more in median.clip_row(report.get_mut(from..).unwrap_or_default(), spreads) {
+                    *distance += if more < most { more } else { most };
                 }
             }
         }
@@ -139,12 +139,12 @@ impl Said<'_, '_> {
 
     /// Replaces all values of neighbors above the limit `most` by the median.
     #[inline(never)] // Optimized for speed, and one copy in flash.
-    pub(crate) fn replace(&mut self, odd: &[f32], most: f32) {
+    pub(crate) fn replace_outliers(&mut self, distance: &[f32], most: f32) {
         for from in (0..self.own.len()).step_by(LANES) {
-            let Some(middle) = self.middle(from) else { return };
-            let others = self.others.iter_mut().zip(odd).filter(|(_, odd)| **odd > most);
-            for said in others.filter_map(|(said, _)| said.get_mut(from..)) {
-                write(said, &middle.median);
+            let Some(median) = self.median_mad(from) else { return };
+            let others = self.others.iter_mut().zip(distance).filter(|(_, distance)| **distance > most);
+            for report in others.filter_map(|(report, _)| report.get_mut(from..)) {
+                write(report, &median.median);
             }
         }
     }
@@ -189,29 +189,29 @@ mod tests {
         rows
     }
 
-    fn middle(numbers: &[f32]) -> (f32, f32) {
-        let middle = Middle::of(&mut rows(numbers), 0.0).unwrap();
-        assert_eq!((middle.median, middle.spread), ([middle.median[0]; LANES], [middle.spread[0]; LANES]));
-        (middle.median[0], middle.spread[0])
+    fn median_mad(numbers: &[f32]) -> (f32, f32) {
+        let median = MedianMad::compute(&mut rows(numbers), 0.0).unwrap();
+        assert_eq!((median.median, median.mad), ([median.median[0]; LANES], [median.mad[0]; LANES]));
+        (median.median[0], median.mad[0])
     }
 
     #[test]
     fn median_and_mad_match_hand_computed_examples() {
-        assert_eq!(middle(&[3.0]), (3.0, 0.0));
-        assert_eq!(middle(&[1.0, 5.0]), (3.0, 2.0));
+        assert_eq!(median_mad(&[3.0]), (3.0, 0.0));
+        assert_eq!(median_mad(&[1.0, 5.0]), (3.0, 2.0));
         // Distances: 6, 1, 0, 2, 98.
-        assert_eq!(middle(&[7.0, 5.0, 103.0, -1.0, 4.0]), (5.0, 2.0));
-        assert_eq!(Middle::of(&mut [], 1.0), None);
+        assert_eq!(median_mad(&[7.0, 5.0, 103.0, -1.0, 4.0]), (5.0, 2.0));
+        assert_eq!(MedianMad::compute(&mut [], 1.0), None);
     }
 
     #[test]
     fn outliers_are_clipped_and_other_values_stay() {
-        let middle = Middle::of(&mut rows(&[1.0, 2.0, 3.0, 4.0, 90.0]), 0.5).unwrap();
+        let median = MedianMad::compute(&mut rows(&[1.0, 2.0, 3.0, 4.0, 90.0]), 0.5).unwrap();
         let bounded = |number: f32| {
             let mut numbers = [number, 7.0];
-            let odd = middle.bound_row(&mut numbers[..1], 2.0)[0];
+            let distance = median.clip_row(&mut numbers[..1], 2.0)[0];
             assert_eq!(numbers[1], 7.0);
-            (numbers[0], odd)
+            (numbers[0], distance)
         };
         assert_eq!(bounded(90.0), (6.0, 58.0));
         assert_eq!(bounded(-90.0), (0.0, 62.0));
@@ -223,15 +223,15 @@ mod tests {
     #[test]
     fn outliers_are_clipped_and_their_sources_replaced_by_the_median() {
         let (mut a, mut b, mut c, mut d) = ([1.0, 10.0], [2.0, 20.0], [90.0, 30.0], [4.0, 40.0]);
-        let mut odd = [0.0; 4];
+        let mut distance = [0.0; 4];
         let mut others: [&mut [f32]; 4] = [&mut a, &mut b, &mut c, &mut d];
         let mut room = [[0.0; LANES]; 5];
-        let mut said = Said { others: &mut others, own: &[3.0, 25.0], room: &mut room, least: 0.5 };
+        let mut report = Reports { others: &mut others, own: &[3.0, 25.0], room: &mut room, min_mad: 0.5 };
         // 1, 2, 90, 4 and 3 have median 3 and MAD 1.5. 10, 20, 30, 40 and 25 have median 25 and MAD
         // 5.5. Both MADs include the minimum of 0.5.
-        said.bound(2.0, 20.0, &mut odd);
-        assert_eq!(odd[2], 20.0 + 5.0 / 5.5);
-        said.replace(&odd, 20.0);
+        report.clip(2.0, 20.0, &mut distance);
+        assert_eq!(distance[2], 20.0 + 5.0 / 5.5);
+        report.replace_outliers(&distance, 20.0);
         assert_eq!((a, b, c, d), ([1.0, 14.0], [2.0, 20.0], [3.0, 25.0], [4.0, 36.0]));
     }
 
@@ -254,18 +254,18 @@ mod tests {
             outliers in proptest::collection::vec(-1.0e9_f32..1.0e9, 0..4),
         ) {
             let all: std::vec::Vec<f32> = outliers.iter().chain(&honest).copied().collect();
-            let (median, spread) = middle(&all);
-            prop_assert!(median.abs() <= 10.0 && spread <= 20.0);
+            let (median, mad) = median_mad(&all);
+            prop_assert!(median.abs() <= 10.0 && mad <= 20.0);
         }
 
         #[test]
         fn mad_is_the_distance_to_half_of_the_values(
             numbers in proptest::collection::vec(-10.0_f32..10.0, 1..16),
         ) {
-            let (median, spread) = middle(&numbers);
+            let (median, mad) = median_mad(&numbers);
             let mut distances: std::vec::Vec<f32> = numbers.iter().map(|x| (x - median).abs()).collect();
             distances.sort_unstable_by(f32::total_cmp);
-            prop_assert_eq!(spread, distances[(numbers.len() - 1) / 2]);
+            prop_assert_eq!(mad, distances[(numbers.len() - 1) / 2]);
         }
     }
 }

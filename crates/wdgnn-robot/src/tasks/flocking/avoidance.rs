@@ -1,7 +1,8 @@
 //! Collision avoidance: repulsion of near neighbors and avoidance of encounters.
 
 use wdgnn_core::{
-    Task as _, math,
+    math,
+    task::Task as _,
     tasks::flocking::{Axes, Flocking, Motion},
 };
 
@@ -63,7 +64,7 @@ where
         for push in neighbors.filter_map(|other| push(self, own, other)) {
             safe = safe.zip(&push, |safe, push| safe + push);
         }
-        self.command(&safe)
+        self.saturate(&safe)
     }
 
     /// Adds the whole avoidance of each obstacle, with a longer horizon.
@@ -80,7 +81,7 @@ where
         }
         let cautious = Self { horizon: UNILATERAL_HORIZON * self.horizon, ..*self };
         let avoid = |safe, other| give_way(&cautious, own, &other, safe);
-        self.command(&obstacles.fold(command, avoid))
+        self.saturate(&obstacles.fold(command, avoid))
     }
 
     fn approaches(&self, own: &Motion<D>, other: &Motion<D>) -> bool {

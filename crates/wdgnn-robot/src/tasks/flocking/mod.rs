@@ -29,6 +29,10 @@ impl<const D: usize> MotionModel for Flocking<D>
 where
     [f32; D]: Axes,
 {
+    fn period(&self) -> f32 {
+        self.period
+    }
+
     /// Constant velocity, tick by tick.
     fn predict(&self, state: &Motion<D>, ticks: u32) -> Motion<D> {
         let mut predicted = *state;

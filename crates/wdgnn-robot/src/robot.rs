@@ -1,0 +1,289 @@
+//! One robot: controller, neighbor table and link.
+//!
+//! [`crate::control_loop`] calls the steps of a tick in order: [`Robot::sense`], [`Robot::send`],
+//! [`Robot::receive`] for each frame, [`Robot::end_receive`], [`Robot::decide`], [`Robot::learn`].
+
+use wdgnn_core::{
+    adaptation::LocalAdaptation,
+    agent::{Agent, ConsensusReport},
+    message::{Message, MessageOf},
+    model::Model,
+    neighbors::MAX_NEIGHBORS,
+    online::Learning,
+    task::{NodeId, Task},
+};
+use wdgnn_link::link::MessageLink;
+
+use crate::{
+    config::RobotConfig,
+    controller::{Controller, Obstacles, PastTime},
+    neighbors::{Entry, NeighborTable, TableOf},
+    ports::Sensed,
+    safety::gate::Verdict,
+    tasks::{Consistency, RobotTask},
+};
+
+mod identities;
+mod receive;
+
+/// Table entry of a robot with model `M` and task `T`.
+pub type EntryOf<M, T> =
+    Entry<<T as Task>::State, <M as Model>::Taps, <M as Model>::Wide, <T as Consistency>::Stats>;
+
+/// A robot with model `M`, task `T`, link `L` and up to `N` neighbors.
+///
+/// ```
+/// use wdgnn_core::{
+///     agent::Config,
+///     filter::scale::Scale,
+///     model::{Metric, activation::Activation, shape::{OneLayer, Shape}},
+///     online::Learning,
+///     tasks::flocking::{Flocking, Motion},
+/// };
+/// use wdgnn_link::{encoding::exact::Exact, error::FrameError, link::Link};
+/// use wdgnn_robot::{config::RobotConfig, ports::Sensed, robot::Robot, safety::gate::{Isolation, Verdict}};
+///
+/// type Small = OneLayer<6, 2, 2, 2>;
+/// let weights = [0.1; <Small as Shape<Flocking>>::NUMBERS];
+/// let model = <Small as Shape<Flocking>>::over(&weights, Activation::Relu, Scale::Sum, Metric::Paper).unwrap();
+/// let config = RobotConfig::new(Config::new(model, Flocking::DEFAULT, Learning::OFF));
+/// let start = Motion { position: [0.0, 0.0], velocity: [2.0, 0.0] };
+/// let mut robot: Robot<_, _, _> = Robot::new(1, config, Link::<Exact>::open(0), start);
+///
+/// assert!(robot.sense(0, Some(Sensed::now(start))));
+/// assert_eq!(robot.receive(&mut [1, 2, 3]), Err(FrameError::TooShort));
+/// robot.end_receive();
+/// assert_eq!(robot.decide(), ([0.0, 0.0], Verdict::Alone(Isolation::Hold)));
+/// ```
+#[derive(Debug)]
+pub struct Robot<M: Model, T: RobotTask, L, const N: usize = MAX_NEIGHBORS> {
+    id: NodeId,
+    config: RobotConfig<M, T>,
+    link: L,
+    controller: Controller<M, T>,
+    table: TableOf<M, T, N>,
+    /// Buffer for the message of a received frame. Its content is valid during reception only.
+    received: MessageOf<M, T>,
+}
+
+/// Time after which robots that started one after the other agree on the time: one minute.
+const START_TICKS: u32 = 6_000;
+
+impl<M, T, L, const N: usize> Robot<M, T, L, N>
+where
+    M: Model,
+    T: RobotTask<Features = M::Features, Command = M::Output>,
+    L: MessageLink<T::State, M::Taps, M::Wide>,
+{
+    /// A robot with the offline parameters, in `state`.
+    #[must_use]
+    #[inline]
+    pub fn new(id: NodeId, config: RobotConfig<M, T>, link: L, state: T::State) -> Self {
+        Self {
+            id,
+            controller: Controller::new(&config, id, state),
+            config,
+            link,
+            table: NeighborTable::new(),
+            received: Message::empty(state),
+        }
+    }
+
+    /// Begins a tick with a measurement, if there is one. Returns whether it is usable.
+    pub fn sense(&mut self, tick: u32, measurement: Option<Sensed<T::State>>) -> bool {
+        self.link.begin(tick);
+        self.controller.sense(&self.config, tick, measurement)
+    }
+
+    /// Whether the robot sends a message in this tick.
+    #[must_use]
+    pub fn sends(&self) -> bool {
+        self.controller.sends(&self.config)
+    }
+
+    /// Whether the robot sends, and its taps advance, in this tick.
+    #[must_use]
+    pub fn has_turn(&self) -> bool {
+        self.controller.has_turn(&self.config)
+    }
+
+    /// Writes frame `index` of this tick's message. Returns its length, or `None` if it cannot be written.
+    #[inline(never)] // returns its stack before the next step
+    pub fn send(&mut self, index: u32, buffer: &mut [u8]) -> Option<usize> {
+        let round = self.tick() / self.config.exchange_interval.max(1);
+        self.link.send(&self.controller.message(&self.config, self.id), round, index, buffer)
+    }
+
+    /// Message of this tick.
+    #[must_use]
+    pub fn message(&self) -> MessageOf<M, T> {
+        self.controller.message(&self.config, self.id)
+    }
+
+    /// Computes the command for the actuators ([`Controller::decide`]).
+    pub fn decide(&mut self) -> (T::Command, Verdict) {
+        self.run_agent();
+        self.guard()
+    }
+
+    /// Runs the agent: features, taps, network.
+    #[inline(never)]
+    fn run_agent(&mut self) {
+        let exchange = self.has_turn();
+        let view = self.table.view(self.controller.agent.tick(), exchange);
+        self.controller.agent.decide(&self.config.agent, &view);
+    }
+
+    /// Limits the agent's decision to a safe command.
+    #[inline(never)]
+    fn guard(&self) -> (T::Command, Verdict) {
+        let Self { config, controller, .. } = self;
+        let proofs_count = self.link.requires_proof() && self.has_proven_neighbor();
+        let is_identified = move |sender| !proofs_count || self.is_proven(sender);
+        let robots = config.trust.is_robust().then(|| self.obstacles(is_identified));
+        let strangers = proofs_count.then(|| {
+            let strangers = self.obstacles(move |sender| !is_identified(sender));
+            strangers.filter(|state| config.agent.task.approaches(controller.agent.state(), state))
+        });
+        let view = self.table.view(controller.agent.tick(), false);
+        controller.guard(config, &view, Obstacles { robots, strangers })
+    }
+
+    /// Neighbors with these addresses as obstacles, at their tracks or at their reported positions.
+    fn obstacles(&self, includes: impl Fn(NodeId) -> bool) -> impl Iterator<Item = T::State> {
+        let (task, agent) = (&self.config.agent.task, &self.controller.agent);
+        self.table.iter().filter(move |entry| includes(entry.message.sender)).map(move |entry| {
+            let track = task.predict(&entry.track.state, agent.tick().saturating_sub(entry.track.sent));
+            if entry.is_trusted {
+                track
+            } else {
+                task.obstacle_state(agent.state(), &track, &entry.track.stats)
+            }
+        })
+    }
+
+    /// Learns from this tick ([`Controller::learn`]).
+    #[inline(never)]
+    pub fn learn(&mut self) -> ConsensusReport {
+        let exchange = self.has_turn();
+        let view = self.table.view(self.controller.agent.tick(), exchange);
+        self.controller.learn(&self.config, &view)
+    }
+
+    /// Records the command that the actuators execute; `None` if it is unknown.
+    pub fn set_executed(&mut self, command: Option<T::Command>) {
+        self.controller.agent.set_executed(command);
+    }
+
+    /// Address of the robot.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    /// Configuration of the robot.
+    pub fn config(&self) -> &RobotConfig<M, T> {
+        &self.config
+    }
+
+    /// Configuration of the robot, to change between ticks.
+    pub fn config_mut(&mut self) -> &mut RobotConfig<M, T> {
+        &mut self.config
+    }
+
+    /// Link of the robot.
+    pub fn link(&self) -> &L {
+        &self.link
+    }
+
+    /// Link of the robot, mutable.
+    pub fn link_mut(&mut self) -> &mut L {
+        &mut self.link
+    }
+
+    /// Length of the longest frame in bytes.
+    pub fn max_frame_len(&self) -> usize {
+        self.link.max_len()
+    }
+
+    /// State, parameters and taps of the robot.
+    pub fn agent(&self) -> &Agent<M, T> {
+        &self.controller.agent
+    }
+
+    /// State, parameters and taps of the robot, mutable.
+    pub fn agent_mut(&mut self) -> &mut Agent<M, T> {
+        &mut self.controller.agent
+    }
+
+    /// Control tick.
+    pub fn tick(&self) -> u32 {
+        self.controller.agent.tick()
+    }
+
+    /// Whether the robot does not know its state.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        self.controller.is_blind(&self.config)
+    }
+
+    /// Sets the charge of the battery in percent, if known.
+    pub fn set_battery(&mut self, charge: Option<u8>) {
+        self.controller.battery = charge;
+    }
+
+    /// Neighbors in ascending address.
+    pub fn neighbors(&self) -> core::slice::Iter<'_, EntryOf<M, T>> {
+        self.table.iter()
+    }
+
+    /// Neighbors that count, from [`Robot::end_receive`] on.
+    pub fn trusted(&self) -> impl Iterator<Item = &EntryOf<M, T>> + Clone {
+        self.table.trusted()
+    }
+
+    /// Restores the local adaptation. Returns false if the learning rule does not allow it.
+    pub fn restore_adaptation(&mut self, bias: T::Command, gain: f32) -> bool {
+        let rule: &Learning = &self.config.agent.learning;
+        let restored = LocalAdaptation::restored(bias, gain, rule);
+        if let Some(adaptation) = restored {
+            self.controller.agent.set_adaptation(adaptation);
+        }
+        restored.is_some()
+    }
+
+    /// Sets the residue of the ticks in which the robot sends, for radios with time slots.
+    pub fn set_turn(&mut self, turn: u32) {
+        self.controller.turn = turn;
+    }
+
+    /// Sets the time known from before the start.
+    pub fn set_past(&mut self, past: PastTime) {
+        self.controller.past = past;
+    }
+
+    /// First tick this robot may use.
+    ///
+    /// It has never sent a frame at or after this tick, so sequence numbers cannot repeat and replayed
+    /// frames are always older.
+    pub fn first_tick(&self) -> u32 {
+        self.controller.past.until
+    }
+
+    /// Tick before which frames are recordings.
+    ///
+    /// For a minute after the start, robots that started one after the other may not agree yet.
+    fn recordings_before(&self) -> u32 {
+        let Controller { past, uptime_ticks, .. } = &self.controller;
+        past.since.saturating_add(uptime_ticks.saturating_sub(START_TICKS))
+    }
+
+    /// Time to store for the next start, if the robot sends nothing for `ahead` ticks from now.
+    ///
+    /// The swarm's time advances at least by the uptime of the robot, whatever it receives.
+    pub(crate) fn past_after(&self, ahead: u32) -> PastTime {
+        let Controller { past, uptime_ticks, .. } = &self.controller;
+        let since = past.since.saturating_add(*uptime_ticks).min(self.tick().max(past.since));
+        let sent = self.tick().max(past.until);
+        PastTime { since, until: past.until.max(sent.saturating_add(ahead)) }
+    }
+}
