@@ -1,40 +1,17 @@
 //! Agreement without learning: on a connected graph everybody ends up with the same parameters.
 
-use crate::common;
-
-use common::{
-    ROUNDING, connected_graph, random_numbers, seeded,
-    signal::{Regression, Signal},
-    swarm::exchange,
-};
-use wdgnn_core::{
-    Network,
-    filter::scale::Scale,
-    model::{
-        Metric,
-        activation::Activation,
-        deep::{Layer, Top},
-        folded::Folded,
-    },
-    online::{Learning, Mixing},
-    tensor::{Filter, Tensor, Vector},
-};
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-};
+use crate::common::prelude::*;
 
 const NODES: usize = 12;
 const ROUNDS: u32 = 300;
 /// Parameters lie in ±1.
 const RANGE: f32 = 1.0;
 
-type Deep<'w> = Layer<'w, 2, 1, 2, Top>;
-type Net<'w> = Network<'w, 1, 2, 2, 2, Deep<'w>>;
-type Talker<'w> = Node<Folded<'w, 1, 2, 2, 2, Deep<'w>>, Regression<1, 2>, 12>;
+type Deep = Layer<'static, 2, 1, 2, Top>;
+type Net = Network<'static, 1, 2, 2, 2, Deep>;
+type Talker = Node<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>, 12>;
 
-fn parameters(nodes: &[Talker<'_>]) -> Vec<Vec<f64>> {
+fn parameters(nodes: &[Talker]) -> Vec<Vec<f64>> {
     nodes.iter().map(|node| node.wide().numbers().iter().map(|x| f64::from(*x)).collect()).collect()
 }
 
@@ -54,16 +31,13 @@ fn graph(seed: u64) -> Vec<Vec<bool>> {
 /// The parameters before the first and after every exchange, one graph per exchange.
 fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<f64>>> {
     let mut rng = seeded(seed);
-    let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5);
-    let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
+    let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5).leak();
+    let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
     let rule = Learning { mixing, ..Learning::OFF };
     let signals = [Signal(Vector([0.5])); NODES];
-    let talker = |id| {
-        let (task, behaviour, state) = (Regression::new(), Behaviour::new(rule), signals[0]);
-        Talker::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
-    };
-    let mut nodes: Vec<Talker<'_>> = (0..NODES as u16).map(talker).collect();
+    let talker = |id| node(id, model, Regression::new(), Behaviour::new(rule), signals[0]);
+    let mut nodes: Vec<Talker> = (0..NODES as u16).map(talker).collect();
     // Degrees are told in beacons: one exchange before there is anything to agree on.
     exchange(&mut nodes, 0, &signals, &graphs[0]);
     for node in &mut nodes {

@@ -1,31 +1,6 @@
 //! Control ticks and exchanges are two numbers: what happens in which, what is held between, and beacons of several frames.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{REST, RobotOn, conclude, frames, robot_on, weights},
-};
-use wdgnn_core::{
-    online::{Learning, Mixing},
-    tasks::flocking::Motion,
-    tensor::{Filter, Tensor as _, span::Span},
-};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    header::Parts,
-};
-use wdgnn_robot::{
-    config::Behaviour,
-    control_loop,
-    ports::{Ports, Sensed},
-};
+use crate::common::prelude::*;
 
 const DIVISOR: u32 = 4;
 
@@ -33,7 +8,7 @@ const DIVISOR: u32 = 4;
 const TURN: u16 = DIVISOR as u16;
 
 fn behaviour() -> Behaviour {
-    Behaviour { interval: DIVISOR, hold: DIVISOR, ..Behaviour::new(Learning::OFF) }
+    Behaviour { interval: DIVISOR, hold: DIVISOR, ..offline() }
 }
 
 fn motion(robot: usize, tick: u32) -> Motion {
@@ -43,26 +18,25 @@ fn motion(robot: usize, tick: u32) -> Motion {
 }
 
 /// One tick of two robots that hear each other.
-fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
+fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
-        robot.sense(tick, Some(Sensed::now(motion(id, tick))));
+        robot.sense(tick, seen(motion(id, tick)));
         if robot.has_turn() {
-            sent[id] = frames(robot);
+            sent[id] = robot.says();
         }
     }
     for (id, robot) in robots.iter_mut().enumerate() {
         for frame in &sent[1 - id] {
-            robot.hear(&mut frame.clone()).expect("an honest frame is accepted");
+            robot.hears(&frame).expect("an honest frame is accepted");
         }
-        conclude(robot);
+        robot.conclude();
     }
 }
 
 #[test]
 fn taps_advance_per_exchange_and_stay_between() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     let mut told = Vec::new();
     for tick in 0..5 * DIVISOR {
         let before = *robots[0].chains();
@@ -85,11 +59,10 @@ fn taps_advance_per_exchange_and_stay_between() {
 
 #[test]
 fn addresses_take_turns() {
-    let weights = weights(1);
-    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, behaviour(), Exact));
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
-            robot.sense(tick, Some(Sensed::now(REST)));
+            robot.sense(tick, seen(REST));
             robot.has_turn()
         });
         assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
@@ -98,8 +71,7 @@ fn addresses_take_turns() {
 
 #[test]
 fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     for tick in 0..DIVISOR {
         step(&mut robots, tick);
         if tick == 0 {
@@ -113,27 +85,25 @@ fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
 
 #[test]
 fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
     for tick in 1..=DIVISOR {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        conclude(robot);
+        robot.sense(tick, seen(REST));
+        robot.conclude();
         let seen = robot.neighbours().next().expect("held").beacon.state;
         assert_eq!(seen.velocity, motion(1, tick).velocity);
         assert!((seen.position[0] - motion(1, tick).position[0]).abs() < 1.0e-6);
     }
-    robot.sense(DIVISOR + 1, Some(Sensed::now(REST)));
-    conclude(robot);
+    robot.sense(DIVISOR + 1, seen(REST));
+    robot.conclude();
     assert_eq!(robot.neighbours().count(), 0, "silent for longer than it is held");
 }
 
 #[test]
 fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
     fn sent<P: Codec>(codec: P) -> Vec<Vec<usize>> {
-        let weights = weights(1);
-        let mut robot = robot_on(TURN, &weights, behaviour(), codec);
+        let mut robot = robot_on(TURN, behaviour(), codec);
         let mut board = Board::new();
         (0..2 * DIVISOR)
             .map(|tick| {
@@ -156,15 +126,14 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
 
 #[test]
 fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
-    let weights = weights(1);
-    let mut robot = robot_on(TURN, &weights, behaviour(), Esb32);
+    let mut robot = robot_on(TURN, behaviour(), Esb32);
     let mut board = Board::new();
     board.air.cannot_send = true;
     assert_eq!(board.run(&mut robot, 0).errors.send, 4);
     // A buffer that is too short holds no frame.
     let mut ports = Ports {
         radio: &mut board.air,
-        sensor: &mut board.eyes,
+        sensor: &mut board.sensor,
         actuator: &mut board.motors,
         store: &mut board.flash,
     };
@@ -173,16 +142,15 @@ fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
 
 #[test]
 fn each_of_several_frames_is_useful_alone() {
-    let weights = weights(1);
-    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), Esb32);
-    speaker.sense(0, Some(Sensed::now(motion(1, 0))));
-    conclude(&mut speaker);
-    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
-    let sent = frames(&mut speaker);
+    let mut speaker = robot_on(2 * TURN, behaviour(), Esb32);
+    speaker.sense(0, seen(motion(1, 0)));
+    speaker.conclude();
+    speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
+    let sent = speaker.says();
     for (index, frame) in sent.iter().enumerate() {
-        let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-        listener.sense(DIVISOR, Some(Sensed::now(REST)));
-        listener.hear(&mut frame.clone()).unwrap();
+        let mut listener = robot_on(TURN, behaviour(), Esb32);
+        listener.sense(DIVISOR, seen(REST));
+        listener.hears(&frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
         let near = |a: f32, b: f32| (a - b).abs() <= a.abs() / 2048.0;
         assert!(near(motion(1, DIVISOR).position[0], heard.beacon.state.position[0]));
@@ -190,10 +158,10 @@ fn each_of_several_frames_is_useful_alone() {
         assert_eq!(heard.fresh, if index == 3 { wide } else { Span::NONE }, "frame {index}");
     }
     // All of them, in any order that rises, give all the taps.
-    let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-    listener.sense(DIVISOR, Some(Sensed::now(REST)));
+    let mut listener = robot_on(TURN, behaviour(), Esb32);
+    listener.sense(DIVISOR, seen(REST));
     for frame in &sent {
-        listener.hear(&mut frame.clone()).unwrap();
+        listener.hears(&frame).unwrap();
     }
     let heard = listener.neighbours().next().unwrap();
     let (told, read) = (speaker.beacon().chains.chain.0, heard.beacon.chains.chain.0);
@@ -205,13 +173,12 @@ fn each_of_several_frames_is_useful_alone() {
 
 #[test]
 fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
-    let weights = weights(1);
-    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), P2p57);
-    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
-    let sent = frames(&mut speaker);
+    let mut speaker = robot_on(2 * TURN, behaviour(), P2p57);
+    speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
+    let sent = speaker.says();
     let fresh = |heard: &[usize]| {
-        let mut listener = robot_on(TURN, &weights, behaviour(), P2p57);
-        listener.sense(DIVISOR, Some(Sensed::now(REST)));
+        let mut listener = robot_on(TURN, behaviour(), P2p57);
+        listener.sense(DIVISOR, seen(REST));
         for index in heard {
             listener.hear(&mut sent[*index].clone()).unwrap();
         }
@@ -225,10 +192,9 @@ fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
 
 #[test]
 fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
-    let weights = weights(1);
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour, Dot154::default()));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour, Dot154::default()));
     robots[0].set_wide(&Filter([[[0.0; 2]; 6]; 4]));
     robots[1].set_wide(&Filter([[[1.0; 2]; 6]; 4]));
     for tick in 0..4 * DIVISOR {
@@ -244,17 +210,16 @@ fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
 
 #[test]
 fn parameters_of_a_robot_that_sheds_them_are_not_mixed() {
-    let weights = weights(1);
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robot = robot_on(TURN, &weights, behaviour, Esb32);
+    let mut robot = robot_on(TURN, behaviour, Esb32);
     let offline = *robot.wide();
-    let mut other = robot_on(2 * TURN, &weights, behaviour, Esb32);
+    let mut other = robot_on(2 * TURN, behaviour, Esb32);
     other.set_wide(&Filter([[[9.0; 2]; 6]; 4]));
-    robot.sense(0, Some(Sensed::now(REST)));
-    other.sense(0, Some(Sensed::now(motion(1, 0))));
+    robot.sense(0, seen(REST));
+    other.sense(0, seen(motion(1, 0)));
     let beacon = other.beacon();
     robot.accept_parts(&beacon, Parts { taps: Span::ALL, wide: Span::NONE }).unwrap();
-    conclude(&mut robot);
+    robot.conclude();
     assert_eq!(robot.wide(), &offline);
 }

@@ -3,28 +3,14 @@
 //! The folded robots fly; their twins see the same world and exchange frames among themselves. (In worlds of their own, close
 //! encounters would enlarge the last bits of a command as they enlarge everything.)
 
-use crate::common;
-
-use common::{
-    ROUNDING,
-    flock::{
-        FoldedNet, G, Net, Robot, UnfoldedRobot, fly, links, network, robot, start, unfolded_robot, weights,
-    },
-    seeded,
-    swarm::{Deed, exchange},
-};
-use wdgnn_core::{
-    model::Model,
-    online::{Learning, Mixing},
-    tensor::Tensor,
-};
+use crate::common::prelude::*;
 
 const ROBOTS: usize = 10;
 const TICKS: u32 = 200;
 const RADIUS: f32 = 2.0;
 
 /// B·R in `f64`, and the largest `Σ |B||R|` that stands behind one of its numbers.
-fn fold(twin: &UnfoldedRobot<'_>, network: &Net<'_>) -> (Vec<f64>, f64) {
+fn fold(twin: &UnfoldedRobot, network: &Net) -> (Vec<f64>, f64) {
     let mut largest: f64 = 0.0;
     let mut output = |row: &[f32; G], o: usize| {
         let products = row.iter().zip(network.readout).map(|(b, r)| f64::from(*b) * f64::from(r[o]));
@@ -42,11 +28,9 @@ fn difference(a: &[f32], b: impl IntoIterator<Item = f64>) -> f64 {
 
 /// How far outputs and parameters were apart at most, in parts of what rounding allows.
 fn compare(learning: Learning, seed: u64) -> (f64, f64) {
-    let weights = weights(seed);
-    let network = network(&weights);
-    let mut robots: Vec<Robot<'_>> = (0..ROBOTS as u16).map(|id| robot(id, network, learning)).collect();
-    let mut twins: Vec<UnfoldedRobot<'_>> =
-        (0..ROBOTS as u16).map(|id| unfolded_robot(id, network, learning)).collect();
+    let network = network();
+    let mut robots: Vec<Robot> = (0..ROBOTS as u16).map(|id| robot(id, learning)).collect();
+    let mut twins: Vec<UnfoldedRobot> = (0..ROBOTS as u16).map(|id| unfolded_robot(id, learning)).collect();
     let mut motions = start(&mut seeded(seed), ROBOTS);
     let (mut outputs, mut parameters): (f64, f64) = (0.0, 0.0);
     let mut allowed: f64 = 0.0;
@@ -73,8 +57,8 @@ fn compare(learning: Learning, seed: u64) -> (f64, f64) {
             parameters = parameters.max(difference(ours.wide().numbers(), folded) / allowed);
         }
     }
-    let moved = |robot: &Robot<'_>| {
-        let offline: &<FoldedNet<'_> as Model>::Wide = robot.model().offline();
+    let moved = |robot: &Robot| {
+        let offline: &<FoldedNet as Model>::Wide = robot.model().offline();
         robot.wide().distance(offline) / offline.norm()
     };
     assert!(robots.iter().map(moved).fold(0.0, f32::max) > 0.01, "there was something to compare");

@@ -4,50 +4,30 @@
 //! The loss is quadratic in the command and the command linear in the wide part, so a central difference is exact however wide
 //! it is: a width of 1 leaves only rounding.
 
-use crate::common;
-
-use common::{
-    flock::{G, MODEL, Net, network, random_beacon, start, weights},
-    seeded,
-};
-use wdgnn_core::{
-    filter::{NoChain, Stacked},
-    model::{Metric, Model, folded::Folded, unfolded::Unfolded},
-    online::{Learning, Mixing},
-    tasks::flocking::Flocking,
-    tensor::Tensor,
-};
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-    ports::Sensed,
-};
+use crate::common::prelude::*;
 
 /// One second: the loss then feels the command as much as the velocities.
 const TASK: Flocking = Flocking { period: 1.0, limit: 50.0, separation: 0.0, ..Flocking::DEFAULT };
 const WIDTH: f32 = 1.0;
 
-/// Weights whose readout bias puts the output about there.
-fn weights_around(output: [f32; 2]) -> Vec<f32> {
-    let mut numbers = weights(5);
+/// Network whose readout bias moves the output near a value.
+fn network_around(output: [f32; 2]) -> Net {
+    let mut numbers = weights(5).to_vec();
     numbers[Net::NUMBERS - 2..].copy_from_slice(&output);
-    numbers
+    network_over(numbers.leak())
 }
 
 /// A node in mid-flight, with three neighbours whose taps are full.
-fn node<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
+fn flying<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
-    let (behaviour, state) = (Behaviour::new(learning), motions[0]);
-    let mut node =
-        Node::new(Settings { id: 0, model, task: TASK, checksum: MODEL, behaviour, state, codec: Exact });
-    node.sense(0, Some(Sensed::now(motions[0])));
+    let mut node: Node<_, _, 4> = node(0, model, TASK, Behaviour::new(learning), motions[0]);
+    node.sense(0, seen(motions[0]));
     for (id, motion) in motions.iter().enumerate().skip(1) {
-        node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
+        node.accept(neighbor_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
     }
     node.settle();
     node
@@ -108,7 +88,7 @@ fn rule(metric: Metric) -> Learning {
 }
 
 /// Losses of up to 2500 (50² m²/s²) are rounded to 2⁻²⁴ of themselves, a few times over, before they are subtracted.
-const BOUND: f64 = 2500.0 * 4.0 * common::ROUNDING;
+const BOUND: f64 = 2500.0 * 4.0 * ROUNDING;
 
 fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
@@ -125,8 +105,7 @@ const CASES: [[f32; 2]; 3] = [[3.0, -4.0], [200.0, -4.0], [3.0, -200.0]];
 #[test]
 fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
     for output in CASES {
-        let weights = weights_around(output);
-        let mut node = node(Unfolded::new(network(&weights)), rule(Metric::Paper));
+        let mut node = flying(Unfolded::new(network_around(output)), rule(Metric::Paper));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * G);
         assert_close(&by_learning(&mut node), &expected);
@@ -136,8 +115,8 @@ fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
 #[test]
 fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
     for output in CASES {
-        let weights = weights_around(output);
-        let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule(Metric::Euclidean));
+        let mut node =
+            flying(Folded::new(network_around(output), Metric::Euclidean), rule(Metric::Euclidean));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * 2);
         assert_close(&by_learning(&mut node), &expected);
@@ -153,9 +132,8 @@ fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
 #[test]
 fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
     for output in CASES {
-        let weights = weights_around(output);
-        let network = network(&weights);
-        let mut node = node(Folded::new(network, Metric::Paper), rule(Metric::Paper));
+        let network = network_around(output);
+        let mut node = flying(Folded::new(network, Metric::Paper), rule(Metric::Paper));
         let metric = |a: usize, b: usize| -> f64 {
             network.readout.iter().map(|row| f64::from(row[a]) * f64::from(row[b])).sum()
         };
@@ -168,9 +146,8 @@ fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
 
 #[test]
 fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
-    let weights = weights_around([200.0, -4.0]);
     let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
-    let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule);
+    let mut node = flying(Folded::new(network_around([200.0, -4.0]), Metric::Euclidean), rule);
     let offline = *node.model().offline();
     infer(&mut node, &offline);
     let (command, _) = node.guard();

@@ -1,32 +1,21 @@
 //! Permutation equivariance: what robots are called does not matter.
 
-use crate::common;
-
-use common::{
-    ROUNDING,
-    flock::{links, network, robot, start, weights},
-    seeded,
-    swarm::{Deed, exchange},
-};
-use rand::RngExt;
-use wdgnn_core::online::Learning;
+use crate::common::prelude::*;
 
 const ROBOTS: usize = 12;
 const TICKS: u32 = 30;
 
 /// What robots with these addresses do on one and the same course. They learn, so every path through the node takes part.
 fn deeds(ids: &[u16]) -> Vec<Vec<Deed<[f32; 2]>>> {
-    let weights = weights(3);
     let mut rng = seeded(4);
-    let mut robots: Vec<_> =
-        ids.iter().map(|id| robot(*id, network(&weights), Learning::paper(1.0))).collect();
+    let mut robots: Vec<_> = ids.iter().map(|id| robot(*id, Learning::paper(1.0))).collect();
     let mut motions = start(&mut rng, ROBOTS);
     (0..TICKS)
         .map(|tick| {
             let deeds = exchange(&mut robots, tick, &motions, &links(&motions, 1.8));
             // The course is given, whatever the commands: differences do not feed back through the world.
             for motion in &mut motions {
-                common::flock::fly(motion, [rng.random_range(-5.0..5.0), rng.random_range(-5.0..5.0)]);
+                fly(motion, [rng.random_range(-5.0..5.0), rng.random_range(-5.0..5.0)]);
             }
             deeds
         })

@@ -1,26 +1,12 @@
 //! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
 
-use crate::common;
-
-use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
-use wdgnn_core::{online::Learning, tasks::flocking::Motion, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-};
-use wdgnn_robot::{config::Behaviour, ports::Sensed};
+use crate::common::prelude::*;
 
 const DIVISOR: u32 = 5;
 const PROBATION: u8 = 3;
 
 fn behaviour() -> Behaviour {
-    Behaviour {
-        interval: DIVISOR,
-        hold: 2 * DIVISOR,
-        probation: PROBATION,
-        largest_tap: 1000.0,
-        ..Behaviour::new(Learning::OFF)
-    }
+    Behaviour { interval: DIVISOR, hold: 2 * DIVISOR, probation: PROBATION, largest_tap: 1000.0, ..offline() }
 }
 
 /// Flies at 1 m/s along x.
@@ -35,27 +21,26 @@ fn contradiction(tick: u32) -> Motion {
 
 /// One exchange and the ticks up to the next: what the listener said to each frame, and whether the speaker counts then.
 fn exchange<P: Codec>(
-    listener: &mut RobotOn<'_, P>,
-    speaker: &mut RobotOn<'_, P>,
+    listener: &mut RobotOn<P>,
+    speaker: &mut RobotOn<P>,
     number: u32,
     says: fn(u32) -> Motion,
 ) -> (Vec<Result<(), Refusal>>, bool) {
     let mut outcomes = Vec::new();
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
-        listener.sense(tick, Some(Sensed::now(REST)));
-        speaker.sense(tick, Some(Sensed::now(says(tick))));
+        listener.sense(tick, seen(REST));
+        speaker.sense(tick, seen(says(tick)));
         if speaker.has_turn() {
-            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.clone())).collect();
+            outcomes = speaker.says().iter().map(|frame| listener.hears(&frame)).collect();
         }
-        conclude(listener);
+        listener.conclude();
     }
     (outcomes, listener.trusted().count() == 1)
 }
 
 fn liar<P: Codec + Copy>(codec: P) {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), codec);
-    let mut speaker = robot_on(2, &weights, behaviour(), codec);
+    let mut listener = robot_on(1, behaviour(), codec);
+    let mut speaker = robot_on(2, behaviour(), codec);
     let frames = P::FRAMES as usize;
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
@@ -96,9 +81,8 @@ fn so_it_is_with_several_frames_per_exchange() {
 
 #[test]
 fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, behaviour(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
@@ -108,22 +92,21 @@ fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
 
 #[test]
 fn once_somebody_has_proven_itself_newcomers_have_to() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut friend = robot_on(2, &weights, behaviour(), Dot154::default());
-    let mut newcomer = robot_on(3, &weights, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behaviour(), Dot154::default());
+    let mut friend = robot_on(2, behaviour(), Dot154::default());
+    let mut newcomer = robot_on(3, behaviour(), Dot154::default());
     for number in 0..20 {
         for tick in number * DIVISOR..(number + 1) * DIVISOR {
-            listener.sense(tick, Some(Sensed::now(REST)));
-            friend.sense(tick, Some(Sensed::now(honest(tick))));
-            newcomer.sense(tick, Some(Sensed::now(honest(tick))));
+            listener.sense(tick, seen(REST));
+            friend.sense(tick, seen(honest(tick)));
+            newcomer.sense(tick, seen(honest(tick)));
             if friend.has_turn() {
-                listener.hear(&mut frames(&mut friend)[0]).unwrap();
+                listener.hear(&mut friend.says()[0]).unwrap();
                 if number >= 10 {
-                    listener.hear(&mut frames(&mut newcomer)[0]).unwrap();
+                    listener.hear(&mut newcomer.says()[0]).unwrap();
                 }
             }
-            conclude(&mut listener);
+            listener.conclude();
         }
         let counts = if number >= 10 + u32::from(PROBATION) { 2 } else { 1 };
         assert_eq!(listener.trusted().count(), counts, "exchange {number}");
@@ -133,10 +116,9 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
 #[test]
 fn without_probation_everybody_is_believed_on_every_profile() {
     fn believed<P: Codec + Copy>(codec: P) {
-        let weights = weights(1);
         let behaviour = Behaviour { probation: 0, ..behaviour() };
-        let mut listener = robot_on(1, &weights, behaviour, codec);
-        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        let mut listener = robot_on(1, behaviour, codec);
+        let mut speaker = robot_on(2, behaviour, codec);
         for number in 0..5 {
             let says = if number % 2 == 0 { honest } else { contradiction };
             let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
@@ -151,22 +133,21 @@ fn without_probation_everybody_is_believed_on_every_profile() {
 
 #[test]
 fn many_small_lies_within_one_tick_do_not_add_up() {
-    let weights = weights(1);
     let behaviour = Behaviour { interval: 1, ..behaviour() };
-    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
-    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
-        speaker.sense(tick, Some(Sensed::now(state)));
-        listener.hear(&mut frames(speaker)[0])
+    let mut listener = robot_on(1, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, behaviour, Dot154::default());
+    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, tick, state| {
+        speaker.sense(tick, seen(state));
+        listener.hear(&mut speaker.says()[0])
     };
     for tick in 0..10 {
-        listener.sense(tick, Some(Sensed::now(REST)));
+        listener.sense(tick, seen(REST));
         tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
-        conclude(&mut listener);
+        listener.conclude();
     }
     assert_eq!(listener.trusted().count(), 1);
     // Steps of 2 cm each, of which one alone is within a sensor's noise.
-    listener.sense(10, Some(Sensed::now(REST)));
+    listener.sense(10, seen(REST));
     let outcomes: Vec<_> = (1..=20)
         .map(|step: u8| {
             let Motion { position: [x, y], velocity } = honest(10);
@@ -176,7 +157,7 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
         .collect();
     assert_eq!(outcomes[0], Ok(()));
     assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
-    conclude(&mut listener);
+    listener.conclude();
     assert_eq!(listener.trusted().count(), 0);
 }
 
@@ -193,8 +174,7 @@ fn normal(random: &mut u64) -> [f32; 2] {
 /// The share of words that is refused of somebody who flies in circles and tells a velocity that is off, among robots with noisy sensors.
 fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
-    let weights = weights(1);
-    let behaviour = Behaviour::new(Learning::OFF).every(every).robust();
+    let behaviour = offline().every(every).robust();
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
@@ -204,10 +184,10 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
                 state.position[axis] += noise[0] * p[axis];
                 state.velocity[axis] += noise[1] * v[axis];
             }
-            Some(Sensed::now(state))
+            seen(state)
         };
-        let mut listener = robot_on(1, &weights, behaviour, codec);
-        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        let mut listener = robot_on(1, behaviour, codec);
+        let mut speaker = robot_on(2, behaviour, codec);
         for tick in 0..WORDS * every {
             let angle = tick as f32 * 0.02;
             let state = Motion {
@@ -218,7 +198,7 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             speaker.sense(tick, sensed(state));
             if speaker.has_turn() {
                 let outcomes: Vec<_> = if off == 0.0 {
-                    frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
+                    speaker.says().into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
                 } else {
                     let mut beacon = speaker.beacon();
                     beacon.state.velocity[0] += off;
@@ -227,7 +207,7 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
                 };
                 total += u32::from(outcomes.contains(&Err(Refusal::Implausible)));
             }
-            conclude(&mut listener);
+            listener.conclude();
         }
     }
     f64::from(total) / f64::from(4 * WORDS)
@@ -266,9 +246,8 @@ fn liars_are_found_out_among_noise() {
 
 #[test]
 fn taps_that_no_robot_has_are_refused_and_change_nothing() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behaviour(), Dot154::default());
+    let mut speaker = robot_on(2, behaviour(), Dot154::default());
     let mut beacon = speaker.beacon();
     beacon.chains.chain.numbers_mut()[7] = -1001.0;
     let before = format!("{listener:?}");
@@ -280,17 +259,16 @@ fn taps_that_no_robot_has_are_refused_and_change_nothing() {
 
 #[test]
 fn parameters_outside_the_ball_are_refused_where_there_is_one() {
-    let weights = weights(1);
     let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
-    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let mut listener = robot_on(1, behaviour, Dot154::default());
+    let mut speaker = robot_on(2, behaviour, Dot154::default());
     let offline = *speaker.wide();
-    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, share: f32| {
+    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, share: f32| {
         let mut wide = offline;
         wide.numbers_mut()[0] += share * offline.norm();
         speaker.set_wide(&wide);
-        listener.hear(&mut frames(speaker)[0])
+        listener.hear(&mut speaker.says()[0])
     };
     assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
     assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));

@@ -2,30 +2,8 @@
 //!
 //! `BLESS=1 cargo test -p wdgnn-core vectors` writes the file anew.
 
-use crate::common;
-
-use common::{
-    beacons::{self, Full, link, random_beacon},
-    seeded,
-};
+use crate::common::prelude::*;
 use serde_json::{Value, json};
-use wdgnn_core::{tasks::flocking::Motion, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    error::Refusal,
-    header::{Link, Parts},
-    security::{
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-        replay::{GUARD_TICKS, LATE_TICKS, SENDERS},
-    },
-};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/interop/vectors.json");
 const KEY: Key = *b"a swarm's secret";
@@ -48,7 +26,7 @@ type Before = Vec<(u32, Vec<u8>)>;
 impl<P: Codec> Vectors<P> {
     /// A beacon of the ticks around [`NOW`], each newer than the one before, as far as clocks may differ.
     fn beacon(count: u32) -> Full {
-        random_beacon(
+        full_beacon(
             &mut seeded(count.into()),
             9,
             (NOW - GUARD_TICKS) * P::FRAMES + count % ((2 * GUARD_TICKS + 1) * P::FRAMES),
@@ -56,16 +34,16 @@ impl<P: Codec> Vectors<P> {
     }
 
     fn encode(&self, beacon: &Full, exchange: u32, index: u32) -> Vec<u8> {
-        beacons::encode(&(self.codec)(), beacon, exchange, index)
+        encode(&(self.codec)(), beacon, exchange, index)
     }
 
     fn hear(&self, before: &Before, frame: &[u8]) -> Received {
         let mut receiver = (self.codec)();
         for (now, frame) in before {
             // What came of it does not matter here.
-            let _ = beacons::decode(&mut receiver, *now, frame);
+            let _ = decode(&mut receiver, *now, frame);
         }
-        beacons::decode(&mut receiver, NOW, frame)
+        decode(&mut receiver, NOW, frame)
     }
 
     fn vector(&self, name: &str, before: &Before, frame: &[u8]) -> Value {
@@ -271,7 +249,7 @@ fn all() -> Vec<Value> {
 #[test]
 fn the_golden_frames_are_what_the_codecs_write_and_read() {
     let list: Vec<String> = all().iter().map(|vector| format!("  {vector}")).collect();
-    let (model, key) = (beacons::MODEL, hex(&KEY));
+    let (model, key) = (MODEL, hex(&KEY));
     let text = format!(
         "{{\n\"shape\": {{\"state\": 4, \"taps\": 18, \"wide\": 48}},\n\"model\": {model},\n\"key\": \"{key}\",\n\"vectors\": [\n{}\n]\n}}\n",
         list.join(",\n")

@@ -1,24 +1,22 @@
 //! Bad weight files: each is refused for the right reason, never with a panic.
 
-use crate::common;
+use std::sync::LazyLock;
 
-use common::golden::WEIGHTS;
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::{
-    Network, Scale,
-    math::LARGEST,
-    model::deep::{Layer, Top},
-    weights::{Aligned, Field, HEADER_BYTES, Weights, WeightsError},
-};
+use wdgnn_core::weights::{Field, HEADER_BYTES, WeightsError};
 
 /// The type of the golden file: F = 1, TAPS = 2, G = 2, O = 1, one layer.
 type Golden<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Top>>;
 
-const BYTES: usize = WEIGHTS.len();
+const BYTES: usize = 184;
+
+/// The example in the document.
+static WEIGHTS: LazyLock<[u8; BYTES]> = LazyLock::new(|| example("weights").try_into().unwrap());
 
 /// The golden file with `bytes` at `offset`, and its checksum put right.
 fn with(offset: usize, bytes: &[u8]) -> Aligned<[u8; BYTES]> {
-    let mut file = WEIGHTS;
+    let mut file = *WEIGHTS;
     file[offset..offset + bytes.len()].copy_from_slice(bytes);
     seal(file)
 }
@@ -54,7 +52,7 @@ fn open(bytes: &[u8]) -> Result<u32, WeightsError> {
 
 #[test]
 fn the_seal_of_this_test_is_that_of_the_golden_file() {
-    assert_eq!(seal(WEIGHTS).0, WEIGHTS);
+    assert_eq!(seal(*WEIGHTS).0, *WEIGHTS);
 }
 
 #[test]
@@ -82,7 +80,7 @@ fn every_extension_is_refused() {
 fn every_changed_bit_is_refused() {
     for offset in 0..BYTES {
         for bit in 0..8 {
-            let mut file = WEIGHTS;
+            let mut file = *WEIGHTS;
             file[offset] ^= 1 << bit;
             let found = file[offset];
             match (offset, open(&file)) {
@@ -151,7 +149,7 @@ fn a_file_off_its_alignment_is_refused() {
     #[repr(align(4))]
     struct Shifted([u8; BYTES + 1]);
     let mut shifted = Shifted([0; BYTES + 1]);
-    shifted.0[1..].copy_from_slice(&WEIGHTS);
+    shifted.0[1..].copy_from_slice(&*WEIGHTS);
     assert_eq!(Weights::open(&shifted.0[1..]), Err(WeightsError::Misaligned));
 }
 
@@ -164,7 +162,7 @@ fn every_dimension_that_differs_is_named() {
             _ => None,
         }
     };
-    assert_eq!(mismatch(&Aligned(WEIGHTS)), None);
+    assert_eq!(mismatch(&Aligned(*WEIGHTS)), None);
     let two_bytes = |offset, value: u16| mismatch(&with(offset, &value.to_le_bytes()));
     assert_eq!(two_bytes(12, 6), Some((Field::Features, 1, 6)));
     assert_eq!(two_bytes(14, 64), Some((Field::Hidden, 2, 64)));
@@ -174,7 +172,7 @@ fn every_dimension_that_differs_is_named() {
     assert_eq!(mismatch(&with(20, &[0, 0])), Some((Field::Layers, 1, 0)));
     assert_eq!(mismatch(&with(24, &[2, 0, 2, 0])), Some((Field::Layers, 1, 2)));
 
-    let weights = Aligned(WEIGHTS);
+    let weights = Aligned(*WEIGHTS);
     let weights = Weights::open(&weights.0).unwrap();
     assert!(weights.expect_task(1).is_ok());
     let task = WeightsError::Mismatch { field: Field::Task, expected: 2, found: 1 };
@@ -210,7 +208,7 @@ fn every_reason_can_be_told_in_a_sentence() {
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
     fn noise_never_opens(noise in prop::collection::vec(any::<u8>(), 0..2 * BYTES)) {
@@ -229,7 +227,7 @@ proptest! {
 
     #[test]
     fn a_sealed_file_with_any_header_never_panics(changes in prop::collection::vec((5..HEADER_BYTES, any::<u8>()), 1..8)) {
-        let mut file = WEIGHTS;
+        let mut file = *WEIGHTS;
         for (offset, byte) in changes {
             file[offset] = byte;
         }

@@ -1,10 +1,9 @@
 //! The separation guard and the repulsion as properties, against the same geometry in `f64` without a formula: the closest approach is
 //! looked for.
 
-use crate::common;
-
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::tasks::flocking::{Axes, Flocking, Motion};
+use wdgnn_core::tasks::flocking::Axes;
 use wdgnn_robot::tasks::CollisionAvoidance as _;
 
 /// Far above any push: nothing here is limited.
@@ -79,7 +78,7 @@ where
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
     fn in_the_plane_who_would_come_too_close_is_pushed_by_what_is_missing_and_nobody_else_is(

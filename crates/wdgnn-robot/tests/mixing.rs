@@ -1,38 +1,25 @@
 //! What a robot takes over from others, and what it tells them: the order of mixing and ridge, what a liar can move, and whom it counts.
 
-use crate::common;
-
-use common::{
-    flock::{REST, Robot, conclude, frames, network, random_beacon, robot, robot_on, weights},
-    random_numbers, seeded,
-};
-use wdgnn_core::{
-    model::Model as _,
-    online::{Learning, Mixing},
-    tasks::flocking::Motion,
-    tensor::Tensor as _,
-};
-use wdgnn_link::encoding::{exact::Exact, half::Dot154};
-use wdgnn_robot::{config::Behaviour, ports::Sensed};
+use crate::common::prelude::*;
 
 const PASSING: Motion = Motion { position: [1.0, 0.5], velocity: [2.0, -1.0] };
 
 /// What becomes of parameters that are `off` times the offline ones, in a tick with two neighbours that have others.
-fn after_a_tick(weights: &[f32], rule: Learning, off: f32) -> Vec<f32> {
-    let mut node: Robot<'_> = robot(1, network(weights), rule);
+fn after_a_tick(rule: Learning, off: f32) -> Vec<f32> {
+    let mut node: Robot = robot(1, rule);
     let offline = *node.model().offline();
     let mut own = offline;
     own.numbers_mut().iter_mut().for_each(|w| *w *= off);
     assert!(node.set_wide(&own));
-    node.sense(0, Some(Sensed::now(REST)));
+    node.sense(0, seen(REST));
     let mut rng = seeded(5);
     for sender in [2, 3] {
-        let mut heard = random_beacon(&mut rng, node.model(), sender, PASSING);
+        let mut heard = neighbor_beacon(&mut rng, node.model(), sender, PASSING);
         let other = random_numbers(&mut rng, offline.numbers().len(), 1.0);
         heard.wide.numbers_mut().copy_from_slice(&other);
         node.accept(heard).unwrap();
     }
-    conclude(&mut node);
+    node.conclude();
     node.wide().numbers().to_vec()
 }
 
@@ -40,13 +27,12 @@ fn after_a_tick(weights: &[f32], rule: Learning, off: f32) -> Vec<f32> {
 fn the_ridge_pulls_a_robot_by_where_it_was_itself_whatever_its_neighbours_say() {
     const RIDGE: f32 = 0.5;
     const STEP: f32 = 0.2;
-    let weights = weights(1);
-    let offline = robot(1, network(&weights), Learning::OFF).wide().numbers().to_vec();
+    let offline = robot(1, Learning::OFF).wide().numbers().to_vec();
     for mixing in [Mixing::Alone, Mixing::Uniform, Mixing::Metropolis] {
         for off in [1.0, 1.5, 0.25, -1.0] {
             let rule = Learning { mixing, ..Learning::paper(STEP) };
-            let free = after_a_tick(&weights, rule, off);
-            let pulled = after_a_tick(&weights, Learning { ridge: RIDGE, ..rule }, off);
+            let free = after_a_tick(rule, off);
+            let pulled = after_a_tick(Learning { ridge: RIDGE, ..rule }, off);
             for ((free, pulled), offline) in free.iter().zip(&pulled).zip(&offline) {
                 let expected = -STEP * RIDGE * (off - 1.0) * offline;
                 // A few roundings of numbers around 1.
@@ -63,19 +49,18 @@ fn the_ridge_pulls_a_robot_by_where_it_was_itself_whatever_its_neighbours_say() 
 
 #[test]
 fn a_liar_moves_a_robot_by_two_percent_a_tick_however_rare_exchanges_are() {
-    let weights = weights(1);
     for interval in 1..=10 {
         // Learning is on, and so slow that it moves nothing.
         let rule = Learning::paper(1.0e-20);
         let behaviour = Behaviour::new(rule).every(interval).robust();
-        let mut node = robot_on(1, &weights, behaviour, Exact);
+        let mut node = robot_on(1, behaviour, Exact);
         let offline = *node.model().offline();
-        node.sense(0, Some(Sensed::now(REST)));
-        let mut lie = random_beacon(&mut seeded(3), node.model(), 2, PASSING);
+        node.sense(0, seen(REST));
+        let mut lie = neighbor_beacon(&mut seeded(3), node.model(), 2, PASSING);
         // As far as a robot is believed to be: 30 % of the norm.
         lie.wide.numbers_mut()[0] += 0.29 * offline.norm();
         node.accept(lie).unwrap();
-        conclude(&mut node);
+        node.conclude();
         let moved = node.wide().distance(&offline) / offline.norm();
         // Half of the clipped difference: there are two of them.
         let expected = 0.5 * 0.02 * interval as f32;
@@ -86,22 +71,21 @@ fn a_liar_moves_a_robot_by_two_percent_a_tick_however_rare_exchanges_are() {
 #[test]
 fn a_robot_tells_how_many_neighbours_count_and_not_how_many_there_are() {
     const LIES_FROM: u32 = 30;
-    let weights = weights(1);
-    let behaviour = Behaviour { probation: 3, hold: 5, ..Behaviour::new(Learning::OFF) };
-    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
-    let mut friend = robot_on(2, &weights, behaviour, Dot154::default());
-    let mut liar = robot_on(3, &weights, behaviour, Dot154::default());
+    let behaviour = Behaviour { probation: 3, hold: 5, ..offline() };
+    let mut listener = robot_on(1, behaviour, Dot154::default());
+    let mut friend = robot_on(2, behaviour, Dot154::default());
+    let mut liar = robot_on(3, behaviour, Dot154::default());
     let mut distrusted = 0;
     for tick in 0..60 {
         let honest = |y| Motion { position: [1.0 + tick as f32 * 0.01, y], velocity: [1.0, 0.0] };
         let lie = Motion { velocity: [0.0, 5.0], ..honest(2.0) };
-        listener.sense(tick, Some(Sensed::now(REST)));
-        friend.sense(tick, Some(Sensed::now(honest(1.0))));
-        liar.sense(tick, Some(Sensed::now(if tick < LIES_FROM { honest(2.0) } else { lie })));
-        for mut frame in [frames(&mut friend), frames(&mut liar)].concat() {
+        listener.sense(tick, seen(REST));
+        friend.sense(tick, seen(honest(1.0)));
+        liar.sense(tick, seen(if tick < LIES_FROM { honest(2.0) } else { lie }));
+        for mut frame in [friend.says(), liar.says()].concat() {
             let _ = listener.hear(&mut frame);
         }
-        conclude(&mut listener);
+        listener.conclude();
         let (counting, all) = (listener.trusted().count(), listener.neighbours().len());
         assert_eq!(usize::from(listener.beacon().degree), counting, "tick {tick}");
         assert!(tick >= LIES_FROM || counting == 2, "tick {tick}");

@@ -1,29 +1,14 @@
 //! Whose frames a radio may learn the swarm's clock and slots by: those of swarm members, also when their clock is another, and
 //! never recordings of somebody known or anything without the key.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{REST, RobotOn, frames, quiet_robot, robot_on, weights},
-};
-use wdgnn_core::{online::Learning, tasks::flocking::Motion};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-    header::Identity,
-    security::{
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-    },
-};
-use wdgnn_robot::{config::Behaviour, control_loop::MOST_VOUCHED, ports::Sensed};
+use crate::common::prelude::*;
+use wdgnn_robot::control_loop::MOST_VOUCHED;
 
 const KEY: Key = [7; 16];
 const FAR: u32 = 500;
 
-fn member<P: Codec>(id: u16, weights: &[f32], codec: P) -> RobotOn<'_, P> {
-    robot_on(id, weights, Behaviour::new(Learning::OFF), codec)
+fn member<P: Codec>(id: u16, codec: P) -> RobotOn<P> {
+    robot_on(id, offline(), codec)
 }
 
 fn dot154(key: &Key) -> Sealed<Dot154> {
@@ -31,17 +16,16 @@ fn dot154(key: &Key) -> Sealed<Dot154> {
 }
 
 /// A frame that is said at `tick`.
-fn said<P: Codec>(robot: &mut RobotOn<'_, P>, tick: u32) -> Vec<u8> {
-    robot.sense(tick, Some(Sensed::now(REST)));
-    frames(robot).remove(0)
+fn said<P: Codec>(robot: &mut RobotOn<P>, tick: u32) -> Vec<u8> {
+    robot.sense(tick, seen(REST));
+    robot.says().remove(0)
 }
 
 #[test]
 fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
     fn vouched<P: Codec>(sealed: fn(&Key) -> P) {
-        let weights = weights(1);
-        let listener = member(1, &weights, sealed(&KEY));
-        let mut speaker = member(2, &weights, sealed(&KEY));
+        let listener = member(1, sealed(&KEY));
+        let mut speaker = member(2, sealed(&KEY));
         let frame = said(&mut speaker, FAR);
         let vouch = |since| sealed(&KEY).vouch(listener.link(), FAR, since, &frame).is_some();
         assert!(vouch(0) && vouch(FAR));
@@ -54,13 +38,12 @@ fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
 #[test]
 fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
     fn vouched<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P) {
-        let weights = weights(1);
-        let mut listener = member(1, &weights, sealed(&KEY));
-        let mut speaker = member(2, &weights, sealed(&KEY));
+        let mut listener = member(1, sealed(&KEY));
+        let mut speaker = member(2, sealed(&KEY));
         for (now, tick) in [(FAR, 5), (FAR, 9 * FAR)] {
-            listener.sense(now, Some(Sensed::now(REST)));
+            listener.sense(now, seen(REST));
             let frame = said(&mut speaker, tick);
-            assert_eq!(listener.hear(&mut frame.clone()), Err(Refusal::Untimely));
+            assert_eq!(listener.hears(&frame), Err(Refusal::Untimely));
             let before = format!("{listener:?}");
             for _ in 0..2 {
                 let sender = listener.vouch(&frame).expect("a swarm member");
@@ -78,17 +61,16 @@ fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
 
 #[test]
 fn recordings_of_somebody_known_vouch_for_nothing() {
-    let weights = weights(1);
-    let mut listener = member(1, &weights, dot154(&KEY));
-    let mut speaker = member(2, &weights, dot154(&KEY));
+    let mut listener = member(1, dot154(&KEY));
+    let mut speaker = member(2, dot154(&KEY));
     let earlier = said(&mut speaker, FAR);
     speaker.set_boot(1);
     let heard = said(&mut speaker, FAR);
-    listener.sense(FAR, Some(Sensed::now(REST)));
-    assert_eq!(listener.hear(&mut heard.clone()), Ok(()));
-    listener.sense(2 * FAR, Some(Sensed::now(REST)));
+    listener.sense(FAR, seen(REST));
+    assert_eq!(listener.hears(&heard), Ok(()));
+    listener.sense(2 * FAR, seen(REST));
     for recording in [&earlier, &heard] {
-        assert_eq!(listener.hear(&mut recording.clone()), Err(Refusal::Untimely));
+        assert_eq!(listener.hears(&recording), Err(Refusal::Untimely));
         assert_eq!(listener.vouch(recording), None);
     }
     assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "what is newer still does");
@@ -97,10 +79,9 @@ fn recordings_of_somebody_known_vouch_for_nothing() {
 #[test]
 fn forgeries_vouch_for_nothing() {
     fn forged<P: Codec>(sealed: fn(&Key) -> P) {
-        let weights = weights(1);
-        let mut listener = member(1, &weights, sealed(&KEY));
-        let good = said(&mut member(2, &weights, sealed(&KEY)), 3);
-        listener.sense(FAR, Some(Sensed::now(REST)));
+        let mut listener = member(1, sealed(&KEY));
+        let good = said(&mut member(2, sealed(&KEY)), 3);
+        listener.sense(FAR, seen(REST));
         assert!(listener.vouch(&good).is_some());
         for bit in 0..8 * good.len() {
             let mut frame = good.clone();
@@ -112,7 +93,7 @@ fn forgeries_vouch_for_nothing() {
         }
         assert_eq!(listener.vouch(&[good.clone(), vec![0]].concat()), None);
         assert_eq!(listener.vouch(&[good.clone(), vec![0; 600]].concat()), None);
-        assert_eq!(listener.vouch(&said(&mut member(2, &weights, sealed(&[8; 16])), 3)), None, "another key");
+        assert_eq!(listener.vouch(&said(&mut member(2, sealed(&[8; 16])), 3)), None, "another key");
     }
     forged(dot154);
     forged(|key| SealedEsb32::new(Esb32, key));
@@ -120,27 +101,25 @@ fn forgeries_vouch_for_nothing() {
 
 #[test]
 fn where_nothing_is_sealed_a_frame_is_taken_at_its_word() {
-    let weights = weights(1);
-    let frame = said(&mut member(2, &weights, Dot154::default()), 3);
+    let frame = said(&mut member(2, Dot154::default()), 3);
     let identity = Some(Identity { sender: 2, boot: 0, sequence: 3 });
-    assert_eq!(member(1, &weights, Dot154::default()).vouch(&frame), identity);
+    assert_eq!(member(1, Dot154::default()).vouch(&frame), identity);
 }
 
 #[test]
 fn the_radio_is_told_of_members_and_of_nobody_else() {
-    let weights = weights(1);
-    let behaviour = Behaviour::new(Learning::OFF).robust();
-    let mut robot = robot_on(1, &weights, behaviour, dot154(&KEY));
+    let behaviour = offline().robust();
+    let mut robot = robot_on(1, behaviour, dot154(&KEY));
     let mut board = Board::new();
     board.run(&mut robot, FAR);
-    let mut friend = member(2, &weights, dot154(&KEY));
+    let mut friend = member(2, dot154(&KEY));
     let good = said(&mut friend, FAR + 1);
     // Where no robot can have got to in one tick.
-    friend.sense(FAR + 1, Some(Sensed::now(Motion { position: [9.0, 9.0], velocity: [0.0; 2] })));
-    let implausible = frames(&mut friend).remove(0);
-    let untimely = said(&mut member(3, &weights, dot154(&KEY)), 5);
-    let forged = said(&mut member(4, &weights, dot154(&[8; 16])), FAR + 1);
-    let echo = said(&mut member(1, &weights, dot154(&KEY)), FAR + 2);
+    friend.sense(FAR + 1, seen(Motion { position: [9.0, 9.0], velocity: [0.0; 2] }));
+    let implausible = friend.says().remove(0);
+    let untimely = said(&mut member(3, dot154(&KEY)), 5);
+    let forged = said(&mut member(4, dot154(&[8; 16])), FAR + 1);
+    let echo = said(&mut member(1, dot154(&KEY)), FAR + 2);
     let heard = [&good, &implausible, &untimely, &forged, &good, &echo];
     board.air.heard = heard.into_iter().cloned().map(Ok).chain([Ok(vec![1, 2])]).collect();
     let report = board.run(&mut robot, FAR + 1);
@@ -153,20 +132,18 @@ fn the_radio_is_told_of_members_and_of_nobody_else() {
 
 #[test]
 fn who_finds_no_room_in_the_table_is_a_member_all_the_same() {
-    let weights = weights(1);
-    let (mut robot, mut board) = (quiet_robot(1, &weights), Board::new());
-    board.air.heard = (2..20).map(|id| Ok(said(&mut quiet_robot(id, &weights), 0))).collect();
+    let (mut robot, mut board) = (quiet_robot(1), Board::new());
+    board.air.heard = (2..20).map(|id| Ok(said(&mut quiet_robot(id), 0))).collect();
     assert_eq!(board.run(&mut robot, 0).refused.of(Refusal::TableFull), 2);
     assert!(board.air.vouched.iter().map(|(identity, _)| identity.sender).eq(2..20));
 }
 
 #[test]
 fn a_flood_of_untimely_frames_is_opened_a_few_times_only() {
-    let weights = weights(1);
-    let mut robot = member(1, &weights, dot154(&KEY));
+    let mut robot = member(1, dot154(&KEY));
     let mut board = Board::new();
     for tick in FAR..FAR + 3 {
-        board.air.heard = (2..22).map(|id| Ok(said(&mut member(id, &weights, dot154(&KEY)), 5))).collect();
+        board.air.heard = (2..22).map(|id| Ok(said(&mut member(id, dot154(&KEY)), 5))).collect();
         board.air.vouched.clear();
         assert_eq!(board.run(&mut robot, tick).refused.of(Refusal::Untimely), 20);
         assert_eq!(board.air.vouched.len(), MOST_VOUCHED as usize);

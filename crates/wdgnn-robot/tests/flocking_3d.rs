@@ -1,23 +1,12 @@
 //! Robots in space: the same node with three axes, from a weight file over frames to commands.
 
+use crate::common::prelude::*;
 use wdgnn_core::{
-    Activation, Flocking, Learning, Motion, Scale, Task as _, Weights,
     model::shape::Shape,
-    tensor::Tensor as _,
-    weights::{self, Aligned, Header, TaskSettings},
+    weights::{self, Header, TaskSettings},
 };
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        exact::Exact,
-        half::{Dot154, EspNow, TAG_BYTES},
-    },
-    security::group_key::Sealed,
-};
-use wdgnn_robot::{
-    onboard::{self, LONGEST_BUFFER, Onboard, Robot},
-    ports::Sensed,
-};
+use wdgnn_link::encoding::half::TAG_BYTES;
+use wdgnn_robot::onboard::{self, LONGEST_BUFFER, Onboard, Robot};
 
 type Space = Flocking<3>;
 type Spatial = <Space as Onboard>::Shape;
@@ -67,14 +56,14 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
         [0, 1, 2].map(|id| onboard::robot(id, &weights, codec()).unwrap());
     for tick in 0..200 {
         let frames = [0, 1, 2].map(|id: usize| {
-            assert!(robots[id].sense(tick, Some(Sensed::now(motions[id]))));
+            assert!(robots[id].sense(tick, seen(motions[id])));
             let mut frame = [0; LONGEST_BUFFER];
             let length = robots[id].speak(&mut frame).unwrap();
             frame[..length].to_vec()
         });
         for (id, robot) in robots.iter_mut().enumerate() {
             for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != id) {
-                robot.hear(&mut frame.clone()).unwrap();
+                robot.hears(&frame).unwrap();
             }
             robot.settle();
             let features = robot.observe();
@@ -130,8 +119,8 @@ fn all_wide_parameters_come_round() {
     said.numbers_mut().iter_mut().zip(1_u8..).for_each(|(w, number)| *w = number.into());
     assert!(speaker.set_wide(&said));
     for tick in 0..18 {
-        speaker.sense(tick, Some(Sensed::now(Motion::REST)));
-        listener.sense(tick, Some(Sensed::now(Motion::REST)));
+        speaker.sense(tick, seen(Motion::REST));
+        listener.sense(tick, seen(Motion::REST));
         let mut frame = [0; LONGEST_BUFFER];
         let length = speaker.speak(&mut frame).unwrap();
         listener.hear(&mut frame[..length]).unwrap();

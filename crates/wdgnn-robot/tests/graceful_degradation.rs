@@ -1,75 +1,45 @@
 //! What a node does when neighbours fall silent, lie, or when learning runs away.
 
-use crate::common;
+use crate::common::prelude::*;
 
-use common::{
-    flock::{FoldedNet, MODEL, REST, Robot, TASK, network, random_beacon, robot, weights},
-    seeded,
-};
-use wdgnn_core::{
-    math::LARGEST,
-    model::Model,
-    online::{Learning, Mixing},
-    tasks::flocking::Motion,
-    tensor::Tensor,
-};
-use wdgnn_robot::{
-    node::{Agreement, BeaconOf},
-    ports::Sensed,
-    safety::gate::{Isolation, Verdict},
-};
-
-type Frame<'w> = BeaconOf<FoldedNet<'w>, wdgnn_core::Flocking>;
+type Frame = BeaconOf<FoldedNet, Flocking>;
 
 const PASSING: Motion = Motion { position: [1.0, 0.5], velocity: [2.0, -1.0] };
 
-fn beacon<'w>(node: &Robot<'w>, sender: u16) -> Frame<'w> {
-    random_beacon(&mut seeded(sender.into()), node.model(), sender, PASSING)
-}
-
-/// The rest of a tick, from the end of hearing on.
-fn conclude(node: &mut Robot<'_>) -> ([f32; 2], Verdict, Agreement) {
-    node.settle();
-    let features = node.observe();
-    node.aggregate();
-    node.infer(&features);
-    let (command, verdict) = node.guard();
-    node.learn();
-    (command, verdict, node.agree())
+fn beacon(node: &Robot, sender: u16) -> Frame {
+    neighbor_beacon(&mut seeded(sender.into()), node.model(), sender, PASSING)
 }
 
 #[test]
 fn a_silent_neighbour_is_heard_on_for_its_taps_and_not_for_its_parameters() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning { mixing: Mixing::Uniform, ..Learning::OFF });
+    let mut node = robot(1, Learning { mixing: Mixing::Uniform, ..Learning::OFF });
     node.behaviour_mut().hold = 2;
-    node.sense(0, Some(Sensed::now(REST)));
+    node.sense(0, seen(REST));
     let heard = Frame { wide: Tensor::ZERO, ..beacon(&node, 2) };
     node.accept(heard).unwrap();
-    assert_eq!(conclude(&mut node).2.mixed, 1);
+    assert_eq!(node.conclude().agreement.mixed, 1);
     let mixed_once = *node.wide();
     for tick in 1..=2 {
-        node.sense(tick, Some(Sensed::now(REST)));
-        assert_eq!(conclude(&mut node).2.mixed, 0);
+        node.sense(tick, seen(REST));
+        assert_eq!(node.conclude().agreement.mixed, 0);
         assert_eq!(*node.wide(), mixed_once);
         assert_eq!(node.chains().chain.0[1], heard.chains.chain.0[0], "its taps still count");
         let held = node.neighbours().next().unwrap();
         let flown = PASSING.position[0] + tick as f32 * TASK.period * PASSING.velocity[0];
         assert!((held.beacon.state.position[0] - flown).abs() < 1.0e-6, "it is taken to fly straight on");
     }
-    node.sense(3, Some(Sensed::now(REST)));
-    assert_eq!(conclude(&mut node).1, Verdict::Alone(Isolation::Hold));
+    node.sense(3, seen(REST));
+    assert_eq!(node.conclude().verdict, Verdict::Alone(Isolation::Hold));
     assert_eq!(node.chains().chain.0[1], [0.0; 6]);
 }
 
 #[test]
 fn a_robot_that_hears_nobody_holds_slows_and_stops() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning::paper(1.0));
+    let mut node = robot(1, Learning::paper(1.0));
     let (offline, own) = (*node.wide(), Motion { position: [0.0; 2], velocity: [0.5, -0.02] });
     for tick in 0..300 {
-        node.sense(tick, Some(Sensed::now(own)));
-        let (command, verdict, _) = conclude(&mut node);
+        node.sense(tick, seen(own));
+        let Deed { command, verdict, .. } = node.conclude();
         let (phase, expected) = match tick {
             0..100 => (Isolation::Hold, [0.0, 0.0]),
             100..200 => (Isolation::Slow, [-0.5, 0.02]),
@@ -78,17 +48,16 @@ fn a_robot_that_hears_nobody_holds_slows_and_stops() {
         assert_eq!((command, verdict), (expected, Verdict::Alone(phase)), "tick {tick}");
     }
     assert_eq!(*node.wide(), offline, "alone there is nothing to learn from");
-    node.sense(300, Some(Sensed::now(own)));
+    node.sense(300, seen(own));
     node.accept(beacon(&node, 2)).unwrap();
-    assert!(matches!(conclude(&mut node).1, Verdict::Clear | Verdict::Limited), "back at once");
+    assert!(matches!(node.conclude().verdict, Verdict::Clear | Verdict::Limited), "back at once");
 }
 
 #[test]
 fn the_largest_numbers_that_come_in_give_a_bounded_command() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning::paper(1.0));
+    let mut node = robot(1, Learning::paper(1.0));
     let far = Motion { position: [LARGEST, -LARGEST], velocity: [-LARGEST, LARGEST] };
-    node.sense(0, Some(Sensed::now(REST)));
+    node.sense(0, seen(REST));
     for sender in 2..18 {
         let mut heard = Frame { state: far, ..beacon(&node, sender) };
         heard.chains.chain.numbers_mut().fill(LARGEST);
@@ -96,32 +65,30 @@ fn the_largest_numbers_that_come_in_give_a_bounded_command() {
         node.accept(heard).unwrap();
     }
     for tick in 1..4 {
-        let (command, _, _) = conclude(&mut node);
+        let Deed { command, .. } = node.conclude();
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?}");
         assert!(node.wide().admissible());
         node.behaviour_mut().hold = 10;
-        node.sense(tick, Some(Sensed::now(REST)));
+        node.sense(tick, seen(REST));
     }
 }
 
 #[test]
 fn parameters_that_run_away_are_reset() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning::paper(1.0e30));
-    node.sense(0, Some(Sensed::now(REST)));
+    let mut node = robot(1, Learning::paper(1.0e30));
+    node.sense(0, seen(REST));
     node.accept(beacon(&node, 2)).unwrap();
-    let agreement = conclude(&mut node).2;
+    let agreement = node.conclude().agreement;
     assert!(agreement.reset);
     assert_eq!(node.wide(), node.model().offline());
 }
 
 #[test]
 fn the_ball_holds_what_learning_wants() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning { ball: 0.3, ..Learning::paper(1.0e6) });
-    node.sense(0, Some(Sensed::now(REST)));
+    let mut node = robot(1, Learning { ball: 0.3, ..Learning::paper(1.0e6) });
+    node.sense(0, seen(REST));
     node.accept(beacon(&node, 2)).unwrap();
-    let agreement = conclude(&mut node).2;
+    let agreement = node.conclude().agreement;
     assert_eq!((agreement.projected, agreement.reset), (true, false));
     let offline = node.model().offline();
     // On the ball's surface, up to the rounding of 48 squares.
@@ -131,15 +98,14 @@ fn the_ball_holds_what_learning_wants() {
 
 #[test]
 fn a_liar_moves_a_node_by_no_more_than_its_clipped_share() {
-    let weights = weights(1);
     for mixing in [Mixing::Uniform, Mixing::Metropolis] {
         let rule = Learning { mixing, clip: 0.02, ..Learning::OFF };
-        let mut node = robot(1, network(&weights), rule);
-        node.sense(0, Some(Sensed::now(REST)));
+        let mut node = robot(1, rule);
+        node.sense(0, seen(REST));
         let mut lie = beacon(&node, 2);
         lie.wide.numbers_mut().fill(1.0e6);
         node.accept(lie).unwrap();
-        conclude(&mut node);
+        node.conclude();
         let offline = *node.model().offline();
         let moved = node.wide().distance(&offline) / offline.norm();
         // Metropolis: the liar says it has three neighbours. Uniform: two of us.
@@ -150,8 +116,7 @@ fn a_liar_moves_a_node_by_no_more_than_its_clipped_share() {
 
 #[test]
 fn parameters_from_outside_are_looked_at() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning::OFF);
+    let mut node = robot(1, Learning::OFF);
     let before = *node.wide();
     for bad in [f32::NAN, f32::INFINITY, LARGEST * 2.0] {
         let mut wide = before;

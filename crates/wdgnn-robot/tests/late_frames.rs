@@ -1,22 +1,13 @@
 //! Frames that come late, and ticks that were skipped: what is heard is carried on to now, and honest robots stay honest ones.
 
-use crate::common;
-
-use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::{online::Learning, tasks::flocking::Motion};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-    header::OTHER_CLOCK_TICKS,
-    security::{group_key::Sealed, replay::LATE_TICKS},
-};
-use wdgnn_robot::{config::Behaviour, ports::Sensed, tasks::MotionModel as _};
+use wdgnn_link::header::OTHER_CLOCK_TICKS;
 
 const HOLD: u32 = 19;
 
 fn behaviour(probation: u8) -> Behaviour {
-    Behaviour { hold: HOLD, probation, ..Behaviour::new(Learning::OFF) }
+    Behaviour { hold: HOLD, probation, ..offline() }
 }
 
 /// The hardest flight: full acceleration, there and back again.
@@ -34,33 +25,32 @@ fn flight(ticks: u32) -> Vec<Motion> {
 }
 
 /// What each tick of a flight is told as, in every `every`-th tick.
-fn told<P: Codec>(speaker: &mut RobotOn<'_, P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
+fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
     (0..)
         .zip(flight)
         .map(|(tick, motion)| {
-            speaker.sense(tick, Some(Sensed::now(*motion)));
-            if tick % every == 0 { frames(speaker) } else { Vec::new() }
+            speaker.sense(tick, seen(*motion));
+            if tick % every == 0 { speaker.says() } else { Vec::new() }
         })
         .collect()
 }
 
 /// Flies with every word late by what `delay` says of its tick, and returns how many were refused.
 fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32) -> u32) -> usize {
-    let weights = weights(1);
     let flight = flight(400);
-    let mut speaker = robot_on(2, &weights, behaviour(1), codec());
-    let mut listener = robot_on(1, &weights, behaviour(1), codec());
+    let mut speaker = robot_on(2, behaviour(1), codec());
+    let mut listener = robot_on(1, behaviour(1), codec());
     let told = told(&mut speaker, &flight, every);
     let mut refused = 0;
     for tick in 0..flight.len() as u32 {
-        listener.sense(tick, Some(Sensed::now(REST)));
+        listener.sense(tick, seen(REST));
         for said in 0..=tick {
             if said + delay(said) == tick {
-                let heard = told[said as usize].iter().map(|frame| listener.hear(&mut frame.clone()));
+                let heard = told[said as usize].iter().map(|frame| listener.hears(&frame));
                 refused += heard.filter(Result::is_err).count();
             }
         }
-        conclude(&mut listener);
+        listener.conclude();
     }
     refused
 }
@@ -96,16 +86,15 @@ fn so_they_are_when_some_are_late_and_others_are_not() {
 
 #[test]
 fn a_late_state_is_believed_as_what_it_has_become() {
-    let weights = weights(1);
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
         for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
-            let mut speaker = robot_on(2, &weights, behaviour(probation), Exact);
-            let mut listener = robot_on(1, &weights, behaviour(probation), Exact);
-            speaker.sense(50, Some(Sensed::now(said)));
-            listener.sense(50 + late, Some(Sensed::now(REST)));
-            listener.hear(&mut frames(&mut speaker)[0]).unwrap();
-            conclude(&mut listener);
+            let mut speaker = robot_on(2, behaviour(probation), Exact);
+            let mut listener = robot_on(1, behaviour(probation), Exact);
+            speaker.sense(50, seen(said));
+            listener.sense(50 + late, seen(REST));
+            listener.hear(&mut speaker.says()[0]).unwrap();
+            listener.conclude();
             // Beyond half a second its clock is another, and its age not to be known.
             let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
             let expected = listener.task().predict(&said, carried);
@@ -116,29 +105,27 @@ fn a_late_state_is_believed_as_what_it_has_become() {
 
 #[test]
 fn a_word_from_the_future_is_one_of_now() {
-    let weights = weights(1);
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
-    let mut speaker = robot_on(2, &weights, behaviour(1), Exact);
-    let mut listener = robot_on(1, &weights, behaviour(1), Exact);
-    speaker.sense(50, Some(Sensed::now(said)));
-    listener.sense(48, Some(Sensed::now(REST)));
-    listener.hear(&mut frames(&mut speaker)[0]).unwrap();
+    let mut speaker = robot_on(2, behaviour(1), Exact);
+    let mut listener = robot_on(1, behaviour(1), Exact);
+    speaker.sense(50, seen(said));
+    listener.sense(48, seen(REST));
+    listener.hear(&mut speaker.says()[0]).unwrap();
     assert_eq!(listener.neighbours().next().unwrap().beacon.state, said);
 }
 
 #[test]
 fn a_liar_gains_nothing_by_being_late() {
     let caught = |late: u32| {
-        let weights = weights(1);
-        let mut speaker = robot_on(2, &weights, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, &weights, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behaviour(1), Dot154::default());
+        let mut listener = robot_on(1, behaviour(1), Dot154::default());
         let lies = (0..50).filter(|&tick| {
             // At rest, and says that it flies at 2 m/s.
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
-            speaker.sense(tick, Some(Sensed::now(lie)));
-            listener.sense(tick + late, Some(Sensed::now(REST)));
-            let outcome = listener.hear(&mut frames(&mut speaker)[0]);
-            conclude(&mut listener);
+            speaker.sense(tick, seen(lie));
+            listener.sense(tick + late, seen(REST));
+            let outcome = listener.hear(&mut speaker.says()[0]);
+            listener.conclude();
             outcome == Err(Refusal::Implausible)
         });
         lies.count()
@@ -148,26 +135,25 @@ fn a_liar_gains_nothing_by_being_late() {
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
     fn over_skipped_ticks_neighbours_fly_on_and_honest_ones_are_believed(
         skips in prop::collection::vec(1..9_u32, 2..30),
         every in 1..6_u32,
     ) {
-        let weights = weights(1);
         let flight = flight(300);
-        let mut speaker = robot_on(2, &weights, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, &weights, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behaviour(1), Dot154::default());
+        let mut listener = robot_on(1, behaviour(1), Dot154::default());
         let told = told(&mut speaker, &flight, every);
         let (mut tick, mut last) = (0, None);
         for skip in skips {
-            listener.sense(tick, Some(Sensed::now(REST)));
+            listener.sense(tick, seen(REST));
             for frame in &told[tick as usize] {
-                prop_assert_eq!(listener.hear(&mut frame.clone()), Ok(()));
+                prop_assert_eq!(listener.hears(&frame), Ok(()));
                 last = Some(tick);
             }
-            conclude(&mut listener);
+            listener.conclude();
             if let Some(last) = last.filter(|last| tick - last <= HOLD) {
                 // Where it was last heard, and straight on for the ticks since: up to the rounding of one addition per tick.
                 let Motion { position, velocity } = flight[last as usize];

@@ -2,32 +2,7 @@
 //!
 //! The same property as the fuzz target `resealed`, on some thousand seeded frames of every profile.
 
-use crate::common;
-
-use common::{
-    flock::{FoldedNet, REST, RobotOn, TASK, conclude, random_beacon, robot_on, weights},
-    insider::Insider,
-    seeded,
-};
-use rand::{Rng as _, RngExt as _};
-use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    math::LARGEST,
-    model::Model as _,
-    online::{Learning, Mixing},
-    tasks::flocking::{Flocking, Motion},
-    tensor::Tensor as _,
-};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-    },
-    security::{aes::Aes, group_key::SealedWith, key::Key},
-};
-use wdgnn_robot::{config::Behaviour, node::BeaconOf, ports::Sensed};
+use crate::common::prelude::*;
 
 const KEY: Key = *b"a swarm's secret";
 const TICKS: u32 = 120;
@@ -35,19 +10,14 @@ const FRAMES_A_TICK: u32 = 12;
 /// Everybody in the roster but the listener, whose number is 1.
 const ROSTER: std::ops::Range<u16> = 2..10;
 
-type Said<'w> = BeaconOf<FoldedNet<'w>, Flocking>;
+type Said = BeaconOf<FoldedNet, Flocking>;
 
 /// What a number can be when somebody means harm.
 const NUMBERS: [f32; 10] =
     [0.0, 1.0, -1.0e6, LARGEST, -LARGEST, f32::NAN, f32::INFINITY, f32::MAX, 1.0e-40, f32::MIN_POSITIVE];
 
 /// An honest content, a few numbers of which are not; or any bytes; or another length. `None` where a header cannot tell the sequence.
-fn content<C: Codec>(
-    random: &mut ChaCha8Rng,
-    codec: &C,
-    link: &wdgnn_link::header::Link,
-    said: &Said<'_>,
-) -> Option<Vec<u8>> {
+fn content<C: Codec>(random: &mut ChaCha8Rng, codec: &C, link: &Link, said: &Said) -> Option<Vec<u8>> {
     let mut frame = [0; 512];
     let index = random.random_range(0..C::FRAMES);
     let length = codec.encode(link, said, random.random_range(0..50), index, &mut frame)?;
@@ -69,24 +39,22 @@ fn content<C: Codec>(
 }
 
 fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) -> [u32; 2] {
-    let weights = weights(1);
     let rule = Learning { mixing: Mixing::Uniform, ..Learning::paper(0.5) };
     let behaviour = Behaviour::new(rule).robust();
     assert!(behaviour.probation > 0 && behaviour.learning.clip > 0.0 && behaviour.learning.ball > 0.0);
     let mut random = seeded(seed);
-    let mut listener: RobotOn<'_, _> =
-        robot_on(1, &weights, behaviour, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
+    let mut listener: RobotOn<_> = robot_on(1, behaviour, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
     let offline = *listener.model().offline();
     let link = *listener.link();
     let [mut accepted, mut refused] = [0; 2];
     for tick in 0..TICKS {
-        assert!(listener.sense(tick, Some(Sensed::now(REST))));
+        assert!(listener.sense(tick, seen(REST)));
         for number in 0..FRAMES_A_TICK {
             let sender = random.random_range(ROSTER);
             // Everybody stands on a place of its own, so that what is said is believed unless it is made to be wrong.
             let angle = f32::from(sender);
             let state = Motion { position: [2.0 * angle.cos(), 2.0 * angle.sin()], velocity: [0.0; 2] };
-            let mut said = random_beacon(&mut random, listener.model(), sender, state);
+            let mut said = neighbor_beacon(&mut random, listener.model(), sender, state);
             // Numbers go on, and now and then are anything.
             said.sequence = tick * C::FRAMES + number % C::FRAMES;
             if random.random_bool(0.05) {
@@ -106,7 +74,7 @@ fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) ->
             *counted += 1;
             assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "nothing is heard twice");
         }
-        conclude(&mut listener);
+        listener.conclude();
         let (command, _) = listener.guard();
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?} in tick {tick}");
         assert!(listener.wide().admissible());

@@ -1,34 +1,15 @@
 //! A robot that counts on liars and on senses that fail: what most say bounds what one says, its own senses are held against its
 //! track, and it keeps apart also from those that it does not believe.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{FoldedNet, REST, RobotOn, TASK, network, random_beacon, robot_on, settings, weights},
-    seeded,
-};
-use rand::RngExt as _;
-use wdgnn_core::{
-    Beacon,
-    filter::Chains as _,
-    model::folded::Folded,
-    online::Learning,
-    tasks::flocking::{Flocking, Motion},
-};
-use wdgnn_link::{encoding::exact::Exact, error::Refusal};
+use crate::common::prelude::*;
 use wdgnn_robot::{
-    config::{BLIND_TICKS, Behaviour, ROBUST_BLIND_TICKS},
-    node::{BeaconOf, Node, Settings},
-    ports::Sensed,
-    safety::{failsafe::Level, gate::Verdict},
-    tasks::{ActuatorResponse, Consistency as _, MotionModel as _},
+    config::ROBUST_BLIND_TICKS,
+    safety::failsafe::Level,
+    tasks::{ActuatorResponse, Consistency as _},
 };
-
-type Robot<'w> = RobotOn<'w, Exact>;
 
 fn wary() -> Behaviour {
-    Behaviour::new(Learning::OFF).robust()
+    offline().robust()
 }
 
 /// Where somebody is after so many ticks at constant velocity.
@@ -37,14 +18,14 @@ fn after(start: Motion, ticks: u32) -> Motion {
 }
 
 /// Lets a robot at rest hear six others for so many ticks: five fly at 1 m/s, and the sixth says what `lies` makes of its beacon.
-fn hear_six(robot: &mut Robot<'_>, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet<'_>, Flocking>, u32)) {
+fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet, Flocking>, u32)) {
     let mut rng = seeded(5);
     for tick in 0..ticks {
-        robot.sense(tick, Some(Sensed::now(REST)));
+        robot.sense(tick, seen(REST));
         for sender in 2..8 {
             let start =
                 Motion { position: [f32::from(sender), 1.0], velocity: [1.0, 0.01 * f32::from(sender)] };
-            let mut beacon = random_beacon(&mut rng, robot.model(), sender, after(start, tick));
+            let mut beacon = neighbor_beacon(&mut rng, robot.model(), sender, after(start, tick));
             beacon.sequence = tick;
             if sender == 7 {
                 lies(&mut beacon, tick);
@@ -57,8 +38,7 @@ fn hear_six(robot: &mut Robot<'_>, ticks: u32, lies: impl Fn(&mut BeaconOf<Folde
 
 #[test]
 fn a_velocity_far_from_what_most_say_counts_up_to_a_bound() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     // It says that it flies away, and its places bear it out: nobody can know better.
     let start = Motion { position: [7.0, 1.0], velocity: [5.0, 0.0] };
     hear_six(&mut robot, 20, |beacon, tick| beacon.state = after(start, tick));
@@ -72,9 +52,8 @@ fn a_velocity_far_from_what_most_say_counts_up_to_a_bound() {
 
 #[test]
 fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
-    let weights = weights(1);
     let taps = |lie: Option<f32>| {
-        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let mut robot = robot_on(1, wary(), Exact);
         hear_six(&mut robot, 3, |beacon, _| {
             if let Some(size) = lie {
                 beacon.chains.for_each_sent(|_, taps| taps.fill(size));
@@ -91,29 +70,26 @@ fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
 
 #[test]
 fn with_two_neighbours_nobody_is_most() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     let mut rng = seeded(5);
     for (sender, speed) in [(2, 1.0), (3, 9.0)] {
         let state = Motion { position: [f32::from(sender), 1.0], velocity: [speed, 0.0] };
-        robot.accept(random_beacon(&mut rng, robot.model(), sender, state)).unwrap();
+        robot.accept(neighbor_beacon(&mut rng, robot.model(), sender, state)).unwrap();
     }
-    robot.sense(0, Some(Sensed::now(REST)));
+    robot.sense(0, seen(REST));
     robot.settle();
     assert!(robot.trusted().map(|n| n.beacon.state.velocity[0]).eq([1.0, 9.0]));
 }
 
 #[test]
 fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
-    let weights = weights(1);
-    let model = Folded::new(network(&weights), Learning::OFF.metric);
     let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = Node::<_, _, 16>::new(Settings { task, ..settings(1, model, wary(), Exact) });
+    let mut robot = robot_with(1, task, MODEL, wary(), Exact);
     let mut rng = seeded(5);
     let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
     for tick in 0..3 {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        let mut beacon = random_beacon(&mut rng, robot.model(), 2, beside);
+        robot.sense(tick, seen(REST));
+        let mut beacon = neighbor_beacon(&mut rng, robot.model(), 2, beside);
         beacon.sequence = tick;
         beacon.chains.for_each_sent(|_, taps| taps.fill(1.0e4));
         assert_eq!(robot.accept(beacon), Err(Refusal::Implausible));
@@ -126,11 +102,10 @@ fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
 
 #[test]
 fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
-    let weights = weights(1);
-    let (mut robot, mut board) = (robot_on(1, &weights, wary(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
-    let mut see = |robot: &mut Robot<'_>, tick: u32, seen: u32| {
-        board.eyes.0 = Ok(Sensed::now(after(flying, seen)));
+    let mut see = |robot: &mut Robot, tick: u32, seen: u32| {
+        board.sensor.0 = Ok(Sensed::now(after(flying, seen)));
         board.run(robot, tick).verdict
     };
     for tick in 0..50 {
@@ -151,25 +126,22 @@ fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
 
 #[test]
 fn a_robot_that_never_knew_where_it_is_or_not_for_long_says_nothing() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
-    robot.sense(500, Some(Sensed::now(REST)));
+    robot.sense(500, seen(REST));
     let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.speaks()).count();
     assert_eq!(spoken, 3_000, "for half a minute");
 }
 
 #[test]
 fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
-    let weights = weights(1);
-    let model = Folded::new(network(&weights), Learning::OFF.metric);
     let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = Node::<_, _, 16>::new(Settings { task, ..settings(1, model, wary(), Exact) });
+    let mut robot = robot_with(1, task, MODEL, wary(), Exact);
     let mut rng = seeded(5);
     let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
     for tick in 0..50 {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        let beacon = random_beacon(&mut rng, robot.model(), 2, beside);
+        robot.sense(tick, seen(REST));
+        let beacon = neighbor_beacon(&mut rng, robot.model(), 2, beside);
         let degree = if tick < 25 { 3 } else { 255 };
         assert_eq!(robot.accept(Beacon { sequence: tick, degree, ..beacon }), Ok(()));
         robot.settle();
@@ -181,8 +153,7 @@ fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
 
 #[test]
 fn a_robot_at_rest_may_sense_the_same_for_ever() {
-    let weights = weights(1);
-    let (mut robot, mut board) = (robot_on(1, &weights, wary(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
     assert!(
         (0..500).all(|tick| !matches!(
             board.run(&mut robot, tick).verdict,
@@ -193,9 +164,8 @@ fn a_robot_at_rest_may_sense_the_same_for_ever() {
 
 #[test]
 fn without_sensing_a_robot_goes_by_its_own_commands() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
-    robot.sense(0, Some(Sensed::now(REST)));
+    let mut robot = robot_on(1, wary(), Exact);
+    robot.sense(0, seen(REST));
     robot.acted(Some([2.0, -4.0]));
     for tick in 1..=10 {
         robot.sense(tick, None);
@@ -214,14 +184,13 @@ fn without_sensing_a_robot_goes_by_its_own_commands() {
 
 #[test]
 fn a_velocity_that_is_turned_is_put_right_by_positions() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.5, 0.0] };
     for tick in 0..150 {
         let mut sensed = after(flying, tick);
         // By 30 degrees.
         sensed.velocity = [1.3, 0.75];
-        robot.sense(tick, Some(Sensed::now(sensed)));
+        robot.sense(tick, seen(sensed));
     }
     let [x, y] = robot.state().velocity;
     assert!((x - 1.5).abs() < 0.1 && y.abs() < 0.1, "{x} {y}");
@@ -231,14 +200,13 @@ fn a_velocity_that_is_turned_is_put_right_by_positions() {
 
 #[test]
 fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_misled() {
-    let weights = weights(1);
     for off in [0.05, -0.09] {
-        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let mut robot = robot_on(1, wary(), Exact);
         let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
         for tick in 0..300 {
             let truth = after(flying, tick);
             let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
-            robot.sense(tick, Some(Sensed::now(sensed)));
+            robot.sense(tick, seen(sensed));
             let Motion { position, velocity } = *robot.state();
             // The track alone stays behind by what the velocity is off by, times 0.2 s.
             if tick > 250 {
@@ -253,14 +221,13 @@ fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_mi
 
 #[test]
 fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     let mut rng = seeded(9);
     let mut squares = 0.0;
     for tick in 0..1100 {
         // Even between ±0.173 m: a standard deviation of 10 cm.
         let noise: [f32; 2] = core::array::from_fn(|_| rand::RngExt::random_range(&mut rng, -0.173..0.173));
-        robot.sense(tick, Some(Sensed::now(Motion { position: noise, velocity: [0.0; 2] })));
+        robot.sense(tick, seen(Motion { position: noise, velocity: [0.0; 2] }));
         if tick >= 100 {
             squares += robot.state().position.iter().map(|x| x * x).sum::<f32>();
         }
@@ -271,8 +238,7 @@ fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
 
 #[test]
 fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+    let mut robot = robot_on(1, wary(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     for (left, verdict) in [
         (None, None),
@@ -281,7 +247,7 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
         (Some(9), Some(Level::Stop)),
         (Some(80), None),
     ] {
-        robot.sense(0, Some(Sensed::now(flying)));
+        robot.sense(0, seen(flying));
         robot.set_battery(left);
         robot.settle();
         let ([along, _], told) = robot.guard();
@@ -296,13 +262,12 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
 /// so many m/s.
 fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
-    let weights = weights(1);
-    let (mut robot, mut board, mut rng) = (robot_on(1, &weights, wary(), Exact), Board::new(), seeded(8));
+    let (mut robot, mut board, mut rng) = (robot_on(1, wary(), Exact), Board::new(), seeded(8));
     let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
         // As even as this, noise has a deviation of 1/√12 of its width.
         let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
-        board.eyes.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
+        board.sensor.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
         let done = board.run(&mut robot, *tick).command.map(|told| does(*tick, told));
         motion = TASK.predict_with(&motion, &done, 1);
         board.air.sent.drain(..).any(|frame| frame[DEGREE] == 255)

@@ -1,11 +1,7 @@
 //! The swarm's clock and slots among robots whose crystals differ, started at any time, in an air where overlapping frames are lost.
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
-use wdgnn_link::{
-    header::Identity,
-    tdma::{Note, Rhythm, Timing},
-};
+use crate::common::prelude::*;
+use wdgnn_link::tdma::{Note, Rhythm, Timing};
 
 /// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
 const TEN: Timing =

@@ -1,25 +1,6 @@
 //! Keys that change in flight: who stays gets the new one, who was captured hears and says nothing more, and nothing old comes back.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{RobotOn, frames, robot_on, weights},
-    seeded,
-};
-use rand::RngExt as _;
-use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{online::Learning, tasks::flocking::Motion};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, half::Dot154},
-    error::Refusal,
-    security::{
-        group_key::{Rekeyable, RekeyableEsb32, Sealed},
-        key::Key,
-        key_update::{Notice, personal_key, swarm_key},
-    },
-};
-use wdgnn_robot::{config::Behaviour, persist, ports::Sensed};
+use crate::common::prelude::*;
 
 const MASTER: Key = *b"an operator's...";
 const FIRST: Key = [3; 16];
@@ -40,144 +21,95 @@ fn notice(name: u16, epoch: u8, at: u32, tag: usize) -> Vec<u8> {
     frame
 }
 
-/// Robots on one air: each with its board, which is `None` where it is switched off.
-struct Swarm<'w> {
-    robots: Vec<(RobotOn<'w, Rekeyable<Dot154>>, Board)>,
-    off: Vec<bool>,
-    weights: &'w [f32],
-    tick: u32,
-    loss: f64,
-    random: ChaCha8Rng,
-    said: Vec<Vec<Vec<u8>>>,
-    /// How many frames brought keys, of all that were said.
-    handed_on: usize,
-    refused: Vec<u32>,
+/// Robots that receive the two neighbors on either side; the operator reaches robot 0.
+struct Swarm {
+    on_air: RadioSwarm<Rekeyable<Dot154>>,
+    /// Number of key updates among all frames.
+    updates: usize,
 }
 
-impl<'w> Swarm<'w> {
-    fn new(weights: &'w [f32], robots: u16, loss: f64) -> Self {
-        let start = |name: u16| {
-            let mut board = Board::new();
-            // A metre apart, and all the same way.
-            board.eyes.0 = Ok(Sensed::now(Motion { position: [f32::from(name), 0.0], velocity: [0.0; 2] }));
-            (start(weights, name, &mut board), board)
-        };
-        Self {
-            robots: (0..robots).map(start).collect(),
-            off: vec![false; robots.into()],
-            weights,
-            tick: 0,
-            loss,
-            random: seeded(5),
-            said: vec![Vec::new(); robots.into()],
-            handed_on: 0,
-            refused: vec![0; Refusal::ALL.len()],
-        }
+impl Swarm {
+    fn new(robots: u16, loss: f64) -> Self {
+        Self { on_air: RadioSwarm { loss, reach: 2, ..RadioSwarm::new(robots, start) }, updates: 0 }
     }
 
-    /// A tick in which the operator says `words` to robot 0. Everybody hears in it what the two on either side said in the one before.
-    fn fly(&mut self, words: &[Vec<u8>]) {
-        let said = core::mem::take(&mut self.said);
-        let count = self.robots.len();
-        for (place, (robot, board)) in self.robots.iter_mut().enumerate() {
-            let mut now = Vec::new();
-            if !self.off[place] {
-                let near = (place.saturating_sub(2)..count.min(place + 3)).filter(|near| *near != place);
-                let words = if place == 0 { words } else { &[] };
-                for frame in near.flat_map(|near| &said[near]).chain(words) {
-                    if !self.random.random_bool(self.loss) {
-                        board.air.heard.push_back(Ok(frame.clone()));
-                    }
-                }
-                let report = board.run(robot, self.tick);
-                for (sum, reason) in self.refused.iter_mut().zip(Refusal::ALL) {
-                    *sum += report.refused.of(*reason);
-                }
-                now = core::mem::take(&mut board.air.sent);
-                self.handed_on += now.iter().filter(|frame| Notice::read(frame, 8).is_some()).count();
-            }
-            self.said.push(now);
-        }
-        self.tick += 1;
-    }
-
-    /// Flies on until a tick. The operator says a frame a tick for everybody but `expelled`, over and over, from `SAID` to `AT`.
+    /// Flies until a tick. From `SAID` to `AT` the operator sends a key update per tick, in turn for all but `expelled`.
     fn fly_until(&mut self, tick: u32, expelled: Option<u16>) {
-        while self.tick < tick {
-            let name = (self.tick % self.robots.len() as u32) as u16;
-            let speaks = (SAID..AT).contains(&self.tick) && Some(name) != expelled;
+        while self.on_air.tick < tick {
+            let now = self.on_air.tick;
+            let name = (now % self.on_air.robots.len() as u32) as u16;
+            let speaks = (SAID..AT).contains(&now) && Some(name) != expelled;
             let words: Vec<Vec<u8>> = speaks.then(|| notice(name, 1, AT, 8)).into_iter().collect();
-            self.fly(&words);
+            self.on_air.fly(&words, 1);
+            let sent = self.on_air.sent.iter().flatten();
+            self.updates += sent.filter(|frame| Notice::read(frame, 8).is_some()).count();
         }
     }
 
     fn epochs(&self) -> Vec<u8> {
-        self.robots.iter().map(|(robot, _)| robot.epoch()).collect()
+        self.on_air.robots.iter().map(|(robot, _)| robot.epoch()).collect()
     }
 
-    /// Whom a robot knows.
     fn known(&self, robot: usize) -> Vec<u16> {
-        self.robots[robot].0.neighbours().map(|known| known.beacon.sender).collect()
+        self.on_air.known(robot)
     }
 
-    /// Switches a robot off and on again, with what it kept.
+    /// Turns a robot off and on again, with the record in its store.
     fn restart(&mut self, robot: usize) {
-        let (node, board) = &mut self.robots[robot];
-        *node = start(self.weights, robot as u16, board);
-        self.off[robot] = false;
+        let (node, board) = &mut self.on_air.robots[robot];
+        *node = start(robot as u16, board);
+        self.on_air.off[robot] = false;
     }
 }
 
 /// A robot as it starts, with what its board kept.
-fn start<'w>(weights: &'w [f32], name: u16, board: &mut Board) -> RobotOn<'w, Rekeyable<Dot154>> {
+fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
     let behaviour = Behaviour::new(Learning::paper(0.1)).robust();
-    let mut robot = robot_on(name, weights, behaviour, dot154(name, &FIRST, 0));
-    persist::resume(&mut robot, &mut board.flash, &mut [0; 400]).unwrap();
+    let mut robot = robot_on(name, behaviour, dot154(name, &FIRST, 0));
+    board.flash.resume(&mut robot).unwrap();
     robot
 }
 
 #[test]
 fn everybody_who_stays_has_the_new_key_at_the_stated_tick_and_nobody_is_lost_meanwhile() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 12, 0.0);
+    let mut swarm = Swarm::new(12, 0.0);
     swarm.fly_until(AT, None);
     assert_eq!(swarm.epochs(), [0; 12], "not before its time");
-    while swarm.tick < AT + 50 {
-        swarm.fly_until(swarm.tick + 1, None);
+    while swarm.on_air.tick < AT + 50 {
+        swarm.fly_until(swarm.on_air.tick + 1, None);
         for robot in 0..12_usize {
             let near = (robot.saturating_sub(2)..12.min(robot + 3)).filter(|near| *near != robot);
             let near: Vec<u16> = near.map(|near| near as u16).collect();
-            assert_eq!(swarm.known(robot), near, "robot {robot} at tick {}", swarm.tick);
+            assert_eq!(swarm.known(robot), near, "robot {robot} at tick {}", swarm.on_air.tick);
         }
     }
     assert_eq!(swarm.epochs(), [1; 12]);
-    assert_eq!(swarm.refused[Refusal::Forged as usize], 0, "around the change both keys are heard");
+    assert_eq!(swarm.on_air.refused[Refusal::Forged as usize], 0, "around the change both keys are heard");
 }
 
 #[test]
 fn who_was_captured_hears_and_says_nothing_more() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 12, 0.0);
+    let mut swarm = Swarm::new(12, 0.0);
     swarm.fly_until(AT + 50, Some(5));
     let epochs = swarm.epochs();
     assert!((0..12).all(|robot| epochs[robot] == u8::from(robot != 5)), "{epochs:?}");
     assert_eq!(swarm.known(5), [0; 0], "it hears nobody");
     assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and nobody hears it");
     // What it says is refused as forged, though it knows the key before; and the others still fly as one swarm.
-    let before = swarm.refused[Refusal::Forged as usize];
-    swarm.fly_until(swarm.tick + 10, Some(5));
-    assert!(swarm.refused[Refusal::Forged as usize] > before);
+    let before = swarm.on_air.refused[Refusal::Forged as usize];
+    swarm.fly_until(swarm.on_air.tick + 10, Some(5));
+    assert!(swarm.on_air.refused[Refusal::Forged as usize] > before);
     assert_eq!(swarm.known(4), [2, 3, 6]);
     // Nor is it heard in anybody else's name.
     let sealed = Rekeyable::new(Dot154::default(), &FIRST);
-    let mut other = robot_on(9, &weights, Behaviour::new(Learning::OFF), sealed);
-    other.sense(swarm.tick - 1, Some(Sensed::now(Motion::REST)));
-    for frame in frames(&mut other) {
-        assert_eq!(swarm.robots[4].0.hear(&mut frame.clone()), Err(Refusal::Forged));
+    let mut other = robot_on(9, offline(), sealed);
+    other.sense(swarm.on_air.tick - 1, seen(Motion::REST));
+    for frame in other.says() {
+        assert_eq!(swarm.on_air.robots[4].0.hears(&frame), Err(Refusal::Forged));
     }
     // With all that it has, its own frame it cannot have: those of others are wrapped for them.
     let mut board = Board::new();
-    let mut thief = start(&weights, 5, &mut board);
+    let mut thief = start(5, &mut board);
     for name in (0..12).filter(|name| *name != 5) {
         let mut frame = notice(name, 1, AT, 8);
         frame[1..3].copy_from_slice(&5_u16.to_le_bytes());
@@ -187,55 +119,52 @@ fn who_was_captured_hears_and_says_nothing_more() {
 
 #[test]
 fn with_three_of_ten_frames_lost_it_goes_over_a_hop_in_six_tenths_of_a_second_and_not_on_for_ever() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 24, 0.3);
+    let mut swarm = Swarm::new(24, 0.3);
     let (name, hops) = (23, 11);
     let mut known = 0;
     // The operator is heard by the first robot only, and leaves out the last one.
-    while known < 23 && swarm.tick < AT + 600 {
-        swarm.fly_until(swarm.tick + 1, Some(name));
+    while known < 23 && swarm.on_air.tick < AT + 600 {
+        swarm.fly_until(swarm.on_air.tick + 1, Some(name));
         // What a robot has kept, behind the head and its checksum: of which key, and of which one that is to come.
         let has = |(_, board): &(_, Board)| {
             board.flash.kept.as_ref().is_some_and(|kept| kept[24].max(kept[25]) == 1)
         };
-        known = swarm.robots.iter().filter(|robot| has(robot)).count();
+        known = swarm.on_air.robots.iter().filter(|robot| has(robot)).count();
     }
-    let taken = swarm.tick - SAID;
+    let taken = swarm.on_air.tick - SAID;
     assert!(known == 23 && taken < 60 * hops, "{known} robots in {taken} ticks");
-    swarm.fly_until(swarm.tick.max(AT) + 200, Some(name));
+    swarm.fly_until(swarm.on_air.tick.max(AT) + 200, Some(name));
     let epochs = swarm.epochs();
     assert!(epochs[..23].iter().all(|epoch| *epoch == 1) && epochs[23] == 0, "{epochs:?}");
     // Not for ever: each frame four times by everybody, and to those who were late.
-    let settled = swarm.handed_on;
+    let settled = swarm.updates;
     assert!(settled / 24 <= 4 * 24, "{} frames each", settled / 24);
-    swarm.fly_until(swarm.tick + 300, Some(name));
-    swarm.fly_until(swarm.tick + 300, Some(name));
-    assert!(swarm.handed_on / 24 <= 4 * 24, "{} frames each", swarm.handed_on / 24);
+    swarm.fly_until(swarm.on_air.tick + 300, Some(name));
+    swarm.fly_until(swarm.on_air.tick + 300, Some(name));
+    assert!(swarm.updates / 24 <= 4 * 24, "{} frames each", swarm.updates / 24);
 }
 
 #[test]
 fn who_was_off_catches_up_from_any_neighbour_without_the_operator() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 8, 0.1);
+    let mut swarm = Swarm::new(8, 0.1);
     swarm.fly_until(SAID - 10, None);
-    swarm.off[4] = true;
+    swarm.on_air.off[4] = true;
     swarm.fly_until(AT + 200, None);
     assert_eq!(swarm.epochs()[4], 0);
     swarm.restart(4);
-    let on = swarm.tick;
-    while swarm.epochs()[4] == 0 && swarm.tick < on + 300 {
-        swarm.fly_until(swarm.tick + 1, None);
+    let on = swarm.on_air.tick;
+    while swarm.epochs()[4] == 0 && swarm.on_air.tick < on + 300 {
+        swarm.fly_until(swarm.on_air.tick + 1, None);
     }
-    assert!(swarm.tick - on <= 150, "{} ticks", swarm.tick - on);
-    swarm.fly_until(swarm.tick + 20, None);
+    assert!(swarm.on_air.tick - on <= 150, "{} ticks", swarm.on_air.tick - on);
+    swarm.fly_until(swarm.on_air.tick + 20, None);
     assert_eq!(swarm.known(4), [2, 3, 5, 6]);
 }
 
 #[test]
 fn wherever_the_power_goes_a_robot_has_the_old_key_or_the_new_one_and_comes_back_to_the_swarm() {
-    let weights = weights(1);
     for cut in (SAID..AT + 60).step_by(7) {
-        let mut swarm = Swarm::new(&weights, 6, 0.0);
+        let mut swarm = Swarm::new(6, 0.0);
         swarm.fly_until(cut, None);
         // In the middle of a write, the store has what it had before.
         swarm.restart(3);
@@ -247,9 +176,8 @@ fn wherever_the_power_goes_a_robot_has_the_old_key_or_the_new_one_and_comes_back
 
 #[test]
 fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
-    let weights = weights(1);
     let mut board = Board::new();
-    let mut robot = start(&weights, 2, &mut board);
+    let mut robot = start(2, &mut board);
     board.run(&mut robot, 0);
     let saves = board.flash.saves;
     board.flash.cannot_save = true;
@@ -261,23 +189,22 @@ fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
     board.run(&mut robot, 3);
     assert_eq!(board.flash.saves, saves + 1, "kept is kept");
     // Off and on again, it has the key to come, and another image's key is not overruled by what the store has.
-    let mut again = start(&weights, 2, &mut board);
+    let mut again = start(2, &mut board);
     for tick in 0..=AT {
         board.run(&mut again, tick);
     }
     assert_eq!(again.epoch(), 1);
-    let behaviour = Behaviour::new(Learning::OFF).robust();
-    let mut flashed = robot_on(2, &weights, behaviour, dot154(2, &[9; 16], 0));
-    persist::resume(&mut flashed, &mut board.flash, &mut [0; 400]).unwrap();
+    let behaviour = offline().robust();
+    let mut flashed = robot_on(2, behaviour, dot154(2, &[9; 16], 0));
+    board.flash.resume(&mut flashed).unwrap();
     assert_eq!(flashed.epoch(), 0);
 }
 
 #[test]
 fn an_epoch_that_has_passed_is_never_taken_again() {
-    let weights = weights(1);
     let mut board = Board::new();
-    let mut robot = start(&weights, 2, &mut board);
-    let hear = |robot: &mut RobotOn<'_, _>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
+    let mut robot = start(2, &mut board);
+    let hear = |robot: &mut RobotOn<_>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
     assert_eq!(hear(&mut robot, 2, 10), Err(Refusal::NewKey));
     assert_eq!(hear(&mut robot, 1, 10), Err(Refusal::Replayed), "one that was left out");
     assert_eq!(hear(&mut robot, 2, 20), Err(Refusal::Replayed), "another time for the same");
@@ -291,21 +218,20 @@ fn an_epoch_that_has_passed_is_never_taken_again() {
     assert_eq!(hear(&mut robot, 3, 1_000), Err(Refusal::NewKey));
     // Nor after a restart, nor by an image that was built later.
     board.run(&mut robot, 200);
-    let mut again = start(&weights, 2, &mut board);
+    let mut again = start(2, &mut board);
     assert_eq!((again.epoch(), hear(&mut again, 2, 10)), (2, Err(Refusal::Replayed)));
-    let behaviour = Behaviour::new(Learning::OFF).robust();
-    let mut spare = robot_on(2, &weights, behaviour, dot154(2, &swarm_key(&MASTER, 3), 3));
+    let behaviour = offline().robust();
+    let mut spare = robot_on(2, behaviour, dot154(2, &swarm_key(&MASTER, 3), 3));
     assert_eq!(hear(&mut spare, 2, 10), Err(Refusal::Replayed));
 }
 
 #[test]
 fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
     fn check<P: Codec>(codec: impl Fn() -> P, tag: usize) {
-        let weights = weights(1);
-        let behaviour = Behaviour::new(Learning::OFF).robust();
+        let behaviour = offline().robust();
         let good = notice(2, 1, 0, tag);
         for (place, bit) in (1..good.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
-            let mut robot = robot_on(2, &weights, behaviour, codec());
+            let mut robot = robot_on(2, behaviour, codec());
             let mut frame = good.clone();
             frame[place] ^= 1 << bit;
             // For another robot it is, or looks like, somebody else's; such a one changes nothing here.
@@ -318,10 +244,10 @@ fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
                 (false, false) => Refusal::Forged,
             };
             assert_eq!(heard, Err(refusal), "bit {bit} of byte {place}");
-            assert_eq!(robot.hear(&mut good.clone()), Err(Refusal::NewKey), "it is still to be had");
+            assert_eq!(robot.hears(&good), Err(Refusal::NewKey), "it is still to be had");
         }
         for length in 1..good.len() {
-            let mut robot = robot_on(2, &weights, behaviour, codec());
+            let mut robot = robot_on(2, behaviour, codec());
             assert_eq!(robot.hear(&mut good[..length].to_vec()), Err(Refusal::Forged));
         }
     }
@@ -331,10 +257,9 @@ fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
 
 #[test]
 fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_from_forged_ones() {
-    let weights = weights(1);
     let mut board = Board::new();
-    let mut robot = start(&weights, 2, &mut board);
-    let mut handed_on = |robot: &mut RobotOn<'_, Rekeyable<Dot154>>, from: u32| {
+    let mut robot = start(2, &mut board);
+    let mut handed_on = |robot: &mut RobotOn<Rekeyable<Dot154>>, from: u32| {
         let mut names = Vec::new();
         for tick in from..from + 200 {
             board.run(robot, tick);
@@ -363,9 +288,8 @@ fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_fro
 
 #[test]
 fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
-    let weights = weights(1);
     let mut board = Board::new();
-    let mut robot = start(&weights, 2, &mut board);
+    let mut robot = start(2, &mut board);
     let mut forged = notice(7, 1, AT, 8);
     forged[30] ^= 1;
     for mut frame in [forged, notice(2, 1, AT, 8), notice(7, 1, AT, 8)] {
@@ -388,9 +312,8 @@ fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
 
 #[test]
 fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
-    let weights = weights(1);
     let codec = RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
-    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut robot = robot_on(2, offline().robust(), codec);
     let mut board = Board::new();
     assert_eq!(robot.hear(&mut notice(2, 1, AT, 4)), Err(Refusal::NewKey));
     let mut handed_on = 0;
@@ -419,9 +342,8 @@ fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
 
 #[test]
 fn where_there_is_no_room_for_others_frames_the_key_stays() {
-    let weights = weights(1);
     let codec = Sealed::new(Dot154::default(), &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
-    let mut robot = robot_on(2, &weights, Behaviour::new(Learning::OFF).robust(), codec);
+    let mut robot = robot_on(2, offline().robust(), codec);
     let mut board = Board::new();
     assert_ne!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
     for tick in 0..300 {
@@ -432,10 +354,9 @@ fn where_there_is_no_room_for_others_frames_the_key_stays() {
 
 #[test]
 fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_one() {
-    let weights = weights(1);
     let begun = || {
         let mut board = Board::new();
-        let mut robot = start(&weights, 2, &mut board);
+        let mut robot = start(2, &mut board);
         assert_eq!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
         (robot, board)
     };
@@ -450,12 +371,12 @@ fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_
     let (mut robot, mut board) = begun();
     let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
     let key = swarm_key(&MASTER, 1);
-    let mut other = robot_on(3, &weights, Behaviour::new(Learning::OFF), dot154(3, &key, 1));
+    let mut other = robot_on(3, offline(), dot154(3, &key, 1));
     for tick in 0..4 {
         assert_eq!(robot.epoch(), u8::from(tick == 3), "tick {tick}");
         if tick == 1 {
-            other.sense(tick, Some(Sensed::now(there)));
-            board.air.heard.extend(frames(&mut other).into_iter().map(Ok));
+            other.sense(tick, seen(there));
+            board.air.heard.extend(other.says().into_iter().map(Ok));
         }
         board.run(&mut robot, tick);
     }
@@ -465,10 +386,9 @@ fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_
 
 #[test]
 fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    let mut swarm = Swarm::new(2, 0.0);
     swarm.fly_until(AT + 20, None);
-    let robot = &mut swarm.robots[0].0;
+    let robot = &mut swarm.on_air.robots[0].0;
     assert_eq!(robot.epoch(), 1);
     assert_eq!(robot.hear(&mut notice(7, 1, AT + 7, 8)), Err(Refusal::Replayed), "for the same epoch");
     assert_eq!(robot.hear(&mut notice(7, 1, AT, 8)), Err(Refusal::NewKey));
@@ -476,28 +396,26 @@ fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
 
 #[test]
 fn who_is_late_gets_its_key_though_somebody_talks_of_epochs_to_come() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 6, 0.0);
+    let mut swarm = Swarm::new(6, 0.0);
     swarm.fly_until(SAID - 10, None);
-    swarm.off[3] = true;
+    swarm.on_air.off[3] = true;
     swarm.fly_until(AT + 200, None);
-    for (robot, _) in &mut swarm.robots {
+    for (robot, _) in &mut swarm.on_air.robots {
         assert_eq!(robot.hear(&mut notice(200, 9, AT, 8)), Err(Refusal::NewKey));
     }
     swarm.restart(3);
-    swarm.fly_until(swarm.tick + 200, None);
+    swarm.fly_until(swarm.on_air.tick + 200, None);
     assert_eq!(swarm.epochs(), [1; 6]);
 }
 
 #[test]
 fn who_has_no_new_key_keeps_the_old_one_over_a_restart() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 3, 0.0);
+    let mut swarm = Swarm::new(3, 0.0);
     swarm.fly_until(120, None);
-    swarm.robots[1].1.flash.kept.as_ref().expect("something is kept");
+    swarm.on_air.robots[1].1.flash.kept.as_ref().expect("something is kept");
     swarm.restart(1);
     // Without a word of the operator's.
-    (0..300).for_each(|_| swarm.fly(&[]));
+    (0..300).for_each(|_| swarm.on_air.fly(&[], 0));
     assert_eq!((swarm.epochs(), swarm.known(1), swarm.known(0)), (vec![0; 3], vec![0, 2], vec![1, 2]));
 }
 
@@ -514,12 +432,11 @@ fn personal_and_swarm_keys_all_differ() {
 
 #[test]
 fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_longer() {
-    let weights = weights(1);
-    let mut swarm = Swarm::new(&weights, 2, 0.0);
+    let mut swarm = Swarm::new(2, 0.0);
     // Robot 1 gets no new key, and speaks on with the old one in every tick.
     swarm.fly_until(AT + 10, Some(1));
     assert_eq!(swarm.epochs(), [1, 0]);
-    let heard: Vec<u32> = swarm.robots[0].0.neighbours().map(|known| known.heard).collect();
+    let heard: Vec<u32> = swarm.on_air.robots[0].0.neighbours().map(|known| known.heard).collect();
     assert_eq!(heard, [AT + 4]);
 }
 
