@@ -43,6 +43,13 @@ pub type Link = Sealed<Dot154>;
 
 /// What makes cargo build for the development kit.
 pub const DEVELOPMENT_KIT: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
+/// Boards: cargo feature, chip, first address of the image, and address of the provisioning page behind it.
+pub const BOARDS: [(&str, Part, u32, u32); 4] = [
+    ("board-nrf52840", Part::Nrf52840, 0, SETTINGS_PAGE),
+    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000, 0x000d_7000),
+    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
+    ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
+];
 /// Address of the development kit's provisioning page (`firmware/src/board/nrf52840/map.x`).
 pub const SETTINGS_PAGE: u32 = 0x000f_7000;
 /// Address range of its store.

@@ -7,7 +7,7 @@ use host_sim::{
     gateway::flight::{Flight, Settings},
     world::flock::variation,
 };
-use nrf52_emulator::{Part, Reset, air::SECOND, image::elf_symbol};
+use nrf52_emulator::{Reset, air::SECOND, image::elf_symbol};
 use wdgnn_core::task::NodeId;
 use wdgnn_link::encoding::half::Dot154;
 use wdgnn_protocol::gateway::BAUD;
@@ -20,14 +20,6 @@ use crate::{
 
 /// The gateway's image for the development kit.
 pub static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| gateway_of("board-nrf52840"));
-
-/// A board: its cargo feature, its chip and where its image begins.
-pub const BOARDS: [(&str, Part, u32); 4] = [
-    ("board-nrf52840", Part::Nrf52840, 0),
-    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000),
-    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000),
-    ("board-microbit-v2", Part::Nrf52833, 0),
-];
 
 /// Builds the gateway's image for a board.
 ///

@@ -4,16 +4,12 @@
 #![cfg(feature = "emulated")]
 
 use nrf52_emulator::{Chip, MICROSECOND, Part, cpu::Size, image, reset_reason};
-use system_tests::image::{KEY, build_with};
+use system_tests::{
+    chips::BOARDS,
+    image::{KEY, build_with},
+};
 use wdgnn_protocol::companion::{Command, decode};
 
-/// A board: its cargo feature, its chip, where its image begins, and where its settings are, up to which it may reach.
-const BOARDS: [(&str, Part, u32, u32); 4] = [
-    ("board-nrf52840", Part::Nrf52840, 0, 0x000f_7000),
-    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000, 0x000d_7000),
-    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
-    ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
-];
 /// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
 const BOOT_RECORD_RAM: usize = 8;
 /// Whether the debug port is open (product specification, UICR).

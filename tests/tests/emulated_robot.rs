@@ -169,17 +169,6 @@ fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
 }
 
 #[test]
-fn a_tick_without_a_sensor_is_counted_and_flown() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut robot = emulator(folder.path());
-    robot.hello().unwrap();
-    assert_eq!(tick(&mut robot, 0, Some(motion(ID, 0)), &[]).1.counts.errors, [0; 5]);
-    let (_, blind) = tick(&mut robot, 1, None, &[]);
-    assert_eq!(blind.counts.errors, [1, 0, 0, 0, 0]);
-    assert!(blind.command.iter().all(|u| u.is_finite()));
-}
-
-#[test]
 fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
@@ -191,6 +180,8 @@ fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does()
         let (said, outcome) = tick(&mut robot, now, sees.then(|| motion(ID, now)), &[]);
         let blind = now < begin || (!sees && now % begin >= BLIND_TICKS);
         assert_eq!(said.is_empty(), blind, "tick {now}");
+        assert_eq!(outcome.counts.errors, [u32::from(!sees), 0, 0, 0, 0], "tick {now}");
+        assert!(outcome.command.iter().all(|u| u.is_finite()));
         assert!(!blind || outcome.command == [0.0; 2], "tick {now}");
     }
 }

@@ -21,7 +21,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
     chips,
-    gateway::{BOARDS, IMAGE, Mixed, gateway_of, simulated},
+    gateway::{IMAGE, Mixed, gateway_of, simulated},
     image::alone,
 };
 use wdgnn_link::error::Refusals;
@@ -177,7 +177,7 @@ fn hello(chip: &mut Chip) -> Option<Hello> {
 
 #[test]
 fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked() {
-    for (feature, kind, begins) in BOARDS {
+    for (feature, kind, begins, _) in chips::BOARDS {
         let pieces = image::elf_segments(&fs::read(gateway_of(feature)).unwrap()).unwrap();
         let mut chip = Chip::new(kind, 77);
         chip.flash(&pieces);
