@@ -54,13 +54,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn goldens_are_read_as_written() {
         let numbers = [("infer".to_owned(), 4013), ("a whole tick".to_owned(), 35_425)];
         assert_eq!(read(&written("instructions\nof things", &numbers)), numbers);
     }
 
     #[test]
-    fn numbers_that_are_new_gone_or_far_off_are_named() {
+    fn new_missing_and_different_numbers_are_named() {
         let numbers = |list: &[(&str, u64)]| -> Vec<(String, u64)> {
             list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
         };

@@ -66,7 +66,7 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
 }
 
 #[test]
-fn every_board_boots_from_where_its_bootloader_starts_it_and_ticks_100_times_a_second() {
+fn every_board_boots_from_its_start_address_at_100_ticks_per_second() {
     for (feature, kind, begins, settings) in BOARDS {
         let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
         assert_eq!(port, 0x0000_005a, "{feature}: open");

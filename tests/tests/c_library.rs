@@ -129,7 +129,7 @@ fn the_build_script_without_arguments_prints_its_usage() {
 }
 
 #[test]
-fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
+fn c_swarms_fly_bit_for_bit_as_in_the_simulator() {
     let mut measured = Vec::new();
     let rekey = Faults { rekey: Some(20..150), expelled: vec![3], proofs: true, ..Faults::default() };
     for flight in [
@@ -158,7 +158,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
 }
 
 #[test]
-fn the_header_is_the_one_that_the_sources_make() {
+fn the_header_is_current() {
     let config = cbindgen::Config::from_file(Path::new(FOLDER).join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
     for file in ["error", "types", "robot_type", "api"] {
@@ -189,7 +189,7 @@ fn symbols(machine: Machine, library: &Path) -> Vec<(char, String)> {
 }
 
 #[test]
-fn the_library_defines_nothing_but_its_own_names_and_needs_no_heap_and_no_panic() {
+fn the_library_defines_only_its_own_names_and_needs_no_heap_or_panic() {
     for machine in [Machine::F405, Machine::Rv32] {
         let symbols = symbols(machine, &machine.library());
         let global = |kind: char| kind.is_uppercase() && kind != 'U';
@@ -223,7 +223,7 @@ fn list(from: &Value, numbers: &Value) -> String {
 }
 
 #[test]
-fn c_reads_and_refuses_every_golden_frame() {
+fn c_decodes_or_rejects_every_golden_frame() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/interop/vectors.json");
     let golden: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn crazyflie(folder: &Path, sealed: bool) -> String {
 }
 
 #[test]
-fn the_crazyflie_s_app_takes_off_flies_along_stops_at_its_fence_and_lands() {
+fn the_crazyflie_app_takes_off_flocks_stops_at_its_fence_and_lands() {
     let folder = tempfile::tempdir().unwrap();
     for (sealed, bytes) in [(false, 49), (true, 57)] {
         let story = crazyflie(folder.path(), sealed);
@@ -301,7 +301,7 @@ fn the_crazyflie_s_app_takes_off_flies_along_stops_at_its_fence_and_lands() {
 }
 
 #[test]
-fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_key() {
+fn the_crazyflie_object_defines_only_the_library_the_weights_and_the_key() {
     let app = Path::new(FOLDER).join("crazyflie");
     let target = Machine::F405.library();
     // The folder that cargo was told, of which the library is three below.

@@ -68,7 +68,7 @@ fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
 }
 
 #[test]
-fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one_out() {
+fn provisioned_robots_change_keys_in_flight_without_the_expelled_one() {
     for (board, kind, place) in
         [("nrf52840", Part::Nrf52840, chips::SETTINGS_PAGE), ("microbit-v2", Part::Nrf52833, 0x0007_7000)]
     {
@@ -124,7 +124,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
 }
 
 #[test]
-fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_lately() {
+fn keys_are_stored_within_100_ms_despite_a_recent_record() {
     let image = told_image("board-nrf52840");
     // Nobody else is there who could tell it again.
     let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
@@ -140,7 +140,7 @@ fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_
 }
 
 #[test]
-fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
+fn keys_are_stored_in_a_full_store() {
     let image = told_image("board-nrf52840");
     let mut flight = told_flight(together(1, 2, 134.0, &image), &MASTER, PROVEN);
     fly_to(&mut flight, 0.2);
@@ -157,7 +157,7 @@ fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
 }
 
 #[test]
-fn who_loses_power_before_or_after_the_change_finds_back() {
+fn robots_that_lose_power_around_the_change_rejoin() {
     let image = told_image("board-nrf52840");
     let mut settings = together(ROBOTS, 3, 6.0, &image);
     settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
@@ -182,7 +182,7 @@ fn who_loses_power_before_or_after_the_change_finds_back() {
 }
 
 #[test]
-fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
+fn chips_prove_their_identity_and_reject_keys_of_another_operator() {
     let image = told_image("board-nrf52840");
     let mut settings = together(4, 4, 2.0, &image);
     // The last robot's roster is of a swarm whose names are others: what is proven to it, it cannot check.
@@ -211,7 +211,7 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
 }
 
 #[test]
-fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
+fn twenty_robots_at_10_hz_prove_their_identity_without_losing_slots() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ten-hertz.wdgnn");
     fs::write(&path, chips::model_with_exchange(10)).unwrap();

@@ -31,7 +31,7 @@ fn assert_sound(outcome: &Outcome) {
 }
 
 #[test]
-fn without_a_companion_it_ticks_at_100_hz_and_says_nothing() {
+fn without_a_companion_the_image_ticks_at_100_hz_and_sends_nothing() {
     let mut chip = chips::chip(7);
     chip.power_on(0);
     chip.run(2 * CYCLES_PER_SECOND);
@@ -50,7 +50,7 @@ fn without_a_companion_it_ticks_at_100_hz_and_says_nothing() {
 }
 
 #[test]
-fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_native_ones_do() {
+fn ten_robots_with_random_phases_and_crystals_flock_as_native_ones_do() {
     let (mut here, mut native) = (0.0, 0.0);
     for seed in [1, 2, 3] {
         let outcome = flight(settings(10, seed, 3.0)).fly(|_| Ok(())).unwrap();
@@ -82,7 +82,7 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
 }
 
 #[test]
-fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
+fn twenty_robots_at_10_hz_share_the_channel() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ten-hertz.wdgnn");
     let bytes = model_with_exchange(10);
@@ -105,7 +105,7 @@ fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
 }
 
 #[test]
-fn when_companions_die_robots_slow_down_then_stop_and_say_where() {
+fn robots_without_companions_slow_down_stop_and_report_their_place() {
     let mut settings = settings(4, 3, 3.0);
     settings.companions_die = Some(1.0);
     let outcome = flight(settings).fly(|_| Ok(())).unwrap();
@@ -122,7 +122,7 @@ fn when_companions_die_robots_slow_down_then_stop_and_say_where() {
 }
 
 #[test]
-fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
+fn robots_return_within_a_second_after_a_reset() {
     for seed in [1, 2] {
         let mut settings = settings(6, seed, 3.0);
         settings.reboots = vec![(2, 1.0)];
@@ -146,7 +146,7 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
 }
 
 #[test]
-fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
+fn ten_thousand_hostile_frames_neither_reset_a_chip_nor_change_a_command() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let mut flight = flight(settings(3, 4, 36.0));
     let mut recorded: VecDeque<Arc<[u8]>> = VecDeque::new();
@@ -191,7 +191,7 @@ fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
 }
 
 #[test]
-fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
+fn hostile_serial_bytes_reset_no_chip_and_the_next_pose_is_read() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let mut flight = flight(settings(2, 6, 4.0));
     let hostile_until = RELEASE + 3 * SECOND;
@@ -238,7 +238,7 @@ fn boots(chip: &mut nrf52_emulator::Chip, seconds: u64) -> Vec<u32> {
 }
 
 #[test]
-fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_count() {
+fn robots_start_and_count_boots_with_any_content_of_the_store() {
     let mut random = ChaCha8Rng::seed_from_u64(12);
     for fill in 0..24 {
         let mut chip = chips::chip(3);
@@ -262,7 +262,7 @@ fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_
 }
 
 #[test]
-fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
+fn power_loss_at_any_word_leaves_the_old_record_or_the_new_one() {
     let mut chip = chips::chip(3);
     let mut last = *boots(&mut chip, 1).last().expect("it starts");
     for words in 0..64 {
@@ -278,7 +278,7 @@ fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
 }
 
 #[test]
-fn a_robot_whose_flash_keeps_nothing_counts_by_chance_and_never_the_same_twice() {
+fn robots_with_worn_out_flash_never_repeat_a_boot_count() {
     let mut chip = chips::chip(3);
     let kept = *boots(&mut chip, 1).last().expect("it starts");
     // From now on words are written and nothing stays: the flash is worn out.
@@ -298,7 +298,7 @@ fn a_robot_whose_flash_keeps_nothing_counts_by_chance_and_never_the_same_twice()
 }
 
 #[test]
-fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
+fn storing_parameters_erases_no_page_and_skips_no_tick() {
     let mut flight = flight(settings(2, 8, 25.0));
     while flight.air.now() < RELEASE {
         flight.step();
@@ -323,7 +323,7 @@ fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
 }
 
 #[test]
-fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
+fn chips_with_an_unresponsive_aes_log_it_and_send_nothing() {
     let mut chip = chips::chip(3);
     chip.peripherals().ecb.unresponsive = true;
     let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
@@ -335,7 +335,7 @@ fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
 }
 
 #[test]
-fn a_board_without_the_32_khz_crystal_flies() {
+fn boards_without_the_32_khz_crystal_fly() {
     let mut flight = flight(settings(2, 3, 1.0));
     flight.air.stations.iter_mut().for_each(|station| station.chip.peripherals().clock.lfxo_missing = true);
     while flight.air.now() < flight.end() {
@@ -347,7 +347,7 @@ fn a_board_without_the_32_khz_crystal_flies() {
 }
 
 #[test]
-fn a_channel_that_is_not_clear_is_left_alone() {
+fn occupied_channels_are_not_used() {
     let mut flight = flight(settings(2, 3, 1.0));
     while flight.air.now() < flight.end() {
         if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 1_000 * 7) {

@@ -57,7 +57,7 @@ fn flown(settings: Settings, options: &[&str]) -> String {
 }
 
 #[test]
-fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
+fn the_companion_flies_three_chips_on_serial_ports() {
     let options = ["--seconds", "5", "--kick", "2.3", "--speed", "3", "--seed", "1"];
     let said = flown(chips::settings(ROBOTS, 1, 60.0), &options);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
@@ -75,7 +75,7 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
 }
 
 #[test]
-fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one_out() {
+fn the_companion_rotates_the_key_of_three_chips_through_one_port() {
     let folder = tempfile::tempdir().unwrap();
     let [master, rekey] =
         ["master.key", "rekey.txt"].map(|name| folder.path().join(name).display().to_string());

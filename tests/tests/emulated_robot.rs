@@ -67,7 +67,7 @@ fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Frame {
 }
 
 #[test]
-fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_they_should_not() {
+fn a_hundred_thousand_hostile_frames_have_the_effect_of_the_native_robot() {
     let model = model();
     let weights = model.weights();
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
 }
 
 #[test]
-fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
+fn robots_that_are_reset_in_flight_return_with_their_record() {
     let model = model();
     let weights = model.weights();
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
 }
 
 #[test]
-fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
+fn records_are_replaced_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let [store, first, new] = ["store", "first", "store.new"].map(|name| folder.path().join(name));
     let mut robot = emulator(folder.path());
@@ -169,7 +169,7 @@ fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
 }
 
 #[test]
-fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does() {
+fn blind_robots_send_nothing_and_rest() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
@@ -187,7 +187,7 @@ fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does()
 }
 
 #[test]
-fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimension() {
+fn images_with_an_unsuitable_model_report_the_difference_and_do_not_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("narrow.wdgnn");
     let place = file.display().to_string();

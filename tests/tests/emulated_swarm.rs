@@ -119,7 +119,7 @@ fn fly_both<W: World>(told: &Told<'_>) -> Flown {
 const UNSEALED: Link = Link { profile: Profile::Exact, sealed: false };
 
 #[test]
-fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
+fn fifty_emulated_robots_equal_native_ones_bit_for_bit() {
     let image = image::build("robot", &[]).unwrap();
     let mut digests = Vec::new();
     for seed in [1, 2, 3] {
@@ -135,7 +135,7 @@ fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
 }
 
 #[test]
-fn robots_of_every_task_do_the_same() {
+fn emulated_robots_of_every_task_equal_native_ones() {
     fn check<W: World>() {
         let image = image::build_with("robot", &[], &[("WDGNN_TASK", W::NAME)]).unwrap();
         let faults = Faults::default();
@@ -148,7 +148,7 @@ fn robots_of_every_task_do_the_same() {
 }
 
 #[test]
-fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
+fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
     for &profile in Profile::ALL {
         let image = image::build_sealed(profile.name(), &[]).unwrap();
         let link = Link { profile, sealed: true };
@@ -193,7 +193,7 @@ const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-bac
                       --drift 10000 --time-jump 2@50:5 --skip 0.1 --spoof 60 --sybil 5";
 
 #[test]
-fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
+fn faulty_robots_equal_native_ones() {
     let image = image::build_sealed("dot154", &[]).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     let faults = FlightArguments::typed(AILING).unwrap().faults(9, u32::MAX, 4).unwrap();
@@ -204,7 +204,7 @@ fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
 }
 
 #[test]
-fn kills_reboots_and_drops_do_the_same_to_both() {
+fn kills_reboots_and_drops_equal_native_ones() {
     let events = Events {
         kills: vec!["3@50".parse().unwrap()],
         reboots: vec!["7@80".parse().unwrap(), "7@130".parse().unwrap(), "0@101".parse().unwrap()],
@@ -222,7 +222,7 @@ fn kills_reboots_and_drops_do_the_same_to_both() {
 }
 
 #[test]
-fn more_frames_than_a_robot_looks_at_are_a_flood_and_the_next_tick_is_as_any_other() {
+fn floods_are_counted_and_do_not_affect_the_next_tick() {
     let image = image::build("robot", &[]).unwrap();
     let faults = Faults { forge: 300, ..Faults::default() };
     let told = Told { link: UNSEALED, image: &image, robots: 3, ticks: 4, seed: 1, faults };
@@ -235,7 +235,7 @@ fn alive(process: u32) -> bool {
 }
 
 #[test]
-fn a_robot_that_dies_is_reported_and_the_others_fly_on() {
+fn dead_emulators_are_reported_and_the_others_fly_on() {
     let image = image::build("robot", &[]).unwrap();
     let told = |kills| {
         let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
@@ -267,7 +267,7 @@ fn no_emulator_outlives_its_swarm() {
 }
 
 #[test]
-fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_heard_by_neither() {
+fn emulated_robots_rotate_keys_as_native_ones_do() {
     let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
     let image = image::build_with("robot", &[], &settings).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
@@ -281,7 +281,7 @@ fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_he
 }
 
 #[test]
-fn emulated_robots_prove_their_names_as_native_ones_do_and_invented_ones_count_with_neither() {
+fn emulated_robots_prove_their_identity_as_native_ones_do() {
     let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
     let image = image::build_with("robot", &[], &settings).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };

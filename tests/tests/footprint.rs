@@ -62,7 +62,7 @@ fn stack(image: &Path, link: Link) -> u64 {
 }
 
 #[test]
-fn flash_ram_and_stack_are_within_the_budget() {
+fn flash_ram_and_stack_are_within_budget() {
     let image = image::build("robot", &[]).unwrap();
     let sealed_image = image::build_sealed("dot154", &[]).unwrap();
     let (qemu, qemu_sealed) = (image::footprint(&image), image::footprint(&sealed_image));
@@ -103,6 +103,6 @@ fn no_image_has_a_heap() {
 }
 
 #[test]
-fn no_panic_can_be_reached_from_any_verb() {
+fn no_panic_is_reachable() {
     image::build("no_panic", &["--no-default-features", "--features", "panic-never"]).unwrap();
 }

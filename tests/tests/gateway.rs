@@ -51,7 +51,7 @@ fn assert_sound(mixed: Mixed, simulated: u8) {
 }
 
 #[test]
-fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_ones_do() {
+fn simulated_and_real_robots_flock_together_as_native_ones_do() {
     let (mut together, mut native) = (0.0, 0.0);
     for seed in [1, 2, 3] {
         let mut mixed = Mixed::new(3, 3, seed, 3.0);
@@ -90,7 +90,7 @@ fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_
 }
 
 #[test]
-fn five_and_five_share_all_ten_slots_of_one_air() {
+fn five_simulated_and_five_real_robots_share_ten_slots() {
     let mut mixed = Mixed::new(5, 5, 6, 2.0);
     mixed.run_until(2.0);
     let counts = mixed.simulated.counts.clone();
@@ -104,7 +104,7 @@ fn five_and_five_share_all_ten_slots_of_one_air() {
 }
 
 #[test]
-fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
+fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     let mut mixed = Mixed::new(3, 3, 2, 3.0);
     // What a PC may take: slots begin 10.9 ms after the gateway's word, of which the line takes its part.
     mixed.takes = 7 * MILLISECOND;
@@ -127,7 +127,7 @@ fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
 }
 
 #[test]
-fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
+fn the_gateway_counts_hostile_bytes_and_frames_and_continues() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut mixed = Mixed::new(2, 2, 4, 2.0);
     let mut next = 0;
@@ -176,7 +176,7 @@ fn hello(chip: &mut Chip) -> Option<Hello> {
 }
 
 #[test]
-fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked() {
+fn gateways_of_all_boards_boot_and_answer_queries() {
     for (feature, kind, begins, _) in chips::BOARDS {
         let pieces = image::elf_segments(&fs::read(gateway_of(feature)).unwrap()).unwrap();
         let mut chip = Chip::new(kind, 77);
@@ -202,7 +202,7 @@ fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked
 }
 
 #[test]
-fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
+fn provision_makes_gateways_and_rejects_robot_images() {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
     let provision = |options: &[&str]| {
@@ -230,7 +230,7 @@ fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
 }
 
 #[test]
-fn over_a_serial_port_three_simulated_robots_fly_with_three_that_a_companion_flies() {
+fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
     const ROBOTS: usize = 3;
     let folder = tempfile::tempdir().unwrap();
     let gateway = Some(fs::read(&*IMAGE).unwrap());

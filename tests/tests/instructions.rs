@@ -31,7 +31,7 @@ fn run(bench: &Path, folder: &Path, options: &[&str]) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn every_verb_takes_as_many_instructions_as_it_did() {
+fn instruction_counts_match_the_goldens() {
     let bench = image::build("bench", &[]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     // Every instruction takes 1,024 ns of emulated time; without that, time is the host's, and noise.

@@ -131,7 +131,7 @@ fn tells(profile: &Profile, beacon: &Value, sensed: Motion) -> bool {
 }
 
 #[test]
-fn python_reads_writes_and_refuses_every_golden_frame() {
+fn python_decodes_encodes_or_rejects_every_golden_frame() {
     python(&["test_wire.py"], &[]);
 }
 
@@ -174,7 +174,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
 }
 
 #[test]
-fn robots_and_python_understand_each_other_on_every_profile() {
+fn robots_and_python_exchange_frames_on_every_profile() {
     speaks_and_hears(&Profile::new("exact", false), || Exact);
     speaks_and_hears(&Profile::new("dot154", false), Dot154::default);
     speaks_and_hears(&Profile::new("espnow", false), EspNow::default);
@@ -183,7 +183,7 @@ fn robots_and_python_understand_each_other_on_every_profile() {
 }
 
 #[test]
-fn robots_and_python_understand_each_other_sealed() {
+fn robots_and_python_exchange_sealed_frames() {
     speaks_and_hears(&Profile::new("exact", true), || Sealed::new(Exact, &KEY));
     speaks_and_hears(&Profile::new("dot154", true), || Sealed::new(Dot154::default(), &KEY));
     speaks_and_hears(&Profile::new("espnow", true), || Sealed::new(EspNow::default(), &KEY));

@@ -46,7 +46,7 @@ fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
 }
 
 #[test]
-fn the_file_is_what_the_sources_give() {
+fn the_live_page_is_current() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
     run(&["live", "--", made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
@@ -56,7 +56,7 @@ fn the_file_is_what_the_sources_give() {
 }
 
 #[test]
-fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
+fn the_live_page_flies_as_the_program_without_errors() {
     let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "swarm", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
@@ -71,7 +71,7 @@ fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
 }
 
 #[test]
-fn every_scene_flies_and_the_first_shows_what_learning_is_good_for() {
+fn every_scene_flies_and_shows_its_effect() {
     let mut browser = Browser::start();
     browser.open(&page(), STILL);
     browser.until("globalThis.live !== undefined");
@@ -142,7 +142,7 @@ fn a_link_carries_the_whole_scene() {
 }
 
 #[test]
-fn less_motion_is_no_motion_until_somebody_steps() {
+fn reduced_motion_waits_for_a_step() {
     let mut browser = Browser::start();
     browser.open(&page(), STILL);
     browser.until("globalThis.live !== undefined && live.stale === false");
@@ -185,7 +185,7 @@ fn the_heading_claims_learning_only_where_a_swarm_learns() {
 }
 
 #[test]
-fn robots_outside_the_picture_are_marked_and_no_plot_clips() {
+fn robots_outside_the_picture_are_marked() {
     let mut browser = Browser::start();
     open(&mut browser, STILL, "#scene=trained&range=1&speed=6");
     browser.evaluate("live.engine.core.step(100), live.redraw(), live.draw()");
@@ -201,7 +201,7 @@ fn robots_outside_the_picture_are_marked_and_no_plot_clips() {
 }
 
 #[test]
-fn the_page_fits_a_phone() {
+fn the_live_page_fits_a_phone() {
     let mut browser = Browser::start();
     browser.open(&page(), PHONE);
     browser.until("Number(document.documentElement.dataset.frame) > 5");

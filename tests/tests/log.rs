@@ -39,7 +39,7 @@ fn lines(image: &Path, folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_robot_s_log_reads_the_same() {
+fn logs_decode_as_with_the_defmt_crate() {
     for image in [image::build("robot", &[]).unwrap(), image::build_sealed("dot154", &[]).unwrap()] {
         let folder = tempfile::tempdir().unwrap();
         let mut robot = robot::start(&image, folder.path());
@@ -60,7 +60,7 @@ fn a_robot_s_log_reads_the_same() {
 }
 
 #[test]
-fn a_robot_s_reason_not_to_start_reads_the_same() {
+fn start_errors_decode_as_with_the_defmt_crate() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("narrow.wdgnn");
     fs::write(&file, made_up(16, 1)).unwrap();

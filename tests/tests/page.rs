@@ -91,7 +91,7 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
 }
 
 #[test]
-fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
+fn large_swarms_are_drawn_as_maps_in_light_and_dark() {
     let page = written("many.html", &["flock", "--robots", "20000", "--ticks", "40"]);
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
@@ -116,7 +116,7 @@ fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
 }
 
 #[test]
-fn the_page_asks_for_nothing_but_itself() {
+fn the_page_loads_no_other_resource() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     browser.until(RUNNING);
@@ -127,7 +127,7 @@ fn the_page_asks_for_nothing_but_itself() {
 }
 
 #[test]
-fn on_a_phone_nothing_sticks_out_in_light_or_dark() {
+fn the_page_fits_a_phone_in_light_and_dark() {
     let mut browser = Browser::start();
     for (dark, paper) in [(false, "rgb(251, 251, 249)"), (true, "rgb(17, 21, 27)")] {
         browser.open(flock(), View { dark, ..PHONE });
@@ -139,7 +139,7 @@ fn on_a_phone_nothing_sticks_out_in_light_or_dark() {
 }
 
 #[test]
-fn a_table_that_is_wider_than_a_phone_says_that_it_scrolls() {
+fn tables_wider_than_a_phone_show_a_scroll_hint() {
     let mut browser = Browser::start();
     let hint = "getComputedStyle(document.querySelector('.scroll-hint')).display";
     browser.open(flock(), WIDE);
@@ -152,7 +152,7 @@ fn a_table_that_is_wider_than_a_phone_says_that_it_scrolls() {
 }
 
 #[test]
-fn pictures_follow_when_light_turns_to_dark() {
+fn pictures_follow_the_color_scheme() {
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
     browser.open(flock(), still);
@@ -167,7 +167,7 @@ fn pictures_follow_when_light_turns_to_dark() {
 }
 
 #[test]
-fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
+fn reduced_motion_waits_for_the_space_bar() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     let half_a_second = "new Promise((done) => setTimeout(() => done(views[0].clock.value), 500))";
@@ -180,7 +180,7 @@ fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
 }
 
 #[test]
-fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
+fn the_slider_the_arrow_keys_and_the_chart_move_the_replay() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     browser.evaluate(
@@ -200,7 +200,7 @@ fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
 }
 
 #[test]
-fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
+fn every_click_on_the_chart_moves_the_replay() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     browser.evaluate("views.at(-1).charts[0].svg.scrollIntoView({block: 'center'})");
@@ -220,7 +220,7 @@ fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
 }
 
 #[test]
-fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
+fn the_chart_reads_every_controller_and_the_key_hides_one() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     browser.evaluate("views.at(-1).charts[0].svg.focus()");
@@ -239,7 +239,7 @@ fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
 }
 
 #[test]
-fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
+fn pages_of_other_tasks_move_load_nothing_and_fit_a_phone() {
     let mut browser = Browser::start();
     for (task, controllers) in [("coverage", 4), ("flocking-3d", 5)] {
         let arguments = ["fly", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
@@ -263,7 +263,7 @@ fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
 }
 
 #[test]
-fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
+fn chart_pages_open_without_errors_and_fit_a_phone() {
     let xs = [1.0, 1.5, 2.0, 3.0];
     let series = |name: &str, scale: f64| Series {
         name: name.into(),
@@ -306,7 +306,7 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
 }
 
 #[test]
-fn what_goes_wrong_is_drawn() {
+fn faults_are_drawn() {
     let arguments = [
         "swarm",
         "--robots",
@@ -353,7 +353,7 @@ fn what_goes_wrong_is_drawn() {
 }
 
 #[test]
-fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
+fn bar_pages_open_without_errors_and_fit_a_phone() {
     let air = written("air.html", &["air"]);
     let faults = written(
         "faults.html",

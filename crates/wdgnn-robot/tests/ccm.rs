@@ -30,7 +30,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_packets_of_the_standard_are_sealed_as_it_prints_them() {
+fn rfc_3610_vectors_are_reproduced() {
     let key: [u8; 16] = core::array::from_fn(|index| 0xc0 + index as u8);
     let aes = Aes::new(&key);
     for (number, associated, length, sealed) in PACKETS {
@@ -56,7 +56,7 @@ fn the_packets_of_the_standard_are_sealed_as_it_prints_them() {
 }
 
 #[test]
-fn what_the_format_cannot_tell_is_not_sealed_and_not_opened() {
+fn lengths_that_the_format_cannot_represent_are_rejected() {
     let aes = Aes::new(&[7; 16]);
     let (mut tag, mut long) = ([0; 8], vec![0; 65_536]);
     let refused = |associated: &[u8], content: &mut [u8], tag: &mut [u8]| {
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cipher_that_does_one_block_at_a_time_does_the_same(
+    fn single_block_ciphers_give_the_result_of_paired_ones(
         key: [u8; 16],
         content in prop::collection::vec(any::<u8>(), 0..100),
     ) {
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_bit_anywhere_is_found_and_what_was_decrypted_is_wiped(
+    fn one_changed_bit_is_detected_and_the_plaintext_is_wiped(
         content in prop::collection::vec(any::<u8>(), 1..100),
         associated in prop::collection::vec(any::<u8>(), 1..30),
         bit in any::<prop::sample::Index>(),
@@ -183,7 +183,7 @@ proptest! {
 }
 
 #[test]
-fn what_one_key_does_not_open_is_left_for_the_next_one_as_it_was() {
+fn content_that_one_key_does_not_open_is_unchanged_for_the_next_key() {
     let [right, wrong] = [[1; 16], [2; 16]].map(|key: [u8; 16]| Aes::new(&key));
     for length in 0..70 {
         let plain: Vec<u8> = (0..length).collect();

@@ -1,4 +1,4 @@
-//! Agreement without learning: on a connected graph everybody ends up with the same parameters.
+//! Consensus without learning: on a connected graph all robots converge to equal parameters.
 
 use crate::common::prelude::*;
 
@@ -19,16 +19,16 @@ fn mean(rows: &[Vec<f64>]) -> Vec<f64> {
     (0..rows[0].len()).map(|c| rows.iter().map(|row| row[c]).sum::<f64>() / rows.len() as f64).collect()
 }
 
-/// The largest distance of any parameter from `centre`.
-fn spread(rows: &[Vec<f64>], centre: &[f64]) -> f64 {
-    rows.iter().flat_map(|row| row.iter().zip(centre).map(|(x, c)| (x - c).abs())).fold(0.0, f64::max)
+/// Largest distance of any parameter from `center`.
+fn spread(rows: &[Vec<f64>], center: &[f64]) -> f64 {
+    rows.iter().flat_map(|row| row.iter().zip(center).map(|(x, c)| (x - c).abs())).fold(0.0, f64::max)
 }
 
 fn graph(seed: u64) -> Vec<Vec<bool>> {
     connected_graph(&mut seeded(seed + 100), NODES, 0.1)
 }
 
-/// The parameters before the first and after every exchange, one graph per exchange.
+/// Parameters before the first exchange and after each one, one graph per exchange.
 fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<f64>>> {
     let mut rng = seeded(seed);
     let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5).leak();
@@ -38,7 +38,7 @@ fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<
     let signals = [Signal(Vector([0.5])); NODES];
     let talker = |id| node(id, model, Regression::new(), Behaviour::new(rule), signals[0]);
     let mut nodes: Vec<Talker> = (0..NODES as u16).map(talker).collect();
-    // Degrees are told in beacons: one exchange before there is anything to agree on.
+    // The first exchange only announces degrees.
     exchange(&mut nodes, 0, &signals, &graphs[0]);
     for node in &mut nodes {
         let mut wide = Filter::ZERO;
@@ -53,7 +53,7 @@ fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<
     history
 }
 
-/// The parameters before and after `ROUNDS` exchanges on a graph that stands still.
+/// Parameters before and after `ROUNDS` exchanges on a constant graph.
 fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
     let graphs = vec![graph.to_vec(); ROUNDS as usize];
     let mut history = history(mixing, &graphs, seed);
@@ -65,7 +65,7 @@ fn degrees(graph: &[Vec<bool>]) -> Vec<usize> {
     graph.iter().map(|row| row.iter().filter(|linked| **linked).count()).collect()
 }
 
-/// The mixing matrix of an exchange on `graph`, when the beacons tell the degrees of the graph `before`.
+/// Mixing matrix of an exchange on `graph`, where the messages carry the degrees of the graph `before`.
 fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> Vec<Vec<f64>> {
     let (degree, told) = (degrees(graph), degrees(before));
     let row = |i: usize| {
@@ -83,7 +83,7 @@ fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> V
 }
 
 #[test]
-fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() {
+fn exchanges_multiply_by_the_mixing_matrix_on_changing_graphs() {
     let graphs: Vec<_> = (0..20).map(graph).collect();
     for mixing in [Mixing::Uniform, Mixing::Metropolis] {
         let history = history(mixing, &graphs, 1);
@@ -93,7 +93,7 @@ fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() 
             for (row, after) in matrix.iter().zip(after) {
                 for (c, found) in after.iter().enumerate() {
                     let expected: f64 = row.iter().zip(before).map(|(w, before)| w * before[c]).sum();
-                    // A weight, a difference and a sum per neighbour, of numbers in ±1.
+                    // A weight, a difference and a sum per neighbor, of numbers in ±1.
                     let bound = 3.0 * NODES as f64 * ROUNDING;
                     assert!(
                         (found - expected).abs() < bound,
@@ -105,11 +105,11 @@ fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() 
     }
 }
 
-/// Each round adds at most a rounding per neighbour and one for the mean to numbers in ±1; mixing never enlarges an error.
+/// Each round adds at most one rounding per neighbor and one for the mean; mixing never increases an error.
 const ROUNDED: f64 = ROUNDS as f64 * (NODES as f64 + 1.0) * ROUNDING;
 
 #[test]
-fn metropolis_weights_lead_to_the_mean_of_all() {
+fn metropolis_weights_converge_to_the_mean() {
     for seed in 0..5 {
         let [before, after] = agree(Mixing::Metropolis, &graph(seed), seed);
         let start = mean(&before);
@@ -119,12 +119,12 @@ fn metropolis_weights_lead_to_the_mean_of_all() {
 }
 
 #[test]
-fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
+fn uniform_weights_converge_to_the_degree_weighted_mean() {
     for seed in 0..5 {
         let graph = graph(seed);
         let [before, after] = agree(Mixing::Uniform, &graph, seed);
         assert!(spread(&after, &mean(&after)) < ROUNDED);
-        // The stationary weights of averaging over oneself and one's neighbours are (degree + 1) / Σ (degree + 1).
+        // The stationary weights of averaging over a closed neighborhood are (degree + 1) / Σ (degree + 1).
         let weights: Vec<f64> = degrees(&graph).iter().map(|degree| 1.0 + *degree as f64).collect();
         let total: f64 = weights.iter().sum();
         let weighted: Vec<f64> = (0..before[0].len())
@@ -135,7 +135,7 @@ fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
 }
 
 #[test]
-fn alone_nobody_moves() {
+fn without_mixing_parameters_are_constant() {
     let [before, after] = agree(Mixing::Alone, &graph(0), 0);
     assert_eq!(before, after);
 }

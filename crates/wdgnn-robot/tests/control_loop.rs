@@ -1,4 +1,4 @@
-//! The tick against ports that fail: everything is counted, and a tick always ends.
+//! The control loop with failing ports: every failure is counted, and every tick ends.
 
 use crate::common::prelude::*;
 use wdgnn_robot::control_loop::{MOST_FRAMES, PortErrors, SAVE_EVERY};
@@ -15,7 +15,7 @@ fn frame(id: u16) -> Vec<u8> {
 }
 
 #[test]
-fn an_undisturbed_tick_speaks_hears_and_acts() {
+fn undisturbed_ticks_send_receive_and_act() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard.push_back(Ok(frame(2)));
     let report = board.run(&mut node, 0);
@@ -24,7 +24,7 @@ fn an_undisturbed_tick_speaks_hears_and_acts() {
     assert_eq!(report.errors, PortErrors::default());
     assert_eq!(board.air.sent.len(), 1);
     assert_eq!(board.motors.commands, [report.command]);
-    // The neighbour is faster to the east: the network speeds up.
+    // The neighbor is faster to the east, so the network accelerates.
     assert!(report.command[0] > 0.0);
     let report = board.run(&mut node, 1);
     assert_eq!((report.heard, report.neighbours, report.forgotten), (0, 0, 1));
@@ -32,7 +32,7 @@ fn an_undisturbed_tick_speaks_hears_and_acts() {
 }
 
 #[test]
-fn every_port_may_fail_in_one_tick_and_is_counted() {
+fn failures_of_all_ports_in_one_tick_are_counted() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     let before = board.run(&mut node, SAVE_EVERY - 2);
     board.sensor.0 = Err(());
@@ -47,7 +47,7 @@ fn every_port_may_fail_in_one_tick_and_is_counted() {
 }
 
 #[test]
-fn a_robot_without_a_new_state_carries_its_last_one_on() {
+fn missing_states_are_extrapolated() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.sensor.0 = Ok(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
     board.run(&mut node, 0);
@@ -68,7 +68,7 @@ fn a_robot_without_a_new_state_carries_its_last_one_on() {
 }
 
 #[test]
-fn refused_frames_are_counted_by_reason_and_do_not_disturb_the_others() {
+fn rejected_frames_are_counted_by_error() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     let good = frame(2);
     let mut other_version = good.clone();
@@ -101,22 +101,22 @@ fn refused_frames_are_counted_by_reason_and_do_not_disturb_the_others() {
 }
 
 #[test]
-fn a_flood_ends_the_hearing_and_not_the_tick() {
+fn floods_end_reception_but_not_the_tick() {
     let good = frame(2);
     let most = MOST_FRAMES as usize;
-    // Exactly as many as are looked at: no flood.
+    // The limit itself is no flood.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.refused.of(Refusal::Flood)), (MOST_FRAMES, 0));
-    // Many more: the node takes one too many from the radio, says so, and leaves the rest.
+    // Above the limit, the robot takes one more frame, counts a flood and leaves the rest.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.refused.of(Refusal::Flood)), (MOST_FRAMES + 1, 1));
     assert_eq!(board.air.heard.len(), 2 * most - 1);
     assert_eq!((report.neighbours, board.motors.commands.len()), (1, 1));
-    // A radio that only fails is no endless tick either.
+    // A radio that always fails does not prolong the tick.
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Err(())).collect();
     let report = board.run(&mut node, 0);
@@ -124,7 +124,7 @@ fn a_flood_ends_the_hearing_and_not_the_tick() {
 }
 
 #[test]
-fn a_buffer_without_room_for_a_frame_is_a_send_error() {
+fn short_buffers_are_send_errors() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     let mut ports = Ports {
         radio: &mut board.air,

@@ -1,5 +1,4 @@
-//! Nodes that exchange frames compute what the equations say over dense matrices: `common/dense.rs` was written from the
-//! paper's equations, and its numbers come with a rigorous bound on the rounding of `f32`.
+//! Nodes that exchange frames compute the dense equations of `common/dense.rs`, within its bound on `f32` rounding.
 
 use crate::common::dense::{self, Dense, Matrix};
 use crate::common::prelude::*;
@@ -8,7 +7,7 @@ const NODES: usize = 9;
 const TICKS: usize = 12;
 const SCALES: [Scale; 3] = [Scale::Sum, Scale::Mean, Scale::Scaled(0.375)];
 
-/// The weights of a network, and what a [`Dense`] needs to know to read them.
+/// Weights of a network and its dimensions for [`Dense`].
 struct Case {
     numbers: &'static [f32],
     features: usize,
@@ -25,7 +24,7 @@ impl Case {
     }
 }
 
-/// S: row i is what node i does with its neighbours' signals.
+/// Shift matrix S: row i is the aggregation of node i.
 fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matrix {
     let row = |(heard, weights): (&Vec<bool>, &Vec<f32>)| {
         let count = heard.iter().filter(|heard| **heard).count().max(1);
@@ -65,7 +64,7 @@ fn compare(outputs: &[[f32; 2]], expected: &Matrix) {
         for (output, expected) in outputs.iter().zip(expected) {
             let error = (f64::from(*output) - expected.value).abs();
             assert!(error <= expected.error, "node {node}: {output} is {error:e} away from {expected:?}");
-            // The bound itself must mean something: outputs are of the order of 1.
+            // The bound is tight: outputs are of order 1.
             assert!(expected.error < 1.0e-2 * expected.value.abs().max(1.0), "{expected:?}");
         }
     }
@@ -92,7 +91,7 @@ where
             if k == 0 {
                 past.push(signal.clone());
             }
-            // Before the first tick there was nothing to hear.
+            // Nothing was received before the first tick.
             let Some(start) = tick.checked_sub(k) else { return dense::times(signal, 0.0) };
             let mut shifted = past[start].clone();
             for shift in &shifts[start + 1..] {
@@ -118,7 +117,7 @@ where
     let expected = dense.outputs(&features(&signals), M::FOLDED, |_, signal, k| {
         (0..k).fold(signal.clone(), |shifted, _| dense::product(&shift, &shifted))
     });
-    // The first round only tells the others what there is to hear in the next: it exchanges nothing yet.
+    // The first round only announces the signals of the next one.
     let exchanges: usize = layers.iter().map(|(taps, _)| taps - 1).sum();
     let mut outputs = Vec::new();
     for round in 0..=exchanges {
@@ -145,7 +144,7 @@ macro_rules! networks_of {
             }
 
             #[test]
-            fn delayed_taps_on_a_changing_graph_are_the_product_of_the_past_shifts() {
+            fn taps_on_a_changing_graph_are_products_of_the_past_shifts() {
                 each(|case, activation, scale| {
                     let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
@@ -155,7 +154,7 @@ macro_rules! networks_of {
             }
 
             #[test]
-            fn exchanges_on_a_static_weighted_graph_give_powers_of_the_shift() {
+            fn taps_on_a_static_graph_are_powers_of_the_shift() {
                 each(|case, activation, scale| {
                     let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);

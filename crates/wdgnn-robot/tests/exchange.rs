@@ -1,10 +1,10 @@
-//! Control ticks and exchanges are two numbers: what happens in which, what is held between, and beacons of several frames.
+//! Exchange interval: work per control tick and per exchange, held neighbors, and messages of several frames.
 
 use crate::common::prelude::*;
 
 const DIVISOR: u32 = 4;
 
-/// Robots whose addresses are multiples of this speak in the same ticks, beginning with 0.
+/// Robots whose addresses are multiples of this number send in the same ticks, starting with 0.
 const TURN: u16 = DIVISOR as u16;
 
 fn behaviour() -> Behaviour {
@@ -17,7 +17,7 @@ fn motion(robot: usize, tick: u32) -> Motion {
     Motion { position: [robot + velocity[0] * time, velocity[1] * time], velocity }
 }
 
-/// One tick of two robots that hear each other.
+/// One tick of two robots that receive each other.
 fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
@@ -35,7 +35,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
 }
 
 #[test]
-fn taps_advance_per_exchange_and_stay_between() {
+fn taps_advance_per_exchange_and_are_held_in_between() {
     let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     let mut told = Vec::new();
     for tick in 0..5 * DIVISOR {
@@ -43,7 +43,7 @@ fn taps_advance_per_exchange_and_stay_between() {
         step(&mut robots, tick);
         let (taps, before) = (robots[0].chains().chain.0, before.chain.0);
         if tick % DIVISOR == 0 {
-            // Tap k is what the other robot's tap k − 1 was at the last exchange, not at the last tick.
+            // Tap k is tap k − 1 of the other robot at the last exchange, not at the last tick.
             if let Some(earlier) = told.last() {
                 let earlier: &[[f32; 6]; 4] = earlier;
                 assert_eq!(taps[1..], earlier[..3], "tick {tick}");
@@ -58,7 +58,7 @@ fn taps_advance_per_exchange_and_stay_between() {
 }
 
 #[test]
-fn addresses_take_turns() {
+fn addresses_select_the_tick_of_the_exchange() {
     let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, behaviour(), Exact));
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
@@ -70,7 +70,7 @@ fn addresses_take_turns() {
 }
 
 #[test]
-fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
+fn messages_carry_the_taps_of_the_last_exchange_and_the_current_state() {
     let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     for tick in 0..DIVISOR {
         step(&mut robots, tick);
@@ -84,7 +84,7 @@ fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
 }
 
 #[test]
-fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
+fn neighbors_are_extrapolated_for_a_bounded_age() {
     let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
@@ -101,7 +101,7 @@ fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
 }
 
 #[test]
-fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
+fn the_control_loop_sends_frames_only_in_exchanges() {
     fn sent<P: Codec>(codec: P) -> Vec<Vec<usize>> {
         let mut robot = robot_on(TURN, behaviour(), codec);
         let mut board = Board::new();
@@ -125,12 +125,12 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
+fn send_errors_are_counted_per_frame() {
     let mut robot = robot_on(TURN, behaviour(), Esb32);
     let mut board = Board::new();
     board.air.cannot_send = true;
     assert_eq!(board.run(&mut robot, 0).errors.send, 4);
-    // A buffer that is too short holds no frame.
+    // The buffer is too short for a frame.
     let mut ports = Ports {
         radio: &mut board.air,
         sensor: &mut board.sensor,
@@ -141,7 +141,7 @@ fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
 }
 
 #[test]
-fn each_of_several_frames_is_useful_alone() {
+fn each_frame_of_an_exchange_is_usable_alone() {
     let mut speaker = robot_on(2 * TURN, behaviour(), Esb32);
     speaker.sense(0, seen(motion(1, 0)));
     speaker.conclude();
@@ -157,7 +157,7 @@ fn each_of_several_frames_is_useful_alone() {
         let wide = Span { from: 6, to: 12 };
         assert_eq!(heard.fresh, if index == 3 { wide } else { Span::NONE }, "frame {index}");
     }
-    // All of them, in any order that rises, give all the taps.
+    // All frames in ascending order give all taps.
     let mut listener = robot_on(TURN, behaviour(), Esb32);
     listener.sense(DIVISOR, seen(REST));
     for frame in &sent {
@@ -172,7 +172,7 @@ fn each_of_several_frames_is_useful_alone() {
 }
 
 #[test]
-fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
+fn received_packets_of_an_exchange_mark_their_parameters_as_fresh() {
     let mut speaker = robot_on(2 * TURN, behaviour(), P2p57);
     speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
     let sent = speaker.says();
@@ -191,7 +191,7 @@ fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
 }
 
 #[test]
-fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
+fn only_parameters_received_in_this_tick_are_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
     let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour, Dot154::default()));
@@ -199,7 +199,7 @@ fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
     robots[1].set_wide(&Filter([[[1.0; 2]; 6]; 4]));
     for tick in 0..4 * DIVISOR {
         step(&mut robots, tick);
-        // In exchange e, tap e of C; nothing between, though the neighbour is held.
+        // Exchange e carries tap e of C; between exchanges the held neighbor adds nothing.
         let taps = (tick / DIVISOR) as usize;
         let mean = |tap: usize| if tap <= taps { 0.5 } else { 0.0 };
         let expected = Filter([0, 1, 2, 3].map(|tap| [[mean(tap); 2]; 6]));
@@ -209,7 +209,7 @@ fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
 }
 
 #[test]
-fn parameters_of_a_robot_that_sheds_them_are_not_mixed() {
+fn omitted_parameters_are_not_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
     let mut robot = robot_on(TURN, behaviour, Esb32);

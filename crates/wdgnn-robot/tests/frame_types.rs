@@ -1,4 +1,4 @@
-//! Frame types in serde and postcard: their bytes are the bytes that the robots send and read.
+//! Frame types for serde and postcard have the bytes that the encodings write and read.
 
 use crate::common::beacons::{decode as robot_decode, encode as robot_encode};
 use crate::common::prelude::*;
@@ -18,7 +18,7 @@ type SpaceTaps = Stacked<4, 9, NoChain>;
 type SpaceWide = Filter<4, 9, 3>;
 type Space = Beacon<Motion<3>, SpaceTaps, SpaceWide>;
 
-/// Checks that a frame has these bytes in both directions, and that no other length is accepted.
+/// Checks the bytes of a frame in both directions and rejects all other lengths.
 fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame: &F, bytes: &[u8]) {
     let mut buffer = vec![0; bytes.len()];
     assert_eq!(postcard::to_slice(frame, &mut buffer).unwrap(), bytes);
@@ -37,7 +37,7 @@ fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame
     }
 }
 
-/// Compares frame type and robot on every frame that differs in one bit: both refuse it or both read it.
+/// Compares frame type and encoding on every frame with one flipped bit: both reject it or both read it.
 fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: &[u8]) {
     for bit in 0..8 * bytes.len() {
         let mut damaged = bytes.to_vec();
@@ -48,7 +48,7 @@ fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: 
                 assert_eq!(encode(&frame, &mut again), Some(bytes.len()));
                 assert_eq!(again, damaged, "bit {bit}");
             }
-            // The robot knows its model and the parts of it; a frame type does not.
+            // The encoding knows the model and its parts; the frame type does not.
             (Ok(_), Err(Refusal::Model | Refusal::Dimensions)) => {}
             (Err(reason), Err(other)) if reason == other => {}
             // `exact` and `exact-unfolded` have one type.
@@ -58,7 +58,7 @@ fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: 
     }
 }
 
-/// Bytes of a message of any dimensions, as a robot encodes them.
+/// Bytes of a message of any dimensions.
 fn robot_bytes<P: Codec, S: State, C: Chains, W: Tensor>(
     codec: &P,
     beacon: &Beacon<S, C, W>,
@@ -120,7 +120,7 @@ fn esb32_header<S, C, W>(beacon: &Beacon<S, C, W>, piece: u8) -> Esb32Header {
     }
 }
 
-/// Checks all profiles on a message with the dimensions of the flocking network in the plane.
+/// Checks all encodings on a message of the planar network.
 fn assert_full(beacon: &Full, exchange: u32) {
     let floats = Floats::new(&state(&beacon.state));
     let halves: Halves<4> = Halves::new(&state(&beacon.state));
@@ -176,7 +176,7 @@ fn assert_full(beacon: &Full, exchange: u32) {
     }
 }
 
-/// Checks the profiles that robots in space fit into.
+/// Checks the encodings that messages in space fit into.
 fn assert_space(beacon: &Space) {
     let floats = Floats::new(&state(&beacon.state));
     let all = Halves::<27>::new(&taps(&beacon.chains, 0));
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..seeded_cases() })]
 
     #[test]
-    fn frame_types_have_the_bytes_of_the_robots(
+    fn frame_types_have_the_bytes_of_the_encodings(
         seed: u64, sender in 0..256_u16, boot in 0..65_536_u32, sequence: u32, degree: u8, exchange in 0..64_u32,
     ) {
         let mut random = seeded(seed);
@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_on_the_edges_are_encoded_as_robots_do() {
+fn frame_types_round_extreme_numbers_as_the_encodings_do() {
     let mut beacon = full_beacon(&mut seeded(1), 9, 7);
     beacon.chains.chain.0[0] = [-0.0, 1.0e-40, 65_520.0, -1.0e9, 1.0e-30, 0.5_f32.powi(24)];
     beacon.state.velocity = [-0.0, -1.0e-40];
@@ -237,7 +237,7 @@ fn numbers_on_the_edges_are_encoded_as_robots_do() {
 }
 
 #[test]
-fn frame_types_and_robots_refuse_the_same_damage() {
+fn frame_types_and_encodings_reject_equal_damage() {
     let beacon = full_beacon(&mut seeded(3), 9, 7);
     assert_agreement::<_, ExactFrame>(Exact, &robot_encode(&Exact, &beacon, 0, 0));
     let dot154 = Dot154::default();
@@ -253,7 +253,7 @@ fn frame_types_and_robots_refuse_the_same_damage() {
 }
 
 #[test]
-fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
+fn sealed_frame_types_open_to_their_message() {
     fn opens<P: Codec, S: Codec>(open: &P, sealed: &S, sequence: u32) {
         let beacon = full_beacon(&mut seeded(5), 9, sequence);
         for index in 0..P::FRAMES {
@@ -275,7 +275,7 @@ fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
     opens(&Exact, &Sealed::new(Exact, &KEY), 7);
     opens(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY), 7);
     opens(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY), 7);
-    // Of this number, a frame has the low 24 bits.
+    // A frame carries the low 24 bits of this sequence.
     opens(&Esb32, &SealedEsb32::new(Esb32, &KEY), 0x0102_0304);
     opens(&P2p57, &Sealed::new(P2p57, &KEY), 7);
     let bytes = robot_encode(&Sealed::new(Dot154::default(), &KEY), &full_beacon(&mut seeded(6), 9, 7), 0, 0);
@@ -283,7 +283,7 @@ fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
 }
 
 #[test]
-fn key_updates_have_the_bytes_of_the_operator() {
+fn key_update_frames_have_the_bytes_of_the_operator() {
     let mut bytes = [0; 64];
     let notice = Notice { name: 0x0102, epoch: 3, at: 0x0405_0607 };
     let length = notice.write(&personal_key(&KEY, 0x0102), &swarm_key(&KEY, 3), 8, &mut bytes).unwrap();
@@ -298,7 +298,7 @@ fn key_updates_have_the_bytes_of_the_operator() {
 }
 
 #[test]
-fn identity_proofs_are_a_header_a_state_and_proofs() {
+fn identity_proof_frames_have_header_state_and_proofs() {
     let beacon = full_beacon(&mut seeded(7), 9, 7);
     let frame = IdentityProofFrame {
         header: compact_header(&beacon, 0xa1, 0),

@@ -1,12 +1,12 @@
-//! The last gate before the motors, from outside: whatever the network says, on whichever axis, the motors get numbers within limits.
+//! The safety gate: for any network output, on any axis, the motors get numbers within limits.
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
 
-/// What is no number, and what is none that a motor can have.
+/// Numbers that never reach a motor.
 const NOT_FINITE: [f32; 4] = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
 
-/// The command of a node that senses, hears one neighbour and infers.
+/// Command and verdict of a node that has received one neighbor.
 fn command<M, T, const N: usize>(node: &mut Node<M, T, N>, own: T::State) -> (M::Output, Verdict)
 where
     M: Model,
@@ -17,7 +17,7 @@ where
     node.guard()
 }
 
-/// What a robot of a task without limits does when its network says this.
+/// Command of a robot without limits for a network output.
 fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
     type Net<const O: usize> = Network<'static, 1, 2, 2, O, Layer<'static, 2, 1, 2, Top>>;
     let mut numbers = vec![0.0; Net::<O>::NUMBERS];
@@ -34,7 +34,7 @@ fn unlimited<const O: usize>(output: [f32; O]) -> ([f32; O], Verdict) {
     command(&mut robot, state)
 }
 
-/// What a flocking robot does when its network says this.
+/// Command of a flocking robot for a network output.
 fn flocking(output: [f32; 2]) -> ([f32; 2], Verdict) {
     let mut numbers = vec![0.0; Net::NUMBERS];
     let biases = numbers.len() - 2;
@@ -63,7 +63,7 @@ fn on_every_axis<const O: usize>() {
 }
 
 #[test]
-fn what_is_no_number_on_any_one_axis_never_reaches_the_motors() {
+fn non_finite_outputs_never_reach_the_motors() {
     on_every_axis::<1>();
     on_every_axis::<2>();
     on_every_axis::<3>();
@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(seeded_cases())]
 
     #[test]
-    fn whatever_a_network_says_the_command_is_within_limits_and_the_verdict_is_true(
+    fn commands_are_within_limits_and_match_the_verdict(
         x in prop::num::f32::ANY, y in prop::num::f32::ANY,
     ) {
         let output = [x, y];

@@ -1,4 +1,4 @@
-//! What a node does when neighbours fall silent, lie, or when learning runs away.
+//! Graceful degradation when neighbors fall silent or lie, and when learning diverges.
 
 use crate::common::prelude::*;
 
@@ -11,7 +11,7 @@ fn beacon(node: &Robot, sender: u16) -> Frame {
 }
 
 #[test]
-fn a_silent_neighbour_is_heard_on_for_its_taps_and_not_for_its_parameters() {
+fn held_neighbors_keep_their_taps_but_not_their_parameters() {
     let mut node = robot(1, Learning { mixing: Mixing::Uniform, ..Learning::OFF });
     node.behaviour_mut().hold = 2;
     node.sense(0, seen(REST));
@@ -34,7 +34,7 @@ fn a_silent_neighbour_is_heard_on_for_its_taps_and_not_for_its_parameters() {
 }
 
 #[test]
-fn a_robot_that_hears_nobody_holds_slows_and_stops() {
+fn isolated_robots_hold_slow_down_and_stop() {
     let mut node = robot(1, Learning::paper(1.0));
     let (offline, own) = (*node.wide(), Motion { position: [0.0; 2], velocity: [0.5, -0.02] });
     for tick in 0..300 {
@@ -54,7 +54,7 @@ fn a_robot_that_hears_nobody_holds_slows_and_stops() {
 }
 
 #[test]
-fn the_largest_numbers_that_come_in_give_a_bounded_command() {
+fn largest_inputs_give_bounded_commands() {
     let mut node = robot(1, Learning::paper(1.0));
     let far = Motion { position: [LARGEST, -LARGEST], velocity: [-LARGEST, LARGEST] };
     node.sense(0, seen(REST));
@@ -74,7 +74,7 @@ fn the_largest_numbers_that_come_in_give_a_bounded_command() {
 }
 
 #[test]
-fn parameters_that_run_away_are_reset() {
+fn diverging_parameters_are_reset() {
     let mut node = robot(1, Learning::paper(1.0e30));
     node.sense(0, seen(REST));
     node.accept(beacon(&node, 2)).unwrap();
@@ -84,20 +84,20 @@ fn parameters_that_run_away_are_reset() {
 }
 
 #[test]
-fn the_ball_holds_what_learning_wants() {
+fn learning_stays_within_the_ball() {
     let mut node = robot(1, Learning { ball: 0.3, ..Learning::paper(1.0e6) });
     node.sense(0, seen(REST));
     node.accept(beacon(&node, 2)).unwrap();
     let agreement = node.conclude().agreement;
     assert_eq!((agreement.projected, agreement.reset), (true, false));
     let offline = node.model().offline();
-    // On the ball's surface, up to the rounding of 48 squares.
+    // On the surface of the ball, up to the rounding of 48 squares.
     let distance = node.wide().distance(offline) / offline.norm();
     assert!((distance - 0.3).abs() < 48.0 * f32::EPSILON, "{distance}");
 }
 
 #[test]
-fn a_liar_moves_a_node_by_no_more_than_its_clipped_share() {
+fn a_liar_moves_a_robot_by_its_clipped_share() {
     for mixing in [Mixing::Uniform, Mixing::Metropolis] {
         let rule = Learning { mixing, clip: 0.02, ..Learning::OFF };
         let mut node = robot(1, rule);
@@ -108,14 +108,14 @@ fn a_liar_moves_a_node_by_no_more_than_its_clipped_share() {
         node.conclude();
         let offline = *node.model().offline();
         let moved = node.wide().distance(&offline) / offline.norm();
-        // Metropolis: the liar says it has three neighbours. Uniform: two of us.
+        // Metropolis: the liar reports three neighbors. Uniform: the mean of two robots.
         let share = if mixing == Mixing::Uniform { 0.5 } else { 0.25 };
         assert!((moved - 0.02 * share).abs() < 1.0e-6, "{mixing:?}: {moved}");
     }
 }
 
 #[test]
-fn parameters_from_outside_are_looked_at() {
+fn inadmissible_parameters_cannot_be_set() {
     let mut node = robot(1, Learning::OFF);
     let before = *node.wide();
     for bad in [f32::NAN, f32::INFINITY, LARGEST * 2.0] {

@@ -1,12 +1,11 @@
-//! Every learned number against finite differences, through the whole node: features, taps, network, clamp and loss on the
-//! way there, the learning step on the way back.
+//! Gradients of the whole node against finite differences: features, taps, network, clamp, loss and learning step.
 //!
-//! The loss is quadratic in the command and the command linear in the wide part, so a central difference is exact however wide
-//! it is: a width of 1 leaves only rounding.
+//! The loss is quadratic in the command, which is linear in the wide part, so a central difference of any width is exact:
+//! a width of 1 leaves only rounding.
 
 use crate::common::prelude::*;
 
-/// One second: the loss then feels the command as much as the velocities.
+/// A period of one second makes the loss as sensitive to the command as to the velocities.
 const TASK: Flocking = Flocking { period: 1.0, limit: 50.0, separation: 0.0, ..Flocking::DEFAULT };
 const WIDTH: f32 = 1.0;
 
@@ -17,7 +16,7 @@ fn network_around(output: [f32; 2]) -> Net {
     network_over(numbers.leak())
 }
 
-/// A node in mid-flight, with three neighbours whose taps are full.
+/// A node in flight with three neighbors that have full delay lines.
 fn flying<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
@@ -43,7 +42,7 @@ where
     node.infer(&features)
 }
 
-/// The local loss of a node that executes `command`.
+/// Local loss of a node that executes `command`.
 fn loss<M>(node: &Node<M, Flocking, 4>, command: &[f32; 2]) -> f32
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -51,7 +50,7 @@ where
     node.task().loss(node.state(), node.trusted().map(|n| &n.beacon.state), command)
 }
 
-/// ∂J/∂(every wide parameter), by finite differences through the node's own verbs.
+/// ∂J/∂(every wide parameter), by finite differences of the node's output.
 fn by_differences<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -70,7 +69,7 @@ where
         .collect()
 }
 
-/// What the node itself takes away in one step of size 1.
+/// Change of the parameters in one learning step of size 1.
 fn by_learning<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -99,11 +98,11 @@ fn assert_close(found: &[f64], expected: &[f64]) {
     assert!(largest > 1000.0 * BOUND, "the bound means something: {largest}");
 }
 
-/// Neither component clamped, the first one, the second one.
+/// No component clamped, the first one, the second one.
 const CASES: [[f32; 2]; 3] = [[3.0, -4.0], [200.0, -4.0], [3.0, -200.0]];
 
 #[test]
-fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
+fn unfolded_gradients_match_finite_differences() {
     for output in CASES {
         let mut node = flying(Unfolded::new(network_around(output)), rule(Metric::Paper));
         let expected = by_differences(&mut node);
@@ -113,14 +112,14 @@ fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
 }
 
 #[test]
-fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
+fn folded_gradients_match_finite_differences() {
     for output in CASES {
         let mut node =
             flying(Folded::new(network_around(output), Metric::Euclidean), rule(Metric::Euclidean));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * 2);
         assert_close(&by_learning(&mut node), &expected);
-        // A clamped component has no influence on the loss, and is not learned from.
+        // A clamped component does not influence the loss and is not learned.
         for axis in 0..2 {
             let clamped = output[axis].abs() > TASK.limit;
             let column: Vec<f64> = expected.iter().skip(axis).step_by(2).copied().collect();
@@ -130,7 +129,7 @@ fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
 }
 
 #[test]
-fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
+fn the_paper_metric_is_the_folded_gradient_times_r_transposed_r() {
     for output in CASES {
         let network = network_around(output);
         let mut node = flying(Folded::new(network, Metric::Paper), rule(Metric::Paper));
@@ -145,7 +144,7 @@ fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
 }
 
 #[test]
-fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
+fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
     let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
     let mut node = flying(Folded::new(network_around([200.0, -4.0]), Metric::Euclidean), rule);
     let offline = *node.model().offline();
@@ -168,7 +167,7 @@ fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
     assert!(slope(0).abs() > 1.0, "there is a slope to pass on");
     let found = by_learning(&mut node);
     for (found, expected) in found.iter().zip(&expected) {
-        // The slope's own rounding, times a tap.
+        // Rounding of the slope, times a tap.
         let largest_tap = taps.iter().fold(1.0, |largest: f32, z| largest.max(z.abs()));
         assert!((found - expected).abs() < BOUND * f64::from(largest_tap), "{found} instead of {expected}");
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const KEY: Key = *b"a swarm's secret";
 const OTHER_KEY: Key = [0xa5; 16];
 
-/// More than the frame of a small radio holds.
+/// Dimensions that exceed the frame of a small radio.
 type HugeTaps = Stacked<16, 40, NoChain>;
 type HugeWide = Filter<16, 40, 2>;
 
@@ -19,7 +19,7 @@ fn esb32(key: &Key) -> SealedEsb32 {
 }
 
 #[test]
-fn every_flipped_bit_is_refused() {
+fn flipped_bits_are_rejected() {
     fn flips<P: Codec>(sealed: fn(&Key) -> P) {
         let good = encode(&sealed(&KEY), &full_beacon(&mut seeded(21), 9, 400), 1, 0);
         let now = 400 / P::FRAMES;
@@ -29,7 +29,7 @@ fn every_flipped_bit_is_refused() {
         for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
             let mut frame = good.clone();
             frame[offset] ^= 1 << bit;
-            // A sequence far away is refused before its tag is looked at.
+            // A distant sequence is rejected before the tag is checked.
             let refusal = decode(&mut receiver, now, &frame).unwrap_err();
             assert!(matches!(refusal, Refusal::Forged | Refusal::Untimely), "bit {bit} of byte {offset}");
             let sequence = P::identity(&frame, now).unwrap().sequence;
@@ -41,7 +41,7 @@ fn every_flipped_bit_is_refused() {
 }
 
 #[test]
-fn every_length_but_the_right_one_is_refused() {
+fn frames_of_other_lengths_are_rejected() {
     fn lengths<P: Codec>(sealed: fn(&Key) -> P) {
         let good = encode(&sealed(&KEY), &full_beacon(&mut seeded(22), 9, 0), 1, 0);
         let tag = if P::profile(true) == Profile::Esb32 { 4 } else { 8 };
@@ -62,19 +62,19 @@ fn every_length_but_the_right_one_is_refused() {
 }
 
 #[test]
-fn a_wrong_key_and_another_swarm_look_the_same() {
+fn frames_under_another_key_or_model_are_rejected() {
     fn strangers<P: Codec>(sealed: fn(&Key) -> P) {
         let beacon = full_beacon(&mut seeded(23), 9, 0);
         let good = encode(&sealed(&KEY), &beacon, 1, 0);
         assert_eq!(decode(&mut sealed(&OTHER_KEY), 0, &good), Err(Refusal::Forged));
-        // The same key, but another model, can be told from both where the header names it, and nowhere else.
+        // Another model under this key is distinguishable only where the header names the model.
         let other = Link { checksum: 1, ..link::<P>() };
         let mut frame = vec![0; good.len()];
         let length = sealed(&KEY).encode(&other, &beacon, 1, 0, &mut frame);
         assert_eq!(length, Some(good.len()));
         let told = if P::checksum(&frame).is_some() { Refusal::Model } else { Refusal::Forged };
         assert_eq!(decode(&mut sealed(&KEY), 0, &frame), Err(told));
-        // Not sealed at all.
+        // A plain frame.
         let (header, content) = good.split_at(P::header_bytes());
         let unsealed = [header, &vec![0; content.len()]].concat();
         assert_eq!(decode(&mut sealed(&KEY), 0, &unsealed), Err(Refusal::Forged));
@@ -83,7 +83,7 @@ fn a_wrong_key_and_another_swarm_look_the_same() {
 }
 
 #[test]
-fn repetitions_and_late_frames_are_refused_whatever_their_boot() {
+fn replays_are_rejected_for_every_boot_count() {
     fn replays<P: Codec>(sealed: fn(&Key) -> P) {
         let sender = sealed(&KEY);
         let frame = |boot, sequence| {
@@ -107,7 +107,7 @@ fn repetitions_and_late_frames_are_refused_whatever_their_boot() {
 }
 
 #[test]
-fn one_frame_of_an_insider_in_another_s_name_silences_it_for_no_longer_than_clocks_differ() {
+fn one_spoofed_frame_silences_a_robot_only_within_the_guard_time() {
     fn spoofed<P: Codec>(sealed: fn(&Key) -> P) {
         let codec = sealed(&KEY);
         let said = |boot, tick: u32| {
@@ -116,7 +116,7 @@ fn one_frame_of_an_insider_in_another_s_name_silences_it_for_no_longer_than_cloc
         };
         let mut receiver = sealed(&KEY);
         assert!(decode(&mut receiver, 99, &said(3, 99)).is_ok());
-        // The largest boot count that there is, and one that is as far ahead as may be.
+        // The largest boot count, with the newest acceptable tick.
         let largest = if P::FRAMES > 1 { 65_535 } else { u32::MAX - 1 };
         for ahead in [1000, GUARD_TICKS + 1] {
             assert_eq!(decode(&mut receiver, 100, &said(largest, 100 + ahead)), Err(Refusal::Untimely));
@@ -129,7 +129,7 @@ fn one_frame_of_an_insider_in_another_s_name_silences_it_for_no_longer_than_cloc
 }
 
 #[test]
-fn a_swarm_whose_robots_were_all_spoofed_at_once_hears_everybody_again_within_half_a_second() {
+fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
     fn everybody<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P, interval: u32) {
         const ROBOTS: u16 = 12;
         let behaviour = offline().every(interval).robust();
@@ -148,7 +148,7 @@ fn a_swarm_whose_robots_were_all_spoofed_at_once_hears_everybody_again_within_ha
                 }
             }
             if now == 60 {
-                // As far ahead as may be, from elsewhere, with the largest boot count: before anybody honest speaks.
+                // The newest acceptable tick, another place and the largest boot count, before any honest frame.
                 for id in 0..ROBOTS {
                     let mut liar = robot_on(id, behaviour, sealed(&KEY));
                     liar.set_boot(65_534);
@@ -181,7 +181,7 @@ fn a_swarm_whose_robots_were_all_spoofed_at_once_hears_everybody_again_within_ha
 }
 
 #[test]
-fn nobody_is_heard_whom_the_swarm_does_not_have() {
+fn addresses_outside_the_swarm_are_rejected() {
     let sealed = dot154(&KEY);
     let of = |sender| encode(&sealed, &full_beacon(&mut seeded(32), sender, 0), 0, 0);
     let mut receiver = dot154(&KEY).among(10);
@@ -197,11 +197,11 @@ fn nobody_is_heard_whom_the_swarm_does_not_have() {
 }
 
 #[test]
-fn where_time_goes_back_everybody_is_heard_in_the_time_that_is() {
+fn frames_are_accepted_after_the_clock_went_back() {
     let sealed = dot154(&KEY);
     let said = |tick| encode(&sealed, &full_beacon(&mut seeded(33), 9, tick), tick, 0);
     let mut receiver = dot154(&KEY);
-    // Ahead of its swarm, as somebody is who has just started, with another who is.
+    // The receiver starts ahead of its swarm, next to another robot that does.
     assert!(decode(&mut receiver, 7000, &said(7000)).is_ok());
     for now in 1000..1010 {
         assert!(decode(&mut receiver, now, &said(now)).is_ok(), "tick {now}");
@@ -210,10 +210,10 @@ fn where_time_goes_back_everybody_is_heard_in_the_time_that_is() {
 }
 
 #[test]
-fn esb32_goes_on_when_its_short_numbers_begin_again() {
+fn esb32_continues_when_its_short_sequence_wraps() {
     let robot = |id| robot_on(id, offline(), esb32(&KEY));
     let (mut one, mut other) = (robot(1), robot(2));
-    // 2²⁴ frames are 4,194,304 ticks, 11.65 hours; the fortieth time; and the last.
+    // 2²⁴ frames are 4,194,304 ticks or 11.65 hours: the first turn, the fortieth, and the last.
     for around in [(1 << 22) + 20, 40 << 22, 255 << 22] {
         let mut recorded: Vec<Vec<u8>> = Vec::new();
         for now in around - 20..around + 10 {
@@ -225,20 +225,20 @@ fn esb32_goes_on_when_its_short_numbers_begin_again() {
             }
             one.settle();
         }
-        // The same short numbers, a whole turn earlier.
+        // Equal short sequences of the turn before.
         let mut another = robot(1);
         for (frame, number) in recorded.iter().zip(0..) {
             another.sense(around - 20 + number / 4 - (1 << 22), seen(REST));
             assert_eq!(another.hears(&frame), Err(Refusal::Forged));
         }
     }
-    // Ticks that have no number any more are said by nobody, and heard from nobody.
+    // Ticks beyond the last sequence are neither sent nor accepted.
     other.sense(1 << 30, seen(REST));
     assert_eq!(other.speak(&mut [0; 64]), None);
 }
 
 #[test]
-fn a_frame_counts_only_within_the_few_ticks_around_its_own() {
+fn frames_are_accepted_only_within_the_time_window() {
     fn window<P: Codec>(sealed: fn(&Key) -> P) {
         let frames = P::FRAMES;
         for last in [0, frames - 1] {
@@ -252,7 +252,7 @@ fn a_frame_counts_only_within_the_few_ticks_around_its_own() {
                 (1 << 20, false),
             ] {
                 let mut receiver = sealed(&KEY);
-                // It has been listening for long.
+                // The receiver has been listening since tick 0.
                 assert!(decode(&mut receiver, 0, &good).is_err());
                 let refusal = decode(&mut receiver, now, &good).err();
                 assert_eq!(refusal, (!fits).then_some(Refusal::Untimely), "tick {now}");
@@ -263,7 +263,7 @@ fn a_frame_counts_only_within_the_few_ticks_around_its_own() {
 }
 
 #[test]
-fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
+fn silent_senders_are_forgotten_and_not_replayed() {
     fn forgets<P: Codec>(sealed: fn(&Key) -> P) {
         let codec = sealed(&KEY);
         let of = |sender: usize, tick: u32| {
@@ -286,7 +286,7 @@ fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
         }
         let now = 10 + FORGET_TICKS + 1;
         assert_eq!(decode(&mut receiver, now, &of(0, 10 + GUARD_TICKS)), Err(Refusal::Untimely));
-        // A forged newcomer drives nobody out.
+        // A forged newcomer evicts no sender.
         let mut forged = of(200, now);
         *forged.last_mut().unwrap() ^= 1;
         assert_eq!(decode(&mut receiver, now, &forged), Err(Refusal::Forged));
@@ -300,7 +300,7 @@ fn names_that_fall_silent_make_room_within_a_few_ticks_and_are_not_replayed() {
     forgets(esb32);
 }
 
-/// Sender, boot and sequence: what a nonce is made of.
+/// Sender, boot and sequence of each frame, the content of its nonce.
 fn nonces<P: Codec>(sent: &[Vec<u8>]) -> Vec<(u16, u32, u32)> {
     let nonce =
         |frame: &Vec<u8>| P::identity(frame, 0).map(|found| (found.sender, found.boot, found.sequence));
@@ -308,7 +308,7 @@ fn nonces<P: Codec>(sent: &[Vec<u8>]) -> Vec<(u16, u32, u32)> {
 }
 
 #[test]
-fn no_nonce_is_used_twice_over_restarts_whatever_the_clock_does() {
+fn nonces_are_unique_over_restarts_and_clock_jumps() {
     fn restarts<P: Codec>(sealed: fn(&Key) -> P) {
         let mut board = Board::new();
         for begin in [0, 0, 5000, 3, u32::MAX / 2000] {
@@ -317,7 +317,7 @@ fn no_nonce_is_used_twice_over_restarts_whatever_the_clock_does() {
             for now in begin..begin + 30 {
                 board.run(&mut robot, now);
             }
-            // A clock that stands still, or goes back.
+            // A clock that stands still, then goes back.
             for now in [begin, begin, begin + 5] {
                 board.run(&mut robot, now);
             }
@@ -333,7 +333,7 @@ fn no_nonce_is_used_twice_over_restarts_whatever_the_clock_does() {
 }
 
 #[test]
-fn a_count_that_has_come_to_its_end_seals_nothing_more() {
+fn exhausted_sequences_stop_sending() {
     let mut robot = robot_on(1, offline(), dot154(&KEY));
     robot.sense(u32::MAX - 1, seen(REST));
     let mut buffer = [0; 200];
@@ -343,7 +343,7 @@ fn a_count_that_has_come_to_its_end_seals_nothing_more() {
 }
 
 #[test]
-fn a_boot_count_that_has_come_to_its_end_seals_nothing_though_the_robot_is_started_again_and_again() {
+fn exhausted_boot_counts_stop_sending_for_ever() {
     let mut board = Board::new();
     let mut last = robot_on(1, offline(), dot154(&KEY));
     last.set_boot(u32::MAX - 2);
@@ -359,7 +359,7 @@ fn a_boot_count_that_has_come_to_its_end_seals_nothing_though_the_robot_is_start
 }
 
 #[test]
-fn nothing_that_is_printed_tells_the_key() {
+fn debug_output_hides_the_key() {
     let robot = robot_on(1, offline(), dot154(&OTHER_KEY));
     for text in [format!("{:?}", dot154(&OTHER_KEY)), format!("{robot:?}"), format!("{robot:#?}")] {
         let text = text.to_lowercase();
@@ -367,11 +367,11 @@ fn nothing_that_is_printed_tells_the_key() {
             assert!(!text.contains(way), "{way} in {text}");
         }
     }
-    // Two keys, one text.
+    // The text does not depend on the key.
     assert_eq!(format!("{:?}", dot154(&KEY)), format!("{:?}", dot154(&OTHER_KEY)));
 }
 
-fn the_same_but_for_a_tag<C: Codec, const TAG: usize>(plain: &C, sealed: &SealedWith<C, Aes, TAG>) {
+fn assert_adds_a_tag<C: Codec, const TAG: usize>(plain: &C, sealed: &SealedWith<C, Aes, TAG>) {
     fn told<P: Codec>(_: &P) -> (u32, usize, [usize; 2], [bool; 2]) {
         let bytes = [P::bytes::<Motion, Taps, Wide>(), P::bytes::<Motion, HugeTaps, HugeWide>()];
         let fits = [P::fits::<Motion, Taps, Wide>(), P::fits::<Motion, HugeTaps, HugeWide>()];
@@ -382,7 +382,7 @@ fn the_same_but_for_a_tag<C: Codec, const TAG: usize>(plain: &C, sealed: &Sealed
     for folded in [true, false] {
         assert_eq!(SealedWith::<C, Aes, TAG>::profile(folded), C::profile(folded));
     }
-    // Whose frame it is can be read by anybody.
+    // The identity is readable without the key.
     let beacon: Full = full_beacon(&mut seeded(1), 9, 7);
     let frame = encode(sealed, &beacon, 0, 0);
     let identity = SealedWith::<C, Aes, TAG>::identity(&frame, 7).unwrap();
@@ -392,16 +392,16 @@ fn the_same_but_for_a_tag<C: Codec, const TAG: usize>(plain: &C, sealed: &Sealed
 }
 
 #[test]
-fn a_sealed_profile_is_its_profile_and_a_tag() {
-    the_same_but_for_a_tag(&Exact, &Sealed::new(Exact, &KEY));
-    the_same_but_for_a_tag(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY));
-    the_same_but_for_a_tag(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY));
-    the_same_but_for_a_tag(&Esb32, &SealedEsb32::new(Esb32, &KEY));
+fn sealing_adds_a_tag_to_the_encoding() {
+    assert_adds_a_tag(&Exact, &Sealed::new(Exact, &KEY));
+    assert_adds_a_tag(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY));
+    assert_adds_a_tag(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY));
+    assert_adds_a_tag(&Esb32, &SealedEsb32::new(Esb32, &KEY));
     assert!(!Dot154::fits::<Motion, HugeTaps, HugeWide>(), "or nothing was asked");
 }
 
 #[test]
-fn what_does_not_fit_is_not_sealed_and_what_just_fits_is() {
+fn only_content_that_fits_is_sealed() {
     fn sealed<const TAG: usize>(content: usize, room: usize) -> Option<usize> {
         let content = vec![7; content];
         let insider = Insider { codec: Dot154::default(), content: &content, flip: (0, 0) };
@@ -415,7 +415,7 @@ fn what_does_not_fit_is_not_sealed_and_what_just_fits_is() {
         )
     }
     let header = Dot154::header_bytes();
-    // 640 bytes are the longest frame, tag included.
+    // The longest frame has 640 bytes including its tag.
     for most in [640 - header - 8, 640 - header - 9, 100] {
         assert_eq!(sealed::<8>(most, 700), Some(header + most + 8));
     }
@@ -433,7 +433,7 @@ proptest! {
     #![proptest_config(seeded_cases())]
 
     #[test]
-    fn noise_is_refused_and_changes_nothing(
+    fn noise_is_rejected_and_changes_nothing(
         noise in prop::collection::vec(any::<u8>(), 0..600),
         kept in 0..40_usize,
     ) {
@@ -441,7 +441,7 @@ proptest! {
             let mut robot = robot_on(1, offline(), sealed(&KEY));
             let mut other: RobotOn<P> = robot_on(2, offline(), sealed(&KEY));
             let good = other.says().remove(0);
-            // Noise alone, and behind an honest beginning.
+            // Noise alone, and behind the beginning of a valid frame.
             for frame in [noise, &[&good[..kept.min(good.len())], noise].concat()] {
                 let before = format!("{robot:?}");
                 if frame != good {

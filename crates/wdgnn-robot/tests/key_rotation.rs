@@ -1,10 +1,10 @@
-//! Keys that change in flight: who stays gets the new one, who was captured hears and says nothing more, and nothing old comes back.
+//! Key rotation in flight: remaining robots get the new key, an expelled robot is excluded, and old keys never return.
 
 use crate::common::prelude::*;
 
 const MASTER: Key = *b"an operator's...";
 const FIRST: Key = [3; 16];
-/// From where on the operator speaks, and the swarm's tick of the change.
+/// First tick of the operator's key updates, and the swarm's tick of the change.
 const SAID: u32 = 150;
 const AT: u32 = 400;
 
@@ -12,7 +12,7 @@ fn dot154(name: u16, key: &Key, epoch: u8) -> Rekeyable<Dot154> {
     Rekeyable::new(Dot154::default(), key).rekeyed(name, &personal_key(&MASTER, name), epoch, key)
 }
 
-/// The operator's frame for a robot.
+/// The operator's key update for a robot.
 fn notice(name: u16, epoch: u8, at: u32, tag: usize) -> Vec<u8> {
     let mut frame = vec![0; Notice::bytes(tag)];
     let key = swarm_key(&MASTER, epoch);
@@ -62,7 +62,7 @@ impl Swarm {
     }
 }
 
-/// A robot as it starts, with what its board kept.
+/// A robot that starts with the record of its board.
 fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
     let behaviour = Behaviour::new(Learning::paper(0.1)).robust();
     let mut robot = robot_on(name, behaviour, dot154(name, &FIRST, 0));
@@ -71,7 +71,7 @@ fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
 }
 
 #[test]
-fn everybody_who_stays_has_the_new_key_at_the_stated_tick_and_nobody_is_lost_meanwhile() {
+fn all_robots_change_the_key_at_the_announced_tick_and_none_is_lost() {
     let mut swarm = Swarm::new(12, 0.0);
     swarm.fly_until(AT, None);
     assert_eq!(swarm.epochs(), [0; 12], "not before its time");
@@ -88,26 +88,26 @@ fn everybody_who_stays_has_the_new_key_at_the_stated_tick_and_nobody_is_lost_mea
 }
 
 #[test]
-fn who_was_captured_hears_and_says_nothing_more() {
+fn expelled_robots_neither_receive_nor_are_received() {
     let mut swarm = Swarm::new(12, 0.0);
     swarm.fly_until(AT + 50, Some(5));
     let epochs = swarm.epochs();
     assert!((0..12).all(|robot| epochs[robot] == u8::from(robot != 5)), "{epochs:?}");
     assert_eq!(swarm.known(5), [0; 0], "it hears nobody");
     assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and nobody hears it");
-    // What it says is refused as forged, though it knows the key before; and the others still fly as one swarm.
+    // Its frames are forged under the new key, and the others still fly as one swarm.
     let before = swarm.on_air.refused[Refusal::Forged as usize];
     swarm.fly_until(swarm.on_air.tick + 10, Some(5));
     assert!(swarm.on_air.refused[Refusal::Forged as usize] > before);
     assert_eq!(swarm.known(4), [2, 3, 6]);
-    // Nor is it heard in anybody else's name.
+    // Nor is it accepted under another identity.
     let sealed = Rekeyable::new(Dot154::default(), &FIRST);
     let mut other = robot_on(9, offline(), sealed);
     other.sense(swarm.on_air.tick - 1, seen(Motion::REST));
     for frame in other.says() {
         assert_eq!(swarm.on_air.robots[4].0.hears(&frame), Err(Refusal::Forged));
     }
-    // With all that it has, its own frame it cannot have: those of others are wrapped for them.
+    // Updates for other robots are wrapped with their personal keys.
     let mut board = Board::new();
     let mut thief = start(5, &mut board);
     for name in (0..12).filter(|name| *name != 5) {
@@ -118,14 +118,14 @@ fn who_was_captured_hears_and_says_nothing_more() {
 }
 
 #[test]
-fn with_three_of_ten_frames_lost_it_goes_over_a_hop_in_six_tenths_of_a_second_and_not_on_for_ever() {
+fn updates_take_at_most_600_ms_per_hop_at_30_percent_loss_and_relaying_ends() {
     let mut swarm = Swarm::new(24, 0.3);
     let (name, hops) = (23, 11);
     let mut known = 0;
-    // The operator is heard by the first robot only, and leaves out the last one.
+    // The operator reaches only the first robot and leaves out the last one.
     while known < 23 && swarm.on_air.tick < AT + 600 {
         swarm.fly_until(swarm.on_air.tick + 1, Some(name));
-        // What a robot has kept, behind the head and its checksum: of which key, and of which one that is to come.
+        // Bytes 24 and 25 of the record are the current and the next epoch.
         let has = |(_, board): &(_, Board)| {
             board.flash.kept.as_ref().is_some_and(|kept| kept[24].max(kept[25]) == 1)
         };
@@ -136,7 +136,7 @@ fn with_three_of_ten_frames_lost_it_goes_over_a_hop_in_six_tenths_of_a_second_an
     swarm.fly_until(swarm.on_air.tick.max(AT) + 200, Some(name));
     let epochs = swarm.epochs();
     assert!(epochs[..23].iter().all(|epoch| *epoch == 1) && epochs[23] == 0, "{epochs:?}");
-    // Not for ever: each frame four times by everybody, and to those who were late.
+    // Relaying ends: each robot sends an update four times, and again to late robots.
     let settled = swarm.updates;
     assert!(settled / 24 <= 4 * 24, "{} frames each", settled / 24);
     swarm.fly_until(swarm.on_air.tick + 300, Some(name));
@@ -145,7 +145,7 @@ fn with_three_of_ten_frames_lost_it_goes_over_a_hop_in_six_tenths_of_a_second_an
 }
 
 #[test]
-fn who_was_off_catches_up_from_any_neighbour_without_the_operator() {
+fn robots_that_were_off_get_the_key_from_any_neighbor() {
     let mut swarm = Swarm::new(8, 0.1);
     swarm.fly_until(SAID - 10, None);
     swarm.on_air.off[4] = true;
@@ -162,11 +162,11 @@ fn who_was_off_catches_up_from_any_neighbour_without_the_operator() {
 }
 
 #[test]
-fn wherever_the_power_goes_a_robot_has_the_old_key_or_the_new_one_and_comes_back_to_the_swarm() {
+fn power_loss_at_any_tick_leaves_the_old_key_or_the_new_one() {
     for cut in (SAID..AT + 60).step_by(7) {
         let mut swarm = Swarm::new(6, 0.0);
         swarm.fly_until(cut, None);
-        // In the middle of a write, the store has what it had before.
+        // An interrupted write leaves the old record.
         swarm.restart(3);
         swarm.fly_until(AT + 200, None);
         assert_eq!(swarm.epochs(), [1; 6], "power went at tick {cut}");
@@ -175,7 +175,7 @@ fn wherever_the_power_goes_a_robot_has_the_old_key_or_the_new_one_and_comes_back
 }
 
 #[test]
-fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
+fn new_keys_are_stored_at_once_and_retried_after_a_failure() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
     board.run(&mut robot, 0);
@@ -188,7 +188,7 @@ fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
     assert_eq!(board.flash.saves, saves + 1);
     board.run(&mut robot, 3);
     assert_eq!(board.flash.saves, saves + 1, "kept is kept");
-    // Off and on again, it has the key to come, and another image's key is not overruled by what the store has.
+    // After a restart it has the next key. The key of another image is not replaced by the store.
     let mut again = start(2, &mut board);
     for tick in 0..=AT {
         board.run(&mut again, tick);
@@ -201,7 +201,7 @@ fn a_new_key_is_kept_at_once_and_one_that_cannot_be_kept_is_tried_again() {
 }
 
 #[test]
-fn an_epoch_that_has_passed_is_never_taken_again() {
+fn earlier_epochs_are_never_accepted_again() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
     let hear = |robot: &mut RobotOn<_>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
@@ -216,7 +216,7 @@ fn an_epoch_that_has_passed_is_never_taken_again() {
         assert_eq!(hear(&mut robot, epoch, 1_000), Err(Refusal::Replayed));
     }
     assert_eq!(hear(&mut robot, 3, 1_000), Err(Refusal::NewKey));
-    // Nor after a restart, nor by an image that was built later.
+    // Nor after a restart, nor for a newer image.
     board.run(&mut robot, 200);
     let mut again = start(2, &mut board);
     assert_eq!((again.epoch(), hear(&mut again, 2, 10)), (2, Err(Refusal::Replayed)));
@@ -226,7 +226,7 @@ fn an_epoch_that_has_passed_is_never_taken_again() {
 }
 
 #[test]
-fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
+fn modified_updates_and_those_for_other_robots_change_no_key() {
     fn check<P: Codec>(codec: impl Fn() -> P, tag: usize) {
         let behaviour = offline().robust();
         let good = notice(2, 1, 0, tag);
@@ -234,7 +234,7 @@ fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
             let mut robot = robot_on(2, behaviour, codec());
             let mut frame = good.clone();
             frame[place] ^= 1 << bit;
-            // For another robot it is, or looks like, somebody else's; such a one changes nothing here.
+            // An update for another robot changes nothing here.
             let heard = robot.hear(&mut frame);
             let others = Notice::read(&frame, tag).is_some_and(|notice| notice.name != 2);
             let old = frame[3] == 0;
@@ -256,7 +256,7 @@ fn no_changed_bit_and_no_other_robot_s_key_brings_a_key() {
 }
 
 #[test]
-fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_from_forged_ones() {
+fn updates_are_relayed_only_after_verification() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
     let mut handed_on = |robot: &mut RobotOn<Rekeyable<Dot154>>, from: u32| {
@@ -269,7 +269,7 @@ fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_fro
         names.sort_unstable();
         names
     };
-    // Before its own, it cannot tell, and hands on nothing; but it keeps what it heard.
+    // Without the new key it cannot verify updates for others: it stores them and relays none.
     let mut forged = notice(8, 1, AT, 8);
     forged[30] ^= 1;
     for mut frame in [notice(7, 1, AT, 8), forged.clone()] {
@@ -279,15 +279,15 @@ fn frames_for_others_are_handed_on_only_by_who_has_the_key_and_can_tell_them_fro
     assert_eq!(robot.hear(&mut notice(2, 1, AT, 8)), Err(Refusal::NewKey));
     forged[1] = 9;
     assert_eq!(robot.hear(&mut forged), Err(Refusal::Forged));
-    // What nobody can tell from forged, since it is of an epoch further on, is not in the way of what is good.
+    // An update of a later epoch cannot be verified and does not displace verified ones.
     assert_eq!(robot.hear(&mut notice(9, 2, AT, 8)), Err(Refusal::NewKey));
-    // Each of them four times, and no more.
+    // Each update is relayed four times.
     assert_eq!(handed_on(&mut robot, 200), [2, 2, 2, 2, 7, 7, 7, 7]);
     assert_eq!(handed_on(&mut robot, 400), [0; 0]);
 }
 
 #[test]
-fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
+fn valid_updates_replace_forged_ones() {
     let mut board = Board::new();
     let mut robot = start(2, &mut board);
     let mut forged = notice(7, 1, AT, 8);
@@ -311,7 +311,7 @@ fn a_good_frame_takes_the_place_of_a_forged_one_for_the_same_robot() {
 }
 
 #[test]
-fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
+fn updates_replace_the_last_frame_of_an_exchange() {
     let codec = RekeyableEsb32::new(Esb32, &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
     let mut robot = robot_on(2, offline().robust(), codec);
     let mut board = Board::new();
@@ -329,7 +329,7 @@ fn where_an_exchange_has_more_frames_than_one_keys_come_in_place_of_the_last() {
 }
 
 #[test]
-fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
+fn updates_have_their_own_kind_and_length() {
     let good = notice(2, 1, AT, 8);
     assert_eq!(good[0], 0xf1, "with which no profile's frames begin");
     assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
@@ -341,7 +341,7 @@ fn what_brings_a_key_is_of_its_kind_and_of_its_length() {
 }
 
 #[test]
-fn where_there_is_no_room_for_others_frames_the_key_stays() {
+fn links_without_room_for_relaying_keep_their_key() {
     let codec = Sealed::new(Dot154::default(), &FIRST).rekeyed(2, &personal_key(&MASTER, 2), 0, &FIRST);
     let mut robot = robot_on(2, offline().robust(), codec);
     let mut board = Board::new();
@@ -353,21 +353,21 @@ fn where_there_is_no_room_for_others_frames_the_key_stays() {
 }
 
 #[test]
-fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_one() {
+fn restarted_robots_change_the_key_by_time_or_by_a_neighbor() {
     let begun = || {
         let mut board = Board::new();
         let mut robot = start(2, &mut board);
         assert_eq!(robot.hear(&mut notice(2, 1, 0, 8)), Err(Refusal::NewKey));
         (robot, board)
     };
-    // By itself, after a second.
+    // A robot alone changes after one second.
     let (mut robot, mut board) = begun();
     for tick in 0..=100 {
         assert_eq!(robot.epoch(), 0, "tick {tick}");
         board.run(&mut robot, tick);
     }
     assert_eq!(robot.epoch(), 1);
-    // By somebody who has changed already, in the next tick; and what that one said is heard as it was said.
+    // A robot that receives a frame under the new key changes in the next tick, and that frame is used.
     let (mut robot, mut board) = begun();
     let there = Motion { position: [0.5, 0.25], velocity: [0.0; 2] };
     let key = swarm_key(&MASTER, 1);
@@ -385,7 +385,7 @@ fn who_was_just_started_changes_its_key_when_it_knows_the_time_or_hears_the_new_
 }
 
 #[test]
-fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
+fn after_the_change_only_updates_of_its_tick_are_accepted() {
     let mut swarm = Swarm::new(2, 0.0);
     swarm.fly_until(AT + 20, None);
     let robot = &mut swarm.on_air.robots[0].0;
@@ -395,7 +395,7 @@ fn behind_the_change_only_frames_of_its_own_tick_are_taken() {
 }
 
 #[test]
-fn who_is_late_gets_its_key_though_somebody_talks_of_epochs_to_come() {
+fn late_robots_get_their_key_despite_forged_later_epochs() {
     let mut swarm = Swarm::new(6, 0.0);
     swarm.fly_until(SAID - 10, None);
     swarm.on_air.off[3] = true;
@@ -409,18 +409,18 @@ fn who_is_late_gets_its_key_though_somebody_talks_of_epochs_to_come() {
 }
 
 #[test]
-fn who_has_no_new_key_keeps_the_old_one_over_a_restart() {
+fn robots_without_an_update_keep_their_key_over_a_restart() {
     let mut swarm = Swarm::new(3, 0.0);
     swarm.fly_until(120, None);
     swarm.on_air.robots[1].1.flash.kept.as_ref().expect("something is kept");
     swarm.restart(1);
-    // Without a word of the operator's.
+    // Without key updates.
     (0..300).for_each(|_| swarm.on_air.fly(&[], 0));
     assert_eq!((swarm.epochs(), swarm.known(1), swarm.known(0)), (vec![0; 3], vec![0, 2], vec![1, 2]));
 }
 
 #[test]
-fn personal_and_swarm_keys_all_differ() {
+fn personal_group_and_pair_keys_all_differ() {
     let mut keys: Vec<Key> = (0..500).map(|name| personal_key(&MASTER, name)).collect();
     keys.extend((0..=255).map(|epoch| swarm_key(&MASTER, epoch)));
     keys.push(MASTER);
@@ -431,9 +431,9 @@ fn personal_and_swarm_keys_all_differ() {
 }
 
 #[test]
-fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_longer() {
+fn the_old_key_is_accepted_for_four_ticks_after_the_change() {
     let mut swarm = Swarm::new(2, 0.0);
-    // Robot 1 gets no new key, and speaks on with the old one in every tick.
+    // Robot 1 gets no new key and sends under the old one in every tick.
     swarm.fly_until(AT + 10, Some(1));
     assert_eq!(swarm.epochs(), [1, 0]);
     let heard: Vec<u32> = swarm.on_air.robots[0].0.neighbours().map(|known| known.heard).collect();
@@ -441,8 +441,8 @@ fn for_four_ticks_after_the_change_a_frame_with_the_old_key_is_heard_and_no_long
 }
 
 #[test]
-fn no_two_frames_hide_a_key_behind_the_same_stream() {
-    // The same key for the same robot: what hides it has to differ by epoch, by tick and by name.
+fn key_streams_differ_by_epoch_tick_and_robot() {
+    // One key for one robot: the stream that hides it differs by epoch, tick and name.
     let (personal, key) = (personal_key(&MASTER, 2), swarm_key(&MASTER, 1));
     let hidden = |name, epoch, at| {
         let mut frame = [0; 64];

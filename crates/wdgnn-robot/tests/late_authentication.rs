@@ -1,5 +1,5 @@
-//! Whose frames a radio may learn the swarm's clock and slots by: those of swarm members, also when their clock is another, and
-//! never recordings of somebody known or anything without the key.
+//! Authentication of frames outside the time window, from which a radio learns the swarm's clock and slots: members only,
+//! never recordings of known robots or forgeries.
 
 use crate::common::prelude::*;
 use wdgnn_robot::control_loop::MOST_VOUCHED;
@@ -15,14 +15,14 @@ fn dot154(key: &Key) -> Sealed<Dot154> {
     Sealed::new(Dot154::default(), key)
 }
 
-/// A frame that is said at `tick`.
+/// A frame sent at `tick`.
 fn said<P: Codec>(robot: &mut RobotOn<P>, tick: u32) -> Vec<u8> {
     robot.sense(tick, seen(REST));
     robot.says().remove(0)
 }
 
 #[test]
-fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
+fn frames_before_the_start_of_the_listener_are_not_authenticated() {
     fn vouched<P: Codec>(sealed: fn(&Key) -> P) {
         let listener = member(1, sealed(&KEY));
         let mut speaker = member(2, sealed(&KEY));
@@ -36,7 +36,7 @@ fn nobody_is_vouched_for_by_what_it_said_before_the_listener_began() {
 }
 
 #[test]
-fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
+fn members_with_another_clock_are_authenticated_without_side_effects() {
     fn vouched<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P) {
         let mut listener = member(1, sealed(&KEY));
         let mut speaker = member(2, sealed(&KEY));
@@ -60,7 +60,7 @@ fn a_member_with_another_clock_is_vouched_for_and_nothing_changes() {
 }
 
 #[test]
-fn recordings_of_somebody_known_vouch_for_nothing() {
+fn recordings_of_known_robots_are_not_authenticated() {
     let mut listener = member(1, dot154(&KEY));
     let mut speaker = member(2, dot154(&KEY));
     let earlier = said(&mut speaker, FAR);
@@ -77,7 +77,7 @@ fn recordings_of_somebody_known_vouch_for_nothing() {
 }
 
 #[test]
-fn forgeries_vouch_for_nothing() {
+fn forgeries_are_not_authenticated() {
     fn forged<P: Codec>(sealed: fn(&Key) -> P) {
         let mut listener = member(1, sealed(&KEY));
         let good = said(&mut member(2, sealed(&KEY)), 3);
@@ -100,21 +100,21 @@ fn forgeries_vouch_for_nothing() {
 }
 
 #[test]
-fn where_nothing_is_sealed_a_frame_is_taken_at_its_word() {
+fn unsealed_frames_are_accepted_without_authentication() {
     let frame = said(&mut member(2, Dot154::default()), 3);
     let identity = Some(Identity { sender: 2, boot: 0, sequence: 3 });
     assert_eq!(member(1, Dot154::default()).vouch(&frame), identity);
 }
 
 #[test]
-fn the_radio_is_told_of_members_and_of_nobody_else() {
+fn the_radio_learns_about_members_only() {
     let behaviour = offline().robust();
     let mut robot = robot_on(1, behaviour, dot154(&KEY));
     let mut board = Board::new();
     board.run(&mut robot, FAR);
     let mut friend = member(2, dot154(&KEY));
     let good = said(&mut friend, FAR + 1);
-    // Where no robot can have got to in one tick.
+    // Too far for one tick.
     friend.sense(FAR + 1, seen(Motion { position: [9.0, 9.0], velocity: [0.0; 2] }));
     let implausible = friend.says().remove(0);
     let untimely = said(&mut member(3, dot154(&KEY)), 5);
@@ -131,7 +131,7 @@ fn the_radio_is_told_of_members_and_of_nobody_else() {
 }
 
 #[test]
-fn who_finds_no_room_in_the_table_is_a_member_all_the_same() {
+fn members_without_a_table_slot_are_authenticated() {
     let (mut robot, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (2..20).map(|id| Ok(said(&mut quiet_robot(id), 0))).collect();
     assert_eq!(board.run(&mut robot, 0).refused.of(Refusal::TableFull), 2);
@@ -139,7 +139,7 @@ fn who_finds_no_room_in_the_table_is_a_member_all_the_same() {
 }
 
 #[test]
-fn a_flood_of_untimely_frames_is_opened_a_few_times_only() {
+fn few_frames_of_an_untimely_flood_are_decrypted() {
     let mut robot = member(1, dot154(&KEY));
     let mut board = Board::new();
     for tick in FAR..FAR + 3 {

@@ -1,4 +1,4 @@
-//! Frames that come late, and ticks that were skipped: what is heard is carried on to now, and honest robots stay honest ones.
+//! Late frames and skipped ticks: states are extrapolated to now, and honest robots stay plausible.
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn behaviour(probation: u8) -> Behaviour {
     Behaviour { hold: HOLD, probation, ..offline() }
 }
 
-/// The hardest flight: full acceleration, there and back again.
+/// The hardest flight: full acceleration in alternating directions.
 fn flight(ticks: u32) -> Vec<Motion> {
     let mut motion = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     (0..ticks)
@@ -24,7 +24,7 @@ fn flight(ticks: u32) -> Vec<Motion> {
         .collect()
 }
 
-/// What each tick of a flight is told as, in every `every`-th tick.
+/// Frames of a flight in every `every`-th tick.
 fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
     (0..)
         .zip(flight)
@@ -35,7 +35,7 @@ fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Ve
         .collect()
 }
 
-/// Flies with every word late by what `delay` says of its tick, and returns how many were refused.
+/// Number of rejected frames when each is delayed by `delay` of its tick.
 fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32) -> u32) -> usize {
     let flight = flight(400);
     let mut speaker = robot_on(2, behaviour(1), codec());
@@ -55,13 +55,13 @@ fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32)
     refused
 }
 
-/// All but the first word: what was said before a robot began to listen is refused on a sealed link.
+/// Delays all frames but the first: sealed links reject frames sent before they began to listen.
 fn late_by(ticks: u32) -> impl Fn(u32) -> u32 {
     move |said| if said == 0 { 0 } else { ticks }
 }
 
 #[test]
-fn honest_frames_are_believed_however_late_they_are() {
+fn late_honest_frames_are_plausible() {
     for late in 0..=5 {
         for every in [1, 5] {
             assert_eq!(refused_when_late(|| Exact, every, late_by(late)), 0, "{late} {every}");
@@ -77,15 +77,15 @@ fn honest_frames_are_believed_however_late_they_are() {
 }
 
 #[test]
-fn so_they_are_when_some_are_late_and_others_are_not() {
-    // Never overtaking each other: that would be an old frame, and refused as one.
+fn frames_with_varying_delay_are_plausible() {
+    // In order: an overtaken frame is rejected as old.
     assert_eq!(refused_when_late(Dot154::default, 5, |said| said / 5 * 3 % 5), 0);
     assert_eq!(refused_when_late(Dot154::default, 5, |said| if said % 20 == 0 { 4 } else { 0 }), 0);
     assert_eq!(refused_when_late(|| Esb32, 5, |said| if said % 15 == 0 { 0 } else { 3 }), 0);
 }
 
 #[test]
-fn a_late_state_is_believed_as_what_it_has_become() {
+fn late_states_are_extrapolated_by_their_age() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
         for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
@@ -95,7 +95,7 @@ fn a_late_state_is_believed_as_what_it_has_become() {
             listener.sense(50 + late, seen(REST));
             listener.hear(&mut speaker.says()[0]).unwrap();
             listener.conclude();
-            // Beyond half a second its clock is another, and its age not to be known.
+            // Beyond half a second the sender's clock is another one, and the age is unknown.
             let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
             let expected = listener.task().predict(&said, carried);
             assert_eq!(listener.neighbours().next().unwrap().beacon.state, expected, "late by {late}");
@@ -104,7 +104,7 @@ fn a_late_state_is_believed_as_what_it_has_become() {
 }
 
 #[test]
-fn a_word_from_the_future_is_one_of_now() {
+fn frames_from_the_future_are_not_extrapolated() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     let mut speaker = robot_on(2, behaviour(1), Exact);
     let mut listener = robot_on(1, behaviour(1), Exact);
@@ -115,12 +115,12 @@ fn a_word_from_the_future_is_one_of_now() {
 }
 
 #[test]
-fn a_liar_gains_nothing_by_being_late() {
+fn delays_do_not_help_a_liar() {
     let caught = |late: u32| {
         let mut speaker = robot_on(2, behaviour(1), Dot154::default());
         let mut listener = robot_on(1, behaviour(1), Dot154::default());
         let lies = (0..50).filter(|&tick| {
-            // At rest, and says that it flies at 2 m/s.
+            // It stays at one place and reports 2 m/s.
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
             speaker.sense(tick, seen(lie));
             listener.sense(tick + late, seen(REST));
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(seeded_cases())]
 
     #[test]
-    fn over_skipped_ticks_neighbours_fly_on_and_honest_ones_are_believed(
+    fn neighbors_are_extrapolated_over_skipped_ticks(
         skips in prop::collection::vec(1..9_u32, 2..30),
         every in 1..6_u32,
     ) {
@@ -155,7 +155,7 @@ proptest! {
             }
             listener.conclude();
             if let Some(last) = last.filter(|last| tick - last <= HOLD) {
-                // Where it was last heard, and straight on for the ticks since: up to the rounding of one addition per tick.
+                // Last received position, extrapolated at constant velocity, up to one rounding per tick.
                 let Motion { position, velocity } = flight[last as usize];
                 let seen = listener.neighbours().next().expect("held").beacon.state;
                 let expected = position[1] + (tick - last) as f32 * 0.01 * velocity[1];

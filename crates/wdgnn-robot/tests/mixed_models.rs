@@ -1,10 +1,10 @@
-//! Two models in one air: robots with one key see each other, whatever they fly, and mix nothing that means something else there.
+//! Two models on one radio: robots with one key see each other, and mix only parameters of their own model.
 
 use crate::common::prelude::*;
 
 const KEY: Key = [7; 16];
 
-/// Where the other one is, and how it flies.
+/// Motion of the other robot.
 const OTHER: Motion = Motion { position: [1.0, 0.5], velocity: [-1.0, 0.0] };
 
 /// A robust robot that flies the model with this checksum.
@@ -12,7 +12,7 @@ fn robust<P: Codec>(id: u16, codec: P, checksum: u32) -> RobotOn<P> {
     robot_with(id, Flocking::DEFAULT, checksum, Behaviour::new(Learning::paper(0.1)).robust(), codec)
 }
 
-/// One tick of both: what the first one made of each frame of the second one, and those frames.
+/// One tick of both robots: the first one's result for each frame of the second, and these frames.
 fn tick<P: Codec>(
     first: &mut RobotOn<P>,
     second: &mut RobotOn<P>,
@@ -39,7 +39,7 @@ macro_rules! encodings_with_a_checksum {
 }
 
 #[test]
-fn who_flies_another_model_is_seen_and_nothing_of_it_is_mixed() {
+fn robots_with_another_model_are_seen_but_not_mixed() {
     fn seen<P: Codec>(codec: fn(&Key) -> P) {
         let mut first = robust(0, codec(&KEY), MODEL);
         let mut second = robust(1, codec(&KEY), MODEL + 1);
@@ -52,20 +52,20 @@ fn who_flies_another_model_is_seen_and_nothing_of_it_is_mixed() {
         assert!(seen[0].other_model && seen[0].beacon.sender == 1);
         let place = seen[0].beacon.state.position[0];
         assert!((place - 0.91).abs() < 1.0e-3, "it is where it says: {place}");
-        // What it flies is not mixed in: no opinion, and taps as if nobody had told any.
+        // Its parameters and taps are not used.
         assert_eq!(first.agree().mixed, 0);
         assert!(first.chains().chain.0[1..].iter().flatten().all(|tap| *tap == 0.0));
-        // But it steers by it.
+        // Its state is.
         assert!(first.observe().iter().any(|feature| *feature != 0.0));
     }
     encodings_with_a_checksum!(seen);
 }
 
 #[test]
-fn a_header_that_names_another_model_is_no_way_around_the_key() {
+fn naming_another_model_does_not_bypass_the_key() {
     fn refused<P: Codec>(codec: fn(&Key) -> P) {
         let mut first = robust(0, codec(&KEY), MODEL);
-        // Somebody without the key, of another model and of the same; a frame of somebody with the key, its model changed on the way.
+        // Frames without the key, of either model.
         for checksum in [MODEL, MODEL + 1] {
             let mut stranger = robust(1, codec(&[8; 16]), checksum);
             let (heard, _) = tick(&mut first, &mut stranger, 0);
@@ -85,7 +85,7 @@ fn a_header_that_names_another_model_is_no_way_around_the_key() {
 }
 
 #[test]
-fn a_frame_of_another_model_is_not_heard_twice() {
+fn frames_of_another_model_are_not_replayed() {
     fn once<P: Codec>(codec: fn(&Key) -> P) {
         let mut first = robust(0, codec(&KEY), MODEL);
         let mut second = robust(1, codec(&KEY), MODEL + 1);
@@ -98,7 +98,7 @@ fn a_frame_of_another_model_is_not_heard_twice() {
 }
 
 #[test]
-fn who_changes_its_model_in_flight_counts_as_what_it_flies_now() {
+fn robots_that_change_their_model_are_mixed_again() {
     let codec = || Sealed::new(Exact, &KEY);
     let mut first = robust(0, codec(), MODEL);
     let mut second = robust(1, codec(), MODEL + 1);
@@ -112,7 +112,7 @@ fn who_changes_its_model_in_flight_counts_as_what_it_flies_now() {
 }
 
 #[test]
-fn where_no_header_tells_the_model_another_one_is_as_good_as_forged() {
+fn without_a_model_in_the_header_other_models_are_forged() {
     let codec = || SealedEsb32::new(Esb32, &KEY);
     let mut first = robust(0, codec(), MODEL);
     let mut second = robust(1, codec(), MODEL + 1);

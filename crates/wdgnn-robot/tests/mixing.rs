@@ -1,10 +1,10 @@
-//! What a robot takes over from others, and what it tells them: the order of mixing and ridge, what a liar can move, and whom it counts.
+//! Parameter mixing: order of mixing and ridge, the influence of a liar, and the reported degree.
 
 use crate::common::prelude::*;
 
 const PASSING: Motion = Motion { position: [1.0, 0.5], velocity: [2.0, -1.0] };
 
-/// What becomes of parameters that are `off` times the offline ones, in a tick with two neighbours that have others.
+/// Parameters after a tick, starting `off` times from the offline ones, with two neighbors that have others.
 fn after_a_tick(rule: Learning, off: f32) -> Vec<f32> {
     let mut node: Robot = robot(1, rule);
     let offline = *node.model().offline();
@@ -24,7 +24,7 @@ fn after_a_tick(rule: Learning, off: f32) -> Vec<f32> {
 }
 
 #[test]
-fn the_ridge_pulls_a_robot_by_where_it_was_itself_whatever_its_neighbours_say() {
+fn the_ridge_acts_on_the_robot_s_own_parameters_before_mixing() {
     const RIDGE: f32 = 0.5;
     const STEP: f32 = 0.2;
     let offline = robot(1, Learning::OFF).wide().numbers().to_vec();
@@ -35,7 +35,7 @@ fn the_ridge_pulls_a_robot_by_where_it_was_itself_whatever_its_neighbours_say() 
             let pulled = after_a_tick(Learning { ridge: RIDGE, ..rule }, off);
             for ((free, pulled), offline) in free.iter().zip(&pulled).zip(&offline) {
                 let expected = -STEP * RIDGE * (off - 1.0) * offline;
-                // A few roundings of numbers around 1.
+                // A few roundings of numbers near 1.
                 assert!(
                     (pulled - free - expected).abs() < 1.0e-6,
                     "{mixing:?}, {off}: {} {expected}",
@@ -48,28 +48,28 @@ fn the_ridge_pulls_a_robot_by_where_it_was_itself_whatever_its_neighbours_say() 
 }
 
 #[test]
-fn a_liar_moves_a_robot_by_two_percent_a_tick_however_rare_exchanges_are() {
+fn a_liar_moves_a_robot_by_equal_shares_per_tick_at_any_interval() {
     for interval in 1..=10 {
-        // Learning is on, and so slow that it moves nothing.
+        // Learning is on, with a negligible step.
         let rule = Learning::paper(1.0e-20);
         let behaviour = Behaviour::new(rule).every(interval).robust();
         let mut node = robot_on(1, behaviour, Exact);
         let offline = *node.model().offline();
         node.sense(0, seen(REST));
         let mut lie = neighbor_beacon(&mut seeded(3), node.model(), 2, PASSING);
-        // As far as a robot is believed to be: 30 % of the norm.
+        // Just inside the plausible ball of 30 % of the norm.
         lie.wide.numbers_mut()[0] += 0.29 * offline.norm();
         node.accept(lie).unwrap();
         node.conclude();
         let moved = node.wide().distance(&offline) / offline.norm();
-        // Half of the clipped difference: there are two of them.
+        // Half of the clipped difference, as the mean of two robots.
         let expected = 0.5 * 0.02 * interval as f32;
         assert!((moved - expected).abs() < 1.0e-5, "every {interval}: {moved} in place of {expected}");
     }
 }
 
 #[test]
-fn a_robot_tells_how_many_neighbours_count_and_not_how_many_there_are() {
+fn the_reported_degree_counts_trusted_neighbors() {
     const LIES_FROM: u32 = 30;
     let behaviour = Behaviour { probation: 3, hold: 5, ..offline() };
     let mut listener = robot_on(1, behaviour, Dot154::default());

@@ -1,4 +1,4 @@
-//! Names that cannot be taken: who is there proves it to whom it hears, and whoever else speaks in its name is a body at most.
+//! Peer authentication: robots prove their identity to each neighbor, and an impostor counts as an obstacle at most.
 
 use crate::common::prelude::*;
 use wdgnn_link::security::{
@@ -8,13 +8,13 @@ use wdgnn_link::security::{
 
 const MASTER: Key = *b"an operator's...";
 const KEY: Key = [3; 16];
-/// Bytes of a dot154 frame's header, of the state behind it, of a proof, and of the tag.
+/// Bytes of the header of a dot154 frame, of the state behind it, of a proof, and of the tag.
 const HEADER: usize = 17;
 const STATE: usize = 16;
 const PROOF: usize = 5;
 const TAG: usize = 8;
 
-/// What the operator tells the robot with this name: by which keys others prove theirs to it.
+/// Pair keys by which other robots prove their identity to this one.
 fn roster(name: u16, robots: u16) -> &'static [Key] {
     let keys = (0..robots).map(|from| pair_key::<Aes>(&personal_key(&MASTER, from), name));
     Box::leak(keys.collect::<Vec<_>>().into_boxed_slice())
@@ -47,7 +47,7 @@ fn swarm<P: Codec>(robots: u16, codec: impl Fn(u16, u16) -> P) -> Swarm<P> {
     Swarm::new(robots, |name, _| robot_on(name, behavior, codec(name, robots)))
 }
 
-/// What somebody with the swarm's key, and without a personal one, says in a robot's name.
+/// A frame of an insider without a personal key, in another robot's name.
 fn spoof(name: u16, tick: u32, state: Motion) -> Vec<u8> {
     let behaviour = Behaviour::new(Learning::paper(0.1));
     let mut robot = robot_on(name, behaviour, Sealed::new(Dot154::default(), &KEY));
@@ -55,7 +55,7 @@ fn spoof(name: u16, tick: u32, state: Motion) -> Vec<u8> {
     robot.says().remove(0)
 }
 
-/// Opens a frame by the swarm's key, changes what is inside, and seals it again: what an insider can do.
+/// Opens a frame with the group key, modifies its content, and seals it again, as an insider can.
 fn resealed(frame: &[u8], change: impl Fn(&mut [u8])) -> Vec<u8> {
     let nonce = |frame: &[u8]| {
         let mut nonce = [0; 13];
@@ -75,7 +75,7 @@ fn resealed(frame: &[u8], change: impl Fn(&mut [u8])) -> Vec<u8> {
     [inside, tag.to_vec()].concat()
 }
 
-/// Three robots of which nobody has heard 0's frame with proofs yet, which was said in the tick before the next.
+/// Three robots just before they receive the proofs of robot 0, and that frame.
 fn about_to_prove() -> (Swarm<Rekeyable<Dot154>>, Vec<u8>) {
     let mut swarm = swarm(3, dot154);
     (0..3).for_each(|_| swarm.fly(&[], usize::MAX));
@@ -84,13 +84,13 @@ fn about_to_prove() -> (Swarm<Rekeyable<Dot154>>, Vec<u8>) {
     (swarm, frame)
 }
 
-/// Whether a robot knows 0 by its proof: it counts, though 2 is proven and others do not count then.
+/// Whether a robot trusts robot 0 by its proof: robot 2 is proven, so unproven robots are not trusted.
 fn counts(swarm: &Swarm<Rekeyable<Dot154>>, robot: usize) -> bool {
     swarm.trusted(robot).contains(&0)
 }
 
 #[test]
-fn all_trusted_at_first_and_everybody_who_is_there_is_proven_within_a_few_exchanges() {
+fn all_robots_prove_their_identity_within_a_few_exchanges() {
     fn check<P: Codec>(codec: impl Fn(u16, u16) -> P, exchanges: u32, most: usize) {
         let mut swarm = swarm(9, codec);
         swarm.fly(&[], usize::MAX);
@@ -116,7 +116,7 @@ fn all_trusted_at_first_and_everybody_who_is_there_is_proven_within_a_few_exchan
 }
 
 #[test]
-fn a_proof_lasts_and_is_renewed_before_it_ends() {
+fn proofs_are_renewed_before_they_expire() {
     let mut swarm = swarm(4, dot154);
     (0..5).for_each(|_| swarm.fly(&[], usize::MAX));
     let mut late = 0;
@@ -129,7 +129,7 @@ fn a_proof_lasts_and_is_renewed_before_it_ends() {
 }
 
 #[test]
-fn with_three_of_ten_frames_lost_everybody_is_proven_within_a_second() {
+fn at_30_percent_loss_all_robots_are_proven_within_a_second() {
     let mut swarm = Swarm { loss: 0.3, ..swarm(9, dot154) };
     (0..100).for_each(|_| swarm.fly(&[], usize::MAX));
     let most = (0..400).map(|_| {
@@ -140,12 +140,12 @@ fn with_three_of_ten_frames_lost_everybody_is_proven_within_a_second() {
 }
 
 #[test]
-fn nothing_that_an_insider_changes_in_a_proof_is_one() {
+fn modified_proofs_prove_nothing() {
     let (mut swarm, frame) = about_to_prove();
     swarm.fly(core::slice::from_ref(&frame), usize::MAX);
     assert!(counts(&swarm, 1), "as it is, it is one");
     let behind = HEADER + STATE;
-    // The state, the proof for robot 1, and the frame's sender, boot count and number.
+    // The state, the proof for robot 1, and sender, boot count and sequence.
     for place in (HEADER..behind + PROOF).chain([6, 8, 12]) {
         for bit in [0x01, 0x10, 0x80] {
             let (mut swarm, _) = about_to_prove();
@@ -156,9 +156,9 @@ fn nothing_that_an_insider_changes_in_a_proof_is_one() {
 }
 
 #[test]
-fn a_proof_for_one_robot_proves_nothing_to_another() {
+fn proofs_for_another_robot_prove_nothing() {
     let (mut swarm, frame) = about_to_prove();
-    // The first of the two is for 1. An insider hands it on to 2 as if it were for that one.
+    // The first of two proofs is for robot 1. An insider relays it to robot 2 as a proof for robot 2.
     let names = |name: u8| move |inside: &mut [u8]| inside[HEADER + STATE] = name | 0x80;
     for (name, refused) in [(1, 0), (2, 1)] {
         let before = swarm.refused[Refusal::Forged as usize];
@@ -175,7 +175,7 @@ fn a_proof_for_one_robot_proves_nothing_to_another() {
 }
 
 #[test]
-fn a_proof_comes_once_and_in_time() {
+fn repeated_and_late_proofs_are_rejected() {
     let (mut swarm, frame) = about_to_prove();
     swarm.fly(&[frame.clone(), frame.clone()], usize::MAX);
     assert_eq!(swarm.refused[Refusal::Replayed as usize], 3, "to everybody");
@@ -186,7 +186,7 @@ fn a_proof_comes_once_and_in_time() {
 }
 
 #[test]
-fn a_proof_under_another_key_of_the_swarm_is_none() {
+fn proofs_under_another_group_key_are_forged() {
     let (mut swarm, frame) = about_to_prove();
     let other = Rekeyable::new(Dot154::default(), &[4; 16]);
     let behaviour = Behaviour::new(Learning::paper(0.1)).robust();
@@ -200,7 +200,7 @@ fn a_proof_under_another_key_of_the_swarm_is_none() {
 }
 
 #[test]
-fn sixteen_invented_names_neither_fill_the_table_nor_count_once_somebody_is_proven() {
+fn sixteen_sybils_neither_fill_the_table_nor_are_trusted() {
     let mut swarm = swarm(8, |name, _| dot154(name, 30));
     let invented = |tick: u32| -> Vec<Vec<u8>> {
         let ghost = |name: u16| Motion { position: [f32::from(name), 1.0], velocity: [0.0; 2] };
@@ -222,13 +222,13 @@ fn sixteen_invented_names_neither_fill_the_table_nor_count_once_somebody_is_prov
 }
 
 #[test]
-fn whoever_keeps_talking_in_a_proven_name_does_not_silence_it() {
+fn spoofing_does_not_silence_a_proven_robot() {
     let mut swarm = swarm(4, dot154);
     (0..5).for_each(|_| swarm.fly(&[], usize::MAX));
     assert!(swarm.all_trusted());
     let elsewhere = Motion { position: [1.5, 0.5], velocity: [0.0; 2] };
     for _ in 0..200 {
-        // First in every tick, and as far ahead as is believed.
+        // First in every tick, and with the newest acceptable sequence.
         let tick = swarm.tick;
         swarm.fly(&[spoof(3, tick, elsewhere), spoof(3, tick + 2, elsewhere)], usize::MAX);
         for robot in 0..3 {
@@ -241,11 +241,11 @@ fn whoever_keeps_talking_in_a_proven_name_does_not_silence_it() {
 }
 
 #[test]
-fn who_takes_a_name_first_loses_it_to_its_owner() {
+fn an_impostor_loses_an_identity_to_its_owner() {
     let mut swarm = swarm(3, dot154);
     let elsewhere = Motion { position: [0.5, 0.5], velocity: [0.0; 2] };
     for tick in 0..20 {
-        // In 0's name, to everybody, before 0 can say anything.
+        // In the name of robot 0, before robot 0 sends.
         swarm.fly(&[spoof(0, tick, elsewhere)], usize::MAX);
     }
     for robot in [1, 2] {
@@ -256,7 +256,7 @@ fn who_takes_a_name_first_loses_it_to_its_owner() {
 }
 
 #[test]
-fn robots_without_a_roster_say_the_same_bytes_as_ever() {
+fn robots_without_a_roster_send_unchanged_bytes() {
     let said = |swarm: &mut dyn FnMut() -> Vec<Vec<Vec<u8>>>| (0..40).map(|_| swarm()).collect::<Vec<_>>();
     let mut plain = swarm(4, |_, _| Sealed::new(Dot154::default(), &KEY));
     let mut told = swarm(4, |_, _| Rekeyable::new(Dot154::default(), &KEY));
@@ -272,7 +272,7 @@ fn robots_without_a_roster_say_the_same_bytes_as_ever() {
 }
 
 #[test]
-fn where_there_is_no_room_for_a_roster_nobody_has_to_prove_anything() {
+fn links_without_room_for_a_roster_need_no_proofs() {
     let told = |name, robots| {
         Sealed::new(Dot154::default(), &KEY).knowing(name, &personal_key(&MASTER, name), roster(name, robots))
     };
@@ -297,11 +297,11 @@ fn pairs_have_keys_of_their_own_in_each_direction() {
 }
 
 #[test]
-fn whoever_takes_the_name_of_somebody_who_has_left_has_to_prove_it_anew() {
+fn identities_of_departed_robots_need_a_new_proof() {
     let mut swarm = swarm(4, dot154);
     (0..5).for_each(|_| swarm.fly(&[], usize::MAX));
     assert!(swarm.all_trusted());
-    // Out of reach, and forgotten, long before its proof ends.
+    // Out of reach and evicted long before its proof expires.
     let left = swarm.robots.pop().unwrap();
     swarm.sent.pop();
     (0..40).for_each(|_| swarm.fly(&[], usize::MAX));

@@ -1,4 +1,4 @@
-//! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
+//! Probation: neighbors that contradict themselves or report impossible values are not trusted until they have been honest.
 
 use crate::common::prelude::*;
 
@@ -9,17 +9,17 @@ fn behaviour() -> Behaviour {
     Behaviour { interval: DIVISOR, hold: 2 * DIVISOR, probation: PROBATION, largest_tap: 1000.0, ..offline() }
 }
 
-/// Flies at 1 m/s along x.
+/// Motion at 1 m/s along x.
 fn honest(tick: u32) -> Motion {
     Motion { position: [1.0 + tick as f32 * 0.01, 1.0], velocity: [1.0, 0.0] }
 }
 
-/// Flies along x and says that it flies along y.
+/// Motion along x with a reported velocity along y.
 fn contradiction(tick: u32) -> Motion {
     Motion { velocity: [0.0, 3.0], ..honest(tick) }
 }
 
-/// One exchange and the ticks up to the next: what the listener said to each frame, and whether the speaker counts then.
+/// One exchange and the ticks up to the next: the result for each frame, and whether the listener trusts the speaker.
 fn exchange<P: Codec>(
     listener: &mut RobotOn<P>,
     speaker: &mut RobotOn<P>,
@@ -47,13 +47,13 @@ fn liar<P: Codec + Copy>(codec: P) {
         assert_eq!(outcomes, vec![Ok(()); frames]);
         assert!(counts, "to a robot that is new, everybody is, and counts");
     }
-    // It lies: its velocity has jumped, and then its places do not follow from it.
+    // Its velocity jumps, and then its positions do not follow from the velocity.
     for number in 10..20 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
         assert!(!counts, "from the first lie on, well within five exchanges");
     }
-    // It is honest again: what spoke against it fades within a second, and then it has to prove itself.
+    // It is honest again: the inconsistency decays within a second, then probation starts.
     let mut honest_since = None;
     for number in 20..60 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
@@ -69,18 +69,18 @@ fn liar<P: Codec + Copy>(codec: P) {
 }
 
 #[test]
-fn a_liar_stops_counting_and_is_admitted_again_once_it_was_honest_for_a_while() {
+fn liars_lose_trust_until_they_pass_probation() {
     liar(Dot154::default());
 }
 
 #[test]
-fn so_it_is_with_several_frames_per_exchange() {
+fn liars_lose_trust_with_several_frames_per_exchange() {
     liar(Esb32);
     liar(P2p57);
 }
 
 #[test]
-fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
+fn lying_newcomers_are_rejected_at_their_second_message() {
     let mut listener = robot_on(1, behaviour(), Dot154::default());
     let mut speaker = robot_on(2, behaviour(), Dot154::default());
     for number in 0..30 {
@@ -91,7 +91,7 @@ fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
 }
 
 #[test]
-fn once_somebody_has_proven_itself_newcomers_have_to() {
+fn newcomers_pass_probation_once_a_neighbor_has() {
     let mut listener = robot_on(1, behaviour(), Dot154::default());
     let mut friend = robot_on(2, behaviour(), Dot154::default());
     let mut newcomer = robot_on(3, behaviour(), Dot154::default());
@@ -114,7 +114,7 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
 }
 
 #[test]
-fn without_probation_everybody_is_believed_on_every_profile() {
+fn without_probation_all_messages_are_accepted() {
     fn believed<P: Codec + Copy>(codec: P) {
         let behaviour = Behaviour { probation: 0, ..behaviour() };
         let mut listener = robot_on(1, behaviour, codec);
@@ -132,7 +132,7 @@ fn without_probation_everybody_is_believed_on_every_profile() {
 }
 
 #[test]
-fn many_small_lies_within_one_tick_do_not_add_up() {
+fn small_lies_within_one_tick_do_not_accumulate() {
     let behaviour = Behaviour { interval: 1, ..behaviour() };
     let mut listener = robot_on(1, behaviour, Dot154::default());
     let mut speaker = robot_on(2, behaviour, Dot154::default());
@@ -146,7 +146,7 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
         listener.conclude();
     }
     assert_eq!(listener.trusted().count(), 1);
-    // Steps of 2 cm each, of which one alone is within a sensor's noise.
+    // Steps of 2 cm: a single one is within sensor noise.
     listener.sense(10, seen(REST));
     let outcomes: Vec<_> = (1..=20)
         .map(|step: u8| {
@@ -161,7 +161,7 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
     assert_eq!(listener.trusted().count(), 0);
 }
 
-/// Two numbers with a standard normal distribution.
+/// Two samples of the standard normal distribution.
 fn normal(random: &mut u64) -> [f32; 2] {
     let mut uniform = || {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -171,7 +171,7 @@ fn normal(random: &mut u64) -> [f32; 2] {
     [(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]
 }
 
-/// The share of words that is refused of somebody who flies in circles and tells a velocity that is off, among robots with noisy sensors.
+/// Share of rejected messages of a robot that circles and reports a velocity with an offset, with noisy sensors.
 fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
     let behaviour = offline().every(every).robust();
@@ -214,8 +214,8 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
 }
 
 #[test]
-fn honest_robots_with_noisy_sensors_are_believed() {
-    // With 30 cm more words are refused in which nothing is wrong; who is refused for one counts again with the next.
+fn honest_robots_with_noisy_sensors_are_plausible() {
+    // At 30 cm more honest messages are rejected; a rejected robot is trusted again with its next message.
     for (noise, most) in [
         ([0.0, 0.0], 0.0),
         ([0.02, 0.0], 0.02),
@@ -235,7 +235,7 @@ fn honest_robots_with_noisy_sensors_are_believed() {
 }
 
 #[test]
-fn liars_are_found_out_among_noise() {
+fn liars_are_detected_among_noise() {
     for (noise, every, off) in
         [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.25), (0.1, 1, 0.25), (0.1, 5, 0.35)]
     {
@@ -245,7 +245,7 @@ fn liars_are_found_out_among_noise() {
 }
 
 #[test]
-fn taps_that_no_robot_has_are_refused_and_change_nothing() {
+fn impossible_taps_are_rejected_and_change_nothing() {
     let mut listener = robot_on(1, behaviour(), Dot154::default());
     let mut speaker = robot_on(2, behaviour(), Dot154::default());
     let mut beacon = speaker.beacon();
@@ -258,7 +258,7 @@ fn taps_that_no_robot_has_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn parameters_outside_the_ball_are_refused_where_there_is_one() {
+fn parameters_outside_the_ball_are_rejected() {
     let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
     let behaviour = Behaviour { learning, ..behaviour() };
     let mut listener = robot_on(1, behaviour, Dot154::default());

@@ -1,4 +1,4 @@
-//! Over a restart: what was learned comes back, the boot is counted, and nothing damaged or foreign is taken up.
+//! Restart: learned parameters return, boots are counted, and damaged or foreign records are rejected.
 
 use crate::common::prelude::*;
 use wdgnn_robot::{
@@ -8,7 +8,7 @@ use wdgnn_robot::{
 
 const BYTES: usize = Robot::FRAME_BYTES;
 
-/// A robot that has learned something: its parameters differ from the offline ones.
+/// A robot with parameters that differ from the offline ones.
 fn learned() -> Robot {
     let mut node = robot(1, Learning::paper(1.0));
     let mut wide = *node.wide();
@@ -17,7 +17,7 @@ fn learned() -> Robot {
     node
 }
 
-/// The flash of a robot that has learned something and was on its third boot.
+/// Flash of a robot that has learned and is in its third boot.
 fn flash_of_a_learned_robot() -> Flash {
     let (mut node, mut board) = (learned(), Board::new());
     node.set_boot(3);
@@ -26,7 +26,7 @@ fn flash_of_a_learned_robot() -> Flash {
 }
 
 #[test]
-fn the_boot_count_is_kept_before_the_first_word_and_a_store_that_cannot_keep_it_has_failed() {
+fn the_boot_count_is_flushed_before_the_first_frame() {
     let (mut node, mut flash) = (quiet_robot(1), Flash::default());
     assert_eq!(flash.resume(&mut node), Ok(false));
     assert_eq!((flash.saves, flash.flushed), (1, 1));
@@ -35,7 +35,7 @@ fn the_boot_count_is_kept_before_the_first_word_and_a_store_that_cannot_keep_it_
 }
 
 #[test]
-fn parameters_are_saved_once_per_hundred_ticks() {
+fn parameters_are_saved_every_hundred_ticks() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     for tick in 0..3 * SAVE_EVERY {
         board.run(&mut node, tick);
@@ -44,20 +44,20 @@ fn parameters_are_saved_once_per_hundred_ticks() {
 }
 
 #[test]
-fn a_restarted_robot_goes_on_from_what_it_had_learned() {
+fn restarted_robots_continue_with_learned_parameters() {
     let mut flash = flash_of_a_learned_robot();
     let mut node = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut node), Ok(true));
     assert_eq!(node.wide(), learned().wide());
     assert_eq!(node.boot(), 4);
-    // The boot is counted at once: a robot that dies before its first save must not repeat itself.
+    // The boot is counted at once: a robot that stops before its first save must not reuse sequences.
     let mut again = robot(1, Learning::paper(1.0));
     assert_eq!(flash.resume(&mut again), Ok(true));
     assert_eq!(again.boot(), 5);
 }
 
 #[test]
-fn a_restarted_robot_is_heard_though_it_counts_from_where_nobody_is() {
+fn restarted_robots_are_accepted_by_their_neighbors() {
     let mut listener = quiet_robot(2);
     let (mut node, mut buffer) = (quiet_robot(1), [0; BYTES]);
     let mut flash = Flash::default();
@@ -74,7 +74,7 @@ fn a_restarted_robot_is_heard_though_it_counts_from_where_nobody_is() {
 }
 
 #[test]
-fn the_time_that_a_robot_begins_at_is_behind_everything_that_it_ever_said() {
+fn the_first_tick_is_after_every_tick_ever_sent() {
     let mut board = Board::new();
     let mut said = 0;
     for lives in [0, 30, 250, 7, 1_000] {
@@ -87,7 +87,7 @@ fn the_time_that_a_robot_begins_at_is_behind_everything_that_it_ever_said() {
             said = tick + 1;
         }
     }
-    // Once the store has no room, time is reserved for longer.
+    // Once the store is full, more ticks are reserved.
     board.flash.is_last = true;
     let mut node = quiet_robot(1);
     board.flash.resume(&mut node).unwrap();
@@ -98,24 +98,24 @@ fn the_time_that_a_robot_begins_at_is_behind_everything_that_it_ever_said() {
 }
 
 #[test]
-fn what_a_liar_makes_of_the_time_is_never_taken_for_the_past() {
+fn forged_times_do_not_exclude_the_swarm_after_a_restart() {
     let mut board = Board::new();
     let mut node = quiet_robot(1);
     board.flash.resume(&mut node).unwrap();
-    // It lives for 200 ticks in a time that somebody made up.
+    // It spends 200 ticks in a forged swarm time.
     for tick in 4_000_000..4_000_200 {
         board.run(&mut node, tick);
     }
     let mut after = sealed_robot(1);
     board.flash.resume(&mut after).unwrap();
     after.sense(after.first_tick(), None);
-    // Its swarm is in tick 300, and is still a swarm to it; what is from before its own life is not.
+    // Its swarm at tick 300 is accepted; frames from before its own uptime are not.
     assert!(after.vouch(&said_at(2, 300)).is_some());
     assert!(after.vouch(&said_at(2, 150)).is_none());
 }
 
 #[test]
-fn a_robot_that_learns_the_time_from_the_first_frame_does_not_learn_it_from_a_recording() {
+fn restarted_robots_do_not_learn_the_time_from_recordings() {
     let mut board = Board::new();
     let mut node = sealed_robot(1);
     board.flash.resume(&mut node).unwrap();
@@ -131,7 +131,7 @@ fn a_robot_that_learns_the_time_from_the_first_frame_does_not_learn_it_from_a_re
     restarted.sense(restarted.first_tick(), None);
     for (tick, frame) in &recording {
         assert_eq!(restarted.hears(&frame), Err(Refusal::Untimely));
-        // All but what was said since the last record, which is a second's worth.
+        // Only frames sent since the last record are accepted, one second of them.
         assert_eq!(restarted.vouch(frame).is_some(), *tick >= 4_700, "tick {tick}");
     }
     assert!(restarted.vouch(&said_at(2, 4_750)).is_some(), "its swarm is there still");
@@ -187,7 +187,7 @@ fn damaged_records_are_rejected() {
 }
 
 #[test]
-fn a_store_that_fails_is_told_and_leaves_the_robot_fit_to_fly() {
+fn store_failures_are_reported_and_the_robot_can_fly() {
     let mut node = quiet_robot(1);
     let mut flash = Flash { cannot_load: true, ..Flash::default() };
     assert_eq!(flash.resume(&mut node), Err(StoreFailed));

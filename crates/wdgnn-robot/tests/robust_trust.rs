@@ -1,5 +1,5 @@
-//! A robot that counts on liars and on senses that fail: what most say bounds what one says, its own senses are held against its
-//! track, and it keeps apart also from those that it does not believe.
+//! Robust trust: neighbors are clipped to the median, own sensors are compared with the track, and untrusted robots are
+//! still avoided.
 
 use crate::common::prelude::*;
 use wdgnn_robot::{
@@ -12,12 +12,12 @@ fn wary() -> Behaviour {
     offline().robust()
 }
 
-/// Where somebody is after so many ticks at constant velocity.
+/// Motion after a number of ticks at constant velocity.
 fn after(start: Motion, ticks: u32) -> Motion {
     start.after(ticks as f32 * TASK.period)
 }
 
-/// Lets a robot at rest hear six others for so many ticks: five fly at 1 m/s, and the sixth says what `lies` makes of its beacon.
+/// Lets a robot at rest receive six others for some ticks: five fly at 1 m/s, and `lies` modifies the messages of the sixth.
 fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet, Flocking>, u32)) {
     let mut rng = seeded(5);
     for tick in 0..ticks {
@@ -37,9 +37,9 @@ fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet
 }
 
 #[test]
-fn a_velocity_far_from_what_most_say_counts_up_to_a_bound() {
+fn velocities_are_clipped_near_the_median() {
     let mut robot = robot_on(1, wary(), Exact);
-    // It says that it flies away, and its places bear it out: nobody can know better.
+    // Its positions are consistent with the high velocity that it reports.
     let start = Motion { position: [7.0, 1.0], velocity: [5.0, 0.0] };
     hear_six(&mut robot, 20, |beacon, tick| beacon.state = after(start, tick));
     assert_eq!(robot.trusted().count(), 6);
@@ -51,7 +51,7 @@ fn a_velocity_far_from_what_most_say_counts_up_to_a_bound() {
 }
 
 #[test]
-fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
+fn lying_taps_are_clipped_to_the_median() {
     let taps = |lie: Option<f32>| {
         let mut robot = robot_on(1, wary(), Exact);
         hear_six(&mut robot, 3, |beacon, _| {
@@ -69,7 +69,7 @@ fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
 }
 
 #[test]
-fn with_two_neighbours_nobody_is_most() {
+fn two_neighbors_are_not_clipped() {
     let mut robot = robot_on(1, wary(), Exact);
     let mut rng = seeded(5);
     for (sender, speed) in [(2, 1.0), (3, 9.0)] {
@@ -82,7 +82,7 @@ fn with_two_neighbours_nobody_is_most() {
 }
 
 #[test]
-fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
+fn untrusted_robots_are_avoided() {
     let task = Flocking { separation: 0.15, ..TASK };
     let mut robot = robot_with(1, task, MODEL, wary(), Exact);
     let mut rng = seeded(5);
@@ -101,7 +101,7 @@ fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
 }
 
 #[test]
-fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
+fn stuck_sensors_are_detected_and_the_robot_stops() {
     let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
     let mut see = |robot: &mut Robot, tick: u32, seen: u32| {
@@ -111,7 +111,7 @@ fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
     for tick in 0..50 {
         see(&mut robot, tick, tick);
     }
-    // Its pose stays as it was.
+    // The sensor repeats its last pose.
     let slow = (50..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Failsafe(Level::Slow)).unwrap();
     assert!((50 + BLIND_TICKS..60 + BLIND_TICKS).contains(&slow), "{slow}");
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
@@ -125,7 +125,7 @@ fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
 }
 
 #[test]
-fn a_robot_that_never_knew_where_it_is_or_not_for_long_says_nothing() {
+fn robots_without_a_recent_state_send_nothing() {
     let mut robot = robot_on(1, wary(), Exact);
     assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
     robot.sense(500, seen(REST));
@@ -134,7 +134,7 @@ fn a_robot_that_never_knew_where_it_is_or_not_for_long_says_nothing() {
 }
 
 #[test]
-fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
+fn self_declared_obstacles_are_avoided_and_not_trusted() {
     let task = Flocking { separation: 0.15, ..TASK };
     let mut robot = robot_with(1, task, MODEL, wary(), Exact);
     let mut rng = seeded(5);
@@ -152,7 +152,7 @@ fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
 }
 
 #[test]
-fn a_robot_at_rest_may_sense_the_same_for_ever() {
+fn robots_at_rest_may_sense_one_state_for_ever() {
     let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
     assert!(
         (0..500).all(|tick| !matches!(
@@ -163,7 +163,7 @@ fn a_robot_at_rest_may_sense_the_same_for_ever() {
 }
 
 #[test]
-fn without_sensing_a_robot_goes_by_its_own_commands() {
+fn without_sensing_the_state_follows_the_commands() {
     let mut robot = robot_on(1, wary(), Exact);
     robot.sense(0, seen(REST));
     robot.acted(Some([2.0, -4.0]));
@@ -183,12 +183,12 @@ fn without_sensing_a_robot_goes_by_its_own_commands() {
 }
 
 #[test]
-fn a_velocity_that_is_turned_is_put_right_by_positions() {
+fn rotated_velocities_are_corrected_by_positions() {
     let mut robot = robot_on(1, wary(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.5, 0.0] };
     for tick in 0..150 {
         let mut sensed = after(flying, tick);
-        // By 30 degrees.
+        // Rotated by 30 degrees.
         sensed.velocity = [1.3, 0.75];
         robot.sense(tick, seen(sensed));
     }
@@ -199,7 +199,7 @@ fn a_velocity_that_is_turned_is_put_right_by_positions() {
 }
 
 #[test]
-fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_misled() {
+fn constant_velocity_offsets_are_corrected() {
     for off in [0.05, -0.09] {
         let mut robot = robot_on(1, wary(), Exact);
         let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
@@ -208,7 +208,7 @@ fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_mi
             let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
             robot.sense(tick, seen(sensed));
             let Motion { position, velocity } = *robot.state();
-            // The track alone stays behind by what the velocity is off by, times 0.2 s.
+            // The track lags by the velocity offset times 0.2 s.
             if tick > 250 {
                 let behind = position[0] - truth.position[0];
                 assert!(behind.abs() < 0.1 * 0.2 * off.abs(), "{off} m/s, tick {tick}: {behind} m");
@@ -220,12 +220,12 @@ fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_mi
 }
 
 #[test]
-fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
+fn reported_states_have_a_fifth_of_the_sensor_noise() {
     let mut robot = robot_on(1, wary(), Exact);
     let mut rng = seeded(9);
     let mut squares = 0.0;
     for tick in 0..1100 {
-        // Even between ±0.173 m: a standard deviation of 10 cm.
+        // Uniform in ±0.173 m: a standard deviation of 10 cm.
         let noise: [f32; 2] = core::array::from_fn(|_| rand::RngExt::random_range(&mut rng, -0.173..0.173));
         robot.sense(tick, seen(Motion { position: noise, velocity: [0.0; 2] }));
         if tick >= 100 {
@@ -237,7 +237,7 @@ fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
 }
 
 #[test]
-fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
+fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
     let mut robot = robot_on(1, wary(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     for (left, verdict) in [
@@ -257,15 +257,14 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
     }
 }
 
-/// When a robot that is alone, and so brakes after one second gently and after two as hard as it can, says that it is nothing but a body: if
-/// it begins at this speed, its motors do what `does` makes of the tick and of what they are told, and it senses its velocity with noise of
-/// so many m/s.
+/// First tick in which an isolated robot reports itself as an obstacle. It brakes gently after one second and fully after two.
+/// `does` gives the acceleration of the motors for a tick and a command; the measured velocity has the given noise in m/s.
 fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
     let (mut robot, mut board, mut rng) = (robot_on(1, wary(), Exact), Board::new(), seeded(8));
     let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
-        // As even as this, noise has a deviation of 1/√12 of its width.
+        // Uniform noise has a deviation of 1/√12 of its width.
         let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
         board.sensor.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
         let done = board.run(&mut robot, *tick).command.map(|told| does(*tick, told));
@@ -279,12 +278,12 @@ fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
 }
 
 #[test]
-fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() {
+fn robots_with_failed_motors_declare_themselves_obstacles() {
     let from = |fails: u32, noise, failing: fn(f32) -> f32| {
         says_body(noise, |tick, told| if tick < fails { told } else { failing(told) })
     };
     let dead = from(180, 0.0, |_| 0.0).unwrap();
-    // Ten ticks of them are one tenth of a second in which they have to go on disobeying.
+    // The deviation must last ten ticks, one tenth of a second.
     assert!((202..230).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
     assert!(from(180, 0.1, |_| 0.0).is_some());
     let stuck = from(150, 0.0, |_| 5.0).unwrap();
@@ -294,7 +293,7 @@ fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() 
 }
 
 #[test]
-fn who_is_thrown_from_the_ground_says_nothing_of_its_motors_before_they_have_obeyed() {
+fn thrown_robots_do_not_judge_motors_that_never_responded() {
     let thrown = |does: fn(f32) -> f32| {
         let does = move |tick, told| match tick {
             0..40 => 0.0,
@@ -315,7 +314,7 @@ fn who_is_thrown_from_the_ground_says_nothing_of_its_motors_before_they_have_obe
 }
 
 #[test]
-fn motors_that_are_weak_or_saturate_and_noise_make_nobody_a_body() {
+fn weak_or_saturated_motors_and_noise_are_no_failure() {
     for noise in [0.0, 0.1] {
         assert_eq!(says_body(noise, |_, told| told), None);
         assert_eq!(says_body(noise, |_, told| 0.4 * told), None);
@@ -324,7 +323,7 @@ fn motors_that_are_weak_or_saturate_and_noise_make_nobody_a_body() {
 }
 
 #[test]
-fn motors_obey_or_do_not_or_cannot_be_told() {
+fn actuator_responses_follow_deviate_or_are_unknown() {
     let moving = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     assert_eq!(TASK.actuator_response(&moving, &[6.0, 0.0], &[0.0; 2]), ActuatorResponse::Deviates);
     assert_eq!(

@@ -1,12 +1,11 @@
-//! A robot that does not know where it is: it flies on for a bounded time, then stops, says nothing and learns nothing, until it
-//! sees again.
+//! Sensor loss: a robot extrapolates for a bounded time, then stops, sends nothing and learns nothing until it senses again.
 
 use crate::common::prelude::*;
 use proptest::prelude::*;
 
 const FLYING: Motion = Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] };
 
-/// Where a robot is that flew straight on for so many ticks, one tick at a time as a node computes it.
+/// Motion after a number of ticks at constant velocity, computed tick by tick.
 fn flown(ticks: u32) -> Motion {
     (0..ticks).fold(FLYING, |mut motion, _| {
         motion.position[0] += TASK.period * motion.velocity[0];
@@ -16,7 +15,7 @@ fn flown(ticks: u32) -> Motion {
 }
 
 #[test]
-fn a_sensed_state_is_carried_on_by_its_age_and_no_further_than_a_robot_flies_blind() {
+fn sensed_states_are_extrapolated_by_a_bounded_age() {
     let mut node = quiet_robot(1);
     for (tick, age) in [0, 1, 2, 7, BLIND_TICKS, BLIND_TICKS + 1, 1000, u32::MAX].into_iter().enumerate() {
         assert!(node.sense(tick as u32, Some(Sensed { state: FLYING, age })));
@@ -26,7 +25,7 @@ fn a_sensed_state_is_carried_on_by_its_age_and_no_further_than_a_robot_flies_bli
 }
 
 #[test]
-fn a_robot_is_blind_after_exactly_the_limit_and_sees_again_at_once() {
+fn robots_are_blind_exactly_after_the_limit() {
     fn limit<P: Codec>(codec: P) {
         let behaviour = Behaviour { blind: 7, ..offline() };
         let (mut node, mut board) = (robot_on(1, behaviour, codec), Board::new());
@@ -58,7 +57,7 @@ fn a_robot_is_blind_after_exactly_the_limit_and_sees_again_at_once() {
 }
 
 #[test]
-fn a_robot_that_never_sensed_anything_says_nothing_and_stops() {
+fn robots_that_never_sensed_send_nothing_and_stop() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.sensor.0 = Err(());
     for tick in 0..50 {
@@ -73,16 +72,16 @@ fn a_robot_that_never_sensed_anything_says_nothing_and_stops() {
 }
 
 #[test]
-fn a_stop_that_does_not_reach_the_motors_is_counted() {
+fn failed_stops_are_counted() {
     let (mut node, mut board) = (quiet_robot(1), Board::new());
     (board.sensor.0, board.motors.broken) = (Err(()), true);
     assert_eq!(board.run(&mut node, 0).errors.actuator, 1);
 }
 
 #[test]
-fn a_blind_robot_learns_nothing_and_goes_on_learning_when_it_sees() {
+fn blind_robots_do_not_learn() {
     let mut node = robot(1, Learning::paper(1.0));
-    // Gentle enough for the command not to be clamped, where there is nothing to learn.
+    // Slow enough for the command not to be clamped, where nothing is learned.
     let beside = Motion { position: [1.0, 0.5], velocity: [0.3, -0.2] };
     let mut tick = 0;
     let mut learns = |sensed| {
@@ -104,7 +103,7 @@ fn a_blind_robot_learns_nothing_and_goes_on_learning_when_it_sees() {
 }
 
 #[test]
-fn a_turn_that_was_given_is_taken() {
+fn assigned_turns_are_used() {
     let behaviour = offline().every(5);
     let mut node: RobotOn<Exact> = robot_on(7, behaviour, Exact);
     for (given, residue) in [(None, 2), (Some(0), 0), (Some(4), 4), (Some(8), 3)] {
@@ -123,7 +122,7 @@ proptest! {
     #![proptest_config(seeded_cases())]
 
     #[test]
-    fn however_ticks_are_skipped_a_state_is_carried_on_by_all_that_have_passed(
+    fn states_are_extrapolated_over_skipped_ticks(
         age in 0..40_u32,
         skips in prop::collection::vec(1..6_u32, 1..20),
     ) {

@@ -1,16 +1,16 @@
-//! The swarm's clock and slots among robots whose crystals differ, started at any time, in an air where overlapping frames are lost.
+//! TDMA: swarm clock and slots of robots with different crystals and start times, where overlapping frames are lost.
 
 use crate::common::prelude::*;
 use wdgnn_link::tdma::{Note, Rhythm, Timing};
 
-/// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
+/// Ten robots at 20 exchanges per second on IEEE 802.15.4, as on the nRF52840.
 const TEN: Timing =
     Timing { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
-/// Twenty at 10.
+/// Twenty robots at 10 exchanges per second.
 const TWENTY: Timing = Timing { interval: 10, ..TEN };
-/// A sealed frame in the air, in microseconds.
+/// Duration of a sealed frame in microseconds.
 const FRAME: u64 = 3_808;
-/// The simulation's step in microseconds.
+/// Step of the simulation in microseconds.
 const STEP: u64 = 10;
 
 struct Robot {
@@ -23,11 +23,11 @@ struct Robot {
     retries: u8,
     sending: bool,
     said: u64,
-    /// Its ticks are lies: it says that it is so much further.
+    /// Ticks that it adds to the tick in its frames.
     lie: u32,
-    /// Where its clock begins.
+    /// First tick of its clock.
     first: u32,
-    /// How often it needed a new boot count.
+    /// How often its clock went back.
     back: u32,
 }
 
@@ -47,7 +47,7 @@ struct Swarm {
     hears: Box<dyn Fn(usize, usize) -> bool>,
     frames: Vec<Frame>,
     now: u64,
-    /// Frames that reached somebody, and those that were read, since the count began.
+    /// Frames that reached a robot, and frames that were decoded, since the count began.
     reached: u64,
     read: u64,
 }
@@ -177,7 +177,7 @@ impl Swarm {
         }
     }
 
-    /// The share of frames that were read, over so many milliseconds from now.
+    /// Share of decoded frames over the next milliseconds.
     fn delivery(&mut self, over_ms: u64) -> f64 {
         (self.reached, self.read) = (0, 0);
         self.robots.iter_mut().for_each(|robot| robot.said = 0);
@@ -185,7 +185,7 @@ impl Swarm {
         self.read as f64 / self.reached.max(1) as f64
     }
 
-    /// The largest difference between two robots' ticks, in microseconds of true time.
+    /// Largest difference between the ticks of two robots, in microseconds of true time.
     fn spread(&self) -> f64 {
         let period = f64::from(self.timing.period);
         let times = self.robots.iter().filter_map(|robot| {
@@ -199,9 +199,9 @@ impl Swarm {
     }
 }
 
-/// The tick to which a slot belongs.
+/// Tick of a slot.
 fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
-    // The beat that was asked for last is the one that begins next, or this very one.
+    // The last requested tick start is the next tick or the current one.
     if slot_at >= robot.beat {
         robot.tick
     } else {
@@ -210,7 +210,7 @@ fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
 }
 
 #[test]
-fn ten_robots_started_within_400_ms_keep_one_time_and_ten_slots_after_a_second() {
+fn ten_robots_share_one_time_and_ten_slots_after_a_second() {
     for seed in 0..20 {
         let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
         swarm.run(1_400);
@@ -223,7 +223,7 @@ fn ten_robots_started_within_400_ms_keep_one_time_and_ten_slots_after_a_second()
 }
 
 #[test]
-fn addresses_by_chance_leave_nobody_mute() {
+fn random_addresses_silence_no_robot() {
     for seed in 0..20 {
         let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
         let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
@@ -237,7 +237,7 @@ fn addresses_by_chance_leave_nobody_mute() {
 }
 
 #[test]
-fn twenty_robots_at_10_hz() {
+fn twenty_robots_at_10_hz_deliver_their_frames() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
         swarm.run(2_400);
@@ -247,7 +247,7 @@ fn twenty_robots_at_10_hz() {
 }
 
 #[test]
-fn a_robot_that_comes_later_joins_within_a_second() {
+fn late_robots_join_within_a_second() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
         swarm.robots[3].on = 5_000_000;
@@ -259,10 +259,10 @@ fn a_robot_that_comes_later_joins_within_a_second() {
 }
 
 #[test]
-fn two_swarms_that_meet_become_one_though_a_single_bridge_joins_them() {
+fn two_swarms_merge_over_a_single_bridge() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 10, 100, |index| index as u16);
-        // The second five are three seconds younger and out of reach.
+        // The second five start three seconds later and are out of reach.
         swarm.robots.iter_mut().skip(5).for_each(|robot| robot.on += 3_000_000);
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5));
         swarm.run(6_000);
@@ -274,11 +274,11 @@ fn two_swarms_that_meet_become_one_though_a_single_bridge_joins_them() {
 }
 
 #[test]
-fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
+fn a_lying_clock_does_not_move_the_swarm() {
     for seed in 0..5 {
         let mut swarm = Swarm::new(TEN, seed, 10, 300, |index| index as u16);
         swarm.run(3_000);
-        // Ten hours ahead: further than anybody in company follows.
+        // Ten hours ahead: beyond the range that a robot with neighbors follows.
         swarm.robots[2].lie = 3_600_000;
         let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
         swarm.run(8_000);
@@ -290,7 +290,7 @@ fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
 }
 
 #[test]
-fn a_swarm_begins_where_nobody_has_spoken_yet_and_is_one_though_its_robots_remember_different_times() {
+fn robots_with_different_first_ticks_share_one_time() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
         let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
@@ -303,7 +303,7 @@ fn a_swarm_begins_where_nobody_has_spoken_yet_and_is_one_though_its_robots_remem
 }
 
 #[test]
-fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
+fn robots_that_restart_ahead_return_to_the_swarm_time() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
         swarm.robots[3].on = 5_000_000;
@@ -323,8 +323,8 @@ fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
 }
 
 #[test]
-fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
-    // Three at one time, and one a year ahead that is heard first.
+fn newcomers_follow_the_majority() {
+    // Three robots share one time, and one is a year ahead and received first.
     let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
     let said = |sender: u32, tick: u32, exchange: u64| {
         let slot = sender % 2;
@@ -346,11 +346,11 @@ fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
 }
 
 #[test]
-fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
+fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
     for seed in 0..3 {
         let mut swarm = Swarm::new(TEN, seed, 6, 300, |index| index as u16);
         swarm.run(2_000);
-        // One second ahead of everybody, always: they follow it again and again.
+        // One second ahead at any time: the others follow again and again.
         swarm.robots[2].lie = 100;
         let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
         swarm.run(14_000);
@@ -367,13 +367,13 @@ fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
 }
 
 #[test]
-fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
+fn clocks_do_not_follow_to_the_last_tick() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
     for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
         rhythm.heard(&Identity { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
     }
     assert!(rhythm.next(5_000).tick < 10);
-    // And who gets there in spite of that has ticks of ten milliseconds still.
+    // A robot at the last tick still has ticks of ten milliseconds.
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
     let day = 8_640_000 * 10_000;
     let begins: Vec<u64> = (0..5)
@@ -386,7 +386,7 @@ fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
 }
 
 #[test]
-fn ticks_come_in_order_and_none_twice() {
+fn ticks_increase_strictly() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 1_000, 9);
     let mut last = None;
     for now in (1_000..3_000_000).step_by(7_000) {
@@ -397,8 +397,8 @@ fn ticks_come_in_order_and_none_twice() {
     }
 }
 
-/// By how many microseconds a robot's ticks begin later after nine seconds of hearing another one, whose frames come late by so many
-/// microseconds and have these boot counts, by their number.
+/// Delay in microseconds of a robot's ticks after nine seconds with one neighbor, whose frames are delayed by `late` and have
+/// the boot count `boot`, by exchange.
 fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
     let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
     let mut beat = rhythm.next(0);
@@ -414,19 +414,19 @@ fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
 }
 
 #[test]
-fn what_a_stranger_holds_back_takes_no_time_back() {
+fn delayed_frames_do_not_move_the_clock_back() {
     assert_eq!(gone_back(|_| 0, |_| 1), 0);
-    // All at once by 200 ms, from the second second on; and by a millisecond more each time, up to 140 of them.
+    // By 200 ms at once, from the second second on; and by one more millisecond per exchange, up to 140.
     let at_once = |exchange| if exchange < 40 { 0 } else { 200_000 };
     assert_eq!(gone_back(at_once, |_| 1), 0);
     let by_and_by = gone_back(|exchange: u64| exchange.saturating_sub(40) * 1_000, |_| 1);
     assert!((0..5_000).contains(&by_and_by), "{by_and_by} µs");
-    // Who says by a new boot count that its time is another one is believed, as who restarts must be.
+    // A new boot count announces another time and is believed, as it must be after a restart.
     assert_eq!(gone_back(at_once, |exchange| if exchange < 40 { 1 } else { 2 }), 200_000);
 }
 
 #[test]
-fn a_clock_that_is_put_back_keeps_nobody_waiting_and_no_tick_is_lost() {
+fn local_clock_jumps_lose_no_tick() {
     for by in [0, 30_000, 400_000, 100_000_000] {
         let start = 200_000_000;
         let mut rhythm = Rhythm::<8>::new(TEN, 3, start, 9).from_tick(500);

@@ -1,18 +1,18 @@
-//! Golden frames for programs in other languages: `tests/interop/vectors.json`, good ones and bad ones, plain and sealed.
+//! Golden frames in `tests/interop/vectors.json` for all implementations: valid and invalid, plain and sealed.
 //!
-//! `BLESS=1 cargo test -p wdgnn-core vectors` writes the file anew.
+//! `BLESS=1 cargo test -p wdgnn-robot vectors` writes the file.
 
 use crate::common::prelude::*;
 use serde_json::{Value, json};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/interop/vectors.json");
 const KEY: Key = *b"a swarm's secret";
-/// The tick of most frames.
+/// Tick of most frames.
 const NOW: u32 = 5_000_000;
 
 type Received = Result<(Full, Parts), Refusal>;
 
-/// The vectors of one profile, plain or sealed.
+/// Vectors of one encoding, plain or sealed.
 struct Vectors<P> {
     profile: &'static str,
     sealed: bool,
@@ -20,11 +20,11 @@ struct Vectors<P> {
     list: Vec<Value>,
 }
 
-/// Frames that were heard before, each in its tick.
+/// Frames received before, each with its tick.
 type Before = Vec<(u32, Vec<u8>)>;
 
 impl<P: Codec> Vectors<P> {
-    /// A beacon of the ticks around [`NOW`], each newer than the one before, as far as clocks may differ.
+    /// A message in the ticks around [`NOW`], each newer than the one before, within the allowed clock difference.
     fn beacon(count: u32) -> Full {
         full_beacon(
             &mut seeded(count.into()),
@@ -40,7 +40,7 @@ impl<P: Codec> Vectors<P> {
     fn hear(&self, before: &Before, frame: &[u8]) -> Received {
         let mut receiver = (self.codec)();
         for (now, frame) in before {
-            // What came of it does not matter here.
+            // The result does not matter here.
             let _ = decode(&mut receiver, *now, frame);
         }
         decode(&mut receiver, NOW, frame)
@@ -76,7 +76,7 @@ impl<P: Codec> Vectors<P> {
         self.list.push(vector);
     }
 
-    /// What every profile has, plain or sealed.
+    /// Vectors of every encoding, plain or sealed.
     fn common(&mut self) {
         for exchange in 0..5 {
             for index in 0..P::FRAMES {
@@ -84,7 +84,7 @@ impl<P: Codec> Vectors<P> {
                 self.good(&name, &Self::beacon(exchange * P::FRAMES + index), exchange, index);
             }
         }
-        // Ties of binary16, its smallest numbers, its largest and beyond.
+        // Ties of binary16, its smallest and largest numbers, and overflows.
         let mut edges = Self::beacon(0);
         let numbers = [
             1.0 + 0.5_f32.powi(11),
@@ -173,7 +173,7 @@ impl<P: Codec> Vectors<P> {
         let mut foreign = vec![0; frame.len()];
         assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
         if self.profile != "esb32" {
-            // Its header tells the model; the tag is what refuses it.
+            // The header names the model, so the tag must reject it.
             let model = if self.profile == "exact" { 7..11 } else { 2..6 };
             foreign[model.clone()].copy_from_slice(&frame[model]);
         }
@@ -210,7 +210,7 @@ fn numbers(list: &[f32]) -> Value {
     list.iter().map(|x| f64::from(*x)).collect()
 }
 
-/// What a frame tells, as JSON: the numbers that it carries, and where they belong.
+/// Content of a frame as JSON: the numbers and their positions.
 fn told(beacon: &Full, parts: Parts) -> Value {
     let Motion { position, velocity } = beacon.state;
     let (taps, wide) = (&beacon.chains.chain.numbers()[..18], beacon.wide.numbers());
@@ -247,7 +247,7 @@ fn all() -> Vec<Value> {
 }
 
 #[test]
-fn the_golden_frames_are_what_the_codecs_write_and_read() {
+fn golden_frames_match_the_encodings() {
     let list: Vec<String> = all().iter().map(|vector| format!("  {vector}")).collect();
     let (model, key) = (MODEL, hex(&KEY));
     let text = format!(
@@ -264,11 +264,11 @@ fn the_golden_frames_are_what_the_codecs_write_and_read() {
 }
 
 #[test]
-fn every_reason_that_a_frame_alone_can_give_is_among_them() {
+fn golden_frames_cover_every_error_of_a_frame() {
     let list = all();
     for reason in Refusal::ALL {
         let found = list.iter().any(|vector| vector["refused"] == reason.name());
-        // The others are the table's and the driver's: they depend on more than frames.
+        // The others depend on the table or the control loop.
         let elsewhere = matches!(
             reason,
             Refusal::Echo

@@ -84,7 +84,7 @@ fn restarts_read_the_record_in_the_document_and_write_it_with_the_next_boot() {
 }
 
 #[test]
-fn the_document_s_codes_are_those_in_the_bytes() {
+fn the_document_lists_the_codes_in_the_bytes() {
     let document = document();
     let says = |field: &str, code: u8, meaning: &str| {
         let row = format!("| {field} | {code} | `{meaning}` |");
@@ -123,7 +123,7 @@ fn the_document_s_codes_are_those_in_the_bytes() {
 }
 
 #[test]
-fn the_document_names_every_refusal_in_order_and_every_length() {
+fn the_document_lists_every_error_and_length() {
     let document = document();
     let rows: Vec<usize> = Refusal::ALL
         .iter()
