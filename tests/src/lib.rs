@@ -1,4 +1,6 @@
-//! What the system tests share.
+//! Helpers of the system tests.
+
+#![allow(clippy::missing_panics_doc, reason = "a failing helper fails its test")]
 
 #[cfg(feature = "browser")]
 pub mod browser;
@@ -15,10 +17,7 @@ pub mod robot;
 
 use clap::Parser as _;
 
-/// Runs `host-sim` with these arguments, as its users do.
-///
-/// # Panics
-/// When it fails.
+/// Runs `host-sim` with these arguments.
 pub fn host_sim(arguments: &[&str]) {
     let line =
         ::host_sim::cli::Cli::try_parse_from([&["host-sim"], arguments].concat()).expect("a command line");

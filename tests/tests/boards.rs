@@ -1,5 +1,4 @@
-//! Every nRF52 board's image, built as it is flashed and booted on an emulated chip of its kind, from where its bootloader would start
-//! it.
+//! Images of all nRF52 boards boot on an emulated chip from their start address.
 
 #![cfg(feature = "emulated")]
 
@@ -10,9 +9,9 @@ use system_tests::{
 };
 use wdgnn_protocol::companion::{Command, decode};
 
-/// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
+/// Bytes of RAM reserved for the master boot record.
 const BOOT_RECORD_RAM: usize = 8;
-/// Whether the debug port is open (product specification, UICR).
+/// State of the debug port (product specification, UICR).
 const APPROTECT: u32 = 0x1000_1208;
 const HALF_A_SECOND: u64 = 500_000 * MICROSECOND;
 
@@ -21,14 +20,14 @@ fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// The commands that a chip said: each tells the tick.
+/// Decoded commands of a chip, one per tick.
 fn commands(chip: &mut Chip) -> Vec<Command> {
     let said: Vec<u8> =
         std::mem::take(&mut chip.peripherals().uarte.tx_bytes).into_iter().map(|(_, byte)| byte).collect();
     said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
 }
 
-/// Boots it, and returns what the chip's user information says about the debug port.
+/// Boots an image and returns the state of the debug port.
 fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> u32 {
     let pieces = image::elf_segments(file).unwrap();
     let first = pieces.iter().map(|(address, _)| *address).min();
@@ -41,9 +40,9 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
     let boot_record = chip.memory().ram[..BOOT_RECORD_RAM].to_vec();
     chip.power_on(0);
     chip.run(HALF_A_SECOND);
-    // The one that the state of the debug port needs to take hold.
+    // A change of the debug port takes effect after a reset.
     let reasons: Vec<u32> = chip.resets.iter().map(|restart| restart.reason).collect();
-    // It closes or opens its debug port; the dongle also sets its voltage.
+    // Every board sets its debug port; the dongle also sets its voltage.
     let fixed = if feature == "board-nrf52840-dongle" { 2 } else { 1 };
     assert_eq!(reasons, vec![reset_reason::SOFTWARE; fixed], "{feature}: {:?}", chip.resets);
     assert!(chip.illegal_writes().is_empty(), "{feature}: {:?}", chip.illegal_writes());
@@ -55,7 +54,7 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
         );
     }
     let commands = commands(&mut chip);
-    // It starts within a few hundredths of a second, and then ticks 100 times in one.
+    // It starts within a few hundredths of a second, then ticks 100 times per second.
     assert!((40..=51).contains(&commands.len()), "{feature}: {} commands", commands.len());
     assert!(
         commands.iter().all(|command| command.stop == 1),

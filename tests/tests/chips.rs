@@ -1,4 +1,4 @@
-//! The nRF52840's image as it is flashed, sealed, register by register: alone, in swarms, and under attack.
+//! The sealed nRF52840 image, register by register: alone, in swarms, and under attack.
 
 #![cfg(feature = "emulated")]
 
@@ -20,7 +20,7 @@ use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
 const CYCLES_PER_SECOND: u64 = 1_000_000 * MICROSECOND;
 
-/// No robot was reset, and each did what its native twin does.
+/// Checks that no robot was reset and each equals its native twin.
 fn assert_sound(outcome: &Outcome) {
     for (index, robot) in outcome.robots.iter().enumerate() {
         let resets: Vec<_> = robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).collect();
@@ -37,15 +37,11 @@ fn without_a_companion_the_image_ticks_at_100_hz_and_sends_nothing() {
     chip.run(2 * CYCLES_PER_SECOND);
     let before = chip.peripherals().uarte.tx_bytes.len();
     chip.run(12 * CYCLES_PER_SECOND);
-    // Every tick says a command and a status, each of which ends with a zero.
+    // A tick sends a command and a status, each with a final zero.
     let zeros = chip.peripherals().uarte.tx_bytes[before..].iter().filter(|(_, byte)| *byte == 0).count();
     assert!((1998..=2002).contains(&zeros), "{zeros} messages in 10 s");
     assert_eq!(unwanted(&chip), Vec::<String>::new());
-    assert_eq!(
-        chip.peripherals().radio.tx_frames.len(),
-        0,
-        "a robot that does not know where it is has nothing to say"
-    );
+    assert_eq!(chip.peripherals().radio.tx_frames.len(), 0, "a robot without a state sends nothing");
     assert_eq!(chip.illegal_writes(), Vec::<String>::new());
 }
 
@@ -73,7 +69,7 @@ fn ten_robots_with_random_phases_and_crystals_flock_as_native_ones_do() {
         let stack = outcome.robots.iter().map(|robot| robot.stack).max();
         assert!(stack <= Some(5_120), "{stack:?} bytes of stack, of 16 KiB");
         let busy = outcome.robots.iter().map(|robot| robot.busy).sum::<f64>() / 10.0;
-        assert!(busy <= 0.065, "seed {seed}: the processor is awake for {busy}");
+        assert!(busy <= 0.065, "seed {seed}: the processor is busy for {busy}");
         assert_eq!(outcome.close, 0, "seed {seed}: close pairs");
         here += outcome.variation.iter().sum::<f64>();
         native += natively(&settings(10, seed, 3.0));
@@ -89,19 +85,19 @@ fn twenty_robots_at_10_hz_share_the_channel() {
     std::fs::write(&path, &bytes).unwrap();
     let with = [("WDGNN_KEY", image::KEY), ("WDGNN_MODEL", path.to_str().unwrap())];
     let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &with).unwrap();
-    // Aligned as a weight file is in flash, and there for as long as the test's robots are.
+    // Aligned as in flash, for the lifetime of the test's robots.
     let aligned = Box::leak(Box::new(Aligned([0; 16_384])));
     aligned.0[..bytes.len()].copy_from_slice(&bytes);
     let weights = Weights::open(&aligned.0[..bytes.len()]).unwrap();
     let mut settings = settings(20, 5, 2.0);
     settings.image = std::fs::read(image).unwrap();
-    // They stand close together: everybody hears everybody.
+    // All robots are in radio range.
     settings.radius = 1_000.0;
     let outcome = flight_with(settings, weights).fly(|_| Ok(())).unwrap();
     assert_sound(&outcome);
     let frames = outcome.frames();
     assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
-    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "somebody is mute");
+    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "a robot is silent");
 }
 
 #[test]
@@ -111,13 +107,13 @@ fn robots_without_companions_slow_down_stop_and_report_their_place() {
     let outcome = flight(settings).fly(|_| Ok(())).unwrap();
     assert_sound(&outcome);
     for (index, robot) in outcome.robots.iter().enumerate() {
-        // By its own commands it goes on for a quarter of a second, slows down until a second has passed, and stops.
+        // It extrapolates for a quarter of a second, slows down for the rest of the second, and stops.
         let late = || robot.commands.iter().filter(|(at, ..)| *at > 2.05);
-        assert!(late().count() > 60, "robot {index} still says something to whoever listens");
+        assert!(late().count() > 60, "robot {index} still sends commands");
         assert!(late().all(|(_, command, stop)| *command == [0.0; 2] && *stop), "robot {index}");
         assert!(robot.commands.iter().any(|(at, command, _)| *at < 1.0 && *command != [0.0; 2]));
         let last = robot.heard_at.iter().copied().fold(0.0, f64::max);
-        assert!(last > 2.8, "robot {index} was last heard at {last} s: nobody knows that it stands there");
+        assert!(last > 2.8, "robot {index} was last heard at {last} s: its place is not reported");
     }
 }
 
@@ -155,14 +151,14 @@ fn ten_thousand_hostile_frames_neither_reset_a_chip_nor_change_a_command() {
         while next < flight.air.now() + SECOND / 1_000 {
             let genuine = recorded.get(random.random_range(0..recorded.len().max(1))).cloned();
             let (length, content): (u8, Vec<u8>) = match random.random_range(0..5) {
-                // Lengths that no frame has.
+                // Invalid lengths.
                 0 => ([0, 1, 2, 128, 200, 255][random.random_range(0..6)], vec![0xff; 125]),
-                // Any bytes.
+                // Random bytes.
                 1 => {
                     let bytes: Vec<u8> = (0..random.random_range(0..60)).map(|_| random.random()).collect();
                     (bytes.len() as u8 + 2, bytes)
                 }
-                // A recording, as it was or with a bit changed.
+                // A recording, original or with a flipped bit.
                 kind => {
                     let mut bytes = genuine.map_or(vec![], |frame| frame.to_vec());
                     if kind == 2 && !bytes.is_empty() {
@@ -173,21 +169,21 @@ fn ten_thousand_hostile_frames_neither_reset_a_chip_nor_change_a_command() {
                 }
             };
             let frame = Frame { length, content: content.into(), crc_ok: true, channel: 80 };
-            // One after the other, so that each is heard as it is.
+            // In sequence, so that frames do not overlap.
             let takes = frame.duration() * (SECOND / CYCLES_PER_SECOND);
             flight.air.inject(next, None, frame);
             next += takes + random.random_range(SECOND / 10_000..SECOND / 1_000);
             said += 1;
         }
         flight.step();
-        // What is in the air can be recorded by anybody.
+        // The attacker records all frames.
         recorded.clone_from(&flight.overheard);
     }
     assert!(said >= 10_000, "{said} frames");
     let outcome = flight.finish();
     assert_sound(&outcome);
     let refused: u64 = outcome.robots.iter().map(|robot| robot.refused).sum();
-    assert!(refused > 1_000, "{refused} frames were looked at and refused");
+    assert!(refused > 1_000, "{refused} frames were rejected");
 }
 
 #[test]
@@ -202,7 +198,7 @@ fn hostile_serial_bytes_reset_no_chip_and_the_next_pose_is_read() {
             let station = &mut flight.air.stations[0];
             let at = station.cycles_at(now);
             let mut burst: Vec<u8> = (0..random.random_range(0..40)).map(|_| random.random()).collect();
-            // Well-formed messages with numbers that are none, or beyond all measure.
+            // Well-formed messages with non-finite or huge numbers.
             let odd = [f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, f32::MIN_POSITIVE / 2.0];
             let mut number = || odd[random.random_range(0..odd.len())];
             let motion = Motion { position: [number(), number()], velocity: [number(), number()] };
@@ -220,13 +216,10 @@ fn hostile_serial_bytes_reset_no_chip_and_the_next_pose_is_read() {
         outcome.robots.iter().flat_map(|robot| &robot.restarts).filter(|restart| restart.reason & 4 == 0);
     assert_eq!(resets.count(), 0);
     let after = outcome.robots[0].commands.iter().filter(|(at, ..)| *at > 3.3);
-    assert!(
-        after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop),
-        "it knows again where it is"
-    );
+    assert!(after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop), "its state is known again");
 }
 
-/// The boot counts that a chip logs when it is started.
+/// Boot counts in a chip's log after a start.
 fn boots(chip: &mut nrf52_emulator::Chip, seconds: u64) -> Vec<u32> {
     let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
     let until = chip.now() + seconds * CYCLES_PER_SECOND;
@@ -245,7 +238,7 @@ fn robots_start_and_count_boots_with_any_content_of_the_store() {
         let bytes: Vec<u8> = match fill % 3 {
             0 => (0..STORE.len()).map(|_| random.random()).collect(),
             1 => vec![0; STORE.len()],
-            // Heads of records with any length, all over.
+            // Record heads with arbitrary lengths.
             _ => (0..STORE.len() / 4)
                 .flat_map(|_| (0x5277_0000_u32 | random.random_range(0..400)).to_le_bytes())
                 .collect(),
@@ -257,7 +250,7 @@ fn robots_start_and_count_boots_with_any_content_of_the_store() {
         let (Some(first), Some(second)) = (first.last(), second.last()) else {
             panic!("fill {fill} does not start")
         };
-        assert_eq!(*second, first + 1, "fill {fill}: what it kept was there at the next start");
+        assert_eq!(*second, first + 1, "fill {fill}: the record was read at the next start");
     }
 }
 
@@ -267,7 +260,7 @@ fn power_loss_at_any_word_leaves_the_old_record_or_the_new_one() {
     let mut last = *boots(&mut chip, 1).last().expect("it starts");
     for words in 0..64 {
         chip.peripherals().nvmc.power_fails_after = Some(words);
-        // What it counts now may be lost; it is said nowhere, because power is gone.
+        // The new count may be lost, and is not used, since power is off.
         boots(&mut chip, 1);
         chip.peripherals().nvmc.power_fails_after = None;
         let counted = *boots(&mut chip, 1).last().expect("it starts");
@@ -281,19 +274,14 @@ fn power_loss_at_any_word_leaves_the_old_record_or_the_new_one() {
 fn robots_with_worn_out_flash_never_repeat_a_boot_count() {
     let mut chip = chips::chip(3);
     let kept = *boots(&mut chip, 1).last().expect("it starts");
-    // From now on words are written and nothing stays: the flash is worn out.
+    // The flash is worn out: writes have no effect.
     chip.peripherals().nvmc.power_fails_after = Some(0);
-    let mut counts: Vec<u32> =
-        (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts all the same")).collect();
+    let mut counts: Vec<u32> = (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts")).collect();
     counts.push(kept);
     let told = counts.clone();
     counts.sort_unstable();
     counts.dedup();
-    assert_eq!(
-        counts.len(),
-        told.len(),
-        "a count came twice, and with it every number of a sealed frame: {told:?}"
-    );
+    assert_eq!(counts.len(), told.len(), "a boot count and its nonces came twice: {told:?}");
     assert_eq!(unwanted(&chip), Vec::<String>::new());
 }
 
@@ -351,7 +339,7 @@ fn occupied_channels_are_not_used() {
     let mut flight = flight(settings(2, 3, 1.0));
     while flight.air.now() < flight.end() {
         if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 1_000 * 7) {
-            // Somebody else's frames, for 40 % of the time.
+            // Foreign frames for 40 % of the time.
             let frame = Frame { length: 78, content: vec![0; 76].into(), crc_ok: true, channel: 80 };
             flight.air.inject(flight.air.now(), None, frame);
         }

@@ -1,4 +1,4 @@
-//! One emulated robot with a key, among strangers who have none: forgeries, recordings, altered and misshapen frames.
+//! One emulated robot with a key among attackers without it: forged, recorded and altered frames.
 
 #![cfg(feature = "emulated")]
 
@@ -23,10 +23,10 @@ use wdgnn_link::{
 type Link = Sealed<Dot154>;
 type Native<'w> = robot::Native<'w, Link>;
 
-/// Robots that have their turn in the same ticks as the emulated one, whose address is a multiple of 5, too.
+/// Robots that send in the ticks of the emulated one, whose address is a multiple of 5, too.
 const FRIENDS: [NodeId; 3] = [10, 15, 20];
 
-/// Bytes of a frame's header: where its sender and its sequence stand, and all of it.
+/// Offsets of sender and sequence in the header, and its length.
 const SENDER: usize = 6;
 const SEQUENCE: usize = 12;
 const HEADER_BYTES: usize = 17;
@@ -43,7 +43,7 @@ fn native<'w>(model: &'w ModelFile, id: NodeId, key: &Key) -> Native<'w> {
     robot::native(id, &model.weights(), key)
 }
 
-/// What all of them say at a tick. They hear nobody.
+/// Frames of all robots in a tick. They receive nothing.
 fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
     let mut said = Vec::new();
     for (id, robot) in robots {
@@ -53,7 +53,7 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
     said
 }
 
-/// What a robot did, without what it counted.
+/// Outcome of a tick without its counts.
 fn done(outcome: &Outcome) -> Outcome {
     let mut done = outcome.clone();
     (done.counts.heard, done.counts.refused) = (0, [0; Refusal::ALL.len()]);
@@ -80,10 +80,10 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
         while frames.len() < 100 && !recorded.is_empty() {
             let (frame, reason) = match random.random_range(0..3) {
                 0 if !foreign.is_empty() => (foreign.swap_remove(0), Refusal::Forged),
-                // Newer than anything that was heard, so that nothing but the tag can tell.
+                // Newer than every received frame, so that only the tag can reject it.
                 0 => (altered(&recorded[recorded.len() - 1].1, now, SEQUENCE, 1), Refusal::Forged),
                 1 => {
-                    // The last one half of the time: few are still of these ticks.
+                    // Half of the time the last one, since few recordings are within the time window.
                     let from = if random.random() { recorded.len() - 1 } else { 0 };
                     let (then, frame) = &recorded[random.random_range(from..recorded.len())];
                     let timely = now - then <= LATE_TICKS;
@@ -92,7 +92,7 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
                 _ => {
                     let frame = altered(&recorded[recorded.len() - 1].1, now, HEADER_BYTES, 0);
                     let (at, bit) = (random.random_range(0..frame.len()), random.random_range(0..8));
-                    // Whose it is and when it was sent decide before the tag does; all else is left to the tag.
+                    // Sender and sequence are checked before the tag, all other bytes by the tag.
                     let told = (SENDER..HEADER_BYTES - 1).contains(&at);
                     (altered(&frame, now, if told { HEADER_BYTES } else { at }, 1 << bit), Refusal::Forged)
                 }
@@ -118,7 +118,7 @@ fn ten_thousand_forged_replayed_and_altered_frames_change_no_bit() {
     assert!(robot.leave().unwrap().success(), "it ends well");
 }
 
-/// A frame with the sequence that its sender's next one could have at `now`, and some bits of one byte changed.
+/// A frame with the next sequence of its sender and flipped bits in one byte.
 fn altered(frame: &Frame, now: u32, at: usize, bits: u8) -> Frame {
     let mut bytes = frame.to_vec();
     bytes[SEQUENCE..SEQUENCE + 4].copy_from_slice(&(now + 1).to_le_bytes());

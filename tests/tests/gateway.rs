@@ -1,5 +1,5 @@
-//! Simulated robots in the air of real ones: the gateway's image as it is flashed, robots' images as they are flashed, and the PC's side as
-//! it is. In the chips' own time, but for the one test that goes through a serial port of this machine.
+//! Simulated robots on one channel with emulated chips, through the gateway's image. All but one test run in emulated time;
+//! that one uses a serial port of this machine.
 
 #![cfg(feature = "emulated")]
 
@@ -29,12 +29,12 @@ use wdgnn_protocol::gateway::{BAUD, Deframer, FromGateway, Hello, MAX_MESSAGE, T
 
 const MILLISECOND: u64 = SECOND / 1_000;
 
-/// Frames that robots on chips have refused so far.
+/// Number of frames that robots on chips have rejected.
 fn refused(mixed: &Mixed) -> u64 {
     mixed.chips.flown.iter().map(|robot| robot.refused).sum()
 }
 
-/// Nobody was reset, robots on chips did what their twins do, and everybody is in everybody's company.
+/// Checks that nothing was reset, chips equal their twins, and all robots are neighbors.
 fn assert_sound(mixed: Mixed, simulated: u8) {
     assert!(mixed.gateway_restarts().is_empty(), "{:?}", mixed.gateway_restarts());
     let outcome = mixed.chips.finish();
@@ -56,7 +56,7 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
     for seed in [1, 2, 3] {
         let mut mixed = Mixed::new(3, 3, seed, 3.0);
         mixed.run_until(0.0);
-        // While clocks are still to agree, a frame may be of another time.
+        // During synchronization a frame may have a wrong tick.
         let before = refused(&mixed);
         mixed.run_until(3.0);
         let counts = &mixed.simulated.counts;
@@ -66,9 +66,9 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
             "seed {seed}"
         );
         assert_eq!((counts.foreign, counts.refused_down), (0, 0), "seed {seed}");
-        // A frame may still be on its way, and a channel may be occupied before slots are agreed upon.
+        // A frame may be under way, and a channel may be occupied during slot assignment.
         assert!(counts.sent >= 200 && counts.sent + 8 >= counts.given, "seed {seed}: {counts:?}");
-        // Three chips speak twenty times a second, less what they listen; all three simulated robots hear every frame.
+        // Three chips send twenty times per second, less listening time; all three simulated robots receive every frame.
         assert!(counts.heard >= 200, "seed {seed}: {counts:?}");
         assert!(counts.taken_of_real as f64 >= 0.97 * 3.0 * counts.heard as f64, "seed {seed}: {counts:?}");
         assert!(
@@ -81,7 +81,7 @@ fn simulated_and_real_robots_flock_together_as_native_ones_do() {
         assert_eq!(seen, [0, 1, 2], "seed {seed}");
         assert!(mixed.simulated.lookout.sightings.taken.is_empty());
         let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
-        assert!(last < 0.002, "seed {seed}: they fly as one, {last}");
+        assert!(last < 0.002, "seed {seed}: the velocities agree, {last}");
         together += mixed.variation.iter().sum::<f64>();
         native += mixed.native();
         assert_sound(mixed, 3);
@@ -95,18 +95,18 @@ fn five_simulated_and_five_real_robots_share_ten_slots() {
     mixed.run_until(2.0);
     let counts = mixed.simulated.counts.clone();
     assert_eq!((counts.late_up, counts.late_down, counts.lost, counts.damaged), (0, 0, 0, 0), "{counts:?}");
-    // Somebody who finds its slot taken at first finds another; then all ten speak twenty times a second, less what they listen.
+    // Robots with an occupied slot move; then all ten send twenty times per second, less listening time.
     assert!(counts.sent >= 250 && counts.heard >= 250 && counts.busy <= 10, "{counts:?}");
     assert!(counts.taken_of_real as f64 >= 0.97 * 5.0 * counts.heard as f64, "{counts:?}");
     let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
-    assert!(last < 0.05 * mixed.variation[0], "they flock: {last}");
+    assert!(last < 0.05 * mixed.variation[0], "the swarm flocks: {last}");
     assert_sound(mixed, 5);
 }
 
 #[test]
 fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     let mut mixed = Mixed::new(3, 3, 2, 3.0);
-    // What a PC may take: slots begin 10.9 ms after the gateway's word, of which the line takes its part.
+    // Slots begin 10.9 ms after the gateway's message, less the time on the line.
     mixed.takes = 7 * MILLISECOND;
     mixed.run_until(1.0);
     assert_eq!(mixed.simulated.counts.late_down, 0, "{:?}", mixed.simulated.counts);
@@ -116,9 +116,9 @@ fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     mixed.takes = 0;
     mixed.run_until(3.0);
     let counts = &mixed.simulated.counts;
-    // Half a second and what was under way are eleven exchanges of three robots, less what they listen.
+    // Half a second and frames under way make eleven exchanges of three robots, less listening time.
     assert!((20..=36).contains(&counts.late_down), "{counts:?}");
-    assert!(counts.sent >= sent + 70, "and then they are heard again: {counts:?}");
+    assert!(counts.sent >= sent + 70, "then their frames arrive again: {counts:?}");
     assert!(counts.sent + counts.late_down + 8 >= counts.given, "{counts:?}");
     assert_eq!((counts.late_up, counts.lost, counts.damaged), (0, 0, 0));
     assert_eq!(refused(&mixed) - refused_before, 0, "no frame was sent in another tick's time");
@@ -135,7 +135,7 @@ fn the_gateway_counts_hostile_bytes_and_frames_and_continues() {
         let now = mixed.chips.air.now();
         if (SECOND / 2..2 * SECOND).contains(&now) {
             let mut burst: Vec<u8> = (0..random.random_range(0..30)).map(|_| random.random()).collect();
-            // In the middle of a good message, too; what is well-formed has times and frames that cannot be.
+            // Also inside a valid message; well-formed messages have impossible times and frames.
             burst.push(0);
             let frame: Vec<u8> = (0..random.random_range(0..=125)).map(|_| random.random()).collect();
             let at = [0, u64::MAX, random.random()][random.random_range(0..3)];
@@ -165,7 +165,7 @@ fn the_gateway_counts_hostile_bytes_and_frames_and_continues() {
     assert!(stack <= 6 * 1024, "{stack} bytes of stack, of 16 KiB");
 }
 
-/// What a gateway says about itself.
+/// Introduction message of a gateway.
 fn hello(chip: &mut Chip) -> Option<Hello> {
     let mut line = Deframer::default();
     let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
@@ -184,7 +184,7 @@ fn gateways_of_all_boards_boot_and_answer_queries() {
         chip.boot_from(begins);
         chip.power_on(0);
         chip.run(100_000 * MICROSECOND);
-        let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} says nothing"));
+        let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} sends nothing"));
         assert_eq!((first.profile, first.timing.period, first.timing.slots), (2, 10_000, 2), "{feature}");
         let mut ask = [0; MAX_MESSAGE];
         let length = ToGateway::Query { version: 1 }.encode(&mut ask).unwrap();
@@ -240,7 +240,7 @@ fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
     let ends = || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     thread::scope(|scope| {
         scope.spawn(|| ports::serve(&settings, folder.path(), ends));
-        // The gateway's port is the last that is made.
+        // The gateway's port is created last.
         while !folder.path().join("gateway").exists() {
             thread::yield_now();
         }
@@ -256,7 +256,7 @@ fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
                 .unwrap()
         });
         let mut flight = simulated(ROBOTS, ROBOTS, 1);
-        // How many are late is a question of this machine; that they are counted, and that some are not, is not.
+        // The share of late frames depends on this machine; the sum of all counts does not.
         let flown =
             port::fly(&folder.path().join("gateway"), &mut flight, &AtomicBool::new(false), |flight| {
                 flight.variation.len() >= 150

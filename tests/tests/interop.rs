@@ -1,4 +1,4 @@
-//! Robots and a program in another language, written from `docs/wire-format.md` alone, understand each other.
+//! Robots exchange frames with a Python program that is written from `docs/wire-format.md` alone.
 
 #![cfg(feature = "interop")]
 
@@ -13,7 +13,7 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
-use wdgnn_core::tasks::flocking::{Flocking, Motion};
+use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_link::{
     encoding::{
         Codec,
@@ -73,7 +73,7 @@ fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
 }
 
-/// What Python is told of a profile: its name, the model, and the key if it is sealed.
+/// Parameters of Python's codec: profile, model, and the key if sealed.
 struct Profile {
     name: &'static str,
     model: String,
@@ -105,13 +105,13 @@ impl Profile {
     }
 }
 
-/// Numbers that half precision holds as they are, near enough to each other for a robot that believes not just anything.
+/// Motions that half precision represents exactly, plausible from tick to tick.
 fn motion(tick: u32) -> Motion {
     let time = f32::from(tick as u8) * 0.015_625;
     Motion { position: [1.0 + time, -2.0], velocity: [1.5, time] }
 }
 
-/// What a beacon in JSON says about a motion.
+/// State in a JSON message.
 fn told(beacon: &Value) -> [f32; 4] {
     let state = beacon["state"].as_array().unwrap_or_else(|| panic!("{beacon}"));
     [0, 1, 2, 3].map(|index| state[index].as_f64().unwrap() as f32)
@@ -122,8 +122,7 @@ fn numbers(motion: Motion) -> [f32; 4] {
     [x, y, v, w]
 }
 
-/// Whether a beacon tells what a robot sensed, to the last bit; a sealed robot is wary and tells its track, which follows that within
-/// millimetres.
+/// Whether a message carries the sensed state exactly, or within 2 mm for a sealed robot, which sends its filtered track.
 fn tells(profile: &Profile, beacon: &Value, sensed: Motion) -> bool {
     let (told, sensed) = (told(beacon), numbers(sensed));
     let near = || told.iter().zip(sensed).all(|(told, sensed)| (told - sensed).abs() < 2.0e-3);
@@ -152,7 +151,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     for ((tick, _), beacon) in sent.iter().zip(&mut beacons) {
         assert_eq!(beacon["sender"], 7);
         assert!(tells(profile, beacon, motion(*tick)), "{}: {beacon}", profile.name);
-        // Somebody else says the same, in Python.
+        // Python repeats the message as another sender.
         beacon["sender"] = 9.into();
         beacon["exchange"] = (*tick).into();
         beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(P::FRAMES)).into();

@@ -1,4 +1,4 @@
-//! The live page, in a browser: it is what the sources give, opens without a complaint, asks for nothing, and does what it is told.
+//! The live page in a browser: it is current, opens without errors, loads nothing else, and reacts to its controls.
 
 #![cfg(feature = "browser")]
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 use system_tests::browser::{Browser, View};
 
 const WIDE: View = View { width: 1366, dark: false, still: false };
-/// Nothing moves unless somebody says so: for tests that look at ticks.
+/// No motion except by explicit steps.
 const STILL: View = View { still: true, ..WIDE };
 const PHONE: View = View { width: 360, dark: true, still: false };
 
@@ -32,7 +32,7 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8(run.stdout).unwrap()
 }
 
-/// The page, at rest, as a link opens it.
+/// Opens the page without motion from a link.
 fn open(browser: &mut Browser, view: View, link: &str) {
     browser.open(&page(), view);
     browser.until("globalThis.live !== undefined");
@@ -40,7 +40,7 @@ fn open(browser: &mut Browser, view: View, link: &str) {
     browser.until(&format!("live.state.scene === new URLSearchParams('{link}'.slice(1)).get('scene')"));
 }
 
-/// What is measured of one swarm after so many ticks more.
+/// Figures of one swarm after more ticks.
 fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
     browser.evaluate(&format!("live.engine.core.step({ticks}), live.engine.figures({side})"))
 }
@@ -84,7 +84,7 @@ fn every_scene_flies_and_shows_its_effect() {
         let score = |figures: &Value| figures["score"].as_f64().unwrap();
         assert!(score(&left).is_finite() && score(&right).is_finite(), "{scene}: {left} {right}");
         match scene {
-            // As told beside them: it is seen without reading.
+            // The figures next to the swarms show the effect.
             "late" | "payload" | "space" => {
                 assert!(score(&right) < 0.01 * score(&left), "{scene}: {left} {right}");
             }
@@ -112,7 +112,7 @@ fn sliders_buttons_and_pointers_act_on_both_swarms() {
     assert!(figures(&mut browser, 0, 300)["score"].as_f64().unwrap() > 0.1, "late motors swing");
     browser.evaluate("document.getElementById('cut').click()");
     assert!(figures(&mut browser, 1, 0)["groups"].as_f64().unwrap() >= 2.0);
-    // A click on a robot of the left swarm takes it out of both.
+    // A click on a robot of the left swarm removes it from both.
     browser.evaluate("live.redraw(), document.querySelector('[value=kill]').click()");
     browser.until("!live.stale");
     browser.evaluate(
@@ -134,7 +134,7 @@ fn a_link_carries_the_whole_scene() {
     open(&mut browser, STILL, link);
     assert_eq!(browser.evaluate("live.link()"), link);
     assert_eq!(figures(&mut browser, 0, 1)["robots"], 22.0);
-    // What cannot be is left out.
+    // Invalid values are ignored.
     browser.evaluate("location.hash = '#scene=trained&robots=9999&delay=x&left=nobody&nonsense=1'");
     browser.until("live.state.scene === 'trained'");
     assert_eq!(browser.evaluate("live.link()"), "#scene=trained&robots=1000");
@@ -175,7 +175,7 @@ fn the_heading_claims_learning_only_where_a_swarm_learns() {
     open(&mut browser, STILL, "#scene=late");
     let heading = "document.getElementById('title').textContent";
     assert!(browser.evaluate(heading).as_str().unwrap().contains("learning in flight"));
-    // A scene without learning, and a scene whose controllers were changed.
+    // A scene without learning, and one with other controllers.
     for link in ["#scene=coverage", "#scene=late&right=offline"] {
         browser.evaluate(&format!("location.hash = '{link}'"));
         browser.until(&format!("live.link() === '{link}'"));
@@ -189,7 +189,7 @@ fn robots_outside_the_picture_are_marked() {
     let mut browser = Browser::start();
     open(&mut browser, STILL, "#scene=trained&range=1&speed=6");
     browser.evaluate("live.engine.core.step(100), live.redraw(), live.draw()");
-    // Counts texts and the points of lines that are drawn again.
+    // Collects the texts of a new drawing.
     let drawn = browser.evaluate(
         "(() => { const texts = []; const { fillText } = CanvasRenderingContext2D.prototype; \
          CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { texts.push(text); fillText.call(this, text, ...at); }; \
@@ -206,7 +206,7 @@ fn the_live_page_fits_a_phone() {
     browser.open(&page(), PHONE);
     browser.until("Number(document.documentElement.dataset.frame) > 5");
     assert_eq!(browser.evaluate("document.documentElement.scrollWidth > innerWidth"), false);
-    // Side by side, and both in sight at once.
+    // Next to each other, both visible.
     let boxes = browser.evaluate(
         "[0, 1].map((side) => document.getElementById(`swarm-${side}`).getBoundingClientRect()).map(({ top, bottom, right }) => [top, bottom, right])",
     );

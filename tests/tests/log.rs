@@ -1,4 +1,4 @@
-//! The simulator's reader of robots' logs against the crate that reads all of defmt.
+//! The simulator's log decoder against the crate `defmt-decoder`.
 
 #![cfg(feature = "emulated")]
 
@@ -12,7 +12,7 @@ use system_tests::{
     robot::{self, ID, motion, tick},
 };
 
-/// The lines of a log, by the crate.
+/// Lines of a log, decoded by the crate.
 fn by_the_crate(image: &Path, log: &[u8]) -> Vec<String> {
     let table = Table::parse(&fs::read(image).unwrap()).unwrap().expect("a table of strings");
     let mut decoder = table.new_stream_decoder();
@@ -30,7 +30,7 @@ fn by_the_crate(image: &Path, log: &[u8]) -> Vec<String> {
     }
 }
 
-/// Both readers' lines, which must be the same.
+/// Lines of both decoders, which must be equal.
 fn lines(image: &Path, folder: &Path) -> Vec<String> {
     let log = fs::read(folder.join("log")).unwrap();
     let lines = Decoder::new(image).unwrap().lines(&log);

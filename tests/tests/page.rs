@@ -1,4 +1,4 @@
-//! The pages, in a browser: they open without a complaint, ask for nothing, move, and fit a phone.
+//! Report pages in a browser: they open without errors, load nothing else, move, and fit a phone.
 
 #![cfg(feature = "browser")]
 
@@ -22,7 +22,7 @@ const SIDEWAYS: &str = "document.documentElement.scrollWidth > innerWidth";
 /// True once the first replay has drawn more than a few frames.
 const RUNNING: &str = "Number(views[0].root.dataset.frame) > 20";
 
-/// A number for every canvas that differs when its picture does, and how many of its pixels are painted.
+/// A checksum of every canvas and its number of painted pixels.
 const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) => {
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
     copy.drawImage(canvas, 0, 0);
@@ -35,7 +35,7 @@ const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) =>
     return { sum, painted };
 })";
 
-/// A page that `host-sim` writes.
+/// Path of a page that `host-sim` writes.
 fn written(name: &str, arguments: &[&str]) -> PathBuf {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let run = Command::new(env!("CARGO"))
@@ -51,7 +51,7 @@ fn written(name: &str, arguments: &[&str]) -> PathBuf {
     report
 }
 
-/// The page that `host-sim flock` writes, made once for all tests.
+/// The page of `host-sim flock`, shared by all tests.
 fn flock() -> &'static Path {
     static PAGE: OnceLock<PathBuf> = OnceLock::new();
     PAGE.get_or_init(|| written("flock.html", &["flock", "--swarms", "4"]))
@@ -62,7 +62,7 @@ fn pictures(browser: &mut Browser) -> Vec<Value> {
     pictures.as_array().unwrap().clone()
 }
 
-/// Fifty arrows of some twenty pixels each.
+/// Whether fifty arrows of about twenty pixels are drawn.
 fn shows_a_swarm(picture: &Value) -> bool {
     picture["painted"].as_u64().unwrap() > 1000
 }
@@ -74,7 +74,7 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
     let before = pictures(&mut browser);
     assert_eq!(before.len(), 2 + 6, "two flights with delayed actuators, six controllers");
     assert!(before.iter().all(shows_a_swarm), "{before:?}");
-    // Only pictures in the window are drawn.
+    // Only visible pictures are drawn.
     for canvas in 0..8 {
         browser.evaluate(&format!(
             "document.querySelectorAll('canvas')[{canvas}].scrollIntoView(); \
@@ -98,8 +98,8 @@ fn large_swarms_are_drawn_as_maps_in_light_and_dark() {
     browser.open(&page, still);
     let begin = pictures(&mut browser);
     assert_eq!(begin.len(), 2 + 2, "two controllers, two maps");
-    let colours = "new Set(views[0].maps[0].map.frames[0]).size";
-    assert!(browser.evaluate(colours).as_u64().unwrap() > 5);
+    let colors = "new Set(views[0].maps[0].map.frames[0]).size";
+    assert!(browser.evaluate(colors).as_u64().unwrap() > 5);
     browser.evaluate("views[0].seek(39); views[0].show(true)");
     let end = pictures(&mut browser);
     browser.set(View { dark: true, ..still });
@@ -211,7 +211,7 @@ fn every_click_on_the_chart_moves_the_replay() {
     for step in 1..12 {
         let share = f64::from(step) / 12.0;
         browser.evaluate("views.at(-1).seek(0)");
-        // Through all heights: lines, marks and nothing at all lie there.
+        // At all heights: over lines, marks and empty space.
         browser
             .click(left + 60.0 + share * (right - left - 80.0), top + 30.0 + share * (bottom - top - 80.0));
         let clock = browser.evaluate("parseFloat(views.at(-1).clock.value)").as_f64().unwrap();
@@ -342,7 +342,7 @@ fn faults_are_drawn() {
         ] {
             assert!(words.as_str().is_some_and(|words| words.contains(sentence)), "{words}");
         }
-        // The pictures with and without them differ.
+        // The pictures with and without faults differ.
         let drawn = |browser: &mut Browser| pictures(browser)[0]["sum"].clone();
         browser.evaluate("views[0].seek(30)");
         let with = drawn(&mut browser);

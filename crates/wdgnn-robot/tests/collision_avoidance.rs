@@ -70,9 +70,9 @@ where
     // The offset is rounded by some 10⁻⁷ m at these speeds, divided by the shortest time squared.
     let tolerance = 1.0e-3 * (1.0 + length(expected));
     let off = length(difference(found, expected.map(|x| x as f32)));
-    prop_assert!(off <= tolerance, "{:?} in place of {:?}", found, expected);
+    prop_assert!(off <= tolerance, "{:?} instead of {:?}", found, expected);
     let back = push(other, own);
-    prop_assert_eq!(found.map(|x| x + 0.0), back.map(|x| 0.0 - x), "both give way alike");
+    prop_assert_eq!(found.map(|x| x + 0.0), back.map(|x| 0.0 - x), "both are pushed equally");
     Ok(())
 }
 
@@ -120,10 +120,10 @@ proptest! {
         let (along, across) = (x * cosine + y * sine, y * cosine - x * sine);
         let time = ahead.max(0.05);
         let hardest = 0.15 / (time * time);
-        prop_assert!(along.abs() <= 1.0e-2 * hardest, "{} along the way", along);
+        prop_assert!(along.abs() <= 1.0e-2 * hardest, "{} along the path", along);
         // The full push at speeds of robots; a smaller one in the same direction near standstill.
         let share = speed / (speed + 1.0e-4);
-        prop_assert!((across / hardest - share).abs() < 1.0e-2, "{} in place of {}", across, share * hardest);
+        prop_assert!((across / hardest - share).abs() < 1.0e-2, "{} instead of {}", across, share * hardest);
         let [back_x, back_y] = push(&other, &own);
         prop_assert_eq!([x, y], [-back_x, -back_y]);
     }

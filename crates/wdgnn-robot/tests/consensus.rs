@@ -76,7 +76,7 @@ fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> V
         };
         let mut row: Vec<f64> = (0..graph.len()).map(weight).collect();
         row[i] = 1.0 - row.iter().sum::<f64>();
-        assert!(row[i] > 0.0, "nobody gives up all of its own");
+        assert!(row[i] > 0.0, "every robot keeps a share of its own parameters");
         row
     };
     (0..graph.len()).map(row).collect()
@@ -113,7 +113,7 @@ fn metropolis_weights_converge_to_the_mean() {
     for seed in 0..5 {
         let [before, after] = agree(Mixing::Metropolis, &graph(seed), seed);
         let start = mean(&before);
-        assert!(spread(&before, &start) > 0.5, "there was something to agree on");
+        assert!(spread(&before, &start) > 0.5, "the parameters differ at first");
         assert!(spread(&after, &start) < ROUNDED, "{}", spread(&after, &start));
     }
 }

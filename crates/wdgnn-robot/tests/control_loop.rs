@@ -42,7 +42,7 @@ fn failures_of_all_ports_in_one_tick_are_counted() {
     board.air.heard = [Err(()), Ok(frame(2)), Err(()), Ok(frame(3))].into();
     let report = board.run(&mut node, SAVE_EVERY - 1);
     assert_eq!(report.errors, PortErrors { sensor: 1, send: 1, receive: 2, actuator: 1, store: 1 });
-    assert_eq!((report.heard, report.neighbours), (2, 2), "what could be heard was heard");
+    assert_eq!((report.heard, report.neighbours), (2, 2), "successful receptions count");
     assert_eq!(board.motors.commands, [before.command, report.command]);
 }
 

@@ -7,7 +7,7 @@ const DIVISOR: u32 = 4;
 /// Robots whose addresses are multiples of this number send in the same ticks, starting with 0.
 const TURN: u16 = DIVISOR as u16;
 
-fn behaviour() -> Behaviour {
+fn behavior() -> Behaviour {
     Behaviour { interval: DIVISOR, hold: DIVISOR, ..offline() }
 }
 
@@ -36,7 +36,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
 
 #[test]
 fn taps_advance_per_exchange_and_are_held_in_between() {
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     let mut told = Vec::new();
     for tick in 0..5 * DIVISOR {
         let before = *robots[0].chains();
@@ -51,15 +51,15 @@ fn taps_advance_per_exchange_and_are_held_in_between() {
             told.push(robots[1].chains().chain.0);
         } else {
             assert_eq!(taps[1..], before[1..], "tick {tick}");
-            assert_ne!(taps[0], before[0], "its own features are those of every tick");
+            assert_ne!(taps[0], before[0], "own features change in every tick");
         }
     }
-    assert!(told[4][3].iter().any(|x| *x != 0.0), "three hops and back again");
+    assert!(told[4][3].iter().any(|x| *x != 0.0), "the last tap is filled");
 }
 
 #[test]
 fn addresses_select_the_tick_of_the_exchange() {
-    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, behaviour(), Exact));
+    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, behavior(), Exact));
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
             robot.sense(tick, seen(REST));
@@ -71,7 +71,7 @@ fn addresses_select_the_tick_of_the_exchange() {
 
 #[test]
 fn messages_carry_the_taps_of_the_last_exchange_and_the_current_state() {
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     for tick in 0..DIVISOR {
         step(&mut robots, tick);
         if tick == 0 {
@@ -85,7 +85,7 @@ fn messages_carry_the_taps_of_the_last_exchange_and_the_current_state() {
 
 #[test]
 fn neighbors_are_extrapolated_for_a_bounded_age() {
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour(), Exact));
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
     for tick in 1..=DIVISOR {
@@ -97,13 +97,13 @@ fn neighbors_are_extrapolated_for_a_bounded_age() {
     }
     robot.sense(DIVISOR + 1, seen(REST));
     robot.conclude();
-    assert_eq!(robot.neighbours().count(), 0, "silent for longer than it is held");
+    assert_eq!(robot.neighbours().count(), 0, "evicted after the hold time");
 }
 
 #[test]
 fn the_control_loop_sends_frames_only_in_exchanges() {
     fn sent<P: Codec>(codec: P) -> Vec<Vec<usize>> {
-        let mut robot = robot_on(TURN, behaviour(), codec);
+        let mut robot = robot_on(TURN, behavior(), codec);
         let mut board = Board::new();
         (0..2 * DIVISOR)
             .map(|tick| {
@@ -126,7 +126,7 @@ fn the_control_loop_sends_frames_only_in_exchanges() {
 
 #[test]
 fn send_errors_are_counted_per_frame() {
-    let mut robot = robot_on(TURN, behaviour(), Esb32);
+    let mut robot = robot_on(TURN, behavior(), Esb32);
     let mut board = Board::new();
     board.air.cannot_send = true;
     assert_eq!(board.run(&mut robot, 0).errors.send, 4);
@@ -142,13 +142,13 @@ fn send_errors_are_counted_per_frame() {
 
 #[test]
 fn each_frame_of_an_exchange_is_usable_alone() {
-    let mut speaker = robot_on(2 * TURN, behaviour(), Esb32);
+    let mut speaker = robot_on(2 * TURN, behavior(), Esb32);
     speaker.sense(0, seen(motion(1, 0)));
     speaker.conclude();
     speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
     let sent = speaker.says();
     for (index, frame) in sent.iter().enumerate() {
-        let mut listener = robot_on(TURN, behaviour(), Esb32);
+        let mut listener = robot_on(TURN, behavior(), Esb32);
         listener.sense(DIVISOR, seen(REST));
         listener.hears(&frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
@@ -158,7 +158,7 @@ fn each_frame_of_an_exchange_is_usable_alone() {
         assert_eq!(heard.fresh, if index == 3 { wide } else { Span::NONE }, "frame {index}");
     }
     // All frames in ascending order give all taps.
-    let mut listener = robot_on(TURN, behaviour(), Esb32);
+    let mut listener = robot_on(TURN, behavior(), Esb32);
     listener.sense(DIVISOR, seen(REST));
     for frame in &sent {
         listener.hears(&frame).unwrap();
@@ -173,11 +173,11 @@ fn each_frame_of_an_exchange_is_usable_alone() {
 
 #[test]
 fn received_packets_of_an_exchange_mark_their_parameters_as_fresh() {
-    let mut speaker = robot_on(2 * TURN, behaviour(), P2p57);
+    let mut speaker = robot_on(2 * TURN, behavior(), P2p57);
     speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
     let sent = speaker.says();
     let fresh = |heard: &[usize]| {
-        let mut listener = robot_on(TURN, behaviour(), P2p57);
+        let mut listener = robot_on(TURN, behavior(), P2p57);
         listener.sense(DIVISOR, seen(REST));
         for index in heard {
             listener.hear(&mut sent[*index].clone()).unwrap();
@@ -193,8 +193,8 @@ fn received_packets_of_an_exchange_mark_their_parameters_as_fresh() {
 #[test]
 fn only_parameters_received_in_this_tick_are_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behaviour, Dot154::default()));
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior, Dot154::default()));
     robots[0].set_wide(&Filter([[[0.0; 2]; 6]; 4]));
     robots[1].set_wide(&Filter([[[1.0; 2]; 6]; 4]));
     for tick in 0..4 * DIVISOR {
@@ -211,10 +211,10 @@ fn only_parameters_received_in_this_tick_are_mixed() {
 #[test]
 fn omitted_parameters_are_not_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robot = robot_on(TURN, behaviour, Esb32);
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut robot = robot_on(TURN, behavior, Esb32);
     let offline = *robot.wide();
-    let mut other = robot_on(2 * TURN, behaviour, Esb32);
+    let mut other = robot_on(2 * TURN, behavior, Esb32);
     other.set_wide(&Filter([[[9.0; 2]; 6]; 4]));
     robot.sense(0, seen(REST));
     other.sense(0, seen(motion(1, 0)));

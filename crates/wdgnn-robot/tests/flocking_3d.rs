@@ -125,7 +125,7 @@ fn all_wide_parameters_arrive_in_one_turn() {
         let length = speaker.speak(&mut frame).unwrap();
         listener.hear(&mut frame[..length]).unwrap();
     }
-    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen runs of six");
+    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen parts of six parameters");
 }
 
 #[test]

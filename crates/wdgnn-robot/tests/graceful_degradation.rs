@@ -23,10 +23,10 @@ fn held_neighbors_keep_their_taps_but_not_their_parameters() {
         node.sense(tick, seen(REST));
         assert_eq!(node.conclude().agreement.mixed, 0);
         assert_eq!(*node.wide(), mixed_once);
-        assert_eq!(node.chains().chain.0[1], heard.chains.chain.0[0], "its taps still count");
+        assert_eq!(node.chains().chain.0[1], heard.chains.chain.0[0], "its taps are held");
         let held = node.neighbours().next().unwrap();
         let flown = PASSING.position[0] + tick as f32 * TASK.period * PASSING.velocity[0];
-        assert!((held.beacon.state.position[0] - flown).abs() < 1.0e-6, "it is taken to fly straight on");
+        assert!((held.beacon.state.position[0] - flown).abs() < 1.0e-6, "it is extrapolated");
     }
     node.sense(3, seen(REST));
     assert_eq!(node.conclude().verdict, Verdict::Alone(Isolation::Hold));
@@ -47,10 +47,10 @@ fn isolated_robots_hold_slow_down_and_stop() {
         };
         assert_eq!((command, verdict), (expected, Verdict::Alone(phase)), "tick {tick}");
     }
-    assert_eq!(*node.wide(), offline, "alone there is nothing to learn from");
+    assert_eq!(*node.wide(), offline, "isolated robots do not learn");
     node.sense(300, seen(own));
     node.accept(beacon(&node, 2)).unwrap();
-    assert!(matches!(node.conclude().verdict, Verdict::Clear | Verdict::Limited), "back at once");
+    assert!(matches!(node.conclude().verdict, Verdict::Clear | Verdict::Limited), "isolation ends at once");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn assert_close(found: &[f64], expected: &[f64]) {
         assert!((found - expected).abs() < BOUND, "number {index}: {found} instead of {expected}");
     }
     let largest = expected.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-    assert!(largest > 1000.0 * BOUND, "the bound means something: {largest}");
+    assert!(largest > 1000.0 * BOUND, "the bound is small: {largest}");
 }
 
 /// No component clamped, the first one, the second one.
@@ -164,7 +164,7 @@ fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
     let taps = node.chains().chain.numbers().to_vec();
     let expected: Vec<f64> =
         taps.iter().flat_map(|z| [0, 1].map(|axis| alpha * f64::from(*z) * slope(axis))).collect();
-    assert!(slope(0).abs() > 1.0, "there is a slope to pass on");
+    assert!(slope(0).abs() > 1.0, "the slope is not zero");
     let found = by_learning(&mut node);
     for (found, expected) in found.iter().zip(&expected) {
         // Rounding of the slope, times a tap.

@@ -24,7 +24,7 @@ fn flipped_bits_are_rejected() {
         let good = encode(&sealed(&KEY), &full_beacon(&mut seeded(21), 9, 400), 1, 0);
         let now = 400 / P::FRAMES;
         let mut receiver = sealed(&KEY);
-        assert_eq!(decode(&mut receiver, 0, &good), Err(Refusal::Untimely), "it listens from tick 0 on");
+        assert_eq!(decode(&mut receiver, 0, &good), Err(Refusal::Untimely), "it starts to listen at tick 0");
         let timely = now - LATE_TICKS..=now + GUARD_TICKS;
         for (offset, bit) in (0..good.len()).flat_map(|offset| (0..8).map(move |bit| (offset, bit))) {
             let mut frame = good.clone();
@@ -35,7 +35,7 @@ fn flipped_bits_are_rejected() {
             let sequence = P::identity(&frame, now).unwrap().sequence;
             assert_eq!(refusal == Refusal::Untimely, !timely.contains(&(sequence / P::FRAMES)));
         }
-        assert!(decode(&mut receiver, now, &good).is_ok(), "what was refused left no trace");
+        assert!(decode(&mut receiver, now, &good).is_ok(), "rejected frames leave no trace");
     }
     the_sealed_encodings!(flips);
 }
@@ -100,7 +100,7 @@ fn replays_are_rejected_for_every_boot_count() {
         assert!(decode(&mut receiver, now, &frame(1, first + 2)).is_ok());
         assert!(
             decode(&mut receiver, now + 1, &frame(0, first + P::FRAMES + 2)).is_ok(),
-            "it lost its count"
+            "a restarted robot lost its boot count"
         );
     }
     the_sealed_encodings!(replays);
@@ -123,17 +123,17 @@ fn one_spoofed_frame_silences_a_robot_only_within_the_guard_time() {
         }
         assert!(decode(&mut receiver, 100, &said(largest, 100 + GUARD_TICKS)).is_ok());
         let mut silenced = (101..).take_while(|tick| decode(&mut receiver, *tick, &said(3, *tick)).is_err());
-        assert_eq!(silenced.by_ref().count(), GUARD_TICKS as usize, "and is then heard again");
+        assert_eq!(silenced.by_ref().count(), GUARD_TICKS as usize, "then it is accepted again");
     }
     the_sealed_encodings!(spoofed);
 }
 
 #[test]
 fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
-    fn everybody<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P, interval: u32) {
+    fn recovers<P: Codec + core::fmt::Debug>(sealed: fn(&Key) -> P, interval: u32) {
         const ROBOTS: u16 = 12;
-        let behaviour = offline().every(interval).robust();
-        let mut robots: Vec<_> = (0..ROBOTS).map(|id| robot_on(id, behaviour, sealed(&KEY))).collect();
+        let behavior = offline().every(interval).robust();
+        let mut robots: Vec<_> = (0..ROBOTS).map(|id| robot_on(id, behavior, sealed(&KEY))).collect();
         let at = |id: u16, tick: u32| Motion {
             position: [f32::from(id) + 0.01 * tick as f32, 0.0],
             velocity: [1.0, 0.0],
@@ -150,7 +150,7 @@ fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
             if now == 60 {
                 // The newest acceptable tick, another place and the largest boot count, before any honest frame.
                 for id in 0..ROBOTS {
-                    let mut liar = robot_on(id, behaviour, sealed(&KEY));
+                    let mut liar = robot_on(id, behavior, sealed(&KEY));
                     liar.set_boot(65_534);
                     liar.sense(now + GUARD_TICKS, seen(Motion { position: [50.0; 2], velocity: [0.0; 2] }));
                     air.splice(0..0, liar.says().into_iter().map(|frame| (u16::MAX, frame)));
@@ -174,10 +174,10 @@ fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
         assert_eq!(spoofs, ROBOTS);
         assert!((60..110).contains(&last_refused), "spoofed in tick 60, refused until {last_refused}");
     }
-    everybody(|key| Sealed::new(Exact, key), 1);
-    everybody(dot154, 5);
-    everybody(|key| Sealed::new(EspNow::default(), key), 2);
-    everybody(esb32, 5);
+    recovers(|key| Sealed::new(Exact, key), 1);
+    recovers(dot154, 5);
+    recovers(|key| Sealed::new(EspNow::default(), key), 2);
+    recovers(esb32, 5);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn addresses_outside_the_swarm_are_rejected() {
         assert!(receiver.vouch(&link::<Dot154>(), 1000, 0, &of(sender)).is_some());
         assert!(decode(&mut receiver, 0, &of(sender)).is_ok());
     }
-    assert!(decode(&mut dot154(&KEY).among(0), 0, &of(500)).is_ok(), "nobody told it how many there are");
+    assert!(decode(&mut dot154(&KEY).among(0), 0, &of(500)).is_ok(), "the swarm size is unknown");
 }
 
 #[test]
@@ -294,7 +294,11 @@ fn silent_senders_are_forgotten_and_not_replayed() {
             assert!(decode(&mut receiver, now, &of(honest, now)).is_ok());
             assert_eq!(decode(&mut receiver, now, &of(honest, now)), Err(Refusal::Replayed));
         }
-        assert_eq!(decode(&mut receiver, now, &of(0, now)), Err(Refusal::TooManySenders), "now they are out");
+        assert_eq!(
+            decode(&mut receiver, now, &of(0, now)),
+            Err(Refusal::TooManySenders),
+            "they are forgotten"
+        );
     }
     forgets(dot154);
     forgets(esb32);
@@ -397,7 +401,7 @@ fn sealing_adds_a_tag_to_the_encoding() {
     assert_adds_a_tag(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY));
     assert_adds_a_tag(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY));
     assert_adds_a_tag(&Esb32, &SealedEsb32::new(Esb32, &KEY));
-    assert!(!Dot154::fits::<Motion, HugeTaps, HugeWide>(), "or nothing was asked");
+    assert!(!Dot154::fits::<Motion, HugeTaps, HugeWide>(), "the dimensions exceed a frame");
 }
 
 #[test]

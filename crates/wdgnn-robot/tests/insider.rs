@@ -1,4 +1,4 @@
-//! Frames of an insider: whatever the content and the claimed identity, robots stay within their limits.
+//! Frames of an insider with any content and identity: robots stay within their limits.
 //!
 //! The property of the fuzz target `resealed`, on some thousand seeded frames of every encoding.
 
@@ -40,10 +40,10 @@ fn content<C: Codec>(random: &mut ChaCha8Rng, codec: &C, link: &Link, said: &Sai
 
 fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) -> [u32; 2] {
     let rule = Learning { mixing: Mixing::Uniform, ..Learning::paper(0.5) };
-    let behaviour = Behaviour::new(rule).robust();
-    assert!(behaviour.probation > 0 && behaviour.learning.clip > 0.0 && behaviour.learning.ball > 0.0);
+    let behavior = Behaviour::new(rule).robust();
+    assert!(behavior.probation > 0 && behavior.learning.clip > 0.0 && behavior.learning.ball > 0.0);
     let mut random = seeded(seed);
-    let mut listener: RobotOn<_> = robot_on(1, behaviour, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
+    let mut listener: RobotOn<_> = robot_on(1, behavior, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
     let offline = *listener.model().offline();
     let link = *listener.link();
     let [mut accepted, mut refused] = [0; 2];
@@ -72,17 +72,17 @@ fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) ->
                 &mut refused
             };
             *counted += 1;
-            assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "nothing is heard twice");
+            assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "no frame is accepted twice");
         }
         listener.conclude();
         let (command, _) = listener.guard();
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?} in tick {tick}");
         assert!(listener.wide().admissible());
         let off = listener.wide().distance(&offline) / offline.norm();
-        assert!(off <= behaviour.learning.ball * 1.001, "{off} of the norm in tick {tick}");
+        assert!(off <= behavior.learning.ball * 1.001, "{off} of the norm in tick {tick}");
         assert!(
             listener.neighbours().all(|n| n.beacon.sender != listener.id()),
-            "it is not its own neighbour"
+            "no robot is its own neighbor"
         );
         let numbers = |n: &Motion| n.position.into_iter().chain(n.velocity).all(f32::is_finite);
         assert!(listener.neighbours().all(|n| numbers(&n.beacon.state) && n.beacon.wide.admissible()));

@@ -64,8 +64,8 @@ impl Swarm {
 
 /// A robot that starts with the record of its board.
 fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
-    let behaviour = Behaviour::new(Learning::paper(0.1)).robust();
-    let mut robot = robot_on(name, behaviour, dot154(name, &FIRST, 0));
+    let behavior = Behaviour::new(Learning::paper(0.1)).robust();
+    let mut robot = robot_on(name, behavior, dot154(name, &FIRST, 0));
     board.flash.resume(&mut robot).unwrap();
     robot
 }
@@ -74,7 +74,7 @@ fn start(name: u16, board: &mut Board) -> RobotOn<Rekeyable<Dot154>> {
 fn all_robots_change_the_key_at_the_announced_tick_and_none_is_lost() {
     let mut swarm = Swarm::new(12, 0.0);
     swarm.fly_until(AT, None);
-    assert_eq!(swarm.epochs(), [0; 12], "not before its time");
+    assert_eq!(swarm.epochs(), [0; 12], "not before the announced tick");
     while swarm.on_air.tick < AT + 50 {
         swarm.fly_until(swarm.on_air.tick + 1, None);
         for robot in 0..12_usize {
@@ -84,7 +84,7 @@ fn all_robots_change_the_key_at_the_announced_tick_and_none_is_lost() {
         }
     }
     assert_eq!(swarm.epochs(), [1; 12]);
-    assert_eq!(swarm.on_air.refused[Refusal::Forged as usize], 0, "around the change both keys are heard");
+    assert_eq!(swarm.on_air.refused[Refusal::Forged as usize], 0, "both keys are accepted around the change");
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn expelled_robots_neither_receive_nor_are_received() {
     swarm.fly_until(AT + 50, Some(5));
     let epochs = swarm.epochs();
     assert!((0..12).all(|robot| epochs[robot] == u8::from(robot != 5)), "{epochs:?}");
-    assert_eq!(swarm.known(5), [0; 0], "it hears nobody");
-    assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and nobody hears it");
+    assert_eq!(swarm.known(5), [0; 0], "it receives no robot");
+    assert!((0..12).all(|robot| !swarm.known(robot).contains(&5)), "and no robot receives it");
     // Its frames are forged under the new key, and the others still fly as one swarm.
     let before = swarm.on_air.refused[Refusal::Forged as usize];
     swarm.fly_until(swarm.on_air.tick + 10, Some(5));
@@ -169,8 +169,8 @@ fn power_loss_at_any_tick_leaves_the_old_key_or_the_new_one() {
         // An interrupted write leaves the old record.
         swarm.restart(3);
         swarm.fly_until(AT + 200, None);
-        assert_eq!(swarm.epochs(), [1; 6], "power went at tick {cut}");
-        assert_eq!(swarm.known(3), [1, 2, 4, 5], "power went at tick {cut}");
+        assert_eq!(swarm.epochs(), [1; 6], "power loss at tick {cut}");
+        assert_eq!(swarm.known(3), [1, 2, 4, 5], "power loss at tick {cut}");
     }
 }
 
@@ -187,15 +187,15 @@ fn new_keys_are_stored_at_once_and_retried_after_a_failure() {
     board.run(&mut robot, 2);
     assert_eq!(board.flash.saves, saves + 1);
     board.run(&mut robot, 3);
-    assert_eq!(board.flash.saves, saves + 1, "kept is kept");
+    assert_eq!(board.flash.saves, saves + 1, "stored once");
     // After a restart it has the next key. The key of another image is not replaced by the store.
     let mut again = start(2, &mut board);
     for tick in 0..=AT {
         board.run(&mut again, tick);
     }
     assert_eq!(again.epoch(), 1);
-    let behaviour = offline().robust();
-    let mut flashed = robot_on(2, behaviour, dot154(2, &[9; 16], 0));
+    let behavior = offline().robust();
+    let mut flashed = robot_on(2, behavior, dot154(2, &[9; 16], 0));
     board.flash.resume(&mut flashed).unwrap();
     assert_eq!(flashed.epoch(), 0);
 }
@@ -206,8 +206,8 @@ fn earlier_epochs_are_never_accepted_again() {
     let mut robot = start(2, &mut board);
     let hear = |robot: &mut RobotOn<_>, epoch, at| robot.hear(&mut notice(2, epoch, at, 8));
     assert_eq!(hear(&mut robot, 2, 10), Err(Refusal::NewKey));
-    assert_eq!(hear(&mut robot, 1, 10), Err(Refusal::Replayed), "one that was left out");
-    assert_eq!(hear(&mut robot, 2, 20), Err(Refusal::Replayed), "another time for the same");
+    assert_eq!(hear(&mut robot, 1, 10), Err(Refusal::Replayed), "a skipped epoch");
+    assert_eq!(hear(&mut robot, 2, 20), Err(Refusal::Replayed), "another tick for one epoch");
     for tick in 0..200 {
         board.run(&mut robot, tick);
     }
@@ -220,18 +220,18 @@ fn earlier_epochs_are_never_accepted_again() {
     board.run(&mut robot, 200);
     let mut again = start(2, &mut board);
     assert_eq!((again.epoch(), hear(&mut again, 2, 10)), (2, Err(Refusal::Replayed)));
-    let behaviour = offline().robust();
-    let mut spare = robot_on(2, behaviour, dot154(2, &swarm_key(&MASTER, 3), 3));
+    let behavior = offline().robust();
+    let mut spare = robot_on(2, behavior, dot154(2, &swarm_key(&MASTER, 3), 3));
     assert_eq!(hear(&mut spare, 2, 10), Err(Refusal::Replayed));
 }
 
 #[test]
 fn modified_updates_and_those_for_other_robots_change_no_key() {
     fn check<P: Codec>(codec: impl Fn() -> P, tag: usize) {
-        let behaviour = offline().robust();
+        let behavior = offline().robust();
         let good = notice(2, 1, 0, tag);
         for (place, bit) in (1..good.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
-            let mut robot = robot_on(2, behaviour, codec());
+            let mut robot = robot_on(2, behavior, codec());
             let mut frame = good.clone();
             frame[place] ^= 1 << bit;
             // An update for another robot changes nothing here.
@@ -244,10 +244,10 @@ fn modified_updates_and_those_for_other_robots_change_no_key() {
                 (false, false) => Refusal::Forged,
             };
             assert_eq!(heard, Err(refusal), "bit {bit} of byte {place}");
-            assert_eq!(robot.hears(&good), Err(Refusal::NewKey), "it is still to be had");
+            assert_eq!(robot.hears(&good), Err(Refusal::NewKey), "the valid update is still accepted");
         }
         for length in 1..good.len() {
-            let mut robot = robot_on(2, behaviour, codec());
+            let mut robot = robot_on(2, behavior, codec());
             assert_eq!(robot.hear(&mut good[..length].to_vec()), Err(Refusal::Forged));
         }
     }
@@ -331,7 +331,7 @@ fn updates_replace_the_last_frame_of_an_exchange() {
 #[test]
 fn updates_have_their_own_kind_and_length() {
     let good = notice(2, 1, AT, 8);
-    assert_eq!(good[0], 0xf1, "with which no profile's frames begin");
+    assert_eq!(good[0], 0xf1, "no frame of a profile starts with this byte");
     assert_eq!(Notice::read(&good, 8), Some(Notice { name: 2, epoch: 1, at: AT }));
     let mut other = good.clone();
     other[0] ^= 1;
@@ -390,7 +390,11 @@ fn after_the_change_only_updates_of_its_tick_are_accepted() {
     swarm.fly_until(AT + 20, None);
     let robot = &mut swarm.on_air.robots[0].0;
     assert_eq!(robot.epoch(), 1);
-    assert_eq!(robot.hear(&mut notice(7, 1, AT + 7, 8)), Err(Refusal::Replayed), "for the same epoch");
+    assert_eq!(
+        robot.hear(&mut notice(7, 1, AT + 7, 8)),
+        Err(Refusal::Replayed),
+        "another tick for this epoch"
+    );
     assert_eq!(robot.hear(&mut notice(7, 1, AT, 8)), Err(Refusal::NewKey));
 }
 
@@ -423,6 +427,8 @@ fn robots_without_an_update_keep_their_key_over_a_restart() {
 fn personal_group_and_pair_keys_all_differ() {
     let mut keys: Vec<Key> = (0..500).map(|name| personal_key(&MASTER, name)).collect();
     keys.extend((0..=255).map(|epoch| swarm_key(&MASTER, epoch)));
+    let pairs = (0..8).flat_map(|from| (0..8).map(move |to| (personal_key(&MASTER, from), to)));
+    keys.extend(pairs.map(|(personal, to)| pair_key::<Aes>(&personal, to)));
     keys.push(MASTER);
     let count = keys.len();
     keys.sort_unstable();

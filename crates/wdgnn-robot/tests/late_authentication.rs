@@ -73,7 +73,7 @@ fn recordings_of_known_robots_are_not_authenticated() {
         assert_eq!(listener.hears(&recording), Err(Refusal::Untimely));
         assert_eq!(listener.vouch(recording), None);
     }
-    assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "what is newer still does");
+    assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "newer frames are authenticated");
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn unsealed_frames_are_accepted_without_authentication() {
 
 #[test]
 fn the_radio_learns_about_members_only() {
-    let behaviour = offline().robust();
-    let mut robot = robot_on(1, behaviour, dot154(&KEY));
+    let behavior = offline().robust();
+    let mut robot = robot_on(1, behavior, dot154(&KEY));
     let mut board = Board::new();
     board.run(&mut robot, FAR);
     let mut friend = member(2, dot154(&KEY));
@@ -125,7 +125,7 @@ fn the_radio_learns_about_members_only() {
     let report = board.run(&mut robot, FAR + 1);
     assert_eq!(report.refused.total(), 5, "{:?}", report.refused);
     let vouched: Vec<_> = board.air.vouched.iter().map(|(sender, at)| (sender.sender, *at)).collect();
-    assert_eq!(vouched, [(2, 1), (2, 2), (3, 3)], "who, and when on the radio's own clock");
+    assert_eq!(vouched, [(2, 1), (2, 2), (3, 3)], "sender and arrival on the radio's clock");
     assert_eq!(board.air.vouched[0].0.sequence, FAR + 1);
     assert_eq!(board.air.begun, [FAR, FAR + 1]);
 }

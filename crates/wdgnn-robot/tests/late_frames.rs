@@ -6,7 +6,7 @@ use wdgnn_link::header::OTHER_CLOCK_TICKS;
 
 const HOLD: u32 = 19;
 
-fn behaviour(probation: u8) -> Behaviour {
+fn behavior(probation: u8) -> Behaviour {
     Behaviour { hold: HOLD, probation, ..offline() }
 }
 
@@ -38,8 +38,8 @@ fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Ve
 /// Number of rejected frames when each is delayed by `delay` of its tick.
 fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32) -> u32) -> usize {
     let flight = flight(400);
-    let mut speaker = robot_on(2, behaviour(1), codec());
-    let mut listener = robot_on(1, behaviour(1), codec());
+    let mut speaker = robot_on(2, behavior(1), codec());
+    let mut listener = robot_on(1, behavior(1), codec());
     let told = told(&mut speaker, &flight, every);
     let mut refused = 0;
     for tick in 0..flight.len() as u32 {
@@ -89,8 +89,8 @@ fn late_states_are_extrapolated_by_their_age() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
         for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
-            let mut speaker = robot_on(2, behaviour(probation), Exact);
-            let mut listener = robot_on(1, behaviour(probation), Exact);
+            let mut speaker = robot_on(2, behavior(probation), Exact);
+            let mut listener = robot_on(1, behavior(probation), Exact);
             speaker.sense(50, seen(said));
             listener.sense(50 + late, seen(REST));
             listener.hear(&mut speaker.says()[0]).unwrap();
@@ -106,8 +106,8 @@ fn late_states_are_extrapolated_by_their_age() {
 #[test]
 fn frames_from_the_future_are_not_extrapolated() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
-    let mut speaker = robot_on(2, behaviour(1), Exact);
-    let mut listener = robot_on(1, behaviour(1), Exact);
+    let mut speaker = robot_on(2, behavior(1), Exact);
+    let mut listener = robot_on(1, behavior(1), Exact);
     speaker.sense(50, seen(said));
     listener.sense(48, seen(REST));
     listener.hear(&mut speaker.says()[0]).unwrap();
@@ -117,8 +117,8 @@ fn frames_from_the_future_are_not_extrapolated() {
 #[test]
 fn delays_do_not_help_a_liar() {
     let caught = |late: u32| {
-        let mut speaker = robot_on(2, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(1), Dot154::default());
+        let mut listener = robot_on(1, behavior(1), Dot154::default());
         let lies = (0..50).filter(|&tick| {
             // It stays at one place and reports 2 m/s.
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
@@ -143,8 +143,8 @@ proptest! {
         every in 1..6_u32,
     ) {
         let flight = flight(300);
-        let mut speaker = robot_on(2, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(1), Dot154::default());
+        let mut listener = robot_on(1, behavior(1), Dot154::default());
         let told = told(&mut speaker, &flight, every);
         let (mut tick, mut last) = (0, None);
         for skip in skips {

@@ -51,7 +51,7 @@ fn robots_with_another_model_are_seen_but_not_mixed() {
         assert_eq!(seen.len(), 1);
         assert!(seen[0].other_model && seen[0].beacon.sender == 1);
         let place = seen[0].beacon.state.position[0];
-        assert!((place - 0.91).abs() < 1.0e-3, "it is where it says: {place}");
+        assert!((place - 0.91).abs() < 1.0e-3, "its position is used: {place}");
         // Its parameters and taps are not used.
         assert_eq!(first.agree().mixed, 0);
         assert!(first.chains().chain.0[1..].iter().flatten().all(|tap| *tap == 0.0));
@@ -108,7 +108,7 @@ fn robots_that_change_their_model_are_mixed_again() {
         assert_eq!(tick(&mut first, &mut second, now).0, [Ok(())]);
     }
     assert_eq!(first.agree().mixed, 1);
-    assert!(first.trusted().all(|neighbour| !neighbour.other_model));
+    assert!(first.trusted().all(|neighbor| !neighbor.other_model));
 }
 
 #[test]

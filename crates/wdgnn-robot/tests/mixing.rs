@@ -41,7 +41,7 @@ fn the_ridge_acts_on_the_robot_s_own_parameters_before_mixing() {
                     "{mixing:?}, {off}: {} {expected}",
                     pulled - free
                 );
-                assert!(off != 1.0 || pulled == free, "where it should be, nothing pulls it");
+                assert!(off != 1.0 || pulled == free, "no pull at the offline parameters");
             }
         }
     }
@@ -52,8 +52,8 @@ fn a_liar_moves_a_robot_by_equal_shares_per_tick_at_any_interval() {
     for interval in 1..=10 {
         // Learning is on, with a negligible step.
         let rule = Learning::paper(1.0e-20);
-        let behaviour = Behaviour::new(rule).every(interval).robust();
-        let mut node = robot_on(1, behaviour, Exact);
+        let behavior = Behaviour::new(rule).every(interval).robust();
+        let mut node = robot_on(1, behavior, Exact);
         let offline = *node.model().offline();
         node.sense(0, seen(REST));
         let mut lie = neighbor_beacon(&mut seeded(3), node.model(), 2, PASSING);
@@ -64,17 +64,17 @@ fn a_liar_moves_a_robot_by_equal_shares_per_tick_at_any_interval() {
         let moved = node.wide().distance(&offline) / offline.norm();
         // Half of the clipped difference, as the mean of two robots.
         let expected = 0.5 * 0.02 * interval as f32;
-        assert!((moved - expected).abs() < 1.0e-5, "every {interval}: {moved} in place of {expected}");
+        assert!((moved - expected).abs() < 1.0e-5, "every {interval}: {moved} instead of {expected}");
     }
 }
 
 #[test]
 fn the_reported_degree_counts_trusted_neighbors() {
     const LIES_FROM: u32 = 30;
-    let behaviour = Behaviour { probation: 3, hold: 5, ..offline() };
-    let mut listener = robot_on(1, behaviour, Dot154::default());
-    let mut friend = robot_on(2, behaviour, Dot154::default());
-    let mut liar = robot_on(3, behaviour, Dot154::default());
+    let behavior = Behaviour { probation: 3, hold: 5, ..offline() };
+    let mut listener = robot_on(1, behavior, Dot154::default());
+    let mut friend = robot_on(2, behavior, Dot154::default());
+    let mut liar = robot_on(3, behavior, Dot154::default());
     let mut distrusted = 0;
     for tick in 0..60 {
         let honest = |y| Motion { position: [1.0 + tick as f32 * 0.01, y], velocity: [1.0, 0.0] };
@@ -91,5 +91,5 @@ fn the_reported_degree_counts_trusted_neighbors() {
         assert!(tick >= LIES_FROM || counting == 2, "tick {tick}");
         distrusted += u32::from(counting == 1 && all == 2);
     }
-    assert!(distrusted > 20, "the liar was in the table and did not count for {distrusted} ticks");
+    assert!(distrusted > 20, "the liar was in the table without trust for {distrusted} ticks");
 }

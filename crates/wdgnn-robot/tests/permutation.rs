@@ -45,6 +45,6 @@ fn new_addresses_in_another_order_change_only_rounding() {
         }
     }
     println!("largest difference {largest:e}, bound {bound:e}");
-    assert!(largest > 0.0, "the order did change");
+    assert!(largest > 0.0, "the order matters");
     assert!(largest <= bound, "{largest:e} > {bound:e}");
 }

@@ -5,7 +5,7 @@ use crate::common::prelude::*;
 const DIVISOR: u32 = 5;
 const PROBATION: u8 = 3;
 
-fn behaviour() -> Behaviour {
+fn behavior() -> Behaviour {
     Behaviour { interval: DIVISOR, hold: 2 * DIVISOR, probation: PROBATION, largest_tap: 1000.0, ..offline() }
 }
 
@@ -39,25 +39,25 @@ fn exchange<P: Codec>(
 }
 
 fn liar<P: Codec + Copy>(codec: P) {
-    let mut listener = robot_on(1, behaviour(), codec);
-    let mut speaker = robot_on(2, behaviour(), codec);
+    let mut listener = robot_on(1, behavior(), codec);
+    let mut speaker = robot_on(2, behavior(), codec);
     let frames = P::FRAMES as usize;
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
         assert_eq!(outcomes, vec![Ok(()); frames]);
-        assert!(counts, "to a robot that is new, everybody is, and counts");
+        assert!(counts, "without proven neighbors, newcomers are trusted");
     }
     // Its velocity jumps, and then its positions do not follow from the velocity.
     for number in 10..20 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
-        assert!(!counts, "from the first lie on, well within five exchanges");
+        assert!(!counts, "from the first lie on");
     }
     // It is honest again: the inconsistency decays within a second, then probation starts.
     let mut honest_since = None;
     for number in 20..60 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
-        assert!(number > 20 || outcomes[0].is_err(), "the first honest word contradicts the last lie");
+        assert!(number > 20 || outcomes[0].is_err(), "the first honest message contradicts the last lie");
         let since = *honest_since.get_or_insert(number);
         if outcomes[0].is_err() {
             honest_since = None;
@@ -81,8 +81,8 @@ fn liars_lose_trust_with_several_frames_per_exchange() {
 
 #[test]
 fn lying_newcomers_are_rejected_at_their_second_message() {
-    let mut listener = robot_on(1, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut speaker = robot_on(2, behavior(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
@@ -92,9 +92,9 @@ fn lying_newcomers_are_rejected_at_their_second_message() {
 
 #[test]
 fn newcomers_pass_probation_once_a_neighbor_has() {
-    let mut listener = robot_on(1, behaviour(), Dot154::default());
-    let mut friend = robot_on(2, behaviour(), Dot154::default());
-    let mut newcomer = robot_on(3, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut friend = robot_on(2, behavior(), Dot154::default());
+    let mut newcomer = robot_on(3, behavior(), Dot154::default());
     for number in 0..20 {
         for tick in number * DIVISOR..(number + 1) * DIVISOR {
             listener.sense(tick, seen(REST));
@@ -116,9 +116,9 @@ fn newcomers_pass_probation_once_a_neighbor_has() {
 #[test]
 fn without_probation_all_messages_are_accepted() {
     fn believed<P: Codec + Copy>(codec: P) {
-        let behaviour = Behaviour { probation: 0, ..behaviour() };
-        let mut listener = robot_on(1, behaviour, codec);
-        let mut speaker = robot_on(2, behaviour, codec);
+        let behavior = Behaviour { probation: 0, ..behavior() };
+        let mut listener = robot_on(1, behavior, codec);
+        let mut speaker = robot_on(2, behavior, codec);
         for number in 0..5 {
             let says = if number % 2 == 0 { honest } else { contradiction };
             let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
@@ -133,9 +133,9 @@ fn without_probation_all_messages_are_accepted() {
 
 #[test]
 fn small_lies_within_one_tick_do_not_accumulate() {
-    let behaviour = Behaviour { interval: 1, ..behaviour() };
-    let mut listener = robot_on(1, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, behaviour, Dot154::default());
+    let behavior = Behaviour { interval: 1, ..behavior() };
+    let mut listener = robot_on(1, behavior, Dot154::default());
+    let mut speaker = robot_on(2, behavior, Dot154::default());
     let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, tick, state| {
         speaker.sense(tick, seen(state));
         listener.hear(&mut speaker.says()[0])
@@ -174,7 +174,7 @@ fn normal(random: &mut u64) -> [f32; 2] {
 /// Share of rejected messages of a robot that circles and reports a velocity with an offset, with noisy sensors.
 fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
-    let behaviour = offline().every(every).robust();
+    let behavior = offline().every(every).robust();
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
@@ -186,8 +186,8 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             }
             seen(state)
         };
-        let mut listener = robot_on(1, behaviour, codec);
-        let mut speaker = robot_on(2, behaviour, codec);
+        let mut listener = robot_on(1, behavior, codec);
+        let mut speaker = robot_on(2, behavior, codec);
         for tick in 0..WORDS * every {
             let angle = tick as f32 * 0.02;
             let state = Motion {
@@ -246,8 +246,8 @@ fn liars_are_detected_among_noise() {
 
 #[test]
 fn impossible_taps_are_rejected_and_change_nothing() {
-    let mut listener = robot_on(1, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, behaviour(), Dot154::default());
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut speaker = robot_on(2, behavior(), Dot154::default());
     let mut beacon = speaker.beacon();
     beacon.chains.chain.numbers_mut()[7] = -1001.0;
     let before = format!("{listener:?}");
@@ -260,9 +260,9 @@ fn impossible_taps_are_rejected_and_change_nothing() {
 #[test]
 fn parameters_outside_the_ball_are_rejected() {
     let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut listener = robot_on(1, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, behaviour, Dot154::default());
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut listener = robot_on(1, behavior, Dot154::default());
+    let mut speaker = robot_on(2, behavior, Dot154::default());
     let offline = *speaker.wide();
     let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, share: f32| {
         let mut wide = offline;

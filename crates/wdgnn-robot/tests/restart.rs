@@ -81,7 +81,7 @@ fn the_first_tick_is_after_every_tick_ever_sent() {
         let mut node = quiet_robot(1);
         board.flash.resume(&mut node).unwrap();
         let first = node.first_tick();
-        assert!(first >= said, "it has spoken in tick {said} and begins at {first}");
+        assert!(first >= said, "sent until tick {said}, starts at {first}");
         for tick in first..first + lives {
             board.run(&mut node, tick);
             said = tick + 1;
@@ -134,7 +134,7 @@ fn restarted_robots_do_not_learn_the_time_from_recordings() {
         // Only frames sent since the last record are accepted, one second of them.
         assert_eq!(restarted.vouch(frame).is_some(), *tick >= 4_700, "tick {tick}");
     }
-    assert!(restarted.vouch(&said_at(2, 4_750)).is_some(), "its swarm is there still");
+    assert!(restarted.vouch(&said_at(2, 4_750)).is_some(), "its swarm is accepted");
 }
 
 type SealedRobot = RobotOn<Sealed<Dot154>>;

@@ -8,7 +8,7 @@ use wdgnn_robot::{
     tasks::{ActuatorResponse, Consistency as _},
 };
 
-fn wary() -> Behaviour {
+fn robust() -> Behaviour {
     offline().robust()
 }
 
@@ -38,14 +38,14 @@ fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet
 
 #[test]
 fn velocities_are_clipped_near_the_median() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     // Its positions are consistent with the high velocity that it reports.
     let start = Motion { position: [7.0, 1.0], velocity: [5.0, 0.0] };
     hear_six(&mut robot, 20, |beacon, tick| beacon.state = after(start, tick));
     assert_eq!(robot.trusted().count(), 6);
     let liar = robot.trusted().last().unwrap().beacon.state;
     assert!((1.0..1.2).contains(&liar.velocity[0]), "{liar:?}");
-    assert_eq!(liar.position, after(start, 19).position, "where it is, it is");
+    assert_eq!(liar.position, after(start, 19).position, "positions are not clipped");
     let honest = robot.trusted().next().unwrap().beacon.state;
     assert_eq!(honest.velocity, [1.0, 0.02]);
 }
@@ -53,7 +53,7 @@ fn velocities_are_clipped_near_the_median() {
 #[test]
 fn lying_taps_are_clipped_to_the_median() {
     let taps = |lie: Option<f32>| {
-        let mut robot = robot_on(1, wary(), Exact);
+        let mut robot = robot_on(1, robust(), Exact);
         hear_six(&mut robot, 3, |beacon, _| {
             if let Some(size) = lie {
                 beacon.chains.for_each_sent(|_, taps| taps.fill(size));
@@ -65,12 +65,12 @@ fn lying_taps_are_clipped_to_the_median() {
     for size in [95.0, -95.0, 20.0] {
         assert!(taps(Some(size)) < 2.0, "{size}: {}", taps(Some(size)));
     }
-    assert!(taps(None) > 0.5, "an honest one keeps what it says");
+    assert!(taps(None) > 0.5, "honest taps are not clipped");
 }
 
 #[test]
 fn two_neighbors_are_not_clipped() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     let mut rng = seeded(5);
     for (sender, speed) in [(2, 1.0), (3, 9.0)] {
         let state = Motion { position: [f32::from(sender), 1.0], velocity: [speed, 0.0] };
@@ -84,7 +84,7 @@ fn two_neighbors_are_not_clipped() {
 #[test]
 fn untrusted_robots_are_avoided() {
     let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = robot_with(1, task, MODEL, wary(), Exact);
+    let mut robot = robot_with(1, task, MODEL, robust(), Exact);
     let mut rng = seeded(5);
     let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
     for tick in 0..3 {
@@ -102,7 +102,7 @@ fn untrusted_robots_are_avoided() {
 
 #[test]
 fn stuck_sensors_are_detected_and_the_robot_stops() {
-    let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
     let mut see = |robot: &mut Robot, tick: u32, seen: u32| {
         board.sensor.0 = Ok(Sensed::now(after(flying, seen)));
@@ -117,26 +117,26 @@ fn stuck_sensors_are_detected_and_the_robot_stops() {
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
     assert!((50 + ROBUST_BLIND_TICKS..60 + ROBUST_BLIND_TICKS).contains(&blind), "{blind}");
     for tick in blind..600 {
-        assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "for good");
-        assert!(robot.speaks() && robot.beacon().degree == 255, "as a body");
+        assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "permanently");
+        assert!(robot.speaks() && robot.beacon().degree == 255, "as an obstacle");
     }
     assert!(robot.state().velocity.iter().all(|v| v.abs() < 1.0e-3), "at rest: {:?}", robot.state());
-    assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until it moves again");
+    assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until the pose changes");
 }
 
 #[test]
 fn robots_without_a_recent_state_send_nothing() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
     robot.sense(500, seen(REST));
     let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.speaks()).count();
-    assert_eq!(spoken, 3_000, "for half a minute");
+    assert_eq!(spoken, 3_000, "for 30 s");
 }
 
 #[test]
 fn self_declared_obstacles_are_avoided_and_not_trusted() {
     let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = robot_with(1, task, MODEL, wary(), Exact);
+    let mut robot = robot_with(1, task, MODEL, robust(), Exact);
     let mut rng = seeded(5);
     let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
     for tick in 0..50 {
@@ -153,7 +153,7 @@ fn self_declared_obstacles_are_avoided_and_not_trusted() {
 
 #[test]
 fn robots_at_rest_may_sense_one_state_for_ever() {
-    let (mut robot, mut board) = (robot_on(1, wary(), Exact), Board::new());
+    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
     assert!(
         (0..500).all(|tick| !matches!(
             board.run(&mut robot, tick).verdict,
@@ -164,7 +164,7 @@ fn robots_at_rest_may_sense_one_state_for_ever() {
 
 #[test]
 fn without_sensing_the_state_follows_the_commands() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     robot.sense(0, seen(REST));
     robot.acted(Some([2.0, -4.0]));
     for tick in 1..=10 {
@@ -176,15 +176,12 @@ fn without_sensing_the_state_follows_the_commands() {
     assert!((x - 0.01).abs() < 1.0e-6 && (y + 0.02).abs() < 1.0e-6, "{x} {y}");
     robot.acted(None);
     robot.sense(11, None);
-    assert!(
-        (robot.state().position[0] - 0.012).abs() < 1.0e-6,
-        "straight on, where nobody knows what motors do"
-    );
+    assert!((robot.state().position[0] - 0.012).abs() < 1.0e-6, "at constant velocity without a command");
 }
 
 #[test]
 fn rotated_velocities_are_corrected_by_positions() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.5, 0.0] };
     for tick in 0..150 {
         let mut sensed = after(flying, tick);
@@ -201,7 +198,7 @@ fn rotated_velocities_are_corrected_by_positions() {
 #[test]
 fn constant_velocity_offsets_are_corrected() {
     for off in [0.05, -0.09] {
-        let mut robot = robot_on(1, wary(), Exact);
+        let mut robot = robot_on(1, robust(), Exact);
         let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
         for tick in 0..300 {
             let truth = after(flying, tick);
@@ -221,7 +218,7 @@ fn constant_velocity_offsets_are_corrected() {
 
 #[test]
 fn reported_states_have_a_fifth_of_the_sensor_noise() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     let mut rng = seeded(9);
     let mut squares = 0.0;
     for tick in 0..1100 {
@@ -238,7 +235,7 @@ fn reported_states_have_a_fifth_of_the_sensor_noise() {
 
 #[test]
 fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
-    let mut robot = robot_on(1, wary(), Exact);
+    let mut robot = robot_on(1, robust(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     for (left, verdict) in [
         (None, None),
@@ -259,9 +256,9 @@ fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
 
 /// First tick in which an isolated robot reports itself as an obstacle. It brakes gently after one second and fully after two.
 /// `does` gives the acceleration of the motors for a tick and a command; the measured velocity has the given noise in m/s.
-fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+fn obstacle_from_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
-    let (mut robot, mut board, mut rng) = (robot_on(1, wary(), Exact), Board::new(), seeded(8));
+    let (mut robot, mut board, mut rng) = (robot_on(1, robust(), Exact), Board::new(), seeded(8));
     let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
         // Uniform noise has a deviation of 1/√12 of its width.
@@ -273,18 +270,18 @@ fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Opt
     })
 }
 
-fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
-    says_body_from(5.0, noise, does)
+fn obstacle_from(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+    obstacle_from_from(5.0, noise, does)
 }
 
 #[test]
 fn robots_with_failed_motors_declare_themselves_obstacles() {
     let from = |fails: u32, noise, failing: fn(f32) -> f32| {
-        says_body(noise, |tick, told| if tick < fails { told } else { failing(told) })
+        obstacle_from(noise, |tick, told| if tick < fails { told } else { failing(told) })
     };
     let dead = from(180, 0.0, |_| 0.0).unwrap();
     // The deviation must last ten ticks, one tenth of a second.
-    assert!((202..230).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
+    assert!((202..230).contains(&dead), "it brakes fully from tick 201 on: {dead}");
     assert!(from(180, 0.1, |_| 0.0).is_some());
     let stuck = from(150, 0.0, |_| 5.0).unwrap();
     assert!((151..180).contains(&stuck), "{stuck}");
@@ -300,25 +297,25 @@ fn thrown_robots_do_not_judge_motors_that_never_responded() {
             40..90 => 9.0,
             _ => does(told),
         };
-        says_body_from(0.0, 0.0, does)
+        obstacle_from_from(0.0, 0.0, does)
     };
     assert_eq!(thrown(|told| told), None);
     assert_eq!(thrown(|_| 0.0), None);
-    assert!(says_body(0.0, |_, _| 0.0).is_some(), "who flies when it starts knows at once");
+    assert!(obstacle_from(0.0, |_, _| 0.0).is_some(), "a robot in flight detects it at once");
     let later = |tick, told| match tick {
         0..90 => 6.0,
         90..180 => told,
         _ => 0.0,
     };
-    assert!(says_body_from(0.0, 0.0, later).is_some(), "they have obeyed meanwhile");
+    assert!(obstacle_from_from(0.0, 0.0, later).is_some(), "the motors have responded before");
 }
 
 #[test]
 fn weak_or_saturated_motors_and_noise_are_no_failure() {
     for noise in [0.0, 0.1] {
-        assert_eq!(says_body(noise, |_, told| told), None);
-        assert_eq!(says_body(noise, |_, told| 0.4 * told), None);
-        assert_eq!(says_body(noise, |_, told| told.clamp(-3.0, 3.0)), None);
+        assert_eq!(obstacle_from(noise, |_, told| told), None);
+        assert_eq!(obstacle_from(noise, |_, told| 0.4 * told), None);
+        assert_eq!(obstacle_from(noise, |_, told| told.clamp(-3.0, 3.0)), None);
     }
 }
 
@@ -329,13 +326,13 @@ fn actuator_responses_follow_deviate_or_are_unknown() {
     assert_eq!(
         TASK.actuator_response(&moving, &[0.0; 2], &[0.0, 9.0]),
         ActuatorResponse::Deviates,
-        "who asks for nothing and is moved"
+        "accelerated without a command"
     );
     assert_eq!(TASK.actuator_response(&REST, &[6.0, 0.0], &[0.0; 2]), ActuatorResponse::AtRest);
     assert_eq!(
         TASK.actuator_response(&moving, &[4.0, 0.0], &[0.0; 2]),
         ActuatorResponse::Unknown,
-        "little was asked for"
+        "a small command"
     );
     assert_eq!(TASK.actuator_response(&moving, &[10.0, 0.0], &[3.0, 0.0]), ActuatorResponse::Unknown, "weak");
     assert_eq!(TASK.actuator_response(&moving, &[5.0, 0.0], &[4.0, 0.5]), ActuatorResponse::Follows);

@@ -27,8 +27,8 @@ fn sensed_states_are_extrapolated_by_a_bounded_age() {
 #[test]
 fn robots_are_blind_exactly_after_the_limit() {
     fn limit<P: Codec>(codec: P) {
-        let behaviour = Behaviour { blind: 7, ..offline() };
-        let (mut node, mut board) = (robot_on(1, behaviour, codec), Board::new());
+        let behavior = Behaviour { blind: 7, ..offline() };
+        let (mut node, mut board) = (robot_on(1, behavior, codec), Board::new());
         let frames = P::FRAMES as usize;
         for age in [0, 3, 7] {
             board.sensor.0 = Ok(Sensed { state: FLYING, age });
@@ -41,9 +41,13 @@ fn robots_are_blind_exactly_after_the_limit() {
                 assert_eq!((node.blind(), report.verdict == Verdict::Blind), (blind, blind), "{silent}");
                 assert_eq!(report.errors.sensor, u32::from(silent > 0));
                 let seeing = (silent + 1).min(8 - age) as usize;
-                assert_eq!(board.air.sent.len(), before.0 + seeing * frames, "blind, it says nothing");
-                assert_eq!(board.motors.commands.len(), before.1 + seeing, "blind, it commands nothing");
-                assert_eq!(board.motors.stops, before.2 + (silent + 1) - seeing as u32, "but it stops");
+                assert_eq!(board.air.sent.len(), before.0 + seeing * frames, "no frame while blind");
+                assert_eq!(board.motors.commands.len(), before.1 + seeing, "no command while blind");
+                assert_eq!(
+                    board.motors.stops,
+                    before.2 + (silent + 1) - seeing as u32,
+                    "it stops while blind"
+                );
                 if blind {
                     assert_eq!(report.command, [0.0, 0.0]);
                 }
@@ -62,10 +66,10 @@ fn robots_that_never_sensed_send_nothing_and_stop() {
     board.sensor.0 = Err(());
     for tick in 0..50 {
         assert_eq!(board.run(&mut node, tick).verdict, Verdict::Blind);
-        assert!(node.has_turn() && !node.speaks(), "its turn comes and goes");
+        assert!(node.has_turn() && !node.speaks(), "it does not use its turn");
     }
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (0, 0, 50));
-    assert_eq!(*node.state(), REST, "it does not go anywhere");
+    assert_eq!(*node.state(), REST, "it stays at rest");
     board.sensor.0 = Ok(Sensed::now(FLYING));
     board.run(&mut node, 50);
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (1, 1, 50));
@@ -94,7 +98,7 @@ fn blind_robots_do_not_learn() {
         tick += 1;
         *node.wide() != before
     };
-    assert!(!learns(None), "nothing was sensed yet");
+    assert!(!learns(None), "no state was sensed yet");
     assert!(learns(seen(REST)));
     for age in 1..=2 * BLIND_TICKS {
         assert_eq!(learns(None), age <= BLIND_TICKS, "age {age}");
@@ -104,8 +108,8 @@ fn blind_robots_do_not_learn() {
 
 #[test]
 fn assigned_turns_are_used() {
-    let behaviour = offline().every(5);
-    let mut node: RobotOn<Exact> = robot_on(7, behaviour, Exact);
+    let behavior = offline().every(5);
+    let mut node: RobotOn<Exact> = robot_on(7, behavior, Exact);
     for (given, residue) in [(None, 2), (Some(0), 0), (Some(4), 4), (Some(8), 3)] {
         if let Some(turn) = given {
             node.set_turn(turn);

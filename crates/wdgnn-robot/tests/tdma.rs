@@ -218,7 +218,7 @@ fn ten_robots_share_one_time_and_ten_slots_after_a_second() {
         assert!(delivered >= 0.97, "seed {seed}: {delivered}");
         assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
         let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {said:?}");
     }
 }
 
@@ -232,7 +232,7 @@ fn random_addresses_silence_no_robot() {
         let delivered = swarm.delivery(2_000);
         assert!(delivered >= 0.97, "seed {seed}: {delivered}");
         let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {said:?}");
     }
 }
 
@@ -266,7 +266,7 @@ fn two_swarms_merge_over_a_single_bridge() {
         swarm.robots.iter_mut().skip(5).for_each(|robot| robot.on += 3_000_000);
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5));
         swarm.run(6_000);
-        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: two times");
+        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: the swarms have different times");
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5) || (from.min(to) == 4 && from.max(to) == 5));
         swarm.run(20_000);
         assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
@@ -313,10 +313,10 @@ fn robots_that_restart_ahead_return_to_the_swarm_time() {
         swarm.run(5_900);
         assert!(
             (95..=105).contains(&(swarm.robots[0].tick - before)),
-            "seed {seed}: the swarm's time went on"
+            "seed {seed}: the swarm time continued"
         );
         assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
-        assert_eq!(swarm.robots[3].back, 0, "seed {seed}: nothing was said in a tick that came again");
+        assert_eq!(swarm.robots[3].back, 0, "seed {seed}: no tick was used twice");
         let delivered = swarm.delivery(1_000);
         assert!(delivered >= 0.97, "seed {seed}: {delivered}");
     }
@@ -336,7 +336,7 @@ fn newcomers_follow_the_majority() {
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
     rhythm.next(40_000);
-    assert!(rhythm.next(45_000).tick > 999_999_999, "whoever is alone yields");
+    assert!(rhythm.next(45_000).tick > 999_999_999, "a robot alone follows");
     for honest in 2..5 {
         hear(&mut rhythm, said(honest, 505, 1));
     }
@@ -362,7 +362,7 @@ fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
             );
         }
         let said: u64 = swarm.robots.iter().map(|robot| robot.said).sum();
-        assert!(said > 6 * 200, "seed {seed}: and nobody is mute: {said}");
+        assert!(said > 6 * 200, "seed {seed}: no robot is silent: {said}");
     }
 }
 
@@ -436,8 +436,8 @@ fn local_clock_jumps_lose_no_tick() {
                 now -= by;
             }
             let beat = rhythm.next(now);
-            assert_eq!(beat.tick, tick + 1, "put back by {by} us");
-            assert!(beat.begins > now && beat.begins <= now + 20_000, "put back by {by} us");
+            assert_eq!(beat.tick, tick + 1, "moved back by {by} us");
+            assert!(beat.begins > now && beat.begins <= now + 20_000, "moved back by {by} us");
             (now, tick) = (beat.begins + 5_000, beat.tick);
         }
     }

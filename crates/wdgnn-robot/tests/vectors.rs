@@ -259,7 +259,7 @@ fn golden_frames_match_the_encodings() {
     }
     let golden = std::fs::read_to_string(PATH).unwrap();
     let different = golden.lines().zip(text.lines()).position(|(golden, text)| golden != text);
-    assert_eq!(different, None, "the first line of {PATH} that is different, from 0");
+    assert_eq!(different, None, "first different line of {PATH}, from 0");
     assert_eq!(golden.len(), text.len());
 }
 

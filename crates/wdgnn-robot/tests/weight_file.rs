@@ -189,7 +189,7 @@ fn differing_later_layers_are_named() {
     let named = |field, expected, found| Err(WeightsError::Mismatch { field, expected, found });
     assert_eq!(outcome([5, 0, 2, 0]), named(Field::LayerTaps, 3, 5));
     assert_eq!(outcome([3, 0, 9, 0]), named(Field::LayerFeatures, 2, 9));
-    // The dimensions agree, but the file was made for one layer and lacks the second one's numbers.
+    // The dimensions agree, but the numbers of the second layer are missing.
     let needed = 4 * Two::NUMBERS;
     assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Truncated { needed, found: 72 }));
 }
@@ -233,7 +233,7 @@ proptest! {
         }
         let file = seal(file);
         if let Ok(weights) = Weights::open(&file.0) {
-            // Whether it fits the type is another question, and answered without a panic.
+            // A comparison with the network type does not panic either.
             let same = |range: core::ops::Range<usize>| file.0[range.clone()] == WEIGHTS[range];
             let fits = Golden::from_weights(&weights).is_ok();
             prop_assert_eq!(fits, same(12..18) && same(20..26));

@@ -1,4 +1,4 @@
-//! Golden bytes, both ways, and `docs/wire-format.md` against them: the document is normative, so it is tested.
+//! Weight files, restart records and the tables of the normative document `docs/wire-format.md`.
 
 use crate::common::prelude::*;
 use wdgnn_core::{
@@ -140,7 +140,7 @@ fn the_document_lists_every_error_and_length() {
         Esb32::bytes::<Motion, PaperTaps, PaperWide>(),
         P2p57::bytes::<Motion, PaperTaps, PaperWide>(),
     ];
-    // Long lines are broken at spaces.
+    // Lines wrap at spaces.
     let text = document.split_whitespace().collect::<Vec<_>>().join(" ");
     for length in [exact, unfolded].into_iter().chain(compact) {
         assert!(text.contains(&format!("= {length} bytes")), "{length}");

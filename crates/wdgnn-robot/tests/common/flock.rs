@@ -61,14 +61,14 @@ pub fn node<M, T, const N: usize>(
     id: u16,
     model: M,
     task: T,
-    behaviour: Behaviour,
+    behavior: Behaviour,
     state: T::State,
 ) -> Node<M, T, N>
 where
     M: Model,
     T: RobotTask<Features = M::Features, Output = M::Output>,
 {
-    Node::new(Settings { id, model, task, checksum: MODEL, behaviour, state, codec: Exact })
+    Node::new(Settings { id, model, task, checksum: MODEL, behaviour: behavior, state, codec: Exact })
 }
 
 /// A robot at rest with another task or another model's checksum.
@@ -76,16 +76,16 @@ pub fn robot_with<P: Codec>(
     id: u16,
     task: Flocking,
     checksum: u32,
-    behaviour: Behaviour,
+    behavior: Behaviour,
     codec: P,
 ) -> RobotOn<P> {
-    let model = Folded::new(network(), behaviour.learning.metric);
-    Node::new(Settings { id, model, task, checksum, behaviour, state: REST, codec })
+    let model = Folded::new(network(), behavior.learning.metric);
+    Node::new(Settings { id, model, task, checksum, behaviour: behavior, state: REST, codec })
 }
 
 /// A robot at rest on any encoding.
-pub fn robot_on<P: Codec>(id: u16, behaviour: Behaviour, codec: P) -> RobotOn<P> {
-    robot_with(id, TASK, MODEL, behaviour, codec)
+pub fn robot_on<P: Codec>(id: u16, behavior: Behaviour, codec: P) -> RobotOn<P> {
+    robot_with(id, TASK, MODEL, behavior, codec)
 }
 
 /// A robot with a learning rule.

@@ -67,8 +67,8 @@ impl<const F: usize, const O: usize> Task for Regression<F, O> {
         *output
     }
 
-    fn weight(&self, neighbour: NodeId) -> f32 {
-        self.weights.get(usize::from(neighbour)).copied().unwrap_or(1.0)
+    fn weight(&self, neighbor: NodeId) -> f32 {
+        self.weights.get(usize::from(neighbor)).copied().unwrap_or(1.0)
     }
 }
 
