@@ -15,6 +15,8 @@ pub mod model;
 pub mod prose;
 pub mod robot;
 
+use std::process::Command;
+
 use clap::Parser as _;
 
 /// Runs `host-sim` with these arguments.
@@ -22,4 +24,21 @@ pub fn host_sim(arguments: &[&str]) {
     let line =
         ::host_sim::cli::Cli::try_parse_from([&["host-sim"], arguments].concat()).expect("a command line");
     line.run(&::host_sim::tasks::built_in()).expect("what was asked for");
+}
+
+/// Runs a program in the root of the repository and returns its output.
+pub fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(prose::ROOT)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("an installed program");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Builds and runs a package of the workspace and returns its output.
+pub fn cargo_run(package: &str, arguments: &[&str]) -> String {
+    run(env!("CARGO"), &[&["run", "--quiet", "--package", package, "--"], arguments].concat())
 }

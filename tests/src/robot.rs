@@ -38,7 +38,7 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
     let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
     let (model, task, behavior) = (*node.model(), *node.task(), *node.behaviour());
-    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behavior };
+    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour: behavior };
     NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
 }
 

@@ -5,31 +5,22 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::Value;
-use system_tests::browser::{Browser, View};
+use system_tests::{
+    browser::{Browser, View},
+    cargo_run,
+    prose::ROOT,
+};
 
 const WIDE: View = View { width: 1366, dark: false, still: false };
 /// No motion except by explicit steps.
 const STILL: View = View { still: true, ..WIDE };
 const PHONE: View = View { width: 360, dark: true, still: false };
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
 fn page() -> PathBuf {
-    root().join("docs/live.html")
-}
-
-/// Runs a program of this workspace and returns what it printed.
-fn run(arguments: &[&str]) -> String {
-    let run =
-        Command::new(env!("CARGO")).args(["run", "--quiet", "--package"]).args(arguments).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
+    Path::new(ROOT).join("docs/live.html")
 }
 
 /// Opens the page without motion from a link.
@@ -48,7 +39,7 @@ fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
 #[test]
 fn the_live_page_is_current() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
-    run(&["live", "--", made.to_str().unwrap()]);
+    cargo_run("live", &[made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
     assert!(same, "docs/live.html is out of date: run `cargo run -p live`");
     let size = fs::metadata(&made).unwrap().len();
@@ -57,7 +48,7 @@ fn the_live_page_is_current() {
 
 #[test]
 fn the_live_page_flies_as_the_program_without_errors() {
-    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "swarm", "--json"])).unwrap();
+    let swarm: Value = serde_json::from_str(&cargo_run("host-sim", &["swarm", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
     browser.until("Number(document.documentElement.dataset.frame) > 20");

@@ -5,19 +5,32 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::OnceLock,
 };
 
 use host_sim::page::{Chart, ChartPage, Series, charts};
 use serde_json::Value;
-use system_tests::browser::{Browser, View};
+use system_tests::{
+    browser::{Browser, View},
+    cargo_run,
+};
 
 const WIDE: View = View { width: 1280, dark: false, still: false };
 const PHONE: View = View { width: 360, dark: false, still: false };
 
 /// True where the page is wider than its window.
 const SIDEWAYS: &str = "document.documentElement.scrollWidth > innerWidth";
+
+/// Checks that the page fits its window and logged no error.
+fn assert_fits(browser: &mut Browser) {
+    assert_eq!(browser.evaluate(SIDEWAYS), false);
+    assert_eq!(browser.complaints(), Vec::<Value>::new());
+}
+
+/// Addresses that the page requested, without embedded data.
+fn requests(browser: &mut Browser) -> Vec<String> {
+    browser.requests().into_iter().filter(|url| !url.starts_with("data:")).collect()
+}
 
 /// True once the first replay has drawn more than a few frames.
 const RUNNING: &str = "Number(views[0].root.dataset.frame) > 20";
@@ -38,15 +51,7 @@ const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) =>
 /// Path of a page that `host-sim` writes.
 fn written(name: &str, arguments: &[&str]) -> PathBuf {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let run = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--package", "host-sim", "--"])
-        .args(arguments)
-        .arg("--report")
-        .arg(&report)
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let printed = String::from_utf8(run.stdout).unwrap();
+    let printed = cargo_run("host-sim", &[arguments, &["--report", report.to_str().unwrap()]].concat());
     assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
     report
 }
@@ -110,8 +115,7 @@ fn large_swarms_are_drawn_as_maps_in_light_and_dark() {
         assert_ne!(begin[map]["sum"], end[map]["sum"]);
         assert_ne!(end[map]["sum"], dark[map]["sum"]);
     }
-    assert_eq!(browser.evaluate(SIDEWAYS), false);
-    assert_eq!(browser.complaints(), Vec::<Value>::new());
+    assert_fits(&mut browser);
     assert!(page.metadata().unwrap().len() < 2_000_000);
 }
 
@@ -120,8 +124,7 @@ fn the_page_loads_no_other_resource() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     browser.until(RUNNING);
-    let mut requests = browser.requests();
-    requests.retain(|url| !url.starts_with("data:"));
+    let requests = requests(&mut browser);
     assert_eq!(requests, [format!("file://{}", flock().display())]);
     assert!(flock().metadata().unwrap().len() < 2_000_000);
 }
@@ -132,9 +135,8 @@ fn the_page_fits_a_phone_in_light_and_dark() {
     for (dark, paper) in [(false, "rgb(251, 251, 249)"), (true, "rgb(17, 21, 27)")] {
         browser.open(flock(), View { dark, ..PHONE });
         browser.until(RUNNING);
-        assert_eq!(browser.evaluate(SIDEWAYS), false, "dark: {dark}");
         assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), paper);
-        assert_eq!(browser.complaints(), Vec::<Value>::new());
+        assert_fits(&mut browser);
     }
 }
 
@@ -251,14 +253,12 @@ fn pages_of_other_tasks_move_load_nothing_and_fit_a_phone() {
         assert!(before.iter().all(|picture| picture["painted"].as_u64() > Some(200)), "{task}: {before:?}");
         browser.until(RUNNING);
         assert_ne!(before[0]["sum"], pictures(&mut browser)[0]["sum"], "{task} moves");
-        let mut requests = browser.requests();
-        requests.retain(|url| !url.starts_with("data:"));
+        let requests = requests(&mut browser);
         assert_eq!(requests.last(), Some(&format!("file://{}", file.display())));
         assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
         browser.open(&file, PHONE);
         browser.until(RUNNING);
-        assert_eq!(browser.evaluate(SIDEWAYS), false, "{task}");
-        assert_eq!(browser.complaints(), Vec::<Value>::new(), "{task}");
+        assert_fits(&mut browser);
     }
 }
 
@@ -300,8 +300,7 @@ fn chart_pages_open_without_errors_and_fit_a_phone() {
             browser.evaluate("/NaN|Infinity/.test(document.querySelector('.charts').innerHTML)"),
             false
         );
-        assert_eq!(browser.evaluate(SIDEWAYS), false);
-        assert_eq!(browser.complaints(), Vec::<Value>::new());
+        assert_fits(&mut browser);
     }
 }
 

@@ -28,7 +28,7 @@ fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
     }
     for (id, robot) in robots.iter_mut().enumerate() {
         for frame in &sent[1 - id] {
-            robot.hears(&frame).expect("an honest frame is accepted");
+            robot.hears(frame).expect("an honest frame is accepted");
         }
         robot.conclude();
     }
@@ -150,7 +150,7 @@ fn each_frame_of_an_exchange_is_usable_alone() {
     for (index, frame) in sent.iter().enumerate() {
         let mut listener = robot_on(TURN, behavior(), Esb32);
         listener.sense(DIVISOR, seen(REST));
-        listener.hears(&frame).unwrap();
+        listener.hears(frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
         let near = |a: f32, b: f32| (a - b).abs() <= a.abs() / 2048.0;
         assert!(near(motion(1, DIVISOR).position[0], heard.beacon.state.position[0]));
@@ -161,7 +161,7 @@ fn each_frame_of_an_exchange_is_usable_alone() {
     let mut listener = robot_on(TURN, behavior(), Esb32);
     listener.sense(DIVISOR, seen(REST));
     for frame in &sent {
-        listener.hears(&frame).unwrap();
+        listener.hears(frame).unwrap();
     }
     let heard = listener.neighbours().next().unwrap();
     let (told, read) = (speaker.beacon().chains.chain.0, heard.beacon.chains.chain.0);

@@ -63,7 +63,7 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
         });
         for (id, robot) in robots.iter_mut().enumerate() {
             for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != id) {
-                robot.hears(&frame).unwrap();
+                robot.hears(frame).unwrap();
             }
             robot.settle();
             let features = robot.observe();

@@ -159,7 +159,7 @@ fn a_swarm_recovers_from_spoofing_of_all_robots_within_half_a_second() {
             }
             for (id, robot) in (0..).zip(&mut robots) {
                 for (from, frame) in &air {
-                    let outcome = if *from == id { Ok(()) } else { robot.hears(&frame) };
+                    let outcome = if *from == id { Ok(()) } else { robot.hears(frame) };
                     let honest = *from != u16::MAX;
                     if now > 40 && honest && outcome.is_err() {
                         last_refused = now;
@@ -229,7 +229,7 @@ fn esb32_continues_when_its_short_sequence_wraps() {
         let mut another = robot(1);
         for (frame, number) in recorded.iter().zip(0..) {
             another.sense(around - 20 + number / 4 - (1 << 22), seen(REST));
-            assert_eq!(another.hears(&frame), Err(Refusal::Forged));
+            assert_eq!(another.hears(frame), Err(Refusal::Forged));
         }
     }
     // Ticks beyond the last sequence are neither sent nor accepted.

@@ -70,7 +70,7 @@ fn recordings_of_known_robots_are_not_authenticated() {
     assert_eq!(listener.hears(&heard), Ok(()));
     listener.sense(2 * FAR, seen(REST));
     for recording in [&earlier, &heard] {
-        assert_eq!(listener.hears(&recording), Err(Refusal::Untimely));
+        assert_eq!(listener.hears(recording), Err(Refusal::Untimely));
         assert_eq!(listener.vouch(recording), None);
     }
     assert!(listener.vouch(&said(&mut speaker, FAR + 1)).is_some(), "newer frames are authenticated");

@@ -46,7 +46,7 @@ fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32)
         listener.sense(tick, seen(REST));
         for said in 0..=tick {
             if said + delay(said) == tick {
-                let heard = told[said as usize].iter().map(|frame| listener.hears(&frame));
+                let heard = told[said as usize].iter().map(|frame| listener.hears(frame));
                 refused += heard.filter(Result::is_err).count();
             }
         }
@@ -150,7 +150,7 @@ proptest! {
         for skip in skips {
             listener.sense(tick, seen(REST));
             for frame in &told[tick as usize] {
-                prop_assert_eq!(listener.hears(&frame), Ok(()));
+                prop_assert_eq!(listener.hears(frame), Ok(()));
                 last = Some(tick);
             }
             listener.conclude();

@@ -23,7 +23,7 @@ fn tick<P: Codec>(
     first.sense(tick, seen(REST));
     second.sense(tick, seen(other));
     let said = second.says();
-    let heard = said.iter().map(|frame| first.hears(&frame)).collect();
+    let heard = said.iter().map(|frame| first.hears(frame)).collect();
     first.conclude();
     (heard, said)
 }

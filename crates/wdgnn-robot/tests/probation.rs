@@ -31,7 +31,7 @@ fn exchange<P: Codec>(
         listener.sense(tick, seen(REST));
         speaker.sense(tick, seen(says(tick)));
         if speaker.has_turn() {
-            outcomes = speaker.says().iter().map(|frame| listener.hears(&frame)).collect();
+            outcomes = speaker.says().iter().map(|frame| listener.hears(frame)).collect();
         }
         listener.conclude();
     }

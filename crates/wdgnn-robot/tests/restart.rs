@@ -130,7 +130,7 @@ fn restarted_robots_do_not_learn_the_time_from_recordings() {
     board.flash.resume(&mut restarted).unwrap();
     restarted.sense(restarted.first_tick(), None);
     for (tick, frame) in &recording {
-        assert_eq!(restarted.hears(&frame), Err(Refusal::Untimely));
+        assert_eq!(restarted.hears(frame), Err(Refusal::Untimely));
         // Only frames sent since the last record are accepted, one second of them.
         assert_eq!(restarted.vouch(frame).is_some(), *tick >= 4_700, "tick {tick}");
     }

@@ -185,6 +185,23 @@ impl Swarm {
         self.read as f64 / self.reached.max(1) as f64
     }
 
+    /// Checks that at least 97 % of the frames are decoded over the next milliseconds.
+    fn assert_delivers(&mut self, over_ms: u64, seed: u64) {
+        let delivered = self.delivery(over_ms);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+
+    /// Checks that the ticks of all robots begin within a number of microseconds.
+    fn assert_in_step(&self, most: f64, seed: u64) {
+        assert!(self.spread() < most, "seed {seed}: {} µs", self.spread());
+    }
+
+    /// Checks that every robot has sent at least 30 frames since the last count.
+    fn assert_all_send(&self, seed: u64) {
+        let sent: Vec<u64> = self.robots.iter().map(|robot| robot.said).collect();
+        assert!(sent.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {sent:?}");
+    }
+
     /// Largest difference between the ticks of two robots, in microseconds of true time.
     fn spread(&self) -> f64 {
         let period = f64::from(self.timing.period);
@@ -214,11 +231,9 @@ fn ten_robots_share_one_time_and_ten_slots_after_a_second() {
     for seed in 0..20 {
         let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
         swarm.run(1_400);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
-        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {said:?}");
+        swarm.assert_delivers(2_000, seed);
+        swarm.assert_in_step(250.0, seed);
+        swarm.assert_all_send(seed);
     }
 }
 
@@ -229,10 +244,8 @@ fn random_addresses_silence_no_robot() {
         let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
         let mut swarm = Swarm::new(TEN, seed, 10, 1_000, move |index| ids[index]);
         swarm.run(2_500);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {said:?}");
+        swarm.assert_delivers(2_000, seed);
+        swarm.assert_all_send(seed);
     }
 }
 
@@ -241,8 +254,7 @@ fn twenty_robots_at_10_hz_deliver_their_frames() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
         swarm.run(2_400);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_delivers(2_000, seed);
     }
 }
 
@@ -252,9 +264,8 @@ fn late_robots_join_within_a_second() {
         let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
         swarm.robots[3].on = 5_000_000;
         swarm.run(5_800);
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        swarm.assert_delivers(1_000, seed);
+        swarm.assert_in_step(250.0, seed);
     }
 }
 
@@ -269,7 +280,7 @@ fn two_swarms_merge_over_a_single_bridge() {
         assert!(swarm.spread() > 1_000_000.0, "seed {seed}: the swarms have different times");
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5) || (from.min(to) == 4 && from.max(to) == 5));
         swarm.run(20_000);
-        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+        swarm.assert_in_step(400.0, seed);
     }
 }
 
@@ -296,9 +307,8 @@ fn robots_with_different_first_ticks_share_one_time() {
         let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
         swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
         swarm.run(3_000);
-        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_in_step(400.0, seed);
+        swarm.assert_delivers(1_000, seed);
     }
 }
 
@@ -315,10 +325,9 @@ fn robots_that_restart_ahead_return_to_the_swarm_time() {
             (95..=105).contains(&(swarm.robots[0].tick - before)),
             "seed {seed}: the swarm time continued"
         );
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        swarm.assert_in_step(250.0, seed);
         assert_eq!(swarm.robots[3].back, 0, "seed {seed}: no tick was used twice");
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_delivers(1_000, seed);
     }
 }
 

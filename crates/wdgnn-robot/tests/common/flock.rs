@@ -108,6 +108,7 @@ pub fn quiet_robot(id: u16) -> Robot {
 }
 
 /// State that is sensed in the current tick.
+#[allow(clippy::unnecessary_wraps, reason = "a sensor may have no state")]
 pub fn seen<S>(state: S) -> Option<Sensed<S>> {
     Some(Sensed::now(state))
 }
