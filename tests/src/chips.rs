@@ -128,8 +128,7 @@ pub type ToldLink = Rekeyable<Dot154>;
 /// Builds an image with key rotation for a board.
 pub fn told_image(board: &str) -> PathBuf {
     let options = ["--no-default-features", "--features", board];
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    image::build_with("robot", &options, &settings).expect("an image whose key can change")
+    image::build_with("robot", &options, &image::WITH_KEY_ROTATION).expect("an image whose key can change")
 }
 
 /// Robots with key rotation and native twins, provisioned by the operator of this master key.

@@ -1,7 +1,9 @@
 //! Firmware images, built as by a user, and their contents.
 
 use std::{
+    collections::BTreeMap,
     env, fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::{Mutex, PoisonError},
@@ -9,12 +11,13 @@ use std::{
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags};
 
-/// Cargo writes every board's program to one path, so builds run one at a time and their results are copied.
-static BUILDING: Mutex<()> = Mutex::new(());
+/// Images of this test run by their inputs, so that each is built once. Its lock is held during a build, because cargo
+/// writes every board's program to one path.
+static BUILT: Mutex<BTreeMap<u64, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
 
 /// Runs a custom build while no other build runs.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _building = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
@@ -26,6 +29,10 @@ pub fn build(program: &str, options: &[&str]) -> Result<PathBuf, String> {
 /// Key of sealed images.
 pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/swarm.key");
 
+/// Settings of a sealed `dot154` image with key rotation.
+pub const WITH_KEY_ROTATION: [(&str, &str); 3] =
+    [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", KEY), ("WDGNN_KEY_ROTATION", "on")];
+
 /// Builds the robot for a profile, sealed with [`KEY`].
 pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> {
     build_with("robot", options, &[("WDGNN_PROFILE", profile), ("WDGNN_KEY", KEY)])
@@ -33,7 +40,23 @@ pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> 
 
 /// Builds with settings of the image: `WDGNN_TASK`, `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
 pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) -> Result<PathBuf, String> {
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut inputs = DefaultHasher::new();
+    (program, options, settings).hash(&mut inputs);
+    // Settings name files, whose content may change.
+    for (_, value) in settings {
+        fs::read(value).ok().hash(&mut inputs);
+    }
+    let inputs = inputs.finish();
+    built.entry(inputs).or_insert_with(|| cargo_build(program, options, settings, inputs)).clone()
+}
+
+fn cargo_build(
+    program: &str,
+    options: &[&str],
+    settings: &[(&str, &str)],
+    inputs: u64,
+) -> Result<PathBuf, String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -62,11 +85,7 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     let mut executables = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
     match executables.next() {
         Some(path) if status.success() => {
-            let mut name = format!("tested-{program}{}", options.concat());
-            for (_, value) in settings {
-                name += &Path::new(value).file_name().unwrap_or_default().to_string_lossy();
-            }
-            let kept = path.with_file_name(name);
+            let kept = path.with_file_name(format!("tested-{program}-{inputs:016x}"));
             // Renamed into place: an emulator may be reading the previous file.
             let draft = kept.with_extension("draft");
             fs::copy(path, &draft).and_then(|_| fs::rename(&draft, &kept)).expect("room for a copy");

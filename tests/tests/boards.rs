@@ -2,10 +2,12 @@
 
 #![cfg(feature = "emulated")]
 
+use std::{fs, path::Path};
+
 use nrf52_emulator::{Chip, MICROSECOND, Part, cpu::Size, image, reset_reason};
 use system_tests::{
     chips::BOARDS,
-    image::{KEY, build_with},
+    image::{build, build_sealed, build_with},
 };
 use wdgnn_protocol::companion::{Command, decode};
 
@@ -15,9 +17,8 @@ const BOOT_RECORD_RAM: usize = 8;
 const APPROTECT: u32 = 0x1000_1208;
 const HALF_A_SECOND: u64 = 500_000 * MICROSECOND;
 
-fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
-    let path = build_with("robot", &["--no-default-features", "--features", feature], settings).unwrap();
-    std::fs::read(path).unwrap()
+fn options(feature: &str) -> [&str; 3] {
+    ["--no-default-features", "--features", feature]
 }
 
 /// Decoded commands of a chip, one per tick.
@@ -28,8 +29,8 @@ fn commands(chip: &mut Chip) -> Vec<Command> {
 }
 
 /// Boots an image and returns the state of the debug port.
-fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> u32 {
-    let pieces = image::elf_segments(file).unwrap();
+fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &Path) -> u32 {
+    let pieces = image::elf_segments(&fs::read(file).unwrap()).unwrap();
     let first = pieces.iter().map(|(address, _)| *address).min();
     let last = pieces.iter().map(|(address, bytes)| address + bytes.len() as u32).max();
     assert_eq!(first, Some(begins), "{feature}");
@@ -67,7 +68,7 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
 #[test]
 fn every_board_boots_from_its_start_address_at_100_ticks_per_second() {
     for (feature, kind, begins, settings) in BOARDS {
-        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
+        let port = boots(feature, kind, begins, settings, &build("robot", &options(feature)).unwrap());
         assert_eq!(port, 0x0000_005a, "{feature}: open");
     }
 }
@@ -75,14 +76,14 @@ fn every_board_boots_from_its_start_address_at_100_ticks_per_second() {
 #[test]
 fn every_board_boots_sealed_and_closes_its_debug_port() {
     for (feature, kind, begins, settings) in BOARDS {
-        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_KEY", KEY)]));
+        let port =
+            boots(feature, kind, begins, settings, &build_sealed("dot154", &options(feature)).unwrap());
         assert_eq!(port, 0xffff_ff00, "{feature}: closed");
     }
 }
 
 #[test]
 fn an_image_without_a_key_requires_an_explicit_choice() {
-    let options = ["--no-default-features", "--features", "board-nrf52840"];
-    let refused = build_with("robot", &options, &[("WDGNN_UNSEALED", "")]).unwrap_err();
+    let refused = build_with("robot", &options("board-nrf52840"), &[("WDGNN_UNSEALED", "")]).unwrap_err();
     assert!(refused.contains("a robot without a key accepts every frame"), "{refused}");
 }

@@ -267,8 +267,7 @@ fn no_emulator_outlives_its_swarm() {
 
 #[test]
 fn emulated_robots_rotate_keys_as_native_ones_do() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    let image = image::build_with("robot", &[], &settings).unwrap();
+    let image = image::build_with("robot", &[], &image::WITH_KEY_ROTATION).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     // One robot is captured, one restarts in between, and a fifth of the frames is lost.
     let options = "--kill 3@40 --rekey 50-350 --expel 3 --reboot 5@200 --drop-chance 0.2";
@@ -281,8 +280,7 @@ fn emulated_robots_rotate_keys_as_native_ones_do() {
 
 #[test]
 fn emulated_robots_prove_their_identity_as_native_ones_do() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    let image = image::build_with("robot", &[], &settings).unwrap();
+    let image = image::build_with("robot", &[], &image::WITH_KEY_ROTATION).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     // An insider invents identities, one robot restarts, and a fifth of the frames is lost.
     let fly = |options: &str| {

@@ -16,13 +16,13 @@ use host_sim::{
     },
 };
 use system_tests::{
+    chips::DEVELOPMENT_KIT,
     golden,
     image::{self, Footprint},
     robot::motion,
 };
 use wdgnn_core::tasks::flocking::Flocking;
 
-const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;
 
 /// Changes of a section above this share need a look.
@@ -66,8 +66,8 @@ fn flash_ram_and_stack_are_within_budget() {
     let image = image::build("robot", &[]).unwrap();
     let sealed_image = image::build_sealed("dot154", &[]).unwrap();
     let (qemu, qemu_sealed) = (image::footprint(&image), image::footprint(&sealed_image));
-    let nrf52840 = image::footprint(&image::build("robot", &NRF52840).unwrap());
-    let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &NRF52840).unwrap());
+    let nrf52840 = image::footprint(&image::build("robot", &DEVELOPMENT_KIT).unwrap());
+    let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &DEVELOPMENT_KIT).unwrap());
     let stack_unsealed = stack(&image, Link { profile: Profile::Exact, sealed: false });
     let stack_sealed = stack(&sealed_image, Link { profile: Profile::Dot154, sealed: true });
     let mut measured = lines("qemu", &qemu);
@@ -92,7 +92,7 @@ fn flash_ram_and_stack_are_within_budget() {
 
 #[test]
 fn no_image_has_a_heap() {
-    for options in [&[][..], &NRF52840] {
+    for options in [&[][..], &DEVELOPMENT_KIT] {
         let symbols = image::symbols(&image::build("robot", options).unwrap());
         let heap = |name: &str| {
             ["__rust_alloc", "__rg_", "malloc", "alloc::alloc"].iter().any(|one| name.contains(one))

@@ -256,7 +256,7 @@ fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
                 .unwrap()
         });
         let mut flight = simulated(ROBOTS, ROBOTS, 1);
-        // The share of late frames depends on this machine; the sum of all counts does not.
+        // How late frames are depends on this machine; the sum of all counts does not.
         let flown =
             port::fly(&folder.path().join("gateway"), &mut flight, &AtomicBool::new(false), |flight| {
                 flight.variation.len() >= 150

@@ -81,15 +81,19 @@ fn two_neighbors_are_not_clipped() {
     assert!(robot.trusted().map(|n| n.beacon.state.velocity[0]).eq([1.0, 9.0]));
 }
 
+/// Within the separation distance of a robot at rest.
+const NEXT: Motion = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+
+fn avoiding() -> Robot {
+    robot_with(1, Flocking { separation: 0.15, ..TASK }, MODEL, robust(), Exact)
+}
+
 #[test]
 fn untrusted_robots_are_avoided() {
-    let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = robot_with(1, task, MODEL, robust(), Exact);
-    let mut rng = seeded(5);
-    let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+    let mut robot = avoiding();
     for tick in 0..3 {
         robot.sense(tick, seen(REST));
-        let mut beacon = neighbor_beacon(&mut rng, robot.model(), 2, beside);
+        let mut beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
         beacon.sequence = tick;
         beacon.chains.for_each_sent(|_, taps| taps.fill(1.0e4));
         assert_eq!(robot.accept(beacon), Err(Refusal::Implausible));
@@ -135,13 +139,10 @@ fn robots_without_a_recent_state_send_nothing() {
 
 #[test]
 fn self_declared_obstacles_are_avoided_and_not_trusted() {
-    let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = robot_with(1, task, MODEL, robust(), Exact);
-    let mut rng = seeded(5);
-    let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+    let mut robot = avoiding();
     for tick in 0..50 {
         robot.sense(tick, seen(REST));
-        let beacon = neighbor_beacon(&mut rng, robot.model(), 2, beside);
+        let beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
         let degree = if tick < 25 { 3 } else { 255 };
         assert_eq!(robot.accept(Beacon { sequence: tick, degree, ..beacon }), Ok(()));
         robot.settle();
