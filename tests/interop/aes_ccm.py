@@ -1,4 +1,4 @@
-"""AES-128 in CCM mode (NIST SP 800-38C, RFC 3610), in nothing but Python.
+"""AES-128 in CCM mode (NIST SP 800-38C, RFC 3610), in pure Python.
 
 Slow and not constant in time: for tests and for looking at captures, never for a robot.
 """

@@ -1,4 +1,4 @@
-"""Frames to beacons and back, a line each, for tests that talk to a robot.
+"""Converts frames to messages and back, one per line, for tests with a robot.
 
     python3 robot_wire.py decode PROFILE MODEL [KEY]    lines "TICK HEX" to lines of JSON
     python3 robot_wire.py encode PROFILE MODEL [KEY]    lines of JSON ("exchange" and "index" besides a beacon) to lines of HEX

@@ -1,4 +1,4 @@
-"""Every golden frame read, written again to the same bytes, or refused for the right reason: `python3 test_wire.py`."""
+"""Decodes and encodes, or rejects, every golden frame: `python3 test_wire.py`."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def read(codec, frame, now):
 
 
 def told(beacon):
-    """What a frame carried, as `vectors.json` writes it."""
+    """Content of a frame in the format of `vectors.json`."""
     (taps_from, taps_to), (wide_from, wide_to) = beacon.tap_span, beacon.wide_span
     return {
         "sender": beacon.sender,
@@ -45,7 +45,7 @@ class GoldenFrames(unittest.TestCase):
             with self.subTest(vector["name"]):
                 yield vector, bytes.fromhex(vector["frame"])
 
-    def test_good_frames_tell_what_they_should_and_are_written_to_the_same_bytes(self):
+    def test_good_frames_are_decoded_and_encoded(self):
         for vector, frame in self.each(refused=False):
             codec = receiver(vector)
             beacon = read(codec, frame, vector["now"])
@@ -53,7 +53,7 @@ class GoldenFrames(unittest.TestCase):
             written = codec.encode(SHAPE, MODEL, beacon, vector["exchange"], vector["index"])
             self.assertEqual(written.hex(), vector["frame"])
 
-    def test_bad_frames_are_refused_for_their_reason(self):
+    def test_bad_frames_are_rejected_with_their_error(self):
         for vector, frame in self.each(refused=True):
             codec = receiver(vector)
             for earlier in vector["before"]:
@@ -65,7 +65,7 @@ class GoldenFrames(unittest.TestCase):
                 read(codec, frame, vector["now"])
             self.assertEqual(str(refusal.exception), vector["refused"])
 
-    def test_every_changed_byte_of_a_sealed_frame_is_refused(self):
+    def test_changed_bytes_of_a_sealed_frame_are_rejected(self):
         vector = next(v for v in GOLDEN["vectors"] if v["sealed"] and v["profile"] == "dot154")
         frame = bytearray.fromhex(vector["frame"])
         for offset in range(len(frame)):
@@ -103,7 +103,7 @@ class AuthenticatedEncryption(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    def test_what_cannot_be_sent_in_half_precision_is_the_largest(self):
+    def test_overflows_of_half_precision_are_the_largest_number(self):
         beacon = Beacon(1, 0, 0, 0, [0.0] * 4, [1.0e9] + [-1.0e9] * 17, [0.0] * 48)
         read = PROFILES["dot154"].decode(SHAPE, MODEL, PROFILES["dot154"].encode(SHAPE, MODEL, beacon))
         self.assertEqual(read.taps, [65504.0] + [-65504.0] * 17)

@@ -1,6 +1,6 @@
-"""What robots send each other, read and written: `docs/wire-format.md` in Python, standard library only.
+"""Decoder and encoder of robot frames by `docs/wire-format.md`, in Python with the standard library only.
 
-It was written from that document and shares no code with the robots: where the two agree, the document is enough.
+It was written from that document and shares no code with the robots, so agreement shows that the document is complete.
 """
 
 import math
@@ -19,7 +19,7 @@ LATE_TICKS = 2
 GUARD_TICKS = 2
 FORGET_TICKS = 25
 TOLD_BITS = 24
-# Who is nothing but a body tells this degree, or sets this bit where there is none.
+# Degree of a robot that is an obstacle only, and the bit for it in headers without a degree.
 ONLY_A_BODY, BODY = 255, 0x80
 
 # version, profile, counts of state, tap and wide numbers, model, sender, boot, sequence, degree
@@ -27,19 +27,19 @@ HEADER = struct.Struct("<BBBHHIHIIB")
 # version and profile, part, model, sender, boot, sequence, degree
 HALF_HEADER = struct.Struct("<BBIHIIB")
 SHORT_HEADER_BYTES = 8
-# Where a header tells the model, by its length; the short one does not.
+# Offset of the model in a header, by header length; the short header has none.
 MODEL_AT = {HEADER.size: 7, HALF_HEADER.size: 2}
 SHORT_PIECE = 6
 PACKET_BYTES = 57
 
 
 class Refused(Exception):
-    """A frame that is not accepted, by the reason's name in the document."""
+    """A rejected frame, with the name of the error in the document."""
 
 
 @dataclass
 class Shape:
-    """How many numbers a swarm's beacon has."""
+    """Counts of the numbers in a message."""
 
     state: int
     taps: int
@@ -48,7 +48,7 @@ class Shape:
 
 @dataclass
 class Beacon:
-    """One robot's broadcast. What a frame does not carry is 0 here; the spans `(from, to)` say what it carries."""
+    """Message of a robot. Spans `(from, to)` mark the numbers that the frame carried; all others are 0."""
 
     sender: int
     boot: int
@@ -102,7 +102,7 @@ def _check_first(frame, code):
 
 
 class Exact:
-    """Everything in f32."""
+    """All numbers in f32."""
 
     frames = 1
     header_bytes = HEADER.size
@@ -140,20 +140,38 @@ class Exact:
         return Beacon(sender, boot, sequence, degree, state, taps, wide, (0, shape.taps), (0, shape.wide))
 
 
-class Half:
-    """State in f32, taps and a run of wide parameters in half precision."""
+class _HalfHeader:
+    """Header with a part number, shared by the half-precision encodings."""
 
-    frames = 1
     header_bytes = HALF_HEADER.size
-
-    def __init__(self, code, run):
-        self.code, self.run = code, run
 
     def identity(self, frame, now=0):
         if len(frame) < HALF_HEADER.size:
             raise Refused("too-short")
         *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
         return sender, boot, sequence
+
+    def _header(self, part, model, beacon):
+        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
+        return HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
+
+    def _open(self, shape, frame):
+        """Part, model and identity fields of the header."""
+        self.identity(frame)
+        _check_first(frame, self.code)
+        _, part, found, *identity = HALF_HEADER.unpack_from(frame)
+        if part >= self._parts(shape):
+            raise Refused("dimensions")
+        return part, found, identity
+
+
+class Half(_HalfHeader):
+    """State in f32, taps and a run of wide parameters in half precision."""
+
+    frames = 1
+
+    def __init__(self, code, run):
+        self.code, self.run = code, run
 
     def _span(self, shape, part):
         run = min(self.run, shape.wide)
@@ -165,16 +183,10 @@ class Half:
     def encode(self, shape, model, beacon, exchange=0, index=0):
         part = exchange % self._parts(shape)
         start, end = self._span(shape, part)
-        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
-        header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
-        return header + _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
+        return self._header(part, model, beacon) + _singles(beacon.state) + _halves(beacon.taps) + _halves(beacon.wide[start:end])
 
     def decode(self, shape, model, frame, now=0):
-        self.identity(frame)
-        _check_first(frame, self.code)
-        _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)
-        if part >= self._parts(shape):
-            raise Refused("dimensions")
+        part, found, identity = self._open(shape, frame)
         start, end = self._span(shape, part)
         _check_length(frame, HALF_HEADER.size + 4 * shape.state + 2 * (shape.taps + end - start))
         if found != model:
@@ -183,11 +195,11 @@ class Half:
         taps, at = _read(frame, at, shape.taps, "e")
         wide, at = _read(frame, at, end - start, "e")
         wide = _placed(wide, (start, end), shape.wide)
-        return Beacon(sender, boot, sequence, degree, state, taps, wide, (0, shape.taps), (start, end))
+        return Beacon(*identity, state, taps, wide, (0, shape.taps), (start, end))
 
 
 def _nearest(told, around):
-    """The number nearest to `around` that ends in these bits."""
+    """Number nearest to `around` with these low bits."""
     half = 1 << TOLD_BITS - 1
     found = around - half + (told - around + half) % (2 * half)
     return found if found >= 0 else found + 2 * half
@@ -244,21 +256,14 @@ class Esb32:
         return Beacon(sender, boot, sequence, degree, state, taps, wide, tap_span, wide_span)
 
 
-class P2p57:
+class P2p57(_HalfHeader):
     """Two frames of at most 57 bytes with their tag: the state, half of the taps and a few wide parameters, in half precision."""
 
     code = 5
     frames = 2
-    header_bytes = HALF_HEADER.size
-
-    def identity(self, frame, now=0):
-        if len(frame) < HALF_HEADER.size:
-            raise Refused("too-short")
-        *_, sender, boot, sequence, _ = HALF_HEADER.unpack_from(frame)
-        return sender, boot, sequence
 
     def _runs(self, shape):
-        """How many taps and how many wide parameters a frame has room for."""
+        """Numbers of taps and of wide parameters in a frame."""
         taps = -(-shape.taps // 2)
         return taps, (PACKET_BYTES - 8 - HALF_HEADER.size - 2 * shape.state) // 2 - taps
 
@@ -274,16 +279,11 @@ class P2p57:
     def encode(self, shape, model, beacon, exchange=0, index=0):
         part = (2 * exchange + index) % self._parts(shape)
         tap_span, wide_span = self._spans(shape, part)
-        identity = (beacon.sender, beacon.boot, beacon.sequence, beacon.degree)
-        header = HALF_HEADER.pack(VERSION | self.code << 4, part, model, *identity)
+        header = self._header(part, model, beacon)
         return header + _halves(beacon.state + beacon.taps[slice(*tap_span)] + beacon.wide[slice(*wide_span)])
 
     def decode(self, shape, model, frame, now=0):
-        self.identity(frame)
-        _check_first(frame, self.code)
-        _, part, found, sender, boot, sequence, degree = HALF_HEADER.unpack_from(frame)
-        if part >= self._parts(shape):
-            raise Refused("dimensions")
+        part, found, identity = self._open(shape, frame)
         tap_span, wide_span = self._spans(shape, part)
         (first, last), (start, end) = tap_span, wide_span
         _check_length(frame, HALF_HEADER.size + 2 * (shape.state + last - first + end - start))
@@ -293,7 +293,7 @@ class P2p57:
         taps, at = _read(frame, at, last - first, "e")
         wide, at = _read(frame, at, end - start, "e")
         taps, wide = _placed(taps, tap_span, shape.taps), _placed(wide, wide_span, shape.wide)
-        return Beacon(sender, boot, sequence, degree, state, taps, wide, tap_span, wide_span)
+        return Beacon(*identity, state, taps, wide, tap_span, wide_span)
 
 
 PROFILES = {
@@ -308,7 +308,7 @@ PROFILES = {
 
 @dataclass
 class Sealed:
-    """A profile's frames, authenticated and encrypted with a swarm's key, and the memory of what was heard."""
+    """Frames of a profile, authenticated and encrypted with the group key, with replay protection."""
 
     profile: object
     key: bytes
@@ -321,7 +321,7 @@ class Sealed:
         self.cipher = Ccm(self.key, self.tag_bytes)
 
     def _around(self, model, frame, identity):
-        """Nonce, associated data, and what follows the header."""
+        """Nonce, associated data, and the bytes after the header."""
         sender, boot, sequence = identity
         header, rest = frame[: self.profile.header_bytes], frame[self.profile.header_bytes :]
         nonce = struct.pack("<HII", sender, boot, sequence) + bytes(3)
@@ -362,7 +362,7 @@ class Sealed:
         try:
             beacon = self.profile.decode(shape, model, frame[: self.profile.header_bytes] + content, now)
         except Refused as refused:
-            # A frame of another model is its sender's all the same.
+            # Authentic frames of another model also update the sequence.
             if refused.args[0] == "model":
                 self._remember(sender, sequence, now)
             raise
@@ -375,6 +375,6 @@ class Sealed:
         self.last[sender] = (sequence, now)
 
     def _forgettable(self, now):
-        """Who was silent for longest, if that is long enough."""
+        """Sender that was silent for longest, if longer than `FORGET_TICKS`."""
         sender, (_, heard) = max(self.last.items(), key=lambda item: abs(now - item[1][1]))
         return sender if abs(now - heard) > FORGET_TICKS else None

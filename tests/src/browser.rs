@@ -1,5 +1,5 @@
-//! A headless Chromium with one page open, spoken to over its own pipe: JSON messages of the `DevTools` protocol, each ended by
-//! a zero byte. That is all the protocol there is, so that it takes no crate.
+//! A headless Chromium with one page, controlled over a pipe: JSON messages of the `DevTools` protocol, each with a final
+//! zero byte. The protocol is small enough to need no crate.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -13,17 +13,17 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Longer than any answer takes, even on a machine that is busy building.
+/// Timeout of an answer, also on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How a page is to be seen.
+/// View of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// Width of the window in CSS pixels.
     pub width: u32,
-    /// Whether the system is set to dark.
+    /// Whether the system prefers dark colors.
     pub dark: bool,
-    /// Whether the system is set to less motion.
+    /// Whether the system prefers reduced motion.
     pub still: bool,
 }
 
@@ -41,17 +41,14 @@ pub struct Browser {
 
 impl Browser {
     /// Starts Debian's `chromium`, or what the environment variable `CHROMIUM` names.
-    ///
-    /// # Panics
-    /// When it does not start.
     pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let program = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
-        // The browser reads messages from descriptor 3 and writes them to 4: the shell puts our pipes there.
+        // The browser reads messages from descriptor 3 and writes them to 4: the shell redirects the pipes.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", &program])
             .args(["--headless", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu"])
-            // Its sandbox refuses to run as root, as in a container; the only pages here are our own.
+            // The sandbox does not start as root, as in a container; all pages are trusted.
             .args(["--no-sandbox", "--disable-dev-shm-usage"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
@@ -85,10 +82,7 @@ impl Browser {
         browser
     }
 
-    /// One command, and its answer.
-    ///
-    /// # Panics
-    /// When the browser refuses, or says nothing for a minute.
+    /// Sends a command and returns its answer.
     pub fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.calls += 1;
         let mut message = json!({"id": self.calls, "method": method, "params": parameters});
@@ -116,7 +110,7 @@ impl Browser {
         }
     }
 
-    /// Sets how pages are seen, also one that is already open.
+    /// Sets the view, also of an open page.
     pub fn set(&mut self, view: View) {
         let metrics =
             json!({"width": view.width, "height": 800, "deviceScaleFactor": 1, "mobile": view.width < 500});
@@ -141,10 +135,7 @@ impl Browser {
         }
     }
 
-    /// What an expression gives in the page; promises are awaited.
-    ///
-    /// # Panics
-    /// When it throws.
+    /// Value of an expression in the page; promises are awaited.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut answer = self.call("Runtime.evaluate", &parameters);
@@ -153,9 +144,6 @@ impl Browser {
     }
 
     /// Waits until an expression is true in the page.
-    ///
-    /// # Panics
-    /// When it is not within a minute.
     pub fn until(&mut self, expression: &str) {
         let begin = Instant::now();
         while self.evaluate(expression) != true {
@@ -172,7 +160,7 @@ impl Browser {
         }
     }
 
-    /// Moves the mouse to a place, presses, moves by a pixel as hands do, and releases.
+    /// Moves the mouse, presses, moves by a pixel, and releases.
     pub fn click(&mut self, x: f64, y: f64) {
         for (kind, x, button, clicks) in [
             ("mouseMoved", x - 5.0, "none", 0),
@@ -186,13 +174,13 @@ impl Browser {
         }
     }
 
-    /// Everything that went wrong since the page was opened: exceptions, console messages, the browser's own complaints.
+    /// Exceptions, console messages and errors since the page was opened.
     pub fn complaints(&mut self) -> Vec<Value> {
         let bad = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];
         self.named(&bad)
     }
 
-    /// The addresses that were asked for since the page was opened.
+    /// Addresses requested since the page was opened.
     pub fn requests(&mut self) -> Vec<String> {
         let sent = self.named(&["Network.requestWillBeSent"]);
         sent.iter()
@@ -202,7 +190,7 @@ impl Browser {
     }
 
     fn named(&mut self, names: &[&str]) -> Vec<Value> {
-        // A round trip, so that what has happened has also arrived.
+        // A round trip delivers all earlier events.
         self.evaluate("0");
         let named = |event: &&Value| names.iter().any(|name| event["method"] == *name);
         self.events.iter().filter(named).cloned().collect()
@@ -211,7 +199,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A browser that is gone already needs no ending.
+        // The browser may have exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

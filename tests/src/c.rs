@@ -1,4 +1,4 @@
-//! The C library: built as a user builds it, linked into C programs, run on three machines.
+//! The C library, built as by a user and linked into C programs for three machines.
 
 use std::{
     env,
@@ -6,25 +6,25 @@ use std::{
     process::Command,
 };
 
-/// The crate's folder.
+/// Folder of the crate.
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bindings/c");
 
-/// What C programs run on.
+/// Machine that runs a C program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
-    /// This one.
+    /// This computer.
     Host,
-    /// STM32F405, the Crazyflie's chip.
+    /// STM32F405, the chip of the Crazyflie.
     F405,
     /// RISC-V without a floating-point unit.
     Rv32,
 }
 
 impl Machine {
-    /// All of them.
+    /// All machines.
     pub const ALL: [Self; 3] = [Self::Host, Self::F405, Self::Rv32];
 
-    /// The name in `examples/boards`.
+    /// Name in `examples/boards`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -41,7 +41,7 @@ impl Machine {
         }
     }
 
-    /// What the compiler's and the linker's tools begin with.
+    /// Prefix of the compiler and linker.
     pub const fn tools(self) -> &'static str {
         match self {
             Self::Host => "",
@@ -51,12 +51,9 @@ impl Machine {
     }
 
     /// Builds the library.
-    ///
-    /// # Panics
-    /// When it does not build.
     pub fn library(self) -> PathBuf {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-        // A build by pieces is another build.
+        // Incremental builds differ.
         cargo.env("CARGO_INCREMENTAL", "0");
         cargo.current_dir(FOLDER).args(["build", "-p", "wdgnn-c", "--release"]);
         if let Some(target) = self.target() {
@@ -72,9 +69,6 @@ impl Machine {
     }
 
     /// Runs a program to its end and returns what it printed.
-    ///
-    /// # Panics
-    /// When it fails.
     pub fn run(self, program: &Path) -> String {
         let mut command = match self {
             Self::Host => Command::new(program),
@@ -98,9 +92,6 @@ impl Machine {
 }
 
 /// Runs a command that has to succeed, and returns what it printed.
-///
-/// # Panics
-/// With what it said, when it fails.
 pub fn said(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! Robots on emulated chips: the nRF52840's image, sealed, as it is flashed.
+//! Robots on emulated chips with the sealed nRF52840 image.
 
 use std::{
     fs,
@@ -38,27 +38,31 @@ use wdgnn_robot::onboard;
 
 use crate::image;
 
-/// The codec of the image.
+/// Link of the image.
 pub type Link = Sealed<Dot154>;
 
-/// What makes cargo build for the development kit.
+/// Cargo options of the development kit.
 pub const DEVELOPMENT_KIT: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
+/// Boards: cargo feature, chip, first address of the image, and address of the provisioning page behind it.
+pub const BOARDS: [(&str, Part, u32, u32); 4] = [
+    ("board-nrf52840", Part::Nrf52840, 0, SETTINGS_PAGE),
+    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000, 0x000d_7000),
+    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
+    ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
+];
 /// Address of the development kit's provisioning page (`firmware/src/board/nrf52840/map.x`).
 pub const SETTINGS_PAGE: u32 = 0x000f_7000;
 /// Address range of its store.
 pub const STORE: std::ops::Range<u32> = 0x000f_8000..0x0010_0000;
 
-/// The image.
+/// Sealed image of the development kit.
 pub static IMAGE: LazyLock<PathBuf> =
     LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
 
 static MODEL: LazyLock<ModelFile> =
     LazyLock::new(|| models::of_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
 
-/// How so many robots are flown, from a seed, for so long.
-///
-/// # Panics
-/// Without an image.
+/// Settings of a flight from a seed.
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
     let condition = Condition { robots, ..Condition::PAPER };
     let mut random = generator(seed, Purpose::Testing, 0);
@@ -83,18 +87,12 @@ pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
     }
 }
 
-/// Robots that are still switched off, with native twins that have the shipped model.
-///
-/// # Panics
-/// When the image is none.
+/// Robots before power-on, with native twins that have the shipped model.
 pub fn flight(settings: Settings) -> Flight<'static, Link> {
     flight_with(settings, MODEL.weights())
 }
 
-/// The same with another model in image and twins.
-///
-/// # Panics
-/// When the image is none.
+/// A flight with another model in image and twins.
 pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'static, Link> {
     Flight::new(settings, |id| {
         Ok(onboard::robot(id, &weights, Link::new(Dot154::default(), &key())).expect("a robot's model"))
@@ -102,15 +100,12 @@ pub fn flight_with(settings: Settings, weights: Weights<'static>) -> Flight<'sta
     .expect("an image")
 }
 
-/// The shipped model, as every robot has it.
+/// The shipped model.
 pub fn weights() -> Weights<'static> {
     MODEL.weights()
 }
 
-/// The velocity variation of a native flight from the same start, nothing lost, over all of it.
-///
-/// # Panics
-/// Never: robots of the shipped model fly.
+/// Total velocity variation of a lossless native flight from this start.
 pub fn natively(settings: &Settings) -> f64 {
     let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
     let condition = Condition { robots, ticks, radius: settings.radius, ..Condition::PAPER };
@@ -122,31 +117,21 @@ pub fn natively(settings: &Settings) -> f64 {
     start.fly_alone(&network.task, native.as_mut()).expect("a flight").total()
 }
 
-/// The swarm's key of sealed images.
-///
-/// # Panics
-/// Without one.
+/// Group key of sealed images.
 pub fn key() -> Key {
     key::parse_key(&fs::read(image::KEY).expect("the key")).expect("a key")
 }
 
-/// The codec of an image whose key can change.
+/// Link of an image with key rotation.
 pub type ToldLink = Rekeyable<Dot154>;
 
-/// Builds the image for a board whose robots are told personal keys.
-///
-/// # Panics
-/// When it does not build.
+/// Builds an image with key rotation for a board.
 pub fn told_image(board: &str) -> PathBuf {
     let options = ["--no-default-features", "--features", board];
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    image::build_with("robot", &options, &settings).expect("an image whose key can change")
+    image::build_with("robot", &options, &image::WITH_KEY_ROTATION).expect("an image whose key can change")
 }
 
-/// Robots of such an image, with native twins that the operator with this master has told the same.
-///
-/// # Panics
-/// When the image is none.
+/// Robots with key rotation and native twins, provisioned by the operator of this master key.
 pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'static, ToldLink> {
     let (weights, key, robots) = (MODEL.weights(), key(), settings.start.len());
     Flight::new(settings, |id| {
@@ -158,10 +143,7 @@ pub fn told_flight(settings: Settings, master: &Key, told: Told) -> Flight<'stat
     .expect("an image")
 }
 
-/// The shipped model as if it had been trained with an exchange in every so many-th tick: for questions about radio and time.
-///
-/// # Panics
-/// Never: it is the shipped one but for that.
+/// The shipped model with another exchange interval, for tests of radio and time.
 pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
     let shipped = MODEL.weights();
     let mut header = shipped.header;
@@ -171,10 +153,7 @@ pub fn model_with_exchange(divisor: u16) -> Vec<u8> {
     bytes
 }
 
-/// One chip with the image and an address, without power.
-///
-/// # Panics
-/// Without an image.
+/// A chip with image and address, without power.
 pub fn chip(address: u16) -> Chip {
     let mut chip = Chip::new(Part::Nrf52840, 0x5eed_0000 + u64::from(address));
     let pieces =
@@ -184,7 +163,7 @@ pub fn chip(address: u16) -> Chip {
     chip
 }
 
-/// Resets that nobody asked for: all but those by which the image sets its debug port.
+/// Resets other than those that set the debug port.
 pub fn unwanted(chip: &Chip) -> Vec<String> {
     chip.resets
         .iter()
@@ -193,18 +172,12 @@ pub fn unwanted(chip: &Chip) -> Vec<String> {
         .collect()
 }
 
-/// What an image logged.
-///
-/// # Panics
-/// When it has no log.
+/// Log lines of the sealed image.
 pub fn log(bytes: &[u8]) -> Vec<String> {
     log_of(&IMAGE, bytes)
 }
 
-/// What this image logged.
-///
-/// # Panics
-/// When it has no log.
+/// Log lines of an image.
 pub fn log_of(image: &Path, bytes: &[u8]) -> Vec<String> {
     Decoder::new(image).expect("a log").lines(bytes)
 }

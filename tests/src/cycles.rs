@@ -1,14 +1,14 @@
-//! Modelled Cortex-M4 cycles: the instructions that QEMU executed, each for what ARM's reference manual says it takes.
+//! Modelled Cortex-M4 cycles of the instructions that QEMU executed, by ARM's reference manual.
 //!
-//! A model, not a measurement: memory without wait states, no pipelining of loads, divisions at their middle. It is there because
-//! instructions alone mislead: a division is one of them and takes 14 cycles.
+//! A model, not a measurement: no wait states, no pipelined loads, average divisions. Instruction counts alone mislead: a
+//! division is one instruction of 14 cycles.
 
 use std::collections::HashMap;
 
 /// Refilling the pipeline after a branch (ARM DDI 0439, table 3-1: 1 to 3).
 const REFILL: u64 = 2;
 
-/// Instructions and modelled cycles between each pair of passages of the instruction at `mark`, in a trace that QEMU wrote with
+/// Instructions and modelled cycles between executions of the instruction at `mark`, in a QEMU trace made with
 /// `-singlestep -d in_asm,exec,nochain`.
 pub fn sections(trace: &str, mark: u64) -> Vec<(u64, u64)> {
     let mut instructions: HashMap<u64, Instruction> = HashMap::new();
@@ -51,7 +51,7 @@ fn disassembled(line: &str) -> Option<(u64, Instruction)> {
     Some((address, Instruction { length, cost: cost(name, &operands) }))
 }
 
-/// `Trace 0: 0x7f… [00800408/00000400/00000110/ff000201] Reset`: the address is the second number.
+/// `Trace 0: 0x7f… [00800408/00000400/00000110/ff000201] Reset`: the second number is the address.
 fn executed(line: &str) -> Option<u64> {
     let (_, rest) = line.strip_prefix("Trace ")?.split_once('[')?;
     u64::from_str_radix(rest.split('/').nth(1)?, 16).ok()
@@ -118,7 +118,7 @@ mod tests {
                      0x00000012:  e000       b        #0x16\nTrace 0: 0x7f [0/00000012/1/2] x\n\
                      0x00000016:  6800       ldr      r0, [r0]\nTrace 0: 0x7f [0/00000016/1/2] x\n\
                      Trace 0: 0x7f [0/00000010/1/2] mark\n";
-        // nop 1, b 1 + 2, ldr 2 + 2 (the way back to the mark is a jump too).
+        // nop 1, b 1 + 2, ldr 2 + 2 (the return to the mark is a jump).
         assert_eq!(sections(trace, 0x10), [(3, 8)]);
     }
 }

@@ -1,4 +1,4 @@
-//! A gateway's real image on an emulated chip, on one air with robots' chips, and simulated robots at the other end of its line.
+//! The gateway's image on an emulated chip, with robots on chips and simulated robots behind its serial line.
 
 use std::{collections::VecDeque, fs, path::PathBuf, sync::LazyLock};
 
@@ -7,7 +7,7 @@ use host_sim::{
     gateway::flight::{Flight, Settings},
     world::flock::variation,
 };
-use nrf52_emulator::{Part, Reset, air::SECOND, image::elf_symbol};
+use nrf52_emulator::{Reset, air::SECOND, image::elf_symbol};
 use wdgnn_core::task::NodeId;
 use wdgnn_link::encoding::half::Dot154;
 use wdgnn_protocol::gateway::BAUD;
@@ -21,30 +21,16 @@ use crate::{
 /// The gateway's image for the development kit.
 pub static IMAGE: LazyLock<PathBuf> = LazyLock::new(|| gateway_of("board-nrf52840"));
 
-/// A board: its cargo feature, its chip and where its image begins.
-pub const BOARDS: [(&str, Part, u32); 4] = [
-    ("board-nrf52840", Part::Nrf52840, 0),
-    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000),
-    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000),
-    ("board-microbit-v2", Part::Nrf52833, 0),
-];
-
 /// Builds the gateway's image for a board.
-///
-/// # Panics
-/// When it does not build.
 pub fn gateway_of(board: &str) -> PathBuf {
     let features = format!("{board},gateway");
     image::build("gateway", &["--no-default-features", "--features", &features]).expect("a gateway's image")
 }
 
-/// Radios reach everybody: a gateway stands in one place, wherever its robots say that they are.
+/// All radios are in range: the gateway stays at one place.
 const RADIUS: f32 = 1_000.0;
 
-/// So many simulated robots that wait for their gateway, behind so many real ones, which have the first addresses.
-///
-/// # Panics
-/// Without a key.
+/// Simulated robots that wait for their gateway; the real ones have the first addresses.
 pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Link> {
     let start = settings(real + simulated, seed, 0.0).start;
     let settings = Settings {
@@ -59,29 +45,26 @@ pub fn simulated(real: usize, simulated: usize, seed: u64) -> Flight<'static, Li
     })
 }
 
-/// Robots' chips, a gateway's chip and simulated robots.
+/// Chips of robots, the chip of a gateway, and simulated robots.
 #[derive(Debug)]
 pub struct Mixed {
     /// The chips; the gateway is the last station on their air.
     pub chips: chips::Flight<'static, Link>,
     /// The simulated robots.
     pub simulated: Flight<'static, Link>,
-    /// How long the PC takes to answer, in true time.
+    /// Response time of the PC in true time.
     pub takes: u64,
-    /// What it has to say, and when it does.
+    /// Pending answers with their times.
     answers: VecDeque<(u64, Vec<u8>)>,
     gateway: usize,
-    /// As if all were simulated.
+    /// Settings of a flight in which all robots are simulated.
     all: chips::Settings,
-    /// Velocity variation of everybody at every hundredth of a second of the flight.
+    /// Velocity variation of all robots at every hundredth of a second.
     pub variation: Vec<f64>,
 }
 
 impl Mixed {
-    /// So many robots on chips, with the first addresses, and so many simulated ones, from a seed.
-    ///
-    /// # Panics
-    /// Without images.
+    /// Real robots with the first addresses, and simulated ones, from a seed.
     pub fn new(real: usize, simulated: usize, seed: u64, seconds: f64) -> Self {
         let mut all = settings(real + simulated, seed, seconds);
         all.radius = RADIUS;
@@ -100,10 +83,7 @@ impl Mixed {
         }
     }
 
-    /// A millisecond: the chips run, then the PC hears what the gateway has said, and in its own time answers.
-    ///
-    /// # Panics
-    /// When the gateway says what it must not.
+    /// Runs the chips for a millisecond, then the PC, which answers after its response time.
     pub fn step(&mut self) {
         self.chips.step();
         let now = self.chips.air.now();
@@ -123,7 +103,7 @@ impl Mixed {
         }
     }
 
-    /// Somebody else says bytes on the gateway's line.
+    /// Injects bytes into the gateway's line.
     pub fn give(&mut self, bytes: &[u8]) {
         let now = self.chips.air.now();
         let station = &mut self.chips.air.stations[self.gateway];
@@ -131,10 +111,7 @@ impl Mixed {
         station.chip.peripherals().uarte.receive(at, BAUD.into(), bytes);
     }
 
-    /// The largest use of the gateway's stack, in bytes.
-    ///
-    /// # Panics
-    /// When its image does not tell where the stack is.
+    /// High-water mark of the gateway's stack, in bytes.
     pub fn gateway_stack(&self) -> u32 {
         let image = fs::read(&*IMAGE).expect("the gateway's image");
         let [from, to] =
@@ -142,19 +119,19 @@ impl Mixed {
         self.chips.air.stations[self.gateway].chip.stack_used(from, to)
     }
 
-    /// Until so many seconds after the release.
+    /// Runs until a number of seconds after the release.
     pub fn run_until(&mut self, seconds: f64) {
         while self.chips.air.now() < chips::RELEASE + (seconds * SECOND as f64) as u64 {
             self.step();
         }
     }
 
-    /// The velocity variation of a native flight of all of them, over all of it.
+    /// Total velocity variation of a native flight of all robots.
     pub fn native(&self) -> f64 {
         natively(&self.all)
     }
 
-    /// Restarts of the gateway that nobody asked for.
+    /// Restarts of the gateway other than those of its debug port.
     pub fn gateway_restarts(&self) -> Vec<&Reset> {
         let restarts = &self.chips.air.stations[self.gateway].chip.resets;
         restarts.iter().filter(|restart| restart.reason & 4 == 0).collect()

@@ -1,11 +1,8 @@
-//! Goldens: measured numbers in readable text, one `name value` per line. `BLESS=1` writes them anew.
+//! Goldens: measured numbers as text, one `name value` per line. `BLESS=1` updates them.
 
 use std::{env, fs, path::PathBuf};
 
 /// Compares measured numbers with a golden in `tests/goldens`, each within `tolerance` (relative).
-///
-/// # Panics
-/// When a number is missing, new, or too far off, with the line that says how to accept it.
 pub fn compare(name: &str, heading: &str, measured: &[(String, u64)], tolerance: f64) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("goldens").join(name);
     let text = written(heading, measured);
@@ -18,7 +15,7 @@ pub fn compare(name: &str, heading: &str, measured: &[(String, u64)], tolerance:
     assert!(wrong.is_empty(), "{}\nright so? BLESS=1 writes tests/goldens/{name} anew", wrong.join("\n"));
 }
 
-/// A sentence for every number that is new, gone or too far off.
+/// Messages for new, missing and different numbers.
 fn differences(expected: &[(String, u64)], measured: &[(String, u64)], tolerance: f64) -> Vec<String> {
     let far = |(name, value): &(String, u64)| match expected.iter().find(|(known, _)| known == name) {
         None => Some(format!("{name} is new: {value}")),
@@ -54,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn goldens_are_read_as_written() {
         let numbers = [("infer".to_owned(), 4013), ("a whole tick".to_owned(), 35_425)];
         assert_eq!(read(&written("instructions\nof things", &numbers)), numbers);
     }
 
     #[test]
-    fn numbers_that_are_new_gone_or_far_off_are_named() {
+    fn new_missing_and_different_numbers_are_named() {
         let numbers = |list: &[(&str, u64)]| -> Vec<(String, u64)> {
             list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
         };

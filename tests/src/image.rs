@@ -1,7 +1,9 @@
-//! Firmware images: built as a user builds them, and looked into.
+//! Firmware images, built as by a user, and their contents.
 
 use std::{
+    collections::BTreeMap,
     env, fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
     process::{Command, Output},
     sync::{Mutex, PoisonError},
@@ -9,40 +11,52 @@ use std::{
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags};
 
-/// Cargo gives every board's program the same place: one at a time, and each is taken elsewhere at once.
-static BUILDING: Mutex<()> = Mutex::new(());
+/// Images of this test run by their inputs, so that each is built once. Its lock is held during a build, because cargo
+/// writes every board's program to one path.
+static BUILT: Mutex<BTreeMap<u64, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
 
-/// Does something while nobody builds here, such as building in other ways.
+/// Runs a custom build while no other build runs.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _building = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     work()
 }
 
-/// Builds one of the firmware's programs for the boards' processor. Returns where it is, or what cargo said.
-///
-/// # Panics
-/// Without cargo.
+/// Builds a firmware program and returns its path, or cargo's errors.
 pub fn build(program: &str, options: &[&str]) -> Result<PathBuf, String> {
     build_with(program, options, &[])
 }
 
-/// The key of sealed images in tests.
+/// Key of sealed images.
 pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/swarm.key");
 
-/// Builds the robot for a link profile, sealed with [`KEY`].
-///
-/// # Panics
-/// As [`build`].
+/// Settings of a sealed `dot154` image with key rotation.
+pub const WITH_KEY_ROTATION: [(&str, &str); 3] =
+    [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", KEY), ("WDGNN_KEY_ROTATION", "on")];
+
+/// Builds the robot for a profile, sealed with [`KEY`].
 pub fn build_sealed(profile: &str, options: &[&str]) -> Result<PathBuf, String> {
     build_with("robot", options, &[("WDGNN_PROFILE", profile), ("WDGNN_KEY", KEY)])
 }
 
-/// [`build`] with settings of the image: `WDGNN_TASK`, `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
-///
-/// # Panics
-/// As [`build`].
+/// Builds with settings of the image: `WDGNN_TASK`, `WDGNN_MODEL`, `WDGNN_PROFILE`, `WDGNN_KEY`.
 pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) -> Result<PathBuf, String> {
-    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut inputs = DefaultHasher::new();
+    (program, options, settings).hash(&mut inputs);
+    // Settings name files, whose content may change.
+    for (_, value) in settings {
+        fs::read(value).ok().hash(&mut inputs);
+    }
+    let inputs = inputs.finish();
+    built.entry(inputs).or_insert_with(|| cargo_build(program, options, settings, inputs)).clone()
+}
+
+fn cargo_build(
+    program: &str,
+    options: &[&str],
+    settings: &[(&str, &str)],
+    inputs: u64,
+) -> Result<PathBuf, String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let target = "thumbv7em-none-eabihf";
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -51,11 +65,11 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     {
         cargo.env_remove(setting);
     }
-    // Who asks a test for an image without a key means it; who gives the word itself, even an empty one, is taken at it.
+    // Images without a key are unsealed on purpose; a test that sets the variable overrides this.
     let sealed = settings.iter().any(|(name, _)| *name == "WDGNN_KEY");
     cargo.env("WDGNN_KEY_ROTATION", if sealed { "off" } else { "" });
     cargo.env("WDGNN_UNSEALED", if sealed { "" } else { "1" });
-    // A build by pieces is another build: larger, and with more of the stack.
+    // Incremental builds are larger and use more stack.
     cargo.env("CARGO_INCREMENTAL", "0");
     cargo.envs(settings.iter().copied());
     let Output { status, stdout, stderr } = cargo
@@ -71,12 +85,8 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     let mut executables = artifacts.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
     match executables.next() {
         Some(path) if status.success() => {
-            let mut name = format!("tested-{program}{}", options.concat());
-            for (_, value) in settings {
-                name += &Path::new(value).file_name().unwrap_or_default().to_string_lossy();
-            }
-            let kept = path.with_file_name(name);
-            // Moved into place: an emulator may be reading the last one.
+            let kept = path.with_file_name(format!("tested-{program}-{inputs:016x}"));
+            // Renamed into place: an emulator may be reading the previous file.
             let draft = kept.with_extension("draft");
             fs::copy(path, &draft).and_then(|_| fs::rename(&draft, &kept)).expect("room for a copy");
             Ok(kept)
@@ -85,16 +95,16 @@ pub fn build_with(program: &str, options: &[&str], settings: &[(&str, &str)]) ->
     }
 }
 
-/// What an image takes, in bytes, by kind of section.
+/// Bytes of an image by kind of section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Code, and the table of interrupts.
+    /// Code and the vector table.
     pub text: u64,
-    /// Constants, the weight file among them.
+    /// Constants, including the weight file.
     pub rodata: u64,
-    /// Variables with a first value: they take flash and RAM.
+    /// Initialized variables, in flash and RAM.
     pub data: u64,
-    /// Variables that start at zero, or with nothing in particular.
+    /// Variables that are zero or uninitialized.
     pub bss: u64,
 }
 
@@ -110,10 +120,7 @@ impl Footprint {
     }
 }
 
-/// What an image takes.
-///
-/// # Panics
-/// When it is not an ELF file.
+/// Section sizes of an image.
 pub fn footprint(image: &Path) -> Footprint {
     let bytes = fs::read(image).expect("a built image");
     let file = object::File::parse(&*bytes).expect("an ELF file");
@@ -134,14 +141,11 @@ pub fn footprint(image: &Path) -> Footprint {
     footprint
 }
 
-/// The names and addresses of everything that an image defines.
-///
-/// # Panics
-/// When it is not an ELF file.
+/// Names and addresses of all symbols of an image.
 pub fn symbols(image: &Path) -> Vec<(String, u64)> {
     let bytes = fs::read(image).expect("a built image");
     let file = object::File::parse(&*bytes).expect("an ELF file");
-    // The lowest bit of a Thumb function's address is a mark.
+    // Bit 0 of a Thumb function's address is a flag.
     let defined = file.symbols().filter(object::ObjectSymbol::is_definition);
     defined.filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.address() & !1))).collect()
 }

@@ -1,4 +1,6 @@
-//! What the system tests share.
+//! Helpers of the system tests.
+
+#![allow(clippy::missing_panics_doc, reason = "a failing helper fails its test")]
 
 #[cfg(feature = "browser")]
 pub mod browser;
@@ -13,14 +15,30 @@ pub mod model;
 pub mod prose;
 pub mod robot;
 
+use std::process::Command;
+
 use clap::Parser as _;
 
-/// Runs `host-sim` with these arguments, as its users do.
-///
-/// # Panics
-/// When it fails.
+/// Runs `host-sim` with these arguments.
 pub fn host_sim(arguments: &[&str]) {
     let line =
         ::host_sim::cli::Cli::try_parse_from([&["host-sim"], arguments].concat()).expect("a command line");
     line.run(&::host_sim::tasks::built_in()).expect("what was asked for");
+}
+
+/// Runs a program in the root of the repository and returns its output.
+pub fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(prose::ROOT)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("an installed program");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Builds and runs a package of the workspace and returns its output.
+pub fn cargo_run(package: &str, arguments: &[&str]) -> String {
+    run(env!("CARGO"), &[&["run", "--quiet", "--package", package, "--"], arguments].concat())
 }

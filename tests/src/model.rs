@@ -1,4 +1,4 @@
-//! Weight files with made-up numbers: an untrained network does for every question about bits, bytes and instructions.
+//! Weight files with random numbers: bits, bytes and instructions do not depend on training.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -12,10 +12,7 @@ use wdgnn_core::{
 };
 use wdgnn_robot::onboard::{FEATURES, OUTPUTS, TAPS};
 
-/// The bytes of a weight file for a flocking robot with `hidden` features.
-///
-/// # Panics
-/// Never: every number that it makes up is admissible.
+/// Bytes of a weight file for a flocking robot with `hidden` features.
 pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
     let mut layers = [LayerDimensions::default(); MOST_LAYERS];
     layers[0] = LayerDimensions { taps: TAPS as u16, features: hidden as u16 };
@@ -30,7 +27,7 @@ pub fn made_up(hidden: usize, seed: u64) -> Vec<u8> {
         learning: Learning::paper(1.0),
         interval: 1,
     };
-    // α_D, α_W, β as training starts them; everything else uniform within 1/√fan-in.
+    // α_D, α_W, β as at the start of training; all others uniform within 1/√fan-in.
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut numbers = vec![1.0, 1.0, 0.0];
     let mut block = |count: usize, fan_in: usize| {

@@ -1,4 +1,4 @@
-//! One emulated robot, with a test as its world.
+//! One emulated robot in the world of a test.
 
 use std::{path::Path, sync::Arc};
 
@@ -22,36 +22,27 @@ use wdgnn_link::security::key::Key;
 use wdgnn_protocol::emulation::SensorInput;
 use wdgnn_robot::onboard::{self, RobotModel};
 
-/// A robot in this process that speaks by the codec `C`.
+/// A robot in this process with the codec `C`.
 pub type Native<'w, C> = NativeRobot<Flocking, RobotModel<'w>, C>;
 
 /// The robot's address.
 pub const ID: u16 = 5;
 
-/// Starts a robot that keeps its things in `folder`.
-///
-/// # Panics
-/// Without an emulator.
+/// Starts a robot with its files in `folder`.
 pub fn start(image: &Path, folder: &Path) -> Emulator {
     Emulator::start(image, ID.into(), 0, None, folder, &Arc::new(Watchdog::new(PATIENCE)))
         .expect("an emulator")
 }
 
-/// The same robot in this process, made as the firmware makes it.
-///
-/// # Panics
-/// When the weights are another robot's.
+/// A native robot, constructed as in the firmware.
 pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
     let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
-    let (model, task, behaviour) = (*node.model(), *node.task(), *node.behaviour());
-    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour };
+    let (model, task, behavior) = (*node.model(), *node.task(), *node.behaviour());
+    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour: behavior };
     NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
 }
 
-/// One tick: what the robot says, and what it does with what it hears. Without a motion, its sensor fails.
-///
-/// # Panics
-/// When the robot is gone.
+/// Runs a tick with received frames and returns the robot's frames and its outcome. Without a motion, its sensor fails.
 pub fn tick(
     robot: &mut Emulator,
     tick: u32,
@@ -65,7 +56,7 @@ pub fn tick(
     (said, robot.outcome().expect("a robot that acts"))
 }
 
-/// Where a robot is at a tick: on a line of its own, at its own steady speed.
+/// Motion of a robot at a tick, on a separate line for each robot, at constant speed.
 pub fn motion(robot: u16, tick: u32) -> Motion {
     let (along, time) = (f32::from(robot) * 0.3, tick as f32 * 0.01);
     let velocity = [1.0 + 0.1 * along, -0.2 * along];

@@ -1,40 +1,36 @@
-//! Every nRF52 board's image, built as it is flashed and booted on an emulated chip of its kind, from where its bootloader would start
-//! it.
+//! Images of all nRF52 boards boot on an emulated chip from their start address.
 
 #![cfg(feature = "emulated")]
 
+use std::{fs, path::Path};
+
 use nrf52_emulator::{Chip, MICROSECOND, Part, cpu::Size, image, reset_reason};
-use system_tests::image::{KEY, build_with};
+use system_tests::{
+    chips::BOARDS,
+    image::{build, build_sealed, build_with},
+};
 use wdgnn_protocol::companion::{Command, decode};
 
-/// A board: its cargo feature, its chip, where its image begins, and where its settings are, up to which it may reach.
-const BOARDS: [(&str, Part, u32, u32); 4] = [
-    ("board-nrf52840", Part::Nrf52840, 0, 0x000f_7000),
-    ("board-nrf52840-dongle", Part::Nrf52840, 0x1000, 0x000d_7000),
-    ("board-feather-nrf52840", Part::Nrf52840, 0x0002_6000, 0x000e_3000),
-    ("board-microbit-v2", Part::Nrf52833, 0, 0x0007_7000),
-];
-/// The master boot record keeps these bytes of RAM to itself, behind a bootloader.
+/// Bytes of RAM reserved for the master boot record.
 const BOOT_RECORD_RAM: usize = 8;
-/// Whether the debug port is open (product specification, UICR).
+/// State of the debug port (product specification, UICR).
 const APPROTECT: u32 = 0x1000_1208;
 const HALF_A_SECOND: u64 = 500_000 * MICROSECOND;
 
-fn image_of(feature: &str, settings: &[(&str, &str)]) -> Vec<u8> {
-    let path = build_with("robot", &["--no-default-features", "--features", feature], settings).unwrap();
-    std::fs::read(path).unwrap()
+fn options(feature: &str) -> [&str; 3] {
+    ["--no-default-features", "--features", feature]
 }
 
-/// The commands that a chip said: each tells the tick.
+/// Decoded commands of a chip, one per tick.
 fn commands(chip: &mut Chip) -> Vec<Command> {
     let said: Vec<u8> =
         std::mem::take(&mut chip.peripherals().uarte.tx_bytes).into_iter().map(|(_, byte)| byte).collect();
     said.split(|byte| *byte == 0).filter_map(|frame| decode(&mut frame.to_vec())).collect()
 }
 
-/// Boots it, and returns what the chip's user information says about the debug port.
-fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> u32 {
-    let pieces = image::elf_segments(file).unwrap();
+/// Boots an image and returns the state of the debug port.
+fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &Path) -> u32 {
+    let pieces = image::elf_segments(&fs::read(file).unwrap()).unwrap();
     let first = pieces.iter().map(|(address, _)| *address).min();
     let last = pieces.iter().map(|(address, bytes)| address + bytes.len() as u32).max();
     assert_eq!(first, Some(begins), "{feature}");
@@ -45,9 +41,9 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
     let boot_record = chip.memory().ram[..BOOT_RECORD_RAM].to_vec();
     chip.power_on(0);
     chip.run(HALF_A_SECOND);
-    // The one that the state of the debug port needs to take hold.
+    // A change of the debug port takes effect after a reset.
     let reasons: Vec<u32> = chip.resets.iter().map(|restart| restart.reason).collect();
-    // It closes or opens its debug port; the dongle also sets its voltage.
+    // Every board sets its debug port; the dongle also sets its voltage.
     let fixed = if feature == "board-nrf52840-dongle" { 2 } else { 1 };
     assert_eq!(reasons, vec![reset_reason::SOFTWARE; fixed], "{feature}: {:?}", chip.resets);
     assert!(chip.illegal_writes().is_empty(), "{feature}: {:?}", chip.illegal_writes());
@@ -59,7 +55,7 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
         );
     }
     let commands = commands(&mut chip);
-    // It starts within a few hundredths of a second, and then ticks 100 times in one.
+    // It starts within a few hundredths of a second, then ticks 100 times per second.
     assert!((40..=51).contains(&commands.len()), "{feature}: {} commands", commands.len());
     assert!(
         commands.iter().all(|command| command.stop == 1),
@@ -70,9 +66,9 @@ fn boots(feature: &str, kind: Part, begins: u32, settings: u32, file: &[u8]) -> 
 }
 
 #[test]
-fn every_board_boots_from_where_its_bootloader_starts_it_and_ticks_100_times_a_second() {
+fn every_board_boots_from_its_start_address_at_100_ticks_per_second() {
     for (feature, kind, begins, settings) in BOARDS {
-        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_UNSEALED", "1")]));
+        let port = boots(feature, kind, begins, settings, &build("robot", &options(feature)).unwrap());
         assert_eq!(port, 0x0000_005a, "{feature}: open");
     }
 }
@@ -80,14 +76,14 @@ fn every_board_boots_from_where_its_bootloader_starts_it_and_ticks_100_times_a_s
 #[test]
 fn every_board_boots_sealed_and_closes_its_debug_port() {
     for (feature, kind, begins, settings) in BOARDS {
-        let port = boots(feature, kind, begins, settings, &image_of(feature, &[("WDGNN_KEY", KEY)]));
+        let port =
+            boots(feature, kind, begins, settings, &build_sealed("dot154", &options(feature)).unwrap());
         assert_eq!(port, 0xffff_ff00, "{feature}: closed");
     }
 }
 
 #[test]
 fn an_image_without_a_key_requires_an_explicit_choice() {
-    let options = ["--no-default-features", "--features", "board-nrf52840"];
-    let refused = build_with("robot", &options, &[("WDGNN_UNSEALED", "")]).unwrap_err();
+    let refused = build_with("robot", &options("board-nrf52840"), &[("WDGNN_UNSEALED", "")]).unwrap_err();
     assert!(refused.contains("a robot without a key accepts every frame"), "{refused}");
 }

@@ -1,5 +1,5 @@
-//! The C library: its header is current, its symbols are its own, and a swarm in one C program does bit for bit what the same swarm does in
-//! the simulator, on a computer, on an emulated STM32F405 and on an emulated RISC-V without a floating-point unit.
+//! The C library: current header, own symbols only, and swarms in one C program that equal the simulator bit for bit, on a PC,
+//! an emulated STM32F405 and an emulated RISC-V without a floating-point unit.
 
 #![cfg(feature = "c")]
 
@@ -32,7 +32,7 @@ use system_tests::{
 use wdgnn_core::{task::Task as _, tasks::flocking::Flocking};
 use wdgnn_link::{error::Refusal, security::key_update::personal_key};
 
-/// One flight: what a C program is built of, and what must come of it.
+/// Inputs of a C program and the expected digest of its flight.
 struct Flight {
     folder: tempfile::TempDir,
     kind: &'static str,
@@ -41,7 +41,7 @@ struct Flight {
     digest: String,
 }
 
-/// What the simulated operator tells robots and says in flight, as `examples/swarm.c` reads it.
+/// Keys and updates of the simulated operator in the format of `examples/swarm.c`.
 fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
     let frames = station::frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
     let frames_at = 16 * robots * (1 + robots);
@@ -58,12 +58,12 @@ fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
 }
 
 impl Flight {
-    /// The flight that `host-sim swarm --robots 10 --seed 1` flies.
+    /// The flight of `host-sim swarm --robots 10 --seed 1`.
     fn new(kind: &'static str, profile: Profile, sealed: bool) -> Self {
         Self::with(kind, profile, sealed, 10, &Faults::default())
     }
 
-    /// The same with another number of robots, whose key may change and whose names may have to be proven.
+    /// A flight with another swarm size and faults.
     fn with(kind: &'static str, profile: Profile, sealed: bool, robots: usize, faults: &Faults) -> Self {
         let condition = Condition { robots, ..Flock::<2>::condition() };
         let start =
@@ -129,7 +129,7 @@ fn the_build_script_without_arguments_prints_its_usage() {
 }
 
 #[test]
-fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
+fn c_swarms_fly_bit_for_bit_as_in_the_simulator() {
     let mut measured = Vec::new();
     let rekey = Faults { rekey: Some(20..150), expelled: vec![3], proofs: true, ..Faults::default() };
     for flight in [
@@ -158,7 +158,7 @@ fn a_swarm_in_one_c_program_does_bit_for_bit_what_it_does_in_the_simulator() {
 }
 
 #[test]
-fn the_header_is_the_one_that_the_sources_make() {
+fn the_header_is_current() {
     let config = cbindgen::Config::from_file(Path::new(FOLDER).join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
     for file in ["error", "types", "robot_type", "api"] {
@@ -175,7 +175,7 @@ fn the_header_is_the_one_that_the_sources_make() {
     assert!(there == made, "the header is not current: BLESS=1 updates bindings/c/include/wdgnn.h");
 }
 
-/// What an archive's own objects define and need, by the tools of its machine: (kind of symbol, name).
+/// Kind and name of the symbols in the archive's own objects.
 fn symbols(machine: Machine, library: &Path) -> Vec<(char, String)> {
     let text =
         said(Command::new(format!("{}nm", machine.tools())).args(["--format=posix", "-A"]).arg(library));
@@ -189,7 +189,7 @@ fn symbols(machine: Machine, library: &Path) -> Vec<(char, String)> {
 }
 
 #[test]
-fn the_library_defines_nothing_but_its_own_names_and_needs_no_heap_and_no_panic() {
+fn the_library_defines_only_its_own_names_and_needs_no_heap_or_panic() {
     for machine in [Machine::F405, Machine::Rv32] {
         let symbols = symbols(machine, &machine.library());
         let global = |kind: char| kind.is_uppercase() && kind != 'U';
@@ -197,7 +197,7 @@ fn the_library_defines_nothing_but_its_own_names_and_needs_no_heap_and_no_panic(
             symbols.iter().filter(|(kind, _)| global(*kind)).map(|(_, name)| &**name).collect();
         assert!(defined.len() > 25, "{defined:?}");
         assert!(defined.iter().all(|name| name.starts_with("wdgnn_")), "{defined:?}");
-        // Arithmetic and memory, which every C compiler brings along: no allocation, no file, no panic.
+        // Arithmetic and memory functions of every C compiler: no allocation, file or panic.
         let brought = ["__aeabi_", "__", "mem", "fmin", "fmax"];
         for (_, needed) in symbols.iter().filter(|(kind, _)| *kind == 'U') {
             let alien = ["panic", "alloc", "unwind", "rust"].iter().any(|word| needed.contains(word));
@@ -216,14 +216,14 @@ fn listener(folder: &Path) -> PathBuf {
     program
 }
 
-/// A list of numbers as the listener prints it: where it begins, and bits.
+/// A list of numbers in the listener's format: first index, then bits.
 fn list(from: &Value, numbers: &Value) -> String {
     let bits = numbers.as_array().unwrap().iter().map(|x| (x.as_f64().unwrap() as f32).to_bits());
     bits.fold(format!(" | {}", from.as_u64().unwrap_or_default()), |text, bits| format!("{text} {bits:08x}"))
 }
 
 #[test]
-fn c_reads_and_refuses_every_golden_frame() {
+fn c_decodes_or_rejects_every_golden_frame() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/interop/vectors.json");
     let golden: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -264,7 +264,7 @@ fn c_reads_and_refuses_every_golden_frame() {
     }
 }
 
-/// The Crazyflie's app with a world around it.
+/// Builds and runs the Crazyflie app in a simulated world.
 fn crazyflie(folder: &Path, sealed: bool) -> String {
     let app = Path::new(FOLDER).join("crazyflie");
     let program = folder.join(if sealed { "sealed" } else { "open" });
@@ -292,7 +292,7 @@ fn crazyflie(folder: &Path, sealed: bool) -> String {
 }
 
 #[test]
-fn the_crazyflie_s_app_takes_off_flies_along_stops_at_its_fence_and_lands() {
+fn the_crazyflie_app_takes_off_flocks_stops_at_its_fence_and_lands() {
     let folder = tempfile::tempdir().unwrap();
     for (sealed, bytes) in [(false, 49), (true, 57)] {
         let story = crazyflie(folder.path(), sealed);
@@ -301,10 +301,10 @@ fn the_crazyflie_s_app_takes_off_flies_along_stops_at_its_fence_and_lands() {
 }
 
 #[test]
-fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_key() {
+fn the_crazyflie_object_defines_only_the_library_the_weights_and_the_key() {
     let app = Path::new(FOLDER).join("crazyflie");
     let target = Machine::F405.library();
-    // The folder that cargo was told, of which the library is three below.
+    // Cargo's target folder is three levels above the library.
     let target = target.ancestors().nth(3).unwrap();
     let mut make = Command::new("make");
     make.current_dir(&app).env("CARGO_TARGET_DIR", target);
@@ -316,7 +316,7 @@ fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_ke
     let own = |line: &&str| ["wdgnn_", "weights", "swarm_key"].iter().any(|name| line.starts_with(name));
     assert!(defined.len() > 25 && defined.iter().all(own), "{defined:?}");
     assert!(needed.is_empty(), "what it needs it has: {needed:?}");
-    // And the app compiles for the Crazyflie's processor, by the firmware's own options.
+    // The app compiles for the Crazyflie's processor with the options of its firmware.
     let mut compiler = Command::new("arm-none-eabi-gcc");
     compiler.current_dir(&app).args([
         "-std=gnu11",
@@ -327,7 +327,7 @@ fn the_crazyflie_s_object_defines_nothing_but_the_library_the_weights_and_the_ke
         "-Werror",
     ]);
     compiler.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-ffreestanding"]);
-    // Without a C library for Arm, which only declares what the firmware's own would.
+    // Without a C library for Arm, only with declarations of the firmware's own.
     compiler.args([
         "-Istubs",
         "-Istubs/freestanding",

@@ -1,5 +1,5 @@
-//! Keys that change and names that are proven, on the images that are flashed, register by register: the operator's files are made by
-//! `host-sim key`, robots are provisioned by `firmware/provision.py`, and the next key comes over one robot's serial line.
+//! Key rotation and peer authentication on flashed images, register by register: files from `host-sim key`, provisioning by
+//! `firmware/provision.py`, and key updates over one robot's serial line.
 
 #![cfg(feature = "emulated")]
 
@@ -22,7 +22,7 @@ const ROBOTS: usize = 6;
 const EXPELLED: usize = 3;
 const PROVEN: Told = Told { personal: true, proofs: true };
 
-/// The settings pages that an engineer flashes to robots with this image: by the operator's keys and the script.
+/// Provisioning pages for robots with this image, made with the operator's keys and the script.
 fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -46,13 +46,13 @@ fn provisioned(board: &str, image: &Path, place: u32, robots: usize) -> Vec<Vec<
     (0..robots).map(page).collect()
 }
 
-/// Robots that stand within reach of each other, with this image.
+/// Robots in radio range of each other, with this image.
 fn together(robots: usize, seed: u64, seconds: f64, image: &Path) -> Settings {
     let settings = chips::settings(robots, seed, seconds);
     Settings { image: fs::read(image).unwrap(), radius: 1_000.0, pages: PROVEN.pages(robots), ..settings }
 }
 
-/// Flies to a time in seconds from the release.
+/// Flies to a time in seconds after the release.
 fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
     let until = RELEASE + (seconds * SECOND as f64) as u64;
     while flight.air.now() < until {
@@ -60,7 +60,7 @@ fn fly_to(flight: &mut Flight<'_, ToldLink>, seconds: f64) {
     }
 }
 
-/// Power goes, and comes back at once.
+/// Interrupts the power of a robot.
 fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
     let now = flight.air.now();
     let station = &mut flight.air.stations[robot];
@@ -68,17 +68,13 @@ fn cut_power(flight: &mut Flight<'_, ToldLink>, robot: usize) {
 }
 
 #[test]
-fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one_out() {
+fn provisioned_robots_change_keys_in_flight_without_the_expelled_one() {
     for (board, kind, place) in
         [("nrf52840", Part::Nrf52840, chips::SETTINGS_PAGE), ("microbit-v2", Part::Nrf52833, 0x0007_7000)]
     {
         let image = told_image(&format!("board-{board}"));
         let pages = provisioned(board, &image, place, ROBOTS);
-        assert_eq!(
-            pages,
-            PROVEN.pages(ROBOTS),
-            "{board}: what host-sim tells its robots is what the script tells"
-        );
+        assert_eq!(pages, PROVEN.pages(ROBOTS), "{board}: host-sim and the script make equal pages");
         let mut settings = Settings { kind, settings_page: place, pages, ..together(ROBOTS, 1, 3.5, &image) };
         settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
         let mut flight = told_flight(settings, &MASTER, PROVEN);
@@ -86,7 +82,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
         let before: Vec<_> = flight.flown.iter().map(|flown| flown.status.unwrap()).collect();
         fly_to(&mut flight, 3.5);
         let outcome = flight.finish();
-        let changes = outcome.key_changes.expect("the operator spoke");
+        let changes = outcome.key_changes.expect("a key change");
         for (index, robot) in outcome.robots.iter().enumerate() {
             let (was, is) = (before[index], robot.status.unwrap());
             assert_eq!((was.epoch, usize::from(was.neighbors)), (0, ROBOTS - 1), "{board}, robot {index}");
@@ -102,11 +98,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
                 panic!("{board}, robot {index}: {:?}", robot.epochs)
             };
             if index == EXPELLED {
-                assert_eq!(
-                    (rest, is.neighbors),
-                    (&[][..], 0),
-                    "{board}: it neither has the key nor hears anybody"
-                );
+                assert_eq!((rest, is.neighbors), (&[][..], 0), "{board}: it has no key and no neighbors");
             } else {
                 assert_eq!(
                     rest,
@@ -116,7 +108,7 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
                 assert_eq!(
                     usize::from(is.neighbors),
                     ROBOTS - 2,
-                    "{board}, robot {index}: all but the lost one"
+                    "{board}, robot {index}: all but the expelled one"
                 );
             }
         }
@@ -124,9 +116,9 @@ fn provisioned_robots_of_both_chips_change_keys_in_flight_and_leave_the_lost_one
 }
 
 #[test]
-fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_lately() {
+fn keys_are_stored_within_100_ms_despite_a_recent_record() {
     let image = told_image("board-nrf52840");
-    // Nobody else is there who could tell it again.
+    // No other robot can relay the key again.
     let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
     fly_to(&mut flight, 0.2);
     let at = flight.flown[0].status.unwrap().tick + 100;
@@ -140,11 +132,11 @@ fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_
 }
 
 #[test]
-fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
+fn keys_are_stored_in_a_full_store() {
     let image = told_image("board-nrf52840");
     let mut flight = told_flight(together(1, 2, 134.0, &image), &MASTER, PROVEN);
     fly_to(&mut flight, 0.2);
-    // All pages but the first are full. That one is, too, after two minutes of a record in ten seconds.
+    // All pages but the first are full. The first one fills up within two minutes, at a record per ten seconds.
     let others = chips::STORE.start + 4_096..chips::STORE.end;
     flight.air.stations[0].chip.program(others.start, &vec![0; others.len()]);
     fly_to(&mut flight, 130.0);
@@ -157,7 +149,7 @@ fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
 }
 
 #[test]
-fn who_loses_power_before_or_after_the_change_finds_back() {
+fn robots_that_lose_power_around_the_change_rejoin() {
     let image = told_image("board-nrf52840");
     let mut settings = together(ROBOTS, 3, 6.0, &image);
     settings.rekey = Some(Rekey { ticks: 20..250, expelled: vec![EXPELLED] });
@@ -182,10 +174,10 @@ fn who_loses_power_before_or_after_the_change_finds_back() {
 }
 
 #[test]
-fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
+fn chips_prove_their_identity_and_reject_keys_of_another_operator() {
     let image = told_image("board-nrf52840");
     let mut settings = together(4, 4, 2.0, &image);
-    // The last robot's roster is of a swarm whose names are others: what is proven to it, it cannot check.
+    // The last robot has the roster of another swarm and cannot verify the proofs that it receives.
     let foreign = PROVEN.roster(9, 4);
     let personal = wdgnn_link::security::key_update::personal_key(&MASTER, 3);
     settings.pages[3] = host_sim::chips::operator::settings_page(3, 4, Some((&personal, 0)), foreign);
@@ -203,15 +195,15 @@ fn names_are_proven_on_chips_and_the_keys_of_another_operator_prove_none() {
     assert!(proofs.iter().all(|count| *count > 0), "frames with proofs: {proofs:?}");
     for (index, robot) in outcome.robots.iter().enumerate().take(3) {
         assert_eq!(robot.differs, None, "robot {index} and its native twin");
-        assert!(robot.refused <= 2, "robot {index} refuses no proof, only who has another time at the start");
+        assert!(robot.refused <= 2, "robot {index} rejects no proof, only frames during synchronization");
         assert_eq!(robot.status.unwrap().neighbors, 3);
     }
-    assert!(outcome.robots[3].refused > 8, "whoever proves to it is refused");
-    assert!(outcome.robots[3].differs.is_some(), "its twin has the right roster, and believes others");
+    assert!(outcome.robots[3].refused > 8, "it rejects all proofs");
+    assert!(outcome.robots[3].differs.is_some(), "its twin has the right roster and trusts others");
 }
 
 #[test]
-fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
+fn twenty_robots_at_10_hz_prove_their_identity_without_losing_slots() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ten-hertz.wdgnn");
     fs::write(&path, chips::model_with_exchange(10)).unwrap();
@@ -220,6 +212,6 @@ fn twenty_robots_at_ten_hertz_prove_their_names_and_miss_no_slot_for_it() {
     let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &settings).unwrap();
     let outcome = told_flight(together(20, 5, 2.0, &image), &MASTER, PROVEN).fly(|_| Ok(())).unwrap();
     let frames = outcome.frames();
-    assert!(frames.sent >= 365, "{} of 400 turns were taken; everybody is silent now and then", frames.sent);
+    assert!(frames.sent >= 365, "{} of 400 turns were used; every robot listens now and then", frames.sent);
     assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
 }

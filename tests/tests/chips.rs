@@ -1,4 +1,4 @@
-//! The nRF52840's image as it is flashed, sealed, register by register: alone, in swarms, and under attack.
+//! The sealed nRF52840 image, register by register: alone, in swarms, and under attack.
 
 #![cfg(feature = "emulated")]
 
@@ -20,7 +20,7 @@ use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
 const CYCLES_PER_SECOND: u64 = 1_000_000 * MICROSECOND;
 
-/// No robot was reset, and each did what its native twin does.
+/// Checks that no robot was reset and each equals its native twin.
 fn assert_sound(outcome: &Outcome) {
     for (index, robot) in outcome.robots.iter().enumerate() {
         let resets: Vec<_> = robot.restarts.iter().filter(|restart| restart.reason & 4 == 0).collect();
@@ -31,26 +31,22 @@ fn assert_sound(outcome: &Outcome) {
 }
 
 #[test]
-fn without_a_companion_it_ticks_at_100_hz_and_says_nothing() {
+fn without_a_companion_the_image_ticks_at_100_hz_and_sends_nothing() {
     let mut chip = chips::chip(7);
     chip.power_on(0);
     chip.run(2 * CYCLES_PER_SECOND);
     let before = chip.peripherals().uarte.tx_bytes.len();
     chip.run(12 * CYCLES_PER_SECOND);
-    // Every tick says a command and a status, each of which ends with a zero.
+    // A tick sends a command and a status, each with a final zero.
     let zeros = chip.peripherals().uarte.tx_bytes[before..].iter().filter(|(_, byte)| *byte == 0).count();
     assert!((1998..=2002).contains(&zeros), "{zeros} messages in 10 s");
     assert_eq!(unwanted(&chip), Vec::<String>::new());
-    assert_eq!(
-        chip.peripherals().radio.tx_frames.len(),
-        0,
-        "a robot that does not know where it is has nothing to say"
-    );
+    assert_eq!(chip.peripherals().radio.tx_frames.len(), 0, "a robot without a state sends nothing");
     assert_eq!(chip.illegal_writes(), Vec::<String>::new());
 }
 
 #[test]
-fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_native_ones_do() {
+fn ten_robots_with_random_phases_and_crystals_flock_as_native_ones_do() {
     let (mut here, mut native) = (0.0, 0.0);
     for seed in [1, 2, 3] {
         let outcome = flight(settings(10, seed, 3.0)).fly(|_| Ok(())).unwrap();
@@ -73,7 +69,7 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
         let stack = outcome.robots.iter().map(|robot| robot.stack).max();
         assert!(stack <= Some(5_120), "{stack:?} bytes of stack, of 16 KiB");
         let busy = outcome.robots.iter().map(|robot| robot.busy).sum::<f64>() / 10.0;
-        assert!(busy <= 0.065, "seed {seed}: the processor is awake for {busy}");
+        assert!(busy <= 0.065, "seed {seed}: the processor is busy for {busy}");
         assert_eq!(outcome.close, 0, "seed {seed}: close pairs");
         here += outcome.variation.iter().sum::<f64>();
         native += natively(&settings(10, seed, 3.0));
@@ -82,47 +78,47 @@ fn ten_robots_with_random_phases_and_crystals_hear_each_other_and_flock_as_nativ
 }
 
 #[test]
-fn twenty_robots_with_an_exchange_in_every_tenth_tick_share_the_air() {
+fn twenty_robots_at_10_hz_share_the_channel() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ten-hertz.wdgnn");
     let bytes = model_with_exchange(10);
     std::fs::write(&path, &bytes).unwrap();
     let with = [("WDGNN_KEY", image::KEY), ("WDGNN_MODEL", path.to_str().unwrap())];
     let image = image::build_with("robot", &chips::DEVELOPMENT_KIT, &with).unwrap();
-    // Aligned as a weight file is in flash, and there for as long as the test's robots are.
+    // Aligned as in flash, for the lifetime of the test's robots.
     let aligned = Box::leak(Box::new(Aligned([0; 16_384])));
     aligned.0[..bytes.len()].copy_from_slice(&bytes);
     let weights = Weights::open(&aligned.0[..bytes.len()]).unwrap();
     let mut settings = settings(20, 5, 2.0);
     settings.image = std::fs::read(image).unwrap();
-    // They stand close together: everybody hears everybody.
+    // All robots are in radio range.
     settings.radius = 1_000.0;
     let outcome = flight_with(settings, weights).fly(|_| Ok(())).unwrap();
     assert_sound(&outcome);
     let frames = outcome.frames();
     assert!(frames.good as f64 >= 0.97 * frames.reached as f64, "{frames:?}");
-    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "somebody is mute");
+    assert!(outcome.robots.iter().all(|robot| robot.frames.sent >= 15), "a robot is silent");
 }
 
 #[test]
-fn when_companions_die_robots_slow_down_then_stop_and_say_where() {
+fn robots_without_companions_slow_down_stop_and_report_their_place() {
     let mut settings = settings(4, 3, 3.0);
     settings.companions_die = Some(1.0);
     let outcome = flight(settings).fly(|_| Ok(())).unwrap();
     assert_sound(&outcome);
     for (index, robot) in outcome.robots.iter().enumerate() {
-        // By its own commands it goes on for a quarter of a second, slows down until a second has passed, and stops.
+        // It extrapolates for a quarter of a second, slows down for the rest of the second, and stops.
         let late = || robot.commands.iter().filter(|(at, ..)| *at > 2.05);
-        assert!(late().count() > 60, "robot {index} still says something to whoever listens");
+        assert!(late().count() > 60, "robot {index} still sends commands");
         assert!(late().all(|(_, command, stop)| *command == [0.0; 2] && *stop), "robot {index}");
         assert!(robot.commands.iter().any(|(at, command, _)| *at < 1.0 && *command != [0.0; 2]));
         let last = robot.heard_at.iter().copied().fold(0.0, f64::max);
-        assert!(last > 2.8, "robot {index} was last heard at {last} s: nobody knows that it stands there");
+        assert!(last > 2.8, "robot {index} was last heard at {last} s: its place is not reported");
     }
 }
 
 #[test]
-fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
+fn robots_return_within_a_second_after_a_reset() {
     for seed in [1, 2] {
         let mut settings = settings(6, seed, 3.0);
         settings.reboots = vec![(2, 1.0)];
@@ -146,7 +142,7 @@ fn a_robot_that_is_reset_in_flight_is_back_within_a_second() {
 }
 
 #[test]
-fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
+fn ten_thousand_hostile_frames_neither_reset_a_chip_nor_change_a_command() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let mut flight = flight(settings(3, 4, 36.0));
     let mut recorded: VecDeque<Arc<[u8]>> = VecDeque::new();
@@ -155,14 +151,14 @@ fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
         while next < flight.air.now() + SECOND / 1_000 {
             let genuine = recorded.get(random.random_range(0..recorded.len().max(1))).cloned();
             let (length, content): (u8, Vec<u8>) = match random.random_range(0..5) {
-                // Lengths that no frame has.
+                // Invalid lengths.
                 0 => ([0, 1, 2, 128, 200, 255][random.random_range(0..6)], vec![0xff; 125]),
-                // Any bytes.
+                // Random bytes.
                 1 => {
                     let bytes: Vec<u8> = (0..random.random_range(0..60)).map(|_| random.random()).collect();
                     (bytes.len() as u8 + 2, bytes)
                 }
-                // A recording, as it was or with a bit changed.
+                // A recording, original or with a flipped bit.
                 kind => {
                     let mut bytes = genuine.map_or(vec![], |frame| frame.to_vec());
                     if kind == 2 && !bytes.is_empty() {
@@ -173,25 +169,25 @@ fn ten_thousand_hostile_frames_reset_nobody_and_change_no_command() {
                 }
             };
             let frame = Frame { length, content: content.into(), crc_ok: true, channel: 80 };
-            // One after the other, so that each is heard as it is.
+            // In sequence, so that frames do not overlap.
             let takes = frame.duration() * (SECOND / CYCLES_PER_SECOND);
             flight.air.inject(next, None, frame);
             next += takes + random.random_range(SECOND / 10_000..SECOND / 1_000);
             said += 1;
         }
         flight.step();
-        // What is in the air can be recorded by anybody.
+        // The attacker records all frames.
         recorded.clone_from(&flight.overheard);
     }
     assert!(said >= 10_000, "{said} frames");
     let outcome = flight.finish();
     assert_sound(&outcome);
     let refused: u64 = outcome.robots.iter().map(|robot| robot.refused).sum();
-    assert!(refused > 1_000, "{refused} frames were looked at and refused");
+    assert!(refused > 1_000, "{refused} frames were rejected");
 }
 
 #[test]
-fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
+fn hostile_serial_bytes_reset_no_chip_and_the_next_pose_is_read() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
     let mut flight = flight(settings(2, 6, 4.0));
     let hostile_until = RELEASE + 3 * SECOND;
@@ -202,7 +198,7 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
             let station = &mut flight.air.stations[0];
             let at = station.cycles_at(now);
             let mut burst: Vec<u8> = (0..random.random_range(0..40)).map(|_| random.random()).collect();
-            // Well-formed messages with numbers that are none, or beyond all measure.
+            // Well-formed messages with non-finite or huge numbers.
             let odd = [f32::NAN, f32::INFINITY, -f32::INFINITY, f32::MAX, f32::MIN_POSITIVE / 2.0];
             let mut number = || odd[random.random_range(0..odd.len())];
             let motion = Motion { position: [number(), number()], velocity: [number(), number()] };
@@ -220,13 +216,10 @@ fn hostile_bytes_on_the_serial_line_reset_nobody_and_the_next_pose_counts() {
         outcome.robots.iter().flat_map(|robot| &robot.restarts).filter(|restart| restart.reason & 4 == 0);
     assert_eq!(resets.count(), 0);
     let after = outcome.robots[0].commands.iter().filter(|(at, ..)| *at > 3.3);
-    assert!(
-        after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop),
-        "it knows again where it is"
-    );
+    assert!(after.clone().count() > 60 && after.clone().all(|(.., stop)| !stop), "its state is known again");
 }
 
-/// The boot counts that a chip logs when it is started.
+/// Boot counts in a chip's log after a start.
 fn boots(chip: &mut nrf52_emulator::Chip, seconds: u64) -> Vec<u32> {
     let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
     let until = chip.now() + seconds * CYCLES_PER_SECOND;
@@ -238,14 +231,14 @@ fn boots(chip: &mut nrf52_emulator::Chip, seconds: u64) -> Vec<u32> {
 }
 
 #[test]
-fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_count() {
+fn robots_start_and_count_boots_with_any_content_of_the_store() {
     let mut random = ChaCha8Rng::seed_from_u64(12);
     for fill in 0..24 {
         let mut chip = chips::chip(3);
         let bytes: Vec<u8> = match fill % 3 {
             0 => (0..STORE.len()).map(|_| random.random()).collect(),
             1 => vec![0; STORE.len()],
-            // Heads of records with any length, all over.
+            // Record heads with arbitrary lengths.
             _ => (0..STORE.len() / 4)
                 .flat_map(|_| (0x5277_0000_u32 | random.random_range(0..400)).to_le_bytes())
                 .collect(),
@@ -257,17 +250,17 @@ fn whatever_lies_in_the_store_s_pages_a_robot_starts_and_can_keep_its_next_boot_
         let (Some(first), Some(second)) = (first.last(), second.last()) else {
             panic!("fill {fill} does not start")
         };
-        assert_eq!(*second, first + 1, "fill {fill}: what it kept was there at the next start");
+        assert_eq!(*second, first + 1, "fill {fill}: the record was read at the next start");
     }
 }
 
 #[test]
-fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
+fn power_loss_at_any_word_leaves_the_old_record_or_the_new_one() {
     let mut chip = chips::chip(3);
     let mut last = *boots(&mut chip, 1).last().expect("it starts");
     for words in 0..64 {
         chip.peripherals().nvmc.power_fails_after = Some(words);
-        // What it counts now may be lost; it is said nowhere, because power is gone.
+        // The new count may be lost, and is not used, since power is off.
         boots(&mut chip, 1);
         chip.peripherals().nvmc.power_fails_after = None;
         let counted = *boots(&mut chip, 1).last().expect("it starts");
@@ -278,27 +271,22 @@ fn power_that_fails_at_any_word_of_a_record_leaves_the_old_one_or_the_new() {
 }
 
 #[test]
-fn a_robot_whose_flash_keeps_nothing_counts_by_chance_and_never_the_same_twice() {
+fn robots_with_worn_out_flash_never_repeat_a_boot_count() {
     let mut chip = chips::chip(3);
     let kept = *boots(&mut chip, 1).last().expect("it starts");
-    // From now on words are written and nothing stays: the flash is worn out.
+    // The flash is worn out: writes have no effect.
     chip.peripherals().nvmc.power_fails_after = Some(0);
-    let mut counts: Vec<u32> =
-        (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts all the same")).collect();
+    let mut counts: Vec<u32> = (0..6).map(|_| *boots(&mut chip, 1).last().expect("it starts")).collect();
     counts.push(kept);
     let told = counts.clone();
     counts.sort_unstable();
     counts.dedup();
-    assert_eq!(
-        counts.len(),
-        told.len(),
-        "a count came twice, and with it every number of a sealed frame: {told:?}"
-    );
+    assert_eq!(counts.len(), told.len(), "a boot count and its nonces came twice: {told:?}");
     assert_eq!(unwanted(&chip), Vec::<String>::new());
 }
 
 #[test]
-fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
+fn storing_parameters_erases_no_page_and_skips_no_tick() {
     let mut flight = flight(settings(2, 8, 25.0));
     while flight.air.now() < RELEASE {
         flight.step();
@@ -323,7 +311,7 @@ fn nothing_is_erased_in_flight_and_keeping_parameters_skips_no_tick() {
 }
 
 #[test]
-fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
+fn chips_with_an_unresponsive_aes_log_it_and_send_nothing() {
     let mut chip = chips::chip(3);
     chip.peripherals().ecb.unresponsive = true;
     let rtt = Rtt::new(elf_symbol(&std::fs::read(&*IMAGE).unwrap(), "_SEGGER_RTT").unwrap());
@@ -335,7 +323,7 @@ fn a_chip_whose_aes_does_not_answer_says_so_and_never_speaks() {
 }
 
 #[test]
-fn a_board_without_the_32_khz_crystal_flies() {
+fn boards_without_the_32_khz_crystal_fly() {
     let mut flight = flight(settings(2, 3, 1.0));
     flight.air.stations.iter_mut().for_each(|station| station.chip.peripherals().clock.lfxo_missing = true);
     while flight.air.now() < flight.end() {
@@ -347,11 +335,11 @@ fn a_board_without_the_32_khz_crystal_flies() {
 }
 
 #[test]
-fn a_channel_that_is_not_clear_is_left_alone() {
+fn occupied_channels_are_not_used() {
     let mut flight = flight(settings(2, 3, 1.0));
     while flight.air.now() < flight.end() {
         if flight.air.now() >= RELEASE && flight.air.now().is_multiple_of(SECOND / 1_000 * 7) {
-            // Somebody else's frames, for 40 % of the time.
+            // Foreign frames for 40 % of the time.
             let frame = Frame { length: 78, content: vec![0; 76].into(), crc_ok: true, channel: 80 };
             flight.air.inject(flight.air.now(), None, frame);
         }

@@ -1,4 +1,4 @@
-//! `firmware/companion.py` with emulated chips on pseudo-terminals, as it is used with boards on serial ports.
+//! `firmware/companion.py` with emulated chips on pseudo-terminals instead of serial ports.
 
 #![cfg(feature = "emulated")]
 
@@ -23,13 +23,13 @@ use system_tests::{chips, host_sim};
 
 const ROBOTS: usize = 3;
 
-/// The number behind a word.
+/// Numbers after a word.
 fn behind<'a>(line: &'a str, word: &str) -> impl Iterator<Item = f64> + 'a {
     let parts: Vec<&str> = line.split(word).skip(1).collect();
     parts.into_iter().filter_map(|rest| rest.trim_start().split([' ', ',']).next()?.parse().ok())
 }
 
-/// What the companion says while it flies such robots, called with these options.
+/// Output of the companion for such robots and options.
 fn flown(settings: Settings, options: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_path_buf();
@@ -57,7 +57,7 @@ fn flown(settings: Settings, options: &[&str]) -> String {
 }
 
 #[test]
-fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
+fn the_companion_flies_three_chips_on_serial_ports() {
     let options = ["--seconds", "5", "--kick", "2.3", "--speed", "3", "--seed", "1"];
     let said = flown(chips::settings(ROBOTS, 1, 60.0), &options);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
@@ -67,15 +67,15 @@ fn three_chips_on_serial_ports_are_flown_by_the_companion_and_flock() {
     assert_eq!(last.matches(", clear").count() + last.matches(", limited").count(), ROBOTS, "{said}");
     assert!(!said.contains("restarts"), "{said}");
     let ticks: Vec<f64> = behind(last, "tick").collect();
-    assert!(ticks.iter().all(|tick| (tick - ticks[0]).abs() <= 1.0), "one time for all: {said}");
-    // Thrown after two seconds; two seconds later they fly as one.
+    assert!(ticks.iter().all(|tick| (tick - ticks[0]).abs() <= 1.0), "all robots share one time: {said}");
+    // Perturbed after two seconds, aligned two seconds later.
     let variation: Vec<f64> = lines.iter().flat_map(|line| behind(line, "variation")).collect();
     let (most, last) = (variation.iter().copied().fold(0.0, f64::max), variation[variation.len() - 1]);
     assert!(most > 0.3 && last < 0.2 * most, "{said}");
 }
 
 #[test]
-fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one_out() {
+fn the_companion_rotates_the_key_of_three_chips_through_one_port() {
     let folder = tempfile::tempdir().unwrap();
     let [master, rekey] =
         ["master.key", "rekey.txt"].map(|name| folder.path().join(name).display().to_string());
@@ -89,7 +89,7 @@ fn the_companion_brings_three_chips_their_next_key_by_one_of_them_and_leaves_one
     let said = flown(settings, &["--seconds", "5", "--kick", "-1", "--rekey", &rekey]);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains("variation")).collect();
     let robots = |line: &str| line.split(" | ").skip(1).map(str::to_owned).collect::<Vec<_>>();
-    // The last that was said before the change; on a busy machine lines do not come once a second.
+    // The last line before the change; a busy machine prints less than one per second.
     let before = lines.iter().rfind(|line| behind(line, "tick").all(|tick| tick < 350.0));
     let (first, last) = (robots(before.unwrap()), robots(lines[lines.len() - 1]));
     assert!(first.iter().all(|robot| !robot.contains("key")), "a key came into use before its time: {said}");

@@ -1,4 +1,4 @@
-//! One emulated robot in hard times: hostile frames, a reset in flight, a sensor that fails, a model that does not fit.
+//! One emulated robot under hostile frames, a reset, sensor loss, and an unsuitable model.
 
 #![cfg(feature = "emulated")]
 
@@ -35,12 +35,12 @@ fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
 }
 
-/// An emulated robot in a folder of its own.
+/// An emulated robot with its own folder.
 fn emulator(folder: &Path) -> Emulator {
     robot::start(&image::build("robot", &[]).unwrap(), folder)
 }
 
-/// A frame made to do harm, from a good one of somebody's.
+/// A hostile frame, derived from a valid one.
 fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Frame {
     let mut frame = good.to_vec();
     let floats = 22 / 2; // even offsets behind the header, so that a number is hit as often as not
@@ -57,23 +57,23 @@ fn hostile(good: &[u8], random: &mut ChaCha8Rng) -> Frame {
             let at = 2 * random.random_range(floats..frame.len() / 2 - 1);
             frame[at..at + 4].copy_from_slice(&evil[random.random_range(0..evil.len())].to_le_bytes());
         }
-        // An address of its own each time: a flood of invented robots.
+        // A new address each time: a flood of Sybil identities.
         5 => frame[11..13].copy_from_slice(&random.random_range(100..60_000_u16).to_le_bytes()),
         6 => frame[11..13].copy_from_slice(&ID.to_le_bytes()),
-        // As it is: a replay, from the second time on.
+        // Unchanged: a replay, from the second time on.
         _ => {}
     }
     frame.into()
 }
 
 #[test]
-fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_they_should_not() {
+fn a_hundred_thousand_hostile_frames_have_the_effect_of_the_native_robot() {
     let model = model();
     let weights = model.weights();
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
-    // The same robot in this process is the judge: whatever a frame does to it is what the core says, and is tested there.
+    // The native robot defines the expected effect of each frame; its own tests check that effect.
     let native = |id| native::<Exact>(id, &weights, &[0; 16]);
     let mut judge = native(ID);
     let mut friends: Vec<_> = [1, 2, 3].map(|id| (id, native(id))).into();
@@ -102,11 +102,11 @@ fn a_hundred_thousand_hostile_frames_are_all_counted_and_change_nothing_that_the
     for (refusal, count) in Refusal::ALL.iter().zip(refused).take(11) {
         assert!(count > 0, "no frame was refused as {}", refusal.name());
     }
-    assert!(robot.leave().unwrap().success(), "it ends well");
+    assert!(robot.leave().unwrap().success(), "it exits without an error");
 }
 
 #[test]
-fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
+fn robots_that_are_reset_in_flight_return_with_their_record() {
     let model = model();
     let weights = model.weights();
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
             stored = Some(outcome.wide);
         }
     }
-    // Pulled out of the air without a word.
+    // Killed without notice.
     drop(robot);
     let mut robot = emulator(folder.path());
     let second = robot.hello().unwrap();
@@ -132,32 +132,32 @@ fn a_robot_that_is_reset_in_flight_comes_back_with_what_it_stored() {
     let (said, _) = tick(&mut robot, 130, Some(motion(ID, 130)), &[]);
     let link = header::Link { profile: header::Profile::Exact, checksum: weights.checksum };
     let beacon: BeaconOf<RobotModel<'_>, Flocking> = exact::decode(&link, &said[0]).unwrap();
-    assert_eq!(beacon.boot, 1, "its neighbours take it for newer than what they heard before");
+    assert_eq!(beacon.boot, 1, "its neighbors accept it as newer");
     assert_eq!(beacon.wide.rows().as_flattened(), stored.unwrap(), "the parameters of tick 99");
     drop(robot);
 
     fs::write(folder.path().join("store"), b"not what it wrote").unwrap();
     let third = emulator(folder.path()).hello().unwrap();
-    assert_eq!((third.boot, third.resumed), (0, 0), "a damaged store is no store");
+    assert_eq!((third.boot, third.resumed), (0, 0), "a damaged store counts as empty");
 }
 
 #[test]
-fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
+fn records_are_replaced_atomically() {
     let folder = tempfile::tempdir().unwrap();
     let [store, first, new] = ["store", "first", "store.new"].map(|name| folder.path().join(name));
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
-    // Whoever has a hold of the first record, such as a reader when power fails, keeps it as it is.
+    // A hard link keeps the first record, as a reader at power loss does.
     fs::hard_link(&store, &first).unwrap();
     let record = fs::read(&first).unwrap();
     for now in 0..100 {
         assert_eq!(tick(&mut robot, now, Some(motion(ID, now)), &[]).1.counts.errors, [0; 5]);
     }
     let second = fs::metadata(&store).unwrap();
-    assert!(second.ino() != fs::metadata(&first).unwrap().ino(), "another file has taken its place");
-    assert_eq!(fs::read(&first).unwrap(), record, "the one before was never written to");
+    assert!(second.ino() != fs::metadata(&first).unwrap().ino(), "another file has replaced it");
+    assert_eq!(fs::read(&first).unwrap(), record, "the old record is unchanged");
     assert_eq!(second.len() as usize, record.len(), "the new one is whole");
-    // There is no room for another: what is there stays, and the failure is counted.
+    // Without space for a new record the old one stays, and the failure is counted.
     fs::create_dir(&new).unwrap();
     let kept = fs::read(&store).unwrap();
     for now in 100..200 {
@@ -169,34 +169,25 @@ fn what_is_stored_is_replaced_all_at_once_or_not_at_all() {
 }
 
 #[test]
-fn a_tick_without_a_sensor_is_counted_and_flown() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut robot = emulator(folder.path());
-    robot.hello().unwrap();
-    assert_eq!(tick(&mut robot, 0, Some(motion(ID, 0)), &[]).1.counts.errors, [0; 5]);
-    let (_, blind) = tick(&mut robot, 1, None, &[]);
-    assert_eq!(blind.counts.errors, [1, 0, 0, 0, 0]);
-    assert!(blind.command.iter().all(|u| u.is_finite()));
-}
-
-#[test]
-fn a_robot_that_does_not_know_where_it_is_says_nothing_and_rests_until_it_does() {
+fn blind_robots_send_nothing_and_rest() {
     let folder = tempfile::tempdir().unwrap();
     let mut robot = emulator(folder.path());
     robot.hello().unwrap();
     let begin = BLIND_TICKS + 5;
     for now in 0..4 * begin {
-        // Sees in the second and in the fourth stretch only.
+        // It senses in the second and fourth quarter only.
         let sees = now / begin % 2 == 1;
         let (said, outcome) = tick(&mut robot, now, sees.then(|| motion(ID, now)), &[]);
         let blind = now < begin || (!sees && now % begin >= BLIND_TICKS);
         assert_eq!(said.is_empty(), blind, "tick {now}");
+        assert_eq!(outcome.counts.errors, [u32::from(!sees), 0, 0, 0, 0], "tick {now}");
+        assert!(outcome.command.iter().all(|u| u.is_finite()));
         assert!(!blind || outcome.command == [0.0; 2], "tick {now}");
     }
 }
 
 #[test]
-fn an_image_with_a_model_for_another_robot_refuses_to_start_and_says_which_dimension() {
+fn images_with_an_unsuitable_model_report_the_difference_and_do_not_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("narrow.wdgnn");
     let place = file.display().to_string();

@@ -1,5 +1,4 @@
-//! What flies in the simulator is, bit for bit, what runs on the robot: whole swarms of emulated Cortex-M4F against the same
-//! swarms in this process.
+//! Swarms of emulated Cortex-M4F robots equal native swarms bit for bit.
 
 #![cfg(feature = "emulated")]
 
@@ -30,7 +29,7 @@ use host_sim::{
 };
 use system_tests::image;
 
-/// What a flight is told.
+/// Parameters of a flight.
 struct Told<'a> {
     link: Link,
     image: &'a Path,
@@ -40,7 +39,7 @@ struct Told<'a> {
     faults: Faults,
 }
 
-/// What came of it.
+/// Result of a flight.
 #[derive(Debug, PartialEq)]
 struct Flown {
     digest: String,
@@ -49,7 +48,7 @@ struct Flown {
     refused: BTreeMap<&'static str, u64>,
 }
 
-/// Hears of robots that are lost.
+/// Collects reports of lost robots.
 #[derive(Default)]
 struct Stories(Vec<String>);
 
@@ -75,7 +74,7 @@ fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>
     (Flown { digest: digest.finish(), score: flight.score, heard, refused }, stories.0)
 }
 
-/// Robots of one kind for a flight: `make` puts them on its air.
+/// Flies the robots that `make` constructs.
 fn fly_with<W: World>(
     told: &Told<'_>,
     make: impl for<'w> FnOnce(&Network<'w, W::Task>, &Air<'_>) -> AnySwarm<'w, W::Task>,
@@ -107,11 +106,11 @@ fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<Stri
     })
 }
 
-/// Flies a swarm in this process and the same in emulators. Both must have done and counted the same.
+/// Flies a swarm natively and in emulators, and compares all results.
 fn fly_both<W: World>(told: &Told<'_>) -> Flown {
     let native = fly_native::<W>(told);
     let (emulated, stories) = fly_emulated::<W>(told, emulated::<W>(told));
-    assert_eq!(stories, [""; 0], "nobody was lost");
+    assert_eq!(stories, [""; 0], "no robot was lost");
     assert_eq!(native, emulated, "{} {:?} seed {}", W::NAME, told.link, told.seed);
     native
 }
@@ -119,7 +118,7 @@ fn fly_both<W: World>(told: &Told<'_>) -> Flown {
 const UNSEALED: Link = Link { profile: Profile::Exact, sealed: false };
 
 #[test]
-fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
+fn fifty_emulated_robots_equal_native_ones_bit_for_bit() {
     let image = image::build("robot", &[]).unwrap();
     let mut digests = Vec::new();
     for seed in [1, 2, 3] {
@@ -127,28 +126,28 @@ fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
         let told = Told { link: UNSEALED, image: &image, robots: 50, ticks: 200, seed, faults };
         let flown = fly_both::<Flock>(&told);
         let last = flown.score.last().unwrap();
-        assert!(*last < 0.05, "they flock: {last}");
+        assert!(*last < 0.05, "the swarm flocks: {last}");
         digests.push(flown.digest);
     }
     digests.dedup();
-    assert_eq!(digests.len(), 3, "other starts, other digests");
+    assert_eq!(digests.len(), 3, "each start has its own digest");
 }
 
 #[test]
-fn robots_of_every_task_do_the_same() {
+fn emulated_robots_of_every_task_equal_native_ones() {
     fn check<W: World>() {
         let image = image::build_with("robot", &[], &[("WDGNN_TASK", W::NAME)]).unwrap();
         let faults = Faults::default();
         let told = Told { link: UNSEALED, image: &image, robots: 12, ticks: 60, seed: 3, faults };
         let flown = fly_both::<W>(&told);
-        assert!(flown.score[59] < 0.7 * flown.score[0], "they do something: {:?}", flown.score);
+        assert!(flown.score[59] < 0.7 * flown.score[0], "the score improves: {:?}", flown.score);
     }
     check::<Flock<3>>();
     check::<Area>();
 }
 
 #[test]
-fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
+fn sealed_swarms_equal_native_ones_on_every_profile_under_faults() {
     for &profile in Profile::ALL {
         let image = image::build_sealed(profile.name(), &[]).unwrap();
         let link = Link { profile, sealed: true };
@@ -181,30 +180,30 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
         for reason in ["forged", "replayed", "untimely", "too-short", "implausible"] {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
         }
-        // Everything that each robot heard of strangers, at 5 frames in every exchange.
+        // Each robot hears 5 forged frames per exchange.
         let exchanges = u64::from(90 / profile.exchange());
         assert!(hostile.refused["forged"] > exchanges * 5 * 8 / 2, "{:?}", hostile.refused);
     }
 }
 
-/// Whatever goes wrong with robots' bodies, clocks, links and names, as it is typed.
+/// Faults of bodies, clocks, links and identities, as command line options.
 const AILING: &str = "--one-way 0.2 --interference 0.1:3 --collisions --hold-back 1 --brown-out 7@45 --join 0.2@30 --position-noise 0.05 \
                       --position-bias 0.05 --heading-error 30:0.2 --sensor lost:0.2@40 --motor stuck:0.2@20 --saturation 6 \
                       --drift 10000 --time-jump 2@50:5 --skip 0.1 --spoof 60 --sybil 5";
 
 #[test]
-fn ailing_robots_do_the_same_on_the_air_of_a_radio() {
+fn faulty_robots_equal_native_ones() {
     let image = image::build_sealed("dot154", &[]).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
     let faults = FlightArguments::typed(AILING).unwrap().faults(9, u32::MAX, 4).unwrap();
     let told = |faults| Told { link, image: &image, robots: 9, ticks: 90, seed: 4, faults };
     let ailing = fly_both::<Flock>(&told(faults));
     let well = fly_native::<Flock>(&told(Faults::default()));
-    assert_ne!(ailing.digest, well.digest, "they are ailing");
+    assert_ne!(ailing.digest, well.digest, "the faults have an effect");
 }
 
 #[test]
-fn kills_reboots_and_drops_do_the_same_to_both() {
+fn kills_reboots_and_drops_equal_native_ones() {
     let events = Events {
         kills: vec!["3@50".parse().unwrap()],
         reboots: vec!["7@80".parse().unwrap(), "7@130".parse().unwrap(), "0@101".parse().unwrap()],
@@ -222,12 +221,12 @@ fn kills_reboots_and_drops_do_the_same_to_both() {
 }
 
 #[test]
-fn more_frames_than_a_robot_looks_at_are_a_flood_and_the_next_tick_is_as_any_other() {
+fn floods_are_counted_and_do_not_affect_the_next_tick() {
     let image = image::build("robot", &[]).unwrap();
     let faults = Faults { forge: 300, ..Faults::default() };
     let told = Told { link: UNSEALED, image: &image, robots: 3, ticks: 4, seed: 1, faults };
     let flown = fly_both::<Flock>(&told);
-    assert_eq!(flown.refused["flood"], 3 * 4, "one a tick and robot");
+    assert_eq!(flown.refused["flood"], 3 * 4, "one per tick and robot");
 }
 
 fn alive(process: u32) -> bool {
@@ -235,7 +234,7 @@ fn alive(process: u32) -> bool {
 }
 
 #[test]
-fn a_robot_that_dies_is_reported_and_the_others_fly_on() {
+fn dead_emulators_are_reported_and_the_others_fly_on() {
     let image = image::build("robot", &[]).unwrap();
     let told = |kills| {
         let faults = Faults { events: Events { kills, ..Events::default() }, ..Faults::default() };
@@ -251,7 +250,7 @@ fn a_robot_that_dies_is_reported_and_the_others_fly_on() {
         "{stories:?}"
     );
     let native = fly_native::<Flock>(&told(vec!["2@0".parse().unwrap()]));
-    assert_eq!(flown.digest, native.digest, "to the others it is as if it had been taken out");
+    assert_eq!(flown.digest, native.digest, "the others fly as without it");
 }
 
 #[test]
@@ -267,31 +266,29 @@ fn no_emulator_outlives_its_swarm() {
 }
 
 #[test]
-fn emulated_robots_change_their_key_as_native_ones_do_and_who_was_left_out_is_heard_by_neither() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    let image = image::build_with("robot", &[], &settings).unwrap();
+fn emulated_robots_rotate_keys_as_native_ones_do() {
+    let image = image::build_with("robot", &[], &image::WITH_KEY_ROTATION).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    // One is captured, one is restarted in the middle of it, and a fifth of the frames is lost.
+    // One robot is captured, one restarts in between, and a fifth of the frames is lost.
     let options = "--kill 3@40 --rekey 50-350 --expel 3 --reboot 5@200 --drop-chance 0.2";
     let faults = FlightArguments::typed(options).unwrap().faults(8, 500, 1).unwrap();
     let told = Told { link, image: &image, robots: 8, ticks: 500, seed: 1, faults };
     let flown = fly_both::<Flock>(&told);
     assert!(flown.refused["new-key"] > 100, "{:?}", flown.refused);
-    assert!(*flown.score.last().unwrap() < 0.5, "they still flock: {:?}", flown.score.last());
+    assert!(*flown.score.last().unwrap() < 0.5, "the swarm still flocks: {:?}", flown.score.last());
 }
 
 #[test]
-fn emulated_robots_prove_their_names_as_native_ones_do_and_invented_ones_count_with_neither() {
-    let settings = [("WDGNN_PROFILE", "dot154"), ("WDGNN_KEY", image::KEY), ("WDGNN_KEY_ROTATION", "on")];
-    let image = image::build_with("robot", &[], &settings).unwrap();
+fn emulated_robots_prove_their_identity_as_native_ones_do() {
+    let image = image::build_with("robot", &[], &image::WITH_KEY_ROTATION).unwrap();
     let link = Link { profile: Profile::Dot154, sealed: true };
-    // An insider invents names, one robot is restarted, and a fifth of the frames is lost.
+    // An insider invents identities, one robot restarts, and a fifth of the frames is lost.
     let fly = |options: &str| {
         let faults = FlightArguments::typed(options).unwrap().faults(10, 300, 1).unwrap();
         fly_both::<Flock>(&Told { link, image: &image, robots: 10, ticks: 300, seed: 1, faults })
     };
     let proven = fly("--sybil 16 --proofs --reboot 5@100 --drop-chance 0.2");
     let unproven = fly("--sybil 16 --reboot 5@100 --drop-chance 0.2");
-    assert_ne!(proven.digest, unproven.digest, "proofs are said");
+    assert_ne!(proven.digest, unproven.digest, "proofs are sent");
     assert!(proven.score.last() < unproven.score.last(), "{:?} {:?}", proven.score, unproven.score);
 }

@@ -1,4 +1,4 @@
-//! What the firmware takes: flash, RAM, stack; and what it does not have: a heap, a panic in the core.
+//! Flash, RAM and stack of the firmware, without a heap, without a reachable panic in the core.
 
 #![cfg(feature = "emulated")]
 
@@ -16,16 +16,16 @@ use host_sim::{
     },
 };
 use system_tests::{
+    chips::DEVELOPMENT_KIT,
     golden,
     image::{self, Footprint},
     robot::motion,
 };
 use wdgnn_core::tasks::flocking::Flocking;
 
-const NRF52840: [&str; 3] = ["--no-default-features", "--features", "board-nrf52840"];
 const KIB: u64 = 1024;
 
-/// Sections change with every change of the code; by more than this, somebody should look.
+/// Changes of a section above this share need a look.
 const TOLERANCE: f64 = 0.05;
 
 fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
@@ -35,13 +35,13 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
         .to_vec()
 }
 
-/// The most stack that a robot with eight neighbours ever used, by its own account.
+/// High-water mark of the stack of a robot with eight neighbors, by its own log.
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
     let model = models::of_profile(RecipeName::Ours, profile).unwrap();
     let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
-    // Past the first save of the parameters, so that it is in the account.
+    // Beyond the first save of the parameters, to include it.
     for tick in 0..120 {
         let wake = |robot| Some(Waking::new(tick, motion(robot, tick)));
         let said = swarm.speak(&(0..robots as u16).map(wake).collect::<Vec<_>>());
@@ -62,12 +62,12 @@ fn stack(image: &Path, link: Link) -> u64 {
 }
 
 #[test]
-fn flash_ram_and_stack_are_within_the_budget() {
+fn flash_ram_and_stack_are_within_budget() {
     let image = image::build("robot", &[]).unwrap();
     let sealed_image = image::build_sealed("dot154", &[]).unwrap();
     let (qemu, qemu_sealed) = (image::footprint(&image), image::footprint(&sealed_image));
-    let nrf52840 = image::footprint(&image::build("robot", &NRF52840).unwrap());
-    let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &NRF52840).unwrap());
+    let nrf52840 = image::footprint(&image::build("robot", &DEVELOPMENT_KIT).unwrap());
+    let nrf52840_sealed = image::footprint(&image::build_sealed("dot154", &DEVELOPMENT_KIT).unwrap());
     let stack_unsealed = stack(&image, Link { profile: Profile::Exact, sealed: false });
     let stack_sealed = stack(&sealed_image, Link { profile: Profile::Dot154, sealed: true });
     let mut measured = lines("qemu", &qemu);
@@ -77,13 +77,13 @@ fn flash_ram_and_stack_are_within_the_budget() {
     measured.extend(lines("nrf52840 dot154 sealed", &nrf52840_sealed));
     measured.push(("qemu dot154 sealed stack".into(), stack_sealed));
     golden::compare("budget.txt", "bytes; text includes the table of interrupts", &measured, TOLERANCE);
-    // A robot that is not sealed believes everybody, but holds the checks of the others too, which its settings may switch on, failsafes
-    // and what most say among them; and every robot can repel, keep a bias of its own and learn from what happened.
+    // An unsealed robot trusts all senders, but contains the checks that its settings can enable, failsafes, robust trust,
+    // repulsion and local adaptation.
     assert!(qemu.flash() <= 41 * KIB, "{} bytes of flash", qemu.flash());
     assert!(qemu.ram() <= 9 * KIB, "{} bytes of RAM", qemu.ram());
     assert!(stack_unsealed <= 2 * KIB, "{stack_unsealed} bytes of stack");
     assert!(nrf52840.flash() <= 56 * KIB, "{} bytes of flash", nrf52840.flash());
-    // What sealing may add; whoever flies another model is seen, too, and keys can change.
+    // Additional budget for sealing, mixed models and key rotation.
     assert!(qemu_sealed.flash() <= 52 * KIB, "{} bytes of flash", qemu_sealed.flash());
     assert!(qemu_sealed.ram() <= 10 * KIB, "{} bytes of RAM", qemu_sealed.ram());
     assert!(stack_sealed <= 4 * KIB, "{stack_sealed} bytes of stack");
@@ -92,7 +92,7 @@ fn flash_ram_and_stack_are_within_the_budget() {
 
 #[test]
 fn no_image_has_a_heap() {
-    for options in [&[][..], &NRF52840] {
+    for options in [&[][..], &DEVELOPMENT_KIT] {
         let symbols = image::symbols(&image::build("robot", options).unwrap());
         let heap = |name: &str| {
             ["__rust_alloc", "__rg_", "malloc", "alloc::alloc"].iter().any(|one| name.contains(one))
@@ -103,6 +103,6 @@ fn no_image_has_a_heap() {
 }
 
 #[test]
-fn no_panic_can_be_reached_from_any_verb() {
+fn no_panic_is_reachable() {
     image::build("no_panic", &["--no-default-features", "--features", "panic-never"]).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Simulated robots in the air of real ones: the gateway's image as it is flashed, robots' images as they are flashed, and the PC's side as
-//! it is. In the chips' own time, but for the one test that goes through a serial port of this machine.
+//! Simulated robots on one channel with emulated chips, through the gateway's image. All but one test run in emulated time;
+//! that one uses a serial port of this machine.
 
 #![cfg(feature = "emulated")]
 
@@ -21,7 +21,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use system_tests::{
     chips,
-    gateway::{BOARDS, IMAGE, Mixed, gateway_of, simulated},
+    gateway::{IMAGE, Mixed, gateway_of, simulated},
     image::alone,
 };
 use wdgnn_link::error::Refusals;
@@ -29,12 +29,12 @@ use wdgnn_protocol::gateway::{BAUD, Deframer, FromGateway, Hello, MAX_MESSAGE, T
 
 const MILLISECOND: u64 = SECOND / 1_000;
 
-/// Frames that robots on chips have refused so far.
+/// Number of frames that robots on chips have rejected.
 fn refused(mixed: &Mixed) -> u64 {
     mixed.chips.flown.iter().map(|robot| robot.refused).sum()
 }
 
-/// Nobody was reset, robots on chips did what their twins do, and everybody is in everybody's company.
+/// Checks that nothing was reset, chips equal their twins, and all robots are neighbors.
 fn assert_sound(mixed: Mixed, simulated: u8) {
     assert!(mixed.gateway_restarts().is_empty(), "{:?}", mixed.gateway_restarts());
     let outcome = mixed.chips.finish();
@@ -51,12 +51,12 @@ fn assert_sound(mixed: Mixed, simulated: u8) {
 }
 
 #[test]
-fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_ones_do() {
+fn simulated_and_real_robots_flock_together_as_native_ones_do() {
     let (mut together, mut native) = (0.0, 0.0);
     for seed in [1, 2, 3] {
         let mut mixed = Mixed::new(3, 3, seed, 3.0);
         mixed.run_until(0.0);
-        // While clocks are still to agree, a frame may be of another time.
+        // During synchronization a frame may have a wrong tick.
         let before = refused(&mixed);
         mixed.run_until(3.0);
         let counts = &mixed.simulated.counts;
@@ -66,9 +66,9 @@ fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_
             "seed {seed}"
         );
         assert_eq!((counts.foreign, counts.refused_down), (0, 0), "seed {seed}");
-        // A frame may still be on its way, and a channel may be occupied before slots are agreed upon.
+        // A frame may be under way, and a channel may be occupied during slot assignment.
         assert!(counts.sent >= 200 && counts.sent + 8 >= counts.given, "seed {seed}: {counts:?}");
-        // Three chips speak twenty times a second, less what they listen; all three simulated robots hear every frame.
+        // Three chips send twenty times per second, less listening time; all three simulated robots receive every frame.
         assert!(counts.heard >= 200, "seed {seed}: {counts:?}");
         assert!(counts.taken_of_real as f64 >= 0.97 * 3.0 * counts.heard as f64, "seed {seed}: {counts:?}");
         assert!(
@@ -81,7 +81,7 @@ fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_
         assert_eq!(seen, [0, 1, 2], "seed {seed}");
         assert!(mixed.simulated.lookout.sightings.taken.is_empty());
         let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
-        assert!(last < 0.002, "seed {seed}: they fly as one, {last}");
+        assert!(last < 0.002, "seed {seed}: the velocities agree, {last}");
         together += mixed.variation.iter().sum::<f64>();
         native += mixed.native();
         assert_sound(mixed, 3);
@@ -90,23 +90,23 @@ fn simulated_and_real_robots_hear_each_other_in_their_slots_and_flock_as_native_
 }
 
 #[test]
-fn five_and_five_share_all_ten_slots_of_one_air() {
+fn five_simulated_and_five_real_robots_share_ten_slots() {
     let mut mixed = Mixed::new(5, 5, 6, 2.0);
     mixed.run_until(2.0);
     let counts = mixed.simulated.counts.clone();
     assert_eq!((counts.late_up, counts.late_down, counts.lost, counts.damaged), (0, 0, 0, 0), "{counts:?}");
-    // Somebody who finds its slot taken at first finds another; then all ten speak twenty times a second, less what they listen.
+    // Robots with an occupied slot move; then all ten send twenty times per second, less listening time.
     assert!(counts.sent >= 250 && counts.heard >= 250 && counts.busy <= 10, "{counts:?}");
     assert!(counts.taken_of_real as f64 >= 0.97 * 5.0 * counts.heard as f64, "{counts:?}");
     let last = mixed.variation.last().copied().unwrap_or(f64::MAX);
-    assert!(last < 0.05 * mixed.variation[0], "they flock: {last}");
+    assert!(last < 0.05 * mixed.variation[0], "the swarm flocks: {last}");
     assert_sound(mixed, 5);
 }
 
 #[test]
-fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
+fn late_frames_of_a_slow_pc_are_counted_and_disturb_no_robot() {
     let mut mixed = Mixed::new(3, 3, 2, 3.0);
-    // What a PC may take: slots begin 10.9 ms after the gateway's word, of which the line takes its part.
+    // Slots begin 10.9 ms after the gateway's message, less the time on the line.
     mixed.takes = 7 * MILLISECOND;
     mixed.run_until(1.0);
     assert_eq!(mixed.simulated.counts.late_down, 0, "{:?}", mixed.simulated.counts);
@@ -116,9 +116,9 @@ fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
     mixed.takes = 0;
     mixed.run_until(3.0);
     let counts = &mixed.simulated.counts;
-    // Half a second and what was under way are eleven exchanges of three robots, less what they listen.
+    // Half a second and frames under way make eleven exchanges of three robots, less listening time.
     assert!((20..=36).contains(&counts.late_down), "{counts:?}");
-    assert!(counts.sent >= sent + 70, "and then they are heard again: {counts:?}");
+    assert!(counts.sent >= sent + 70, "then their frames arrive again: {counts:?}");
     assert!(counts.sent + counts.late_down + 8 >= counts.given, "{counts:?}");
     assert_eq!((counts.late_up, counts.lost, counts.damaged), (0, 0, 0));
     assert_eq!(refused(&mixed) - refused_before, 0, "no frame was sent in another tick's time");
@@ -127,7 +127,7 @@ fn a_slow_pc_is_late_and_that_is_counted_and_nobody_is_disturbed() {
 }
 
 #[test]
-fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
+fn the_gateway_counts_hostile_bytes_and_frames_and_continues() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let mut mixed = Mixed::new(2, 2, 4, 2.0);
     let mut next = 0;
@@ -135,7 +135,7 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
         let now = mixed.chips.air.now();
         if (SECOND / 2..2 * SECOND).contains(&now) {
             let mut burst: Vec<u8> = (0..random.random_range(0..30)).map(|_| random.random()).collect();
-            // In the middle of a good message, too; what is well-formed has times and frames that cannot be.
+            // Also inside a valid message; well-formed messages have impossible times and frames.
             burst.push(0);
             let frame: Vec<u8> = (0..random.random_range(0..=125)).map(|_| random.random()).collect();
             let at = [0, u64::MAX, random.random()][random.random_range(0..3)];
@@ -165,7 +165,7 @@ fn whatever_comes_over_line_and_air_the_gateway_goes_on_and_counts_it() {
     assert!(stack <= 6 * 1024, "{stack} bytes of stack, of 16 KiB");
 }
 
-/// What a gateway says about itself.
+/// Introduction message of a gateway.
 fn hello(chip: &mut Chip) -> Option<Hello> {
     let mut line = Deframer::default();
     let said = std::mem::take(&mut chip.peripherals().uarte.tx_bytes);
@@ -176,15 +176,15 @@ fn hello(chip: &mut Chip) -> Option<Hello> {
 }
 
 #[test]
-fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked() {
-    for (feature, kind, begins) in BOARDS {
+fn gateways_of_all_boards_boot_and_answer_queries() {
+    for (feature, kind, begins, _) in chips::BOARDS {
         let pieces = image::elf_segments(&fs::read(gateway_of(feature)).unwrap()).unwrap();
         let mut chip = Chip::new(kind, 77);
         chip.flash(&pieces);
         chip.boot_from(begins);
         chip.power_on(0);
         chip.run(100_000 * MICROSECOND);
-        let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} says nothing"));
+        let first = hello(&mut chip).unwrap_or_else(|| panic!("{feature} sends nothing"));
         assert_eq!((first.profile, first.timing.period, first.timing.slots), (2, 10_000, 2), "{feature}");
         let mut ask = [0; MAX_MESSAGE];
         let length = ToGateway::Query { version: 1 }.encode(&mut ask).unwrap();
@@ -202,7 +202,7 @@ fn the_gateways_of_all_boards_boot_and_introduce_themselves_and_again_when_asked
 }
 
 #[test]
-fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
+fn provision_makes_gateways_and_rejects_robot_images() {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
     let provision = |options: &[&str]| {
@@ -230,7 +230,7 @@ fn provision_makes_a_gateway_and_takes_no_robot_s_image_for_one() {
 }
 
 #[test]
-fn over_a_serial_port_three_simulated_robots_fly_with_three_that_a_companion_flies() {
+fn simulated_robots_fly_with_real_ones_over_a_serial_port() {
     const ROBOTS: usize = 3;
     let folder = tempfile::tempdir().unwrap();
     let gateway = Some(fs::read(&*IMAGE).unwrap());
@@ -240,7 +240,7 @@ fn over_a_serial_port_three_simulated_robots_fly_with_three_that_a_companion_fli
     let ends = || if ended.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     thread::scope(|scope| {
         scope.spawn(|| ports::serve(&settings, folder.path(), ends));
-        // The gateway's port is the last that is made.
+        // The gateway's port is created last.
         while !folder.path().join("gateway").exists() {
             thread::yield_now();
         }
@@ -256,7 +256,7 @@ fn over_a_serial_port_three_simulated_robots_fly_with_three_that_a_companion_fli
                 .unwrap()
         });
         let mut flight = simulated(ROBOTS, ROBOTS, 1);
-        // How many are late is a question of this machine; that they are counted, and that some are not, is not.
+        // How late frames are depends on this machine; the sum of all counts does not.
         let flown =
             port::fly(&folder.path().join("gateway"), &mut flight, &AtomicBool::new(false), |flight| {
                 flight.variation.len() >= 150

@@ -1,4 +1,4 @@
-//! Instructions per verb of a tick on the emulated Cortex-M4F, and modelled cycles beside them. Neither are cycles of hardware.
+//! Instructions per step of a tick on the emulated Cortex-M4F, and modelled cycles. Neither are hardware cycles.
 
 #![cfg(feature = "emulated")]
 
@@ -7,7 +7,7 @@ use std::{fs, path::Path, process::Command};
 use host_sim::swarm::log::Decoder;
 use system_tests::{cycles, golden, image};
 
-/// An instruction here and there comes with every change nearby.
+/// Every change nearby moves a few instructions.
 const TOLERANCE: f64 = 0.05;
 
 /// Runs the bench in `folder` and returns what it logged.
@@ -31,14 +31,14 @@ fn run(bench: &Path, folder: &Path, options: &[&str]) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn every_verb_takes_as_many_instructions_as_it_did() {
+fn instruction_counts_match_the_goldens() {
     let bench = image::build("bench", &[]).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    // Every instruction takes 1,024 ns of emulated time; without that, time is the host's, and noise.
+    // Every instruction takes 1,024 ns of emulated time; otherwise the host's time adds noise.
     let counted = run(&bench, folder.path(), &["-icount", "shift=10,sleep=off"]);
     golden::compare(
         "instructions.txt",
-        "instructions on an emulated Cortex-M4F: F = 6, K = 3, G = 32, eight neighbours\nhear: all eight frames; \
+        "instructions on an emulated Cortex-M4F: F = 6, K = 3, G = 32, eight neighbors\nhear: all eight frames; \
          tick: everything, with eight frames decoded and one encoded",
         &counted,
         TOLERANCE,
@@ -47,7 +47,7 @@ fn every_verb_takes_as_many_instructions_as_it_did() {
     assert!(of("tick") <= 30_000);
     assert!(of("learn") <= 260);
 
-    // The same program again, every instruction of it written down.
+    // The program runs again with a trace of every instruction.
     fs::remove_file(folder.path().join("log")).unwrap();
     let trace = ["-singlestep", "-d", "in_asm,exec,nochain", "-D", "trace"];
     run(&bench, folder.path(), &trace);
@@ -58,7 +58,7 @@ fn every_verb_takes_as_many_instructions_as_it_did() {
     let [(empty, empty_cycles), sections @ ..] = &*sections else { panic!("no marks in the trace") };
     assert_eq!(sections.len(), counted.len());
     let mut modelled = Vec::new();
-    // Both ways of counting see the same instructions, up to the few around a measurement.
+    // Both counts agree up to the instructions of the measurement.
     for ((verb, counted), (traced, cycles)) in counted.iter().zip(sections) {
         assert!(
             (traced - empty).abs_diff(*counted) <= 16,

@@ -1,4 +1,4 @@
-//! Robots and a program in another language, written from `docs/wire-format.md` alone, understand each other.
+//! Robots exchange frames with a Python program that is written from `docs/wire-format.md` alone.
 
 #![cfg(feature = "interop")]
 
@@ -13,7 +13,7 @@ use host_sim::{
     recipe::{Architecture, RecipeName},
 };
 use serde_json::Value;
-use wdgnn_core::tasks::flocking::{Flocking, Motion};
+use wdgnn_core::tasks::flocking::Motion;
 use wdgnn_link::{
     encoding::{
         Codec,
@@ -73,7 +73,7 @@ fn model() -> ModelFile {
     models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap()
 }
 
-/// What Python is told of a profile: its name, the model, and the key if it is sealed.
+/// Parameters of Python's codec: profile, model, and the key if sealed.
 struct Profile {
     name: &'static str,
     model: String,
@@ -105,13 +105,13 @@ impl Profile {
     }
 }
 
-/// Numbers that half precision holds as they are, near enough to each other for a robot that believes not just anything.
+/// Motions that half precision represents exactly, plausible from tick to tick.
 fn motion(tick: u32) -> Motion {
     let time = f32::from(tick as u8) * 0.015_625;
     Motion { position: [1.0 + time, -2.0], velocity: [1.5, time] }
 }
 
-/// What a beacon in JSON says about a motion.
+/// State in a JSON message.
 fn told(beacon: &Value) -> [f32; 4] {
     let state = beacon["state"].as_array().unwrap_or_else(|| panic!("{beacon}"));
     [0, 1, 2, 3].map(|index| state[index].as_f64().unwrap() as f32)
@@ -122,8 +122,7 @@ fn numbers(motion: Motion) -> [f32; 4] {
     [x, y, v, w]
 }
 
-/// Whether a beacon tells what a robot sensed, to the last bit; a sealed robot is wary and tells its track, which follows that within
-/// millimetres.
+/// Whether a message carries the sensed state exactly, or within 2 mm for a sealed robot, which sends its filtered track.
 fn tells(profile: &Profile, beacon: &Value, sensed: Motion) -> bool {
     let (told, sensed) = (told(beacon), numbers(sensed));
     let near = || told.iter().zip(sensed).all(|(told, sensed)| (told - sensed).abs() < 2.0e-3);
@@ -131,7 +130,7 @@ fn tells(profile: &Profile, beacon: &Value, sensed: Motion) -> bool {
 }
 
 #[test]
-fn python_reads_writes_and_refuses_every_golden_frame() {
+fn python_decodes_encodes_or_rejects_every_golden_frame() {
     python(&["test_wire.py"], &[]);
 }
 
@@ -152,7 +151,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
     for ((tick, _), beacon) in sent.iter().zip(&mut beacons) {
         assert_eq!(beacon["sender"], 7);
         assert!(tells(profile, beacon, motion(*tick)), "{}: {beacon}", profile.name);
-        // Somebody else says the same, in Python.
+        // Python repeats the message as another sender.
         beacon["sender"] = 9.into();
         beacon["exchange"] = (*tick).into();
         beacon["index"] = (beacon["sequence"].as_u64().unwrap() % u64::from(P::FRAMES)).into();
@@ -174,7 +173,7 @@ fn speaks_and_hears<P: Codec>(profile: &Profile, codec: impl Fn() -> P) {
 }
 
 #[test]
-fn robots_and_python_understand_each_other_on_every_profile() {
+fn robots_and_python_exchange_frames_on_every_profile() {
     speaks_and_hears(&Profile::new("exact", false), || Exact);
     speaks_and_hears(&Profile::new("dot154", false), Dot154::default);
     speaks_and_hears(&Profile::new("espnow", false), EspNow::default);
@@ -183,111 +182,10 @@ fn robots_and_python_understand_each_other_on_every_profile() {
 }
 
 #[test]
-fn robots_and_python_understand_each_other_sealed() {
+fn robots_and_python_exchange_sealed_frames() {
     speaks_and_hears(&Profile::new("exact", true), || Sealed::new(Exact, &KEY));
     speaks_and_hears(&Profile::new("dot154", true), || Sealed::new(Dot154::default(), &KEY));
     speaks_and_hears(&Profile::new("espnow", true), || Sealed::new(EspNow::default(), &KEY));
     speaks_and_hears(&Profile::new("esb32", true), || SealedEsb32::new(Esb32, &KEY));
     speaks_and_hears(&Profile::new("p2p57", true), || Sealed::new(P2p57, &KEY));
-}
-
-#[cfg(feature = "emulated")]
-mod emulated {
-    use std::path::Path;
-
-    use host_sim::{
-        air::options::Faults,
-        key, profiles,
-        scene::Frame,
-        swarm::{
-            Robots, Waking,
-            emulated::{Emulated, Link},
-            image::{self, Settings},
-        },
-    };
-    use system_tests::{
-        image::{KEY, alone},
-        robot::motion,
-    };
-
-    use super::*;
-
-    /// Two emulated robots hear each other's words as Python tells them again under other names, and those of a foreigner.
-    fn understand(link: Link, [model_at, sequence_at]: [usize; 2], foreign: Refusal) {
-        let key = link.sealed.then(|| Path::new(KEY));
-        let model = models::of_profile(RecipeName::Ours, link.profile).unwrap();
-        let profile = Profile {
-            name: link.profile.name(),
-            model: format!("{:08x}", model.weights().checksum),
-            key: key.map(|path| hex(&key::read(path).unwrap())),
-        };
-        // The first and the last have their turn in the same ticks.
-        let every = link.profile.exchange();
-        let listeners = 1 + every as usize;
-        // And two for whom Python speaks: nobody hears a name that the swarm does not have.
-        let (robots, names) = (listeners + 2, [listeners, listeners + 1]);
-        // As the simulator builds it, where others' images would come to lie.
-        let mut emulated = alone(|| {
-            let settings = Settings {
-                task: "flocking",
-                package: "wdgnn-firmware",
-                profile: link.profile,
-                key,
-                ..Settings::default()
-            };
-            Emulated::new::<Flocking>(
-                &image::build(&settings).unwrap(),
-                &model,
-                link,
-                robots,
-                &Faults::default(),
-            )
-            .unwrap()
-        });
-        let swarm: &mut dyn Robots<Flocking> = &mut emulated;
-        for tick in 0..5 * every {
-            let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-            let waking: Vec<_> = motions.iter().map(|motion| Some(Waking::new(tick, *motion))).collect();
-            let said = swarm.speak(&waking);
-            let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
-            assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
-            if !tick.is_multiple_of(every) {
-                swarm.hear(&vec![Some(vec![]); robots]);
-                continue;
-            }
-            let pair = [0, listeners - 1];
-            let said = pair.map(|robot| (tick, said[robot][0].to_vec()));
-            let mut beacons = profile.decode(&said);
-            for ((robot, name), beacon) in pair.into_iter().zip(names).zip(&mut beacons) {
-                assert_eq!((&beacon["sender"], &beacon["sequence"]), (&robot.into(), &tick.into()));
-                assert!(tells(&profile, beacon, motions[robot]), "{beacon}");
-                beacon["sender"] = name.into();
-                beacon["exchange"] = (tick / every).into();
-            }
-            let written = profile.encode(&beacons);
-            // Another model's: in the header of an unsealed frame, under the tag of a sealed one.
-            let mut stranger = written[0].clone();
-            stranger[model_at] ^= 1;
-            stranger[sequence_at] += 1;
-            let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in swarm.hear(&vec![Some(heard); robots]).into_iter().take(listeners) {
-                let outcome = outcome.expect("an emulated robot does something");
-                assert_eq!(
-                    (outcome.counts.heard, outcome.counts.neighbors),
-                    (3, 2),
-                    "both that Python wrote are neighbours"
-                );
-                let refused =
-                    Refusal::ALL.iter().copied().zip(outcome.counts.refused).filter(|(_, count)| *count > 0);
-                assert_eq!(refused.collect::<Vec<_>>(), [(foreign, 1)]);
-            }
-        }
-    }
-
-    #[test]
-    fn emulated_robots_and_python_understand_each_other() {
-        let (exact, dot154) = (profiles::Profile::Exact, profiles::Profile::Dot154);
-        understand(Link { profile: exact, sealed: false }, [7, 17], Refusal::Model);
-        understand(Link { profile: dot154, sealed: true }, [2, 12], Refusal::Forged);
-    }
 }

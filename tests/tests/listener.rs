@@ -5,31 +5,15 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use host_sim::schema::{Format, describe};
+use system_tests::{cargo_run, run};
 
 const KEY: &[u8] = b"a swarm's secret";
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
 fn temporary(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-}
-
-/// Runs a program in the root of the repository and returns its output.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(root())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Checks that both listeners print `lines` messages of five robots that flew for 20 ticks.
@@ -40,9 +24,9 @@ fn assert_listeners(profile: &str, lines: usize, model: &str) {
     for sealed in [false, true] {
         let capture = temporary(&format!("{profile}-{sealed}.pcap"));
         let capture = capture.to_str().unwrap();
-        let swarm = ["run", "-q", "-p", "host-sim", "--", "swarm", "--robots", "5", "--ticks", "20"];
+        let swarm = ["swarm", "--robots", "5", "--ticks", "20"];
         let radio = ["--profile", profile, "--capture", capture, "--key", key];
-        run(env!("CARGO"), &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
+        cargo_run("host-sim", &[&swarm[..], &radio[..if sealed { 6 } else { 4 }]].concat());
         let model = format!("models/{model}.wdgnn");
         let arguments = [capture, key, &model];
         let arguments = &arguments[..if sealed { 3 } else { 1 }];

@@ -1,38 +1,29 @@
-//! The live page, in a browser: it is what the sources give, opens without a complaint, asks for nothing, and does what it is told.
+//! The live page in a browser: it is current, opens without errors, loads nothing else, and reacts to its controls.
 
 #![cfg(feature = "browser")]
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::Value;
-use system_tests::browser::{Browser, View};
+use system_tests::{
+    browser::{Browser, View},
+    cargo_run,
+    prose::ROOT,
+};
 
 const WIDE: View = View { width: 1366, dark: false, still: false };
-/// Nothing moves unless somebody says so: for tests that look at ticks.
+/// No motion except by explicit steps.
 const STILL: View = View { still: true, ..WIDE };
 const PHONE: View = View { width: 360, dark: true, still: false };
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
-}
-
 fn page() -> PathBuf {
-    root().join("docs/live.html")
+    Path::new(ROOT).join("docs/live.html")
 }
 
-/// Runs a program of this workspace and returns what it printed.
-fn run(arguments: &[&str]) -> String {
-    let run =
-        Command::new(env!("CARGO")).args(["run", "--quiet", "--package"]).args(arguments).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
-}
-
-/// The page, at rest, as a link opens it.
+/// Opens the page without motion from a link.
 fn open(browser: &mut Browser, view: View, link: &str) {
     browser.open(&page(), view);
     browser.until("globalThis.live !== undefined");
@@ -40,15 +31,15 @@ fn open(browser: &mut Browser, view: View, link: &str) {
     browser.until(&format!("live.state.scene === new URLSearchParams('{link}'.slice(1)).get('scene')"));
 }
 
-/// What is measured of one swarm after so many ticks more.
+/// Figures of one swarm after more ticks.
 fn figures(browser: &mut Browser, side: u32, ticks: u32) -> Value {
     browser.evaluate(&format!("live.engine.core.step({ticks}), live.engine.figures({side})"))
 }
 
 #[test]
-fn the_file_is_what_the_sources_give() {
+fn the_live_page_is_current() {
     let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live.html");
-    run(&["live", "--", made.to_str().unwrap()]);
+    cargo_run("live", &[made.to_str().unwrap()]);
     let same = fs::read(&made).unwrap() == fs::read(page()).unwrap();
     assert!(same, "docs/live.html is out of date: run `cargo run -p live`");
     let size = fs::metadata(&made).unwrap().len();
@@ -56,8 +47,8 @@ fn the_file_is_what_the_sources_give() {
 }
 
 #[test]
-fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
-    let swarm: Value = serde_json::from_str(&run(&["host-sim", "--", "swarm", "--json"])).unwrap();
+fn the_live_page_flies_as_the_program_without_errors() {
+    let swarm: Value = serde_json::from_str(&cargo_run("host-sim", &["swarm", "--json"])).unwrap();
     let mut browser = Browser::start();
     browser.open(&page(), WIDE);
     browser.until("Number(document.documentElement.dataset.frame) > 20");
@@ -71,7 +62,7 @@ fn the_page_flies_what_the_program_flies_and_complains_about_nothing() {
 }
 
 #[test]
-fn every_scene_flies_and_the_first_shows_what_learning_is_good_for() {
+fn every_scene_flies_and_shows_its_effect() {
     let mut browser = Browser::start();
     browser.open(&page(), STILL);
     browser.until("globalThis.live !== undefined");
@@ -84,7 +75,7 @@ fn every_scene_flies_and_the_first_shows_what_learning_is_good_for() {
         let score = |figures: &Value| figures["score"].as_f64().unwrap();
         assert!(score(&left).is_finite() && score(&right).is_finite(), "{scene}: {left} {right}");
         match scene {
-            // As told beside them: it is seen without reading.
+            // The figures next to the swarms show the effect.
             "late" | "payload" | "space" => {
                 assert!(score(&right) < 0.01 * score(&left), "{scene}: {left} {right}");
             }
@@ -112,7 +103,7 @@ fn sliders_buttons_and_pointers_act_on_both_swarms() {
     assert!(figures(&mut browser, 0, 300)["score"].as_f64().unwrap() > 0.1, "late motors swing");
     browser.evaluate("document.getElementById('cut').click()");
     assert!(figures(&mut browser, 1, 0)["groups"].as_f64().unwrap() >= 2.0);
-    // A click on a robot of the left swarm takes it out of both.
+    // A click on a robot of the left swarm removes it from both.
     browser.evaluate("live.redraw(), document.querySelector('[value=kill]').click()");
     browser.until("!live.stale");
     browser.evaluate(
@@ -134,7 +125,7 @@ fn a_link_carries_the_whole_scene() {
     open(&mut browser, STILL, link);
     assert_eq!(browser.evaluate("live.link()"), link);
     assert_eq!(figures(&mut browser, 0, 1)["robots"], 22.0);
-    // What cannot be is left out.
+    // Invalid values are ignored.
     browser.evaluate("location.hash = '#scene=trained&robots=9999&delay=x&left=nobody&nonsense=1'");
     browser.until("live.state.scene === 'trained'");
     assert_eq!(browser.evaluate("live.link()"), "#scene=trained&robots=1000");
@@ -142,7 +133,7 @@ fn a_link_carries_the_whole_scene() {
 }
 
 #[test]
-fn less_motion_is_no_motion_until_somebody_steps() {
+fn reduced_motion_waits_for_a_step() {
     let mut browser = Browser::start();
     browser.open(&page(), STILL);
     browser.until("globalThis.live !== undefined && live.stale === false");
@@ -175,7 +166,7 @@ fn the_heading_claims_learning_only_where_a_swarm_learns() {
     open(&mut browser, STILL, "#scene=late");
     let heading = "document.getElementById('title').textContent";
     assert!(browser.evaluate(heading).as_str().unwrap().contains("learning in flight"));
-    // A scene without learning, and a scene whose controllers were changed.
+    // A scene without learning, and one with other controllers.
     for link in ["#scene=coverage", "#scene=late&right=offline"] {
         browser.evaluate(&format!("location.hash = '{link}'"));
         browser.until(&format!("live.link() === '{link}'"));
@@ -185,11 +176,11 @@ fn the_heading_claims_learning_only_where_a_swarm_learns() {
 }
 
 #[test]
-fn robots_outside_the_picture_are_marked_and_no_plot_clips() {
+fn robots_outside_the_picture_are_marked() {
     let mut browser = Browser::start();
     open(&mut browser, STILL, "#scene=trained&range=1&speed=6");
     browser.evaluate("live.engine.core.step(100), live.redraw(), live.draw()");
-    // Counts texts and the points of lines that are drawn again.
+    // Collects the texts of a new drawing.
     let drawn = browser.evaluate(
         "(() => { const texts = []; const { fillText } = CanvasRenderingContext2D.prototype; \
          CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { texts.push(text); fillText.call(this, text, ...at); }; \
@@ -201,12 +192,12 @@ fn robots_outside_the_picture_are_marked_and_no_plot_clips() {
 }
 
 #[test]
-fn the_page_fits_a_phone() {
+fn the_live_page_fits_a_phone() {
     let mut browser = Browser::start();
     browser.open(&page(), PHONE);
     browser.until("Number(document.documentElement.dataset.frame) > 5");
     assert_eq!(browser.evaluate("document.documentElement.scrollWidth > innerWidth"), false);
-    // Side by side, and both in sight at once.
+    // Next to each other, both visible.
     let boxes = browser.evaluate(
         "[0, 1].map((side) => document.getElementById(`swarm-${side}`).getBoundingClientRect()).map(({ top, bottom, right }) => [top, bottom, right])",
     );

@@ -1,4 +1,4 @@
-//! The simulator's reader of robots' logs against the crate that reads all of defmt.
+//! The simulator's log decoder against the crate `defmt-decoder`.
 
 #![cfg(feature = "emulated")]
 
@@ -12,7 +12,7 @@ use system_tests::{
     robot::{self, ID, motion, tick},
 };
 
-/// The lines of a log, by the crate.
+/// Lines of a log, decoded by the crate.
 fn by_the_crate(image: &Path, log: &[u8]) -> Vec<String> {
     let table = Table::parse(&fs::read(image).unwrap()).unwrap().expect("a table of strings");
     let mut decoder = table.new_stream_decoder();
@@ -30,7 +30,7 @@ fn by_the_crate(image: &Path, log: &[u8]) -> Vec<String> {
     }
 }
 
-/// Both readers' lines, which must be the same.
+/// Lines of both decoders, which must be equal.
 fn lines(image: &Path, folder: &Path) -> Vec<String> {
     let log = fs::read(folder.join("log")).unwrap();
     let lines = Decoder::new(image).unwrap().lines(&log);
@@ -39,7 +39,7 @@ fn lines(image: &Path, folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_robot_s_log_reads_the_same() {
+fn logs_decode_as_with_the_defmt_crate() {
     for image in [image::build("robot", &[]).unwrap(), image::build_sealed("dot154", &[]).unwrap()] {
         let folder = tempfile::tempdir().unwrap();
         let mut robot = robot::start(&image, folder.path());
@@ -60,7 +60,7 @@ fn a_robot_s_log_reads_the_same() {
 }
 
 #[test]
-fn a_robot_s_reason_not_to_start_reads_the_same() {
+fn start_errors_decode_as_with_the_defmt_crate() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("narrow.wdgnn");
     fs::write(&file, made_up(16, 1)).unwrap();

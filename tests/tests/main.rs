@@ -1,4 +1,4 @@
-//! All tests across crates, in one program.
+//! System tests, linked into one program.
 
 #![forbid(unsafe_code)]
 

@@ -1,17 +1,19 @@
-//! The pages, in a browser: they open without a complaint, ask for nothing, move, and fit a phone.
+//! Report pages in a browser: they open without errors, load nothing else, move, and fit a phone.
 
 #![cfg(feature = "browser")]
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::OnceLock,
 };
 
 use host_sim::page::{Chart, ChartPage, Series, charts};
 use serde_json::Value;
-use system_tests::browser::{Browser, View};
+use system_tests::{
+    browser::{Browser, View},
+    cargo_run,
+};
 
 const WIDE: View = View { width: 1280, dark: false, still: false };
 const PHONE: View = View { width: 360, dark: false, still: false };
@@ -19,10 +21,21 @@ const PHONE: View = View { width: 360, dark: false, still: false };
 /// True where the page is wider than its window.
 const SIDEWAYS: &str = "document.documentElement.scrollWidth > innerWidth";
 
+/// Checks that the page fits its window and logged no error.
+fn assert_fits(browser: &mut Browser) {
+    assert_eq!(browser.evaluate(SIDEWAYS), false);
+    assert_eq!(browser.complaints(), Vec::<Value>::new());
+}
+
+/// Addresses that the page requested, without embedded data.
+fn requests(browser: &mut Browser) -> Vec<String> {
+    browser.requests().into_iter().filter(|url| !url.starts_with("data:")).collect()
+}
+
 /// True once the first replay has drawn more than a few frames.
 const RUNNING: &str = "Number(views[0].root.dataset.frame) > 20";
 
-/// A number for every canvas that differs when its picture does, and how many of its pixels are painted.
+/// A checksum of every canvas and its number of painted pixels.
 const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) => {
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
     copy.drawImage(canvas, 0, 0);
@@ -35,23 +48,15 @@ const PICTURES: &str = "[...document.querySelectorAll('canvas')].map((canvas) =>
     return { sum, painted };
 })";
 
-/// A page that `host-sim` writes.
+/// Path of a page that `host-sim` writes.
 fn written(name: &str, arguments: &[&str]) -> PathBuf {
     let report = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let run = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--package", "host-sim", "--"])
-        .args(arguments)
-        .arg("--report")
-        .arg(&report)
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let printed = String::from_utf8(run.stdout).unwrap();
+    let printed = cargo_run("host-sim", &[arguments, &["--report", report.to_str().unwrap()]].concat());
     assert!(printed.ends_with(&format!("page: {}\n", report.display())), "{printed}");
     report
 }
 
-/// The page that `host-sim flock` writes, made once for all tests.
+/// The page of `host-sim flock`, shared by all tests.
 fn flock() -> &'static Path {
     static PAGE: OnceLock<PathBuf> = OnceLock::new();
     PAGE.get_or_init(|| written("flock.html", &["flock", "--swarms", "4"]))
@@ -62,7 +67,7 @@ fn pictures(browser: &mut Browser) -> Vec<Value> {
     pictures.as_array().unwrap().clone()
 }
 
-/// Fifty arrows of some twenty pixels each.
+/// Whether fifty arrows of about twenty pixels are drawn.
 fn shows_a_swarm(picture: &Value) -> bool {
     picture["painted"].as_u64().unwrap() > 1000
 }
@@ -74,7 +79,7 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
     let before = pictures(&mut browser);
     assert_eq!(before.len(), 2 + 6, "two flights with delayed actuators, six controllers");
     assert!(before.iter().all(shows_a_swarm), "{before:?}");
-    // Only pictures in the window are drawn.
+    // Only visible pictures are drawn.
     for canvas in 0..8 {
         browser.evaluate(&format!(
             "document.querySelectorAll('canvas')[{canvas}].scrollIntoView(); \
@@ -91,15 +96,15 @@ fn the_replay_advances_and_every_canvas_shows_a_swarm() {
 }
 
 #[test]
-fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
+fn large_swarms_are_drawn_as_maps_in_light_and_dark() {
     let page = written("many.html", &["flock", "--robots", "20000", "--ticks", "40"]);
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
     browser.open(&page, still);
     let begin = pictures(&mut browser);
     assert_eq!(begin.len(), 2 + 2, "two controllers, two maps");
-    let colours = "new Set(views[0].maps[0].map.frames[0]).size";
-    assert!(browser.evaluate(colours).as_u64().unwrap() > 5);
+    let colors = "new Set(views[0].maps[0].map.frames[0]).size";
+    assert!(browser.evaluate(colors).as_u64().unwrap() > 5);
     browser.evaluate("views[0].seek(39); views[0].show(true)");
     let end = pictures(&mut browser);
     browser.set(View { dark: true, ..still });
@@ -110,36 +115,33 @@ fn a_swarm_of_too_many_robots_for_arrows_is_a_map_that_moves_and_turns_dark() {
         assert_ne!(begin[map]["sum"], end[map]["sum"]);
         assert_ne!(end[map]["sum"], dark[map]["sum"]);
     }
-    assert_eq!(browser.evaluate(SIDEWAYS), false);
-    assert_eq!(browser.complaints(), Vec::<Value>::new());
+    assert_fits(&mut browser);
     assert!(page.metadata().unwrap().len() < 2_000_000);
 }
 
 #[test]
-fn the_page_asks_for_nothing_but_itself() {
+fn the_page_loads_no_other_resource() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     browser.until(RUNNING);
-    let mut requests = browser.requests();
-    requests.retain(|url| !url.starts_with("data:"));
+    let requests = requests(&mut browser);
     assert_eq!(requests, [format!("file://{}", flock().display())]);
     assert!(flock().metadata().unwrap().len() < 2_000_000);
 }
 
 #[test]
-fn on_a_phone_nothing_sticks_out_in_light_or_dark() {
+fn the_page_fits_a_phone_in_light_and_dark() {
     let mut browser = Browser::start();
     for (dark, paper) in [(false, "rgb(251, 251, 249)"), (true, "rgb(17, 21, 27)")] {
         browser.open(flock(), View { dark, ..PHONE });
         browser.until(RUNNING);
-        assert_eq!(browser.evaluate(SIDEWAYS), false, "dark: {dark}");
         assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), paper);
-        assert_eq!(browser.complaints(), Vec::<Value>::new());
+        assert_fits(&mut browser);
     }
 }
 
 #[test]
-fn a_table_that_is_wider_than_a_phone_says_that_it_scrolls() {
+fn tables_wider_than_a_phone_show_a_scroll_hint() {
     let mut browser = Browser::start();
     let hint = "getComputedStyle(document.querySelector('.scroll-hint')).display";
     browser.open(flock(), WIDE);
@@ -152,7 +154,7 @@ fn a_table_that_is_wider_than_a_phone_says_that_it_scrolls() {
 }
 
 #[test]
-fn pictures_follow_when_light_turns_to_dark() {
+fn pictures_follow_the_color_scheme() {
     let mut browser = Browser::start();
     let still = View { still: true, ..WIDE };
     browser.open(flock(), still);
@@ -167,7 +169,7 @@ fn pictures_follow_when_light_turns_to_dark() {
 }
 
 #[test]
-fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
+fn reduced_motion_waits_for_the_space_bar() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     let half_a_second = "new Promise((done) => setTimeout(() => done(views[0].clock.value), 500))";
@@ -180,7 +182,7 @@ fn where_less_motion_is_wanted_it_waits_for_the_space_bar() {
 }
 
 #[test]
-fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
+fn the_slider_the_arrow_keys_and_the_chart_move_the_replay() {
     let mut browser = Browser::start();
     browser.open(flock(), WIDE);
     browser.evaluate(
@@ -200,7 +202,7 @@ fn time_is_scrubbed_by_slider_by_arrow_keys_and_by_the_chart() {
 }
 
 #[test]
-fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
+fn every_click_on_the_chart_moves_the_replay() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     browser.evaluate("views.at(-1).charts[0].svg.scrollIntoView({block: 'center'})");
@@ -211,7 +213,7 @@ fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
     for step in 1..12 {
         let share = f64::from(step) / 12.0;
         browser.evaluate("views.at(-1).seek(0)");
-        // Through all heights: lines, marks and nothing at all lie there.
+        // At all heights: over lines, marks and empty space.
         browser
             .click(left + 60.0 + share * (right - left - 80.0), top + 30.0 + share * (bottom - top - 80.0));
         let clock = browser.evaluate("parseFloat(views.at(-1).clock.value)").as_f64().unwrap();
@@ -220,7 +222,7 @@ fn every_click_on_the_chart_moves_the_replay_whatever_lies_under_the_pointer() {
 }
 
 #[test]
-fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
+fn the_chart_reads_every_controller_and_the_key_hides_one() {
     let mut browser = Browser::start();
     browser.open(flock(), View { still: true, ..WIDE });
     browser.evaluate("views.at(-1).charts[0].svg.focus()");
@@ -239,7 +241,7 @@ fn the_chart_reads_out_every_controller_and_the_key_takes_one_away() {
 }
 
 #[test]
-fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
+fn pages_of_other_tasks_move_load_nothing_and_fit_a_phone() {
     let mut browser = Browser::start();
     for (task, controllers) in [("coverage", 4), ("flocking-3d", 5)] {
         let arguments = ["fly", "--task", task, "--robots", "12", "--ticks", "60", "--swarms", "2"];
@@ -251,19 +253,17 @@ fn pages_of_other_tasks_move_ask_for_nothing_and_fit_a_phone() {
         assert!(before.iter().all(|picture| picture["painted"].as_u64() > Some(200)), "{task}: {before:?}");
         browser.until(RUNNING);
         assert_ne!(before[0]["sum"], pictures(&mut browser)[0]["sum"], "{task} moves");
-        let mut requests = browser.requests();
-        requests.retain(|url| !url.starts_with("data:"));
+        let requests = requests(&mut browser);
         assert_eq!(requests.last(), Some(&format!("file://{}", file.display())));
         assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
         browser.open(&file, PHONE);
         browser.until(RUNNING);
-        assert_eq!(browser.evaluate(SIDEWAYS), false, "{task}");
-        assert_eq!(browser.complaints(), Vec::<Value>::new(), "{task}");
+        assert_fits(&mut browser);
     }
 }
 
 #[test]
-fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
+fn chart_pages_open_without_errors_and_fit_a_phone() {
     let xs = [1.0, 1.5, 2.0, 3.0];
     let series = |name: &str, scale: f64| Series {
         name: name.into(),
@@ -300,13 +300,12 @@ fn a_page_of_charts_opens_without_a_complaint_and_fits_a_phone() {
             browser.evaluate("/NaN|Infinity/.test(document.querySelector('.charts').innerHTML)"),
             false
         );
-        assert_eq!(browser.evaluate(SIDEWAYS), false);
-        assert_eq!(browser.complaints(), Vec::<Value>::new());
+        assert_fits(&mut browser);
     }
 }
 
 #[test]
-fn what_goes_wrong_is_drawn() {
+fn faults_are_drawn() {
     let arguments = [
         "swarm",
         "--robots",
@@ -342,7 +341,7 @@ fn what_goes_wrong_is_drawn() {
         ] {
             assert!(words.as_str().is_some_and(|words| words.contains(sentence)), "{words}");
         }
-        // The pictures with and without them differ.
+        // The pictures with and without faults differ.
         let drawn = |browser: &mut Browser| pictures(browser)[0]["sum"].clone();
         browser.evaluate("views[0].seek(30)");
         let with = drawn(&mut browser);
@@ -353,7 +352,7 @@ fn what_goes_wrong_is_drawn() {
 }
 
 #[test]
-fn pages_of_bars_open_without_a_complaint_and_fit_a_phone() {
+fn bar_pages_open_without_errors_and_fit_a_phone() {
     let air = written("air.html", &["air"]);
     let faults = written(
         "faults.html",

@@ -12,7 +12,7 @@ use std::{
 
 use host_sim::swarm::log::Decoder;
 use nrf52_emulator::{Chip, MICROSECOND, Part, image, rtt::Rtt};
-use system_tests::image::{KEY, alone, build_with};
+use system_tests::image::{KEY, alone, build_sealed};
 
 fn provision(arguments: &[&str]) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/provision.py");
@@ -27,7 +27,7 @@ fn words(output: &Output) -> String {
 
 fn sealed_elf(board: &str) -> PathBuf {
     let feature = format!("board-{board}");
-    build_with("robot", &["--no-default-features", "--features", &feature], &[("WDGNN_KEY", KEY)]).unwrap()
+    build_sealed("dot154", &["--no-default-features", "--features", &feature]).unwrap()
 }
 
 /// The bytes of a HEX file, by address.

@@ -1,7 +1,7 @@
-//! Nanoseconds per verb of a tick on this machine: `cargo bench -p wdgnn-core`.
+//! Nanoseconds per step of a tick on this machine: `cargo bench -p wdgnn-robot`.
 //!
-//! F = 6, K = 3, G = 32, O = 2, one layer, eight neighbours, the best of many rounds. Cycles on a microcontroller are
-//! measured there; what counts here are the ratios.
+//! F = 6, K = 3, G = 32, O = 2, one layer, eight neighbors, the best of many rounds. The ratios matter: cycles on a
+//! microcontroller are measured there.
 
 use std::{
     hint::black_box,
@@ -14,14 +14,14 @@ use wdgnn_core::{
 use wdgnn_link::encoding::exact::Exact;
 use wdgnn_robot::{Behaviour, Node, node::Settings, ports::Sensed};
 
-const NEIGHBOURS: u16 = 8;
+const NEIGHBORS: u16 = 8;
 const ROUNDS: u32 = 200;
 const CALLS: u32 = 500;
 
 type Deep<'w> = Layer<'w, 4, 6, 32, Top>;
 type Net<'w> = Network<'w, 6, 4, 32, 2, Deep<'w>>;
 
-/// Nanoseconds per call, in the fastest round.
+/// Nanoseconds per call in the fastest round.
 fn nanoseconds<R>(mut call: impl FnMut() -> R) -> f64 {
     let mut best = Duration::MAX;
     for _ in 0..ROUNDS {
@@ -39,7 +39,7 @@ fn motion(id: u16) -> Motion {
     Motion { position: [id, 0.5 * id], velocity: [0.1 * id, 1.0 - id] }
 }
 
-/// Every verb of a node with this model.
+/// Times of all steps of a node with this model.
 fn verbs<M>(model: M) -> Vec<(&'static str, f64)>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]> + Copy,
@@ -59,7 +59,7 @@ where
     };
     let mut frames: Vec<Vec<u8>> = Vec::new();
     let mut buffer = vec![0; Node::<M, Flocking, 16>::FRAME_BYTES];
-    for id in 1..=NEIGHBOURS {
+    for id in 1..=NEIGHBORS {
         let length = start(id).speak(&mut buffer).expect("room for a frame");
         frames.push(buffer[..length].to_vec());
     }
@@ -85,7 +85,7 @@ where
         (
             "hear one frame",
             nanoseconds(|| {
-                // Bytes 17 to 20 are the sequence: every frame is news.
+                // Bytes 17 to 20 are the sequence, so that every frame is new.
                 sequence += 1;
                 frames[0][17..21].copy_from_slice(&sequence.to_le_bytes());
                 black_box(&mut listener).hear(&mut frames[0]).expect("a good frame");
@@ -116,5 +116,5 @@ fn main() {
         nanoseconds(largest) / arguments.len() as f64
     };
     let (ours, libm) = (each(math::tanh), each(math::tanh_libm));
-    println!("{:<16}{ours:>12.1}{libm:>12.1}{:>10.1}  (the second is libm's)", "tanh", libm / ours);
+    println!("{:<16}{ours:>12.1}{libm:>12.1}{:>10.1}  (the second column is libm's)", "tanh", libm / ours);
 }

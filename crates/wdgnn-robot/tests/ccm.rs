@@ -1,7 +1,6 @@
-//! CCM: the vectors of RFC 3610, the crate `ccm` as a second opinion, and everything changed that can be changed.
+//! AES-CCM: the vectors of RFC 3610, the crate `ccm` as a reference, and every changed bit.
 
-use crate::common;
-
+use crate::common::prelude::{Aes, seeded_cases};
 use ccm::{
     Ccm,
     aead::{
@@ -10,13 +9,10 @@ use ccm::{
     },
 };
 use proptest::prelude::*;
-use wdgnn_link::security::{
-    aes::Aes,
-    ccm::{Block, BlockCipher, Nonce, open, seal, try_open, verify},
-};
+use wdgnn_link::security::ccm::{Block, BlockCipher, Nonce, open, seal, try_open, verify};
 
-/// Section 8 of RFC 3610, packets with a tag of 8 bytes: the last byte of the key's first packets' nonces, how many bytes of the
-/// packet are associated data, how long it is, and what it becomes behind them.
+/// Packets with 8-byte tags in RFC 3610, section 8: last count of the nonce, length of the associated data, packet length,
+/// and ciphertext with tag.
 const PACKETS: [(u8, usize, usize, &str); 6] = [
     (3, 8, 31, "588c979a61c663d2f066d0c2c0f989806d5f6b61dac38417e8d12cfdf926e0"),
     (4, 8, 32, "72c91a36e135f8cf291ca894085c87e3cc15c439c9e43a3ba091d56e10400916"),
@@ -34,7 +30,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_packets_of_the_standard_are_sealed_as_it_prints_them() {
+fn rfc_3610_vectors_are_reproduced() {
     let key: [u8; 16] = core::array::from_fn(|index| 0xc0 + index as u8);
     let aes = Aes::new(&key);
     for (number, associated, length, sealed) in PACKETS {
@@ -45,7 +41,7 @@ fn the_packets_of_the_standard_are_sealed_as_it_prints_them() {
             .unwrap();
         let mut packet: Vec<u8> = (0..length as u8).collect();
         let (header, content) = packet.split_at_mut(associated);
-        // However associated data is cut in two, it is the same.
+        // The split of the associated data does not matter.
         for cut in 0..=associated {
             let (first, second) = header.split_at(cut);
             let (mut content, mut tag) = (content.to_vec(), [0; 8]);
@@ -60,7 +56,7 @@ fn the_packets_of_the_standard_are_sealed_as_it_prints_them() {
 }
 
 #[test]
-fn what_the_format_cannot_tell_is_not_sealed_and_not_opened() {
+fn lengths_that_the_format_cannot_represent_are_rejected() {
     let aes = Aes::new(&[7; 16]);
     let (mut tag, mut long) = ([0; 8], vec![0; 65_536]);
     let refused = |associated: &[u8], content: &mut [u8], tag: &mut [u8]| {
@@ -70,27 +66,28 @@ fn what_the_format_cannot_tell_is_not_sealed_and_not_opened() {
     };
     assert!(refused(&[1], &mut long, &mut tag));
     assert!(refused(&vec![1; 0xff00], &mut [], &mut tag));
-    assert!(refused(&[], &mut [1], &mut tag), "associated data is never empty here");
+    assert!(refused(&[], &mut [1], &mut tag), "associated data is never empty");
     for bytes in [0, 2, 5, 18] {
         assert!(refused(&[1], &mut [1], &mut vec![0; bytes]), "a tag of {bytes} bytes");
     }
 }
 
-/// A tag as the crate makes it.
-fn tag_of_the_crate(
+/// Ciphertext and tag of the reference crate.
+fn reference(
     key: [u8; 16],
     nonce: [u8; 13],
     associated: &[u8],
     content: &[u8],
     bytes: usize,
-) -> Vec<u8> {
+) -> (Vec<u8>, Vec<u8>) {
     macro_rules! made {
-        ($length:ty) => {
-            Ccm::<aes::Aes128, $length, U13>::new(&key.into())
-                .encrypt_inout_detached(&nonce.into(), associated, content.to_vec().as_mut_slice().into())
-                .unwrap()
-                .to_vec()
-        };
+        ($length:ty) => {{
+            let mut sealed = content.to_vec();
+            let tag = Ccm::<aes::Aes128, $length, U13>::new(&key.into())
+                .encrypt_inout_detached(&nonce.into(), associated, sealed.as_mut_slice().into())
+                .unwrap();
+            (sealed, tag.to_vec())
+        }};
     }
     match bytes {
         4 => made!(U4),
@@ -103,7 +100,7 @@ fn tag_of_the_crate(
     }
 }
 
-/// A cipher that encrypts one block at a time, as a chip's engine does.
+/// A cipher that encrypts one block at a time, as a hardware engine does.
 struct OneByOne(Aes);
 
 impl BlockCipher for OneByOne {
@@ -117,23 +114,28 @@ impl BlockCipher for OneByOne {
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
-    fn a_tag_of_any_length_is_the_crate_s_and_no_two_changed_bits_of_it_go_unseen(
+    fn ciphertext_and_tags_of_every_length_are_those_of_the_reference_crate(
         key: [u8; 16],
         nonce: [u8; 13],
-        associated in prop::collection::vec(any::<u8>(), 1..40),
-        content in prop::collection::vec(any::<u8>(), 0..40),
+        associated in prop::collection::vec(any::<u8>(), 1..80),
+        content in prop::collection::vec(any::<u8>(), 0..200),
+        cut in any::<prop::sample::Index>(),
         bytes in (2_usize..=8).prop_map(|half| 2 * half),
     ) {
         let aes = Aes::new(&key);
+        let parts: [&[u8]; 2] = associated.split_at(cut.index(associated.len())).into();
         let (mut sealed, mut tag) = (content.clone(), vec![0; bytes]);
-        seal(&aes, &nonce, [&associated, &[]], &mut sealed, &mut tag).unwrap();
-        prop_assert_eq!(&tag, &tag_of_the_crate(key, nonce, &associated, &content, bytes));
-        prop_assert!(verify(&aes, &nonce, [&associated, &[]], &sealed, &tag));
-        prop_assert!(open(&aes, &nonce, [&associated, &[]], &mut sealed.clone(), &tag));
-        // Also the same bit of two bytes or words, whose differences are alike.
+        seal(&aes, &nonce, parts, &mut sealed, &mut tag).unwrap();
+        let (expected, expected_tag) = reference(key, nonce, &associated, &content, bytes);
+        prop_assert_eq!((&sealed, &tag), (&expected, &expected_tag));
+        prop_assert!(verify(&aes, &nonce, parts, &sealed, &tag));
+        let mut opened = sealed.clone();
+        prop_assert!(open(&aes, &nonce, parts, &mut opened, &tag));
+        prop_assert_eq!(&opened, &content);
+        // One bit of one or of two bytes: equal differences must not cancel.
         for first in 0..bytes {
             for second in first..bytes {
                 let mut changed = tag.clone();
@@ -141,13 +143,13 @@ proptest! {
                 if second > first {
                     changed[second] ^= 0x10;
                 }
-                prop_assert!(!verify(&aes, &nonce, [&associated, &[]], &sealed, &changed), "{} {}", first, second);
+                prop_assert!(!verify(&aes, &nonce, parts, &sealed, &changed), "{} {}", first, second);
             }
         }
     }
 
     #[test]
-    fn a_cipher_that_does_one_block_at_a_time_does_the_same(
+    fn single_block_ciphers_give_the_result_of_paired_ones(
         key: [u8; 16],
         content in prop::collection::vec(any::<u8>(), 0..100),
     ) {
@@ -159,40 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn it_does_what_the_crate_does(
-        key: [u8; 16],
-        nonce: [u8; 13],
-        associated in prop::collection::vec(any::<u8>(), 1..80),
-        content in prop::collection::vec(any::<u8>(), 0..200),
-        cut in any::<prop::sample::Index>(),
-    ) {
-        let aes = Aes::new(&key);
-        let parts: [&[u8]; 2] = associated.split_at(cut.index(associated.len())).into();
-        let (mut short, mut short_tag) = (content.clone(), [0; 4]);
-        seal(&aes, &nonce, parts, &mut short, &mut short_tag).unwrap();
-        let (mut long, mut long_tag) = (content.clone(), [0; 8]);
-        seal(&aes, &nonce, parts, &mut long, &mut long_tag).unwrap();
-
-        let mut expected = content.clone();
-        let tag = Ccm::<aes::Aes128, U4, U13>::new(&key.into())
-            .encrypt_inout_detached(&nonce.into(), &associated, expected.as_mut_slice().into())
-            .unwrap();
-        prop_assert_eq!((&short, &short_tag[..]), (&expected, &tag[..]));
-        let mut expected = content.clone();
-        let tag = Ccm::<aes::Aes128, U8, U13>::new(&key.into())
-            .encrypt_inout_detached(&nonce.into(), &associated, expected.as_mut_slice().into())
-            .unwrap();
-        prop_assert_eq!((&long, &long_tag[..]), (&expected, &tag[..]));
-
-        prop_assert!(verify(&aes, &nonce, parts, &long, &long_tag));
-        prop_assert!(open(&aes, &nonce, parts, &mut long, &long_tag));
-        prop_assert_eq!(&long, &content);
-        prop_assert!(open(&aes, &nonce, parts, &mut short, &short_tag));
-        prop_assert_eq!(&short, &content);
-    }
-
-    #[test]
-    fn one_changed_bit_anywhere_is_found_and_what_was_decrypted_is_wiped(
+    fn one_changed_bit_is_detected_and_the_plaintext_is_wiped(
         content in prop::collection::vec(any::<u8>(), 1..100),
         associated in prop::collection::vec(any::<u8>(), 1..30),
         bit in any::<prop::sample::Index>(),
@@ -214,7 +183,7 @@ proptest! {
 }
 
 #[test]
-fn what_one_key_does_not_open_is_left_for_the_next_one_as_it_was() {
+fn content_that_one_key_does_not_open_is_unchanged_for_the_next_key() {
     let [right, wrong] = [[1; 16], [2; 16]].map(|key: [u8; 16]| Aes::new(&key));
     for length in 0..70 {
         let plain: Vec<u8> = (0..length).collect();

@@ -1,40 +1,17 @@
-//! Agreement without learning: on a connected graph everybody ends up with the same parameters.
+//! Consensus without learning: on a connected graph all robots converge to equal parameters.
 
-use crate::common;
-
-use common::{
-    ROUNDING, connected_graph, random_numbers, seeded,
-    signal::{Regression, Signal},
-    swarm::exchange,
-};
-use wdgnn_core::{
-    Network,
-    filter::scale::Scale,
-    model::{
-        Metric,
-        activation::Activation,
-        deep::{Layer, Top},
-        folded::Folded,
-    },
-    online::{Learning, Mixing},
-    tensor::{Filter, Tensor, Vector},
-};
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-};
+use crate::common::prelude::*;
 
 const NODES: usize = 12;
 const ROUNDS: u32 = 300;
 /// Parameters lie in ±1.
 const RANGE: f32 = 1.0;
 
-type Deep<'w> = Layer<'w, 2, 1, 2, Top>;
-type Net<'w> = Network<'w, 1, 2, 2, 2, Deep<'w>>;
-type Talker<'w> = Node<Folded<'w, 1, 2, 2, 2, Deep<'w>>, Regression<1, 2>, 12>;
+type Deep = Layer<'static, 2, 1, 2, Top>;
+type Net = Network<'static, 1, 2, 2, 2, Deep>;
+type Talker = Node<Folded<'static, 1, 2, 2, 2, Deep>, Regression<1, 2>, 12>;
 
-fn parameters(nodes: &[Talker<'_>]) -> Vec<Vec<f64>> {
+fn parameters(nodes: &[Talker]) -> Vec<Vec<f64>> {
     nodes.iter().map(|node| node.wide().numbers().iter().map(|x| f64::from(*x)).collect()).collect()
 }
 
@@ -42,29 +19,26 @@ fn mean(rows: &[Vec<f64>]) -> Vec<f64> {
     (0..rows[0].len()).map(|c| rows.iter().map(|row| row[c]).sum::<f64>() / rows.len() as f64).collect()
 }
 
-/// The largest distance of any parameter from `centre`.
-fn spread(rows: &[Vec<f64>], centre: &[f64]) -> f64 {
-    rows.iter().flat_map(|row| row.iter().zip(centre).map(|(x, c)| (x - c).abs())).fold(0.0, f64::max)
+/// Largest distance of any parameter from `center`.
+fn spread(rows: &[Vec<f64>], center: &[f64]) -> f64 {
+    rows.iter().flat_map(|row| row.iter().zip(center).map(|(x, c)| (x - c).abs())).fold(0.0, f64::max)
 }
 
 fn graph(seed: u64) -> Vec<Vec<bool>> {
     connected_graph(&mut seeded(seed + 100), NODES, 0.1)
 }
 
-/// The parameters before the first and after every exchange, one graph per exchange.
+/// Parameters before the first exchange and after each one, one graph per exchange.
 fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<f64>>> {
     let mut rng = seeded(seed);
-    let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5);
-    let network = Net::over(&numbers, Activation::Relu, Scale::Sum).unwrap();
+    let numbers = random_numbers(&mut rng, Net::NUMBERS, 0.5).leak();
+    let network = Net::over(numbers, Activation::Relu, Scale::Sum).unwrap();
     let model = Folded::new(network, Metric::Paper);
     let rule = Learning { mixing, ..Learning::OFF };
     let signals = [Signal(Vector([0.5])); NODES];
-    let talker = |id| {
-        let (task, behaviour, state) = (Regression::new(), Behaviour::new(rule), signals[0]);
-        Talker::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
-    };
-    let mut nodes: Vec<Talker<'_>> = (0..NODES as u16).map(talker).collect();
-    // Degrees are told in beacons: one exchange before there is anything to agree on.
+    let talker = |id| node(id, model, Regression::new(), Behaviour::new(rule), signals[0]);
+    let mut nodes: Vec<Talker> = (0..NODES as u16).map(talker).collect();
+    // The first exchange only announces degrees.
     exchange(&mut nodes, 0, &signals, &graphs[0]);
     for node in &mut nodes {
         let mut wide = Filter::ZERO;
@@ -79,7 +53,7 @@ fn history(mixing: Mixing, graphs: &[Vec<Vec<bool>>], seed: u64) -> Vec<Vec<Vec<
     history
 }
 
-/// The parameters before and after `ROUNDS` exchanges on a graph that stands still.
+/// Parameters before and after `ROUNDS` exchanges on a constant graph.
 fn agree(mixing: Mixing, graph: &[Vec<bool>], seed: u64) -> [Vec<Vec<f64>>; 2] {
     let graphs = vec![graph.to_vec(); ROUNDS as usize];
     let mut history = history(mixing, &graphs, seed);
@@ -91,7 +65,7 @@ fn degrees(graph: &[Vec<bool>]) -> Vec<usize> {
     graph.iter().map(|row| row.iter().filter(|linked| **linked).count()).collect()
 }
 
-/// The mixing matrix of an exchange on `graph`, when the beacons tell the degrees of the graph `before`.
+/// Mixing matrix of an exchange on `graph`, where the messages carry the degrees of the graph `before`.
 fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> Vec<Vec<f64>> {
     let (degree, told) = (degrees(graph), degrees(before));
     let row = |i: usize| {
@@ -102,14 +76,14 @@ fn mixing_matrix(mixing: Mixing, graph: &[Vec<bool>], before: &[Vec<bool>]) -> V
         };
         let mut row: Vec<f64> = (0..graph.len()).map(weight).collect();
         row[i] = 1.0 - row.iter().sum::<f64>();
-        assert!(row[i] > 0.0, "nobody gives up all of its own");
+        assert!(row[i] > 0.0, "every robot keeps a share of its own parameters");
         row
     };
     (0..graph.len()).map(row).collect()
 }
 
 #[test]
-fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() {
+fn exchanges_multiply_by_the_mixing_matrix_on_changing_graphs() {
     let graphs: Vec<_> = (0..20).map(graph).collect();
     for mixing in [Mixing::Uniform, Mixing::Metropolis] {
         let history = history(mixing, &graphs, 1);
@@ -119,7 +93,7 @@ fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() 
             for (row, after) in matrix.iter().zip(after) {
                 for (c, found) in after.iter().enumerate() {
                     let expected: f64 = row.iter().zip(before).map(|(w, before)| w * before[c]).sum();
-                    // A weight, a difference and a sum per neighbour, of numbers in ±1.
+                    // A weight, a difference and a sum per neighbor, of numbers in ±1.
                     let bound = 3.0 * NODES as f64 * ROUNDING;
                     assert!(
                         (found - expected).abs() < bound,
@@ -131,26 +105,26 @@ fn every_exchange_multiplies_by_the_mixing_matrix_also_when_the_graph_changes() 
     }
 }
 
-/// Each round adds at most a rounding per neighbour and one for the mean to numbers in ±1; mixing never enlarges an error.
+/// Each round adds at most one rounding per neighbor and one for the mean; mixing never increases an error.
 const ROUNDED: f64 = ROUNDS as f64 * (NODES as f64 + 1.0) * ROUNDING;
 
 #[test]
-fn metropolis_weights_lead_to_the_mean_of_all() {
+fn metropolis_weights_converge_to_the_mean() {
     for seed in 0..5 {
         let [before, after] = agree(Mixing::Metropolis, &graph(seed), seed);
         let start = mean(&before);
-        assert!(spread(&before, &start) > 0.5, "there was something to agree on");
+        assert!(spread(&before, &start) > 0.5, "the parameters differ at first");
         assert!(spread(&after, &start) < ROUNDED, "{}", spread(&after, &start));
     }
 }
 
 #[test]
-fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
+fn uniform_weights_converge_to_the_degree_weighted_mean() {
     for seed in 0..5 {
         let graph = graph(seed);
         let [before, after] = agree(Mixing::Uniform, &graph, seed);
         assert!(spread(&after, &mean(&after)) < ROUNDED);
-        // The stationary weights of averaging over oneself and one's neighbours are (degree + 1) / Σ (degree + 1).
+        // The stationary weights of averaging over a closed neighborhood are (degree + 1) / Σ (degree + 1).
         let weights: Vec<f64> = degrees(&graph).iter().map(|degree| 1.0 + *degree as f64).collect();
         let total: f64 = weights.iter().sum();
         let weighted: Vec<f64> = (0..before[0].len())
@@ -161,7 +135,7 @@ fn the_paper_s_plain_mean_leads_to_agreement_weighted_by_degree() {
 }
 
 #[test]
-fn alone_nobody_moves() {
+fn without_mixing_parameters_are_constant() {
     let [before, after] = agree(Mixing::Alone, &graph(0), 0);
     assert_eq!(before, after);
 }

@@ -1,56 +1,30 @@
-//! Nodes that exchange frames compute what the equations say over dense matrices: `common/dense.rs` was written from the
-//! paper's equations, and its numbers come with a rigorous bound on the rounding of `f32`.
+//! Nodes that exchange frames compute the dense equations of `common/dense.rs`, within its bound on `f32` rounding.
 
-use crate::common;
-
-use common::{
-    dense::{self, Dense, Matrix},
-    random_graph, random_numbers, seeded,
-    signal::{Regression, Signal},
-    swarm::exchange,
-};
-use rand::RngExt;
-use wdgnn_core::{
-    Network,
-    filter::scale::Scale,
-    model::{
-        Metric, Model,
-        activation::Activation,
-        deep::{Layer, Top},
-        folded::Folded,
-        unfolded::Unfolded,
-    },
-    online::Learning,
-    tensor::Vector,
-};
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-};
+use crate::common::dense::{self, Dense, Matrix};
+use crate::common::prelude::*;
 
 const NODES: usize = 9;
 const TICKS: usize = 12;
 const SCALES: [Scale; 3] = [Scale::Sum, Scale::Mean, Scale::Scaled(0.375)];
 
-/// The weights of a network, and what a [`Dense`] needs to know to read them.
+/// Weights of a network and its dimensions for [`Dense`].
 struct Case {
-    numbers: Vec<f32>,
+    numbers: &'static [f32],
     features: usize,
     layers: &'static [(usize, usize)],
 }
 
 impl Case {
     fn new(count: usize, features: usize, layers: &'static [(usize, usize)]) -> Self {
-        Self { numbers: random_numbers(&mut seeded(count as u64), count, 0.5), features, layers }
+        Self { numbers: random_numbers(&mut seeded(count as u64), count, 0.5).leak(), features, layers }
     }
 
     fn dense(&self, activation: Activation) -> Dense {
-        Dense::read(&self.numbers, activation, self.features, self.layers, 2)
+        Dense::read(self.numbers, activation, self.features, self.layers, 2)
     }
 }
 
-/// S: row i is what node i does with its neighbours' signals.
+/// Shift matrix S: row i is the aggregation of node i.
 fn shift_matrix(graph: &[Vec<bool>], weights: &[Vec<f32>], scale: Scale) -> Matrix {
     let row = |(heard, weights): (&Vec<bool>, &Vec<f32>)| {
         let count = heard.iter().filter(|heard| **heard).count().max(1);
@@ -70,16 +44,14 @@ fn nodes<M, const F: usize>(model: M, weights: &[Vec<f32>]) -> Vec<Node<M, Regre
 where
     M: Model<Features = [f32; F], Output = [f32; 2]> + Copy,
 {
-    let node = |(id, weights): (usize, &Vec<f32>)| {
+    let make = |(id, weights): (usize, &Vec<f32>)| {
         let task = Regression { weights: weights.clone() };
-        let behaviour = Behaviour::new(Learning::OFF);
-        let (id, state) = (id as u16, Signal(Vector([0.0; F])));
-        Node::new(Settings { id, model, task, checksum: 0, behaviour, state, codec: Exact })
+        node(id as u16, model, task, offline(), Signal(Vector([0.0; F])))
     };
-    weights.iter().enumerate().map(node).collect()
+    weights.iter().enumerate().map(make).collect()
 }
 
-fn random_signals<const F: usize>(rng: &mut impl RngExt) -> Vec<Signal<F>> {
+fn random_signals<const F: usize>(rng: &mut ChaCha8Rng) -> Vec<Signal<F>> {
     (0..NODES).map(|_| Signal(Vector(core::array::from_fn(|_| rng.random_range(-2.0..2.0))))).collect()
 }
 
@@ -92,7 +64,7 @@ fn compare(outputs: &[[f32; 2]], expected: &Matrix) {
         for (output, expected) in outputs.iter().zip(expected) {
             let error = (f64::from(*output) - expected.value).abs();
             assert!(error <= expected.error, "node {node}: {output} is {error:e} away from {expected:?}");
-            // The bound itself must mean something: outputs are of the order of 1.
+            // The bound is tight: outputs are of order 1.
             assert!(expected.error < 1.0e-2 * expected.value.abs().max(1.0), "{expected:?}");
         }
     }
@@ -119,7 +91,7 @@ where
             if k == 0 {
                 past.push(signal.clone());
             }
-            // Before the first tick there was nothing to hear.
+            // Nothing was received before the first tick.
             let Some(start) = tick.checked_sub(k) else { return dense::times(signal, 0.0) };
             let mut shifted = past[start].clone();
             for shift in &shifts[start + 1..] {
@@ -145,7 +117,7 @@ where
     let expected = dense.outputs(&features(&signals), M::FOLDED, |_, signal, k| {
         (0..k).fold(signal.clone(), |shifted, _| dense::product(&shift, &shifted))
     });
-    // The first round only tells the others what there is to hear in the next: it exchanges nothing yet.
+    // The first round only announces the signals of the next one.
     let exchanges: usize = layers.iter().map(|(taps, _)| taps - 1).sum();
     let mut outputs = Vec::new();
     for round in 0..=exchanges {
@@ -159,7 +131,7 @@ macro_rules! networks_of {
         mod $module {
             use super::*;
 
-            type Net<'w> = Network<'w, $f, $taps, $g, 2, $deep>;
+            type Net = Network<'static, $f, $taps, $g, 2, $deep>;
             const LAYERS: &[(usize, usize)] = $layers;
 
             fn each(check: impl Fn(&Case, Activation, Scale)) {
@@ -172,9 +144,9 @@ macro_rules! networks_of {
             }
 
             #[test]
-            fn delayed_taps_on_a_changing_graph_are_the_product_of_the_past_shifts() {
+            fn taps_on_a_changing_graph_are_products_of_the_past_shifts() {
                 each(|case, activation, scale| {
-                    let network = Net::over(&case.numbers, activation, scale).unwrap();
+                    let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
                     delayed(Unfolded::new(network), &dense, 1);
                     delayed(Folded::new(network, Metric::Paper), &dense, 2);
@@ -182,9 +154,9 @@ macro_rules! networks_of {
             }
 
             #[test]
-            fn exchanges_on_a_static_weighted_graph_give_powers_of_the_shift() {
+            fn taps_on_a_static_graph_are_powers_of_the_shift() {
                 each(|case, activation, scale| {
-                    let network = Net::over(&case.numbers, activation, scale).unwrap();
+                    let network = Net::over(case.numbers, activation, scale).unwrap();
                     let dense = case.dense(activation);
                     on_a_static_graph(Unfolded::new(network), &dense, LAYERS, 3);
                     on_a_static_graph(Folded::new(network, Metric::Paper), &dense, LAYERS, 4);
@@ -194,12 +166,12 @@ macro_rules! networks_of {
     };
 }
 
-networks_of!(one_layer, features 3, taps 4, hidden 5, layers &[(4, 5)], Layer<'w, 4, 3, 5, Top>);
+networks_of!(one_layer, features 3, taps 4, hidden 5, layers &[(4, 5)], Layer<'static, 4, 3, 5, Top>);
 networks_of!(
     two_layers, features 3, taps 3, hidden 4, layers &[(3, 6), (2, 4)],
-    Layer<'w, 3, 3, 6, Layer<'w, 2, 6, 4, Top>>
+    Layer<'static, 3, 3, 6, Layer<'static, 2, 6, 4, Top>>
 );
 networks_of!(
     three_layers, features 2, taps 2, hidden 3, layers &[(2, 5), (4, 4), (3, 3)],
-    Layer<'w, 2, 2, 5, Layer<'w, 4, 5, 4, Layer<'w, 3, 4, 3, Top>>>
+    Layer<'static, 2, 2, 5, Layer<'static, 4, 5, 4, Layer<'static, 3, 4, 3, Top>>>
 );

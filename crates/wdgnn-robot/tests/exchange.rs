@@ -1,39 +1,14 @@
-//! Control ticks and exchanges are two numbers: what happens in which, what is held between, and beacons of several frames.
+//! Exchange interval: work per control tick and per exchange, held neighbors, and messages of several frames.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{REST, RobotOn, conclude, frames, robot_on, weights},
-};
-use wdgnn_core::{
-    online::{Learning, Mixing},
-    tasks::flocking::Motion,
-    tensor::{Filter, Tensor as _, span::Span},
-};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    header::Parts,
-};
-use wdgnn_robot::{
-    config::Behaviour,
-    control_loop,
-    ports::{Ports, Sensed},
-};
+use crate::common::prelude::*;
 
 const DIVISOR: u32 = 4;
 
-/// Robots whose addresses are multiples of this speak in the same ticks, beginning with 0.
+/// Robots whose addresses are multiples of this number send in the same ticks, starting with 0.
 const TURN: u16 = DIVISOR as u16;
 
-fn behaviour() -> Behaviour {
-    Behaviour { interval: DIVISOR, hold: DIVISOR, ..Behaviour::new(Learning::OFF) }
+fn behavior() -> Behaviour {
+    Behaviour { interval: DIVISOR, hold: DIVISOR, ..offline() }
 }
 
 fn motion(robot: usize, tick: u32) -> Motion {
@@ -42,34 +17,33 @@ fn motion(robot: usize, tick: u32) -> Motion {
     Motion { position: [robot + velocity[0] * time, velocity[1] * time], velocity }
 }
 
-/// One tick of two robots that hear each other.
-fn step<P: Codec>(robots: &mut [RobotOn<'_, P>; 2], tick: u32) {
+/// One tick of two robots that receive each other.
+fn step<P: Codec>(robots: &mut [RobotOn<P>; 2], tick: u32) {
     let mut sent = [Vec::new(), Vec::new()];
     for (id, robot) in robots.iter_mut().enumerate() {
-        robot.sense(tick, Some(Sensed::now(motion(id, tick))));
+        robot.sense(tick, seen(motion(id, tick)));
         if robot.has_turn() {
-            sent[id] = frames(robot);
+            sent[id] = robot.says();
         }
     }
     for (id, robot) in robots.iter_mut().enumerate() {
         for frame in &sent[1 - id] {
-            robot.hear(&mut frame.clone()).expect("an honest frame is accepted");
+            robot.hears(frame).expect("an honest frame is accepted");
         }
-        conclude(robot);
+        robot.conclude();
     }
 }
 
 #[test]
-fn taps_advance_per_exchange_and_stay_between() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+fn taps_advance_per_exchange_and_are_held_in_between() {
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     let mut told = Vec::new();
     for tick in 0..5 * DIVISOR {
         let before = *robots[0].chains();
         step(&mut robots, tick);
         let (taps, before) = (robots[0].chains().chain.0, before.chain.0);
         if tick % DIVISOR == 0 {
-            // Tap k is what the other robot's tap k − 1 was at the last exchange, not at the last tick.
+            // Tap k is tap k − 1 of the other robot at the last exchange, not at the last tick.
             if let Some(earlier) = told.last() {
                 let earlier: &[[f32; 6]; 4] = earlier;
                 assert_eq!(taps[1..], earlier[..3], "tick {tick}");
@@ -77,19 +51,18 @@ fn taps_advance_per_exchange_and_stay_between() {
             told.push(robots[1].chains().chain.0);
         } else {
             assert_eq!(taps[1..], before[1..], "tick {tick}");
-            assert_ne!(taps[0], before[0], "its own features are those of every tick");
+            assert_ne!(taps[0], before[0], "own features change in every tick");
         }
     }
-    assert!(told[4][3].iter().any(|x| *x != 0.0), "three hops and back again");
+    assert!(told[4][3].iter().any(|x| *x != 0.0), "the last tap is filled");
 }
 
 #[test]
-fn addresses_take_turns() {
-    let weights = weights(1);
-    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, &weights, behaviour(), Exact));
+fn addresses_select_the_tick_of_the_exchange() {
+    let mut robots = [0, 1, 6, 11].map(|id| robot_on(id, behavior(), Exact));
     for tick in 0..3 * DIVISOR {
         let speak = robots.each_mut().map(|robot| {
-            robot.sense(tick, Some(Sensed::now(REST)));
+            robot.sense(tick, seen(REST));
             robot.has_turn()
         });
         assert_eq!(speak, [0, 1, 2, 3].map(|turn| tick % DIVISOR == turn), "tick {tick}");
@@ -97,9 +70,8 @@ fn addresses_take_turns() {
 }
 
 #[test]
-fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+fn messages_carry_the_taps_of_the_last_exchange_and_the_current_state() {
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     for tick in 0..DIVISOR {
         step(&mut robots, tick);
         if tick == 0 {
@@ -112,28 +84,26 @@ fn a_beacon_tells_the_taps_of_the_last_exchange_and_the_state_of_now() {
 }
 
 #[test]
-fn neighbours_fly_straight_on_between_exchanges_for_a_bounded_age() {
-    let weights = weights(1);
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour(), Exact));
+fn neighbors_are_extrapolated_for_a_bounded_age() {
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior(), Exact));
     step(&mut robots, 0);
     let [robot, _] = &mut robots;
     for tick in 1..=DIVISOR {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        conclude(robot);
+        robot.sense(tick, seen(REST));
+        robot.conclude();
         let seen = robot.neighbours().next().expect("held").beacon.state;
         assert_eq!(seen.velocity, motion(1, tick).velocity);
         assert!((seen.position[0] - motion(1, tick).position[0]).abs() < 1.0e-6);
     }
-    robot.sense(DIVISOR + 1, Some(Sensed::now(REST)));
-    conclude(robot);
-    assert_eq!(robot.neighbours().count(), 0, "silent for longer than it is held");
+    robot.sense(DIVISOR + 1, seen(REST));
+    robot.conclude();
+    assert_eq!(robot.neighbours().count(), 0, "evicted after the hold time");
 }
 
 #[test]
-fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
+fn the_control_loop_sends_frames_only_in_exchanges() {
     fn sent<P: Codec>(codec: P) -> Vec<Vec<usize>> {
-        let weights = weights(1);
-        let mut robot = robot_on(TURN, &weights, behaviour(), codec);
+        let mut robot = robot_on(TURN, behavior(), codec);
         let mut board = Board::new();
         (0..2 * DIVISOR)
             .map(|tick| {
@@ -155,16 +125,15 @@ fn a_driver_sends_all_frames_of_an_exchange_and_none_between() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
-    let weights = weights(1);
-    let mut robot = robot_on(TURN, &weights, behaviour(), Esb32);
+fn send_errors_are_counted_per_frame() {
+    let mut robot = robot_on(TURN, behavior(), Esb32);
     let mut board = Board::new();
     board.air.cannot_send = true;
     assert_eq!(board.run(&mut robot, 0).errors.send, 4);
-    // A buffer that is too short holds no frame.
+    // The buffer is too short for a frame.
     let mut ports = Ports {
         radio: &mut board.air,
-        sensor: &mut board.eyes,
+        sensor: &mut board.sensor,
         actuator: &mut board.motors,
         store: &mut board.flash,
     };
@@ -172,28 +141,27 @@ fn a_frame_that_cannot_be_sent_is_counted_and_the_others_go_out() {
 }
 
 #[test]
-fn each_of_several_frames_is_useful_alone() {
-    let weights = weights(1);
-    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), Esb32);
-    speaker.sense(0, Some(Sensed::now(motion(1, 0))));
-    conclude(&mut speaker);
-    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
-    let sent = frames(&mut speaker);
+fn each_frame_of_an_exchange_is_usable_alone() {
+    let mut speaker = robot_on(2 * TURN, behavior(), Esb32);
+    speaker.sense(0, seen(motion(1, 0)));
+    speaker.conclude();
+    speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
+    let sent = speaker.says();
     for (index, frame) in sent.iter().enumerate() {
-        let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-        listener.sense(DIVISOR, Some(Sensed::now(REST)));
-        listener.hear(&mut frame.clone()).unwrap();
+        let mut listener = robot_on(TURN, behavior(), Esb32);
+        listener.sense(DIVISOR, seen(REST));
+        listener.hears(frame).unwrap();
         let heard = listener.neighbours().next().unwrap();
         let near = |a: f32, b: f32| (a - b).abs() <= a.abs() / 2048.0;
         assert!(near(motion(1, DIVISOR).position[0], heard.beacon.state.position[0]));
         let wide = Span { from: 6, to: 12 };
         assert_eq!(heard.fresh, if index == 3 { wide } else { Span::NONE }, "frame {index}");
     }
-    // All of them, in any order that rises, give all the taps.
-    let mut listener = robot_on(TURN, &weights, behaviour(), Esb32);
-    listener.sense(DIVISOR, Some(Sensed::now(REST)));
+    // All frames in ascending order give all taps.
+    let mut listener = robot_on(TURN, behavior(), Esb32);
+    listener.sense(DIVISOR, seen(REST));
     for frame in &sent {
-        listener.hear(&mut frame.clone()).unwrap();
+        listener.hears(frame).unwrap();
     }
     let heard = listener.neighbours().next().unwrap();
     let (told, read) = (speaker.beacon().chains.chain.0, heard.beacon.chains.chain.0);
@@ -204,14 +172,13 @@ fn each_of_several_frames_is_useful_alone() {
 }
 
 #[test]
-fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
-    let weights = weights(1);
-    let mut speaker = robot_on(2 * TURN, &weights, behaviour(), P2p57);
-    speaker.sense(DIVISOR, Some(Sensed::now(motion(1, DIVISOR))));
-    let sent = frames(&mut speaker);
+fn received_packets_of_an_exchange_mark_their_parameters_as_fresh() {
+    let mut speaker = robot_on(2 * TURN, behavior(), P2p57);
+    speaker.sense(DIVISOR, seen(motion(1, DIVISOR)));
+    let sent = speaker.says();
     let fresh = |heard: &[usize]| {
-        let mut listener = robot_on(TURN, &weights, behaviour(), P2p57);
-        listener.sense(DIVISOR, Some(Sensed::now(REST)));
+        let mut listener = robot_on(TURN, behavior(), P2p57);
+        listener.sense(DIVISOR, seen(REST));
         for index in heard {
             listener.hear(&mut sent[*index].clone()).unwrap();
         }
@@ -224,16 +191,15 @@ fn two_packets_of_an_exchange_are_mixed_both_and_each_alone() {
 }
 
 #[test]
-fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
-    let weights = weights(1);
+fn only_parameters_received_in_this_tick_are_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robots = [0, 1].map(|id| robot_on(TURN * id, &weights, behaviour, Dot154::default()));
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut robots = [0, 1].map(|id| robot_on(TURN * id, behavior, Dot154::default()));
     robots[0].set_wide(&Filter([[[0.0; 2]; 6]; 4]));
     robots[1].set_wide(&Filter([[[1.0; 2]; 6]; 4]));
     for tick in 0..4 * DIVISOR {
         step(&mut robots, tick);
-        // In exchange e, tap e of C; nothing between, though the neighbour is held.
+        // Exchange e carries tap e of C; between exchanges the held neighbor adds nothing.
         let taps = (tick / DIVISOR) as usize;
         let mean = |tap: usize| if tap <= taps { 0.5 } else { 0.0 };
         let expected = Filter([0, 1, 2, 3].map(|tap| [[mean(tap); 2]; 6]));
@@ -243,18 +209,17 @@ fn only_parameters_that_were_carried_in_this_tick_are_mixed() {
 }
 
 #[test]
-fn parameters_of_a_robot_that_sheds_them_are_not_mixed() {
-    let weights = weights(1);
+fn omitted_parameters_are_not_mixed() {
     let learning = Learning { mixing: Mixing::Uniform, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut robot = robot_on(TURN, &weights, behaviour, Esb32);
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut robot = robot_on(TURN, behavior, Esb32);
     let offline = *robot.wide();
-    let mut other = robot_on(2 * TURN, &weights, behaviour, Esb32);
+    let mut other = robot_on(2 * TURN, behavior, Esb32);
     other.set_wide(&Filter([[[9.0; 2]; 6]; 4]));
-    robot.sense(0, Some(Sensed::now(REST)));
-    other.sense(0, Some(Sensed::now(motion(1, 0))));
+    robot.sense(0, seen(REST));
+    other.sense(0, seen(motion(1, 0)));
     let beacon = other.beacon();
     robot.accept_parts(&beacon, Parts { taps: Span::ALL, wide: Span::NONE }).unwrap();
-    conclude(&mut robot);
+    robot.conclude();
     assert_eq!(robot.wide(), &offline);
 }

@@ -1,30 +1,16 @@
-//! Flying folded (C) is flying unfolded (B): ten robots, 200 ticks of online learning, each robot with a twin that keeps B.
+//! Folded networks (C) equal unfolded ones (B) for ten robots over 200 ticks of online learning.
 //!
-//! The folded robots fly; their twins see the same world and exchange frames among themselves. (In worlds of their own, close
-//! encounters would enlarge the last bits of a command as they enlarge everything.)
+//! The folded robots fly; unfolded twins sense the same states and exchange frames among themselves. Separate worlds
+//! would amplify rounding errors in close encounters.
 
-use crate::common;
-
-use common::{
-    ROUNDING,
-    flock::{
-        FoldedNet, G, Net, Robot, UnfoldedRobot, fly, links, network, robot, start, unfolded_robot, weights,
-    },
-    seeded,
-    swarm::{Deed, exchange},
-};
-use wdgnn_core::{
-    model::Model,
-    online::{Learning, Mixing},
-    tensor::Tensor,
-};
+use crate::common::prelude::*;
 
 const ROBOTS: usize = 10;
 const TICKS: u32 = 200;
 const RADIUS: f32 = 2.0;
 
-/// B·R in `f64`, and the largest `Σ |B||R|` that stands behind one of its numbers.
-fn fold(twin: &UnfoldedRobot<'_>, network: &Net<'_>) -> (Vec<f64>, f64) {
+/// B·R in `f64`, and its largest sum of magnitudes `Σ |B||R|`.
+fn fold(twin: &UnfoldedRobot, network: &Net) -> (Vec<f64>, f64) {
     let mut largest: f64 = 0.0;
     let mut output = |row: &[f32; G], o: usize| {
         let products = row.iter().zip(network.readout).map(|(b, r)| f64::from(*b) * f64::from(r[o]));
@@ -35,18 +21,16 @@ fn fold(twin: &UnfoldedRobot<'_>, network: &Net<'_>) -> (Vec<f64>, f64) {
     (folded, largest)
 }
 
-/// `|a − b|`, the largest.
+/// Largest `|a − b|`.
 fn difference(a: &[f32], b: impl IntoIterator<Item = f64>) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max)
 }
 
-/// How far outputs and parameters were apart at most, in parts of what rounding allows.
+/// Largest differences of outputs and parameters, relative to the rounding bound.
 fn compare(learning: Learning, seed: u64) -> (f64, f64) {
-    let weights = weights(seed);
-    let network = network(&weights);
-    let mut robots: Vec<Robot<'_>> = (0..ROBOTS as u16).map(|id| robot(id, network, learning)).collect();
-    let mut twins: Vec<UnfoldedRobot<'_>> =
-        (0..ROBOTS as u16).map(|id| unfolded_robot(id, network, learning)).collect();
+    let network = network();
+    let mut robots: Vec<Robot> = (0..ROBOTS as u16).map(|id| robot(id, learning)).collect();
+    let mut twins: Vec<UnfoldedRobot> = (0..ROBOTS as u16).map(|id| unfolded_robot(id, learning)).collect();
     let mut motions = start(&mut seeded(seed), ROBOTS);
     let (mut outputs, mut parameters): (f64, f64) = (0.0, 0.0);
     let mut allowed: f64 = 0.0;
@@ -55,8 +39,8 @@ fn compare(learning: Learning, seed: u64) -> (f64, f64) {
         let ours: Vec<Deed<_>> = exchange(&mut robots, tick, &motions, &links);
         let papers = exchange(&mut twins, tick, &motions, &links);
         for ((ours, papers), node) in ours.iter().zip(&papers).zip(&robots) {
-            // An error of C counts once per input. The forward pass rounds each product and each sum of both layers, and what
-            // it adds up is less than the inputs' own sum (|α C| and |α_D A R| are below 1).
+            // An error of C counts once per input. The forward pass rounds each product and each sum of both layers; the terms
+            // sum to less than the sum of the inputs (|α C| and |α_D A R| are below 1).
             let inputs: f64 = node.chains().chain.numbers().iter().map(|z| f64::from(z.abs())).sum();
             let forward = (24 + G + 4) as f64 * ROUNDING * (1.0 + inputs);
             let bound = 2.0 * inputs * allowed + 2.0 * forward;
@@ -65,7 +49,7 @@ fn compare(learning: Learning, seed: u64) -> (f64, f64) {
         for (motion, deed) in motions.iter_mut().zip(&ours) {
             fly(motion, deed.command);
         }
-        // Each tick rounds the sum over at most nine neighbours, the mean, the ridge and the step, in every number of B.
+        // Each tick rounds the sum over at most nine neighbors, the mean, the ridge and the step in every parameter.
         let folded: Vec<(Vec<f64>, f64)> = twins.iter().map(|twin| fold(twin, &network)).collect();
         let magnitude = folded.iter().map(|(_, magnitude)| *magnitude).fold(0.0, f64::max);
         allowed += (ROBOTS + 4) as f64 * ROUNDING * magnitude;
@@ -73,11 +57,11 @@ fn compare(learning: Learning, seed: u64) -> (f64, f64) {
             parameters = parameters.max(difference(ours.wide().numbers(), folded) / allowed);
         }
     }
-    let moved = |robot: &Robot<'_>| {
-        let offline: &<FoldedNet<'_> as Model>::Wide = robot.model().offline();
+    let moved = |robot: &Robot| {
+        let offline: &<FoldedNet as Model>::Wide = robot.model().offline();
         robot.wide().distance(offline) / offline.norm()
     };
-    assert!(robots.iter().map(moved).fold(0.0, f32::max) > 0.01, "there was something to compare");
+    assert!(robots.iter().map(moved).fold(0.0, f32::max) > 0.01, "the parameters have changed");
     (outputs, parameters)
 }
 

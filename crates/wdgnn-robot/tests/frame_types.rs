@@ -1,42 +1,14 @@
-//! Frame types in serde and postcard: their bytes are the bytes that the robots send and read.
+//! Frame types for serde and postcard have the bytes that the encodings write and read.
 
-use crate::common;
-
-use common::{
-    beacons::{Example, Full, MODEL, decode as robot_decode, encode as robot_encode, link, random_beacon},
-    document::example,
-    random_numbers, seeded,
-};
+use crate::common::beacons::{decode as robot_decode, encode as robot_encode};
+use crate::common::prelude::*;
 use postcard_schema::key::Key as SchemaKey;
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
-use wdgnn_core::{
-    filter::{Chains, NoChain, Stacked},
-    message::Beacon,
-    task::State,
-    tasks::flocking::Motion,
-    tensor::{Filter, Tensor},
-};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    error::Refusal,
-    frames::{
-        AnyFrame, Bytes, CompactHeader, Dot154Frame, Esb32Frame, Esb32Header, EspNowFrame, ExactFrame,
-        ExactHeader, F16, Floats, Frame, Halves, IdentityProofFrame, KeyUpdateFrame, P2p57Frame, Proof,
-        Proofs, SealedDot154Frame, U16Le, U24Le, U32Le, decode, encode,
-    },
-    security::{
-        aes::Aes,
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-        key_update::{Notice, personal_key, swarm_key},
-    },
+use wdgnn_link::frames::{
+    AnyFrame, Bytes, CompactHeader, Dot154Frame, Esb32Frame, Esb32Header, EspNowFrame, ExactFrame,
+    ExactHeader, F16, Floats, Frame, Halves, IdentityProofFrame, KeyUpdateFrame, P2p57Frame, Proof, Proofs,
+    SealedDot154Frame, U16Le, U24Le, U32Le, decode, encode,
 };
 
 const KEY: Key = *b"a swarm's secret";
@@ -46,7 +18,7 @@ type SpaceTaps = Stacked<4, 9, NoChain>;
 type SpaceWide = Filter<4, 9, 3>;
 type Space = Beacon<Motion<3>, SpaceTaps, SpaceWide>;
 
-/// Checks that a frame has these bytes in both directions, and that no other length is accepted.
+/// Checks the bytes of a frame in both directions and rejects all other lengths.
 fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame: &F, bytes: &[u8]) {
     let mut buffer = vec![0; bytes.len()];
     assert_eq!(postcard::to_slice(frame, &mut buffer).unwrap(), bytes);
@@ -65,7 +37,7 @@ fn assert_bytes<F: Frame + DeserializeOwned + PartialEq + std::fmt::Debug>(frame
     }
 }
 
-/// Compares frame type and robot on every frame that differs in one bit: both refuse it or both read it.
+/// Compares frame type and encoding on every frame with one flipped bit: both reject it or both read it.
 fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: &[u8]) {
     for bit in 0..8 * bytes.len() {
         let mut damaged = bytes.to_vec();
@@ -76,7 +48,7 @@ fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: 
                 assert_eq!(encode(&frame, &mut again), Some(bytes.len()));
                 assert_eq!(again, damaged, "bit {bit}");
             }
-            // The robot knows its model and the parts of it; a frame type does not.
+            // The encoding knows the model and its parts; the frame type does not.
             (Ok(_), Err(Refusal::Model | Refusal::Dimensions)) => {}
             (Err(reason), Err(other)) if reason == other => {}
             // `exact` and `exact-unfolded` have one type.
@@ -86,7 +58,7 @@ fn assert_agreement<P: Codec, F: Frame + DeserializeOwned>(mut codec: P, bytes: 
     }
 }
 
-/// Bytes of a message of any dimensions, as a robot encodes them.
+/// Bytes of a message of any dimensions.
 fn robot_bytes<P: Codec, S: State, C: Chains, W: Tensor>(
     codec: &P,
     beacon: &Beacon<S, C, W>,
@@ -148,7 +120,7 @@ fn esb32_header<S, C, W>(beacon: &Beacon<S, C, W>, piece: u8) -> Esb32Header {
     }
 }
 
-/// Checks all profiles on a message with the dimensions of the flocking network in the plane.
+/// Checks all encodings on a message of the planar network.
 fn assert_full(beacon: &Full, exchange: u32) {
     let floats = Floats::new(&state(&beacon.state));
     let halves: Halves<4> = Halves::new(&state(&beacon.state));
@@ -204,7 +176,7 @@ fn assert_full(beacon: &Full, exchange: u32) {
     }
 }
 
-/// Checks the profiles that robots in space fit into.
+/// Checks the encodings that messages in space fit into.
 fn assert_space(beacon: &Space) {
     let floats = Floats::new(&state(&beacon.state));
     let all = Halves::<27>::new(&taps(&beacon.chains, 0));
@@ -227,14 +199,14 @@ fn assert_space(beacon: &Space) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..common::seeded_cases() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..seeded_cases() })]
 
     #[test]
-    fn frame_types_have_the_bytes_of_the_robots(
+    fn frame_types_have_the_bytes_of_the_encodings(
         seed: u64, sender in 0..256_u16, boot in 0..65_536_u32, sequence: u32, degree: u8, exchange in 0..64_u32,
     ) {
         let mut random = seeded(seed);
-        let beacon = random_beacon(&mut random, sender, sequence);
+        let beacon = full_beacon(&mut random, sender, sequence);
         assert_full(&Full { boot, degree, ..beacon }, exchange);
         let mut space = Space { sender, boot, sequence, degree, ..Space::silent(Motion::REST) };
         let numbers = random_numbers(&mut random, 3, 9.0);
@@ -256,8 +228,8 @@ proptest! {
 }
 
 #[test]
-fn numbers_on_the_edges_are_encoded_as_robots_do() {
-    let mut beacon = random_beacon(&mut seeded(1), 9, 7);
+fn frame_types_round_extreme_numbers_as_the_encodings_do() {
+    let mut beacon = full_beacon(&mut seeded(1), 9, 7);
     beacon.chains.chain.0[0] = [-0.0, 1.0e-40, 65_520.0, -1.0e9, 1.0e-30, 0.5_f32.powi(24)];
     beacon.state.velocity = [-0.0, -1.0e-40];
     beacon.degree = 255;
@@ -265,8 +237,8 @@ fn numbers_on_the_edges_are_encoded_as_robots_do() {
 }
 
 #[test]
-fn frame_types_and_robots_refuse_the_same_damage() {
-    let beacon = random_beacon(&mut seeded(3), 9, 7);
+fn frame_types_and_encodings_reject_equal_damage() {
+    let beacon = full_beacon(&mut seeded(3), 9, 7);
     assert_agreement::<_, ExactFrame>(Exact, &robot_encode(&Exact, &beacon, 0, 0));
     let dot154 = Dot154::default();
     assert_agreement::<_, Dot154Frame>(dot154, &robot_encode(&dot154, &beacon, 1, 0));
@@ -280,40 +252,10 @@ fn frame_types_and_robots_refuse_the_same_damage() {
     }
 }
 
-/// The example of the document, where the last parts are shorter than the others.
 #[test]
-fn document_examples_decode_as_frame_types() {
-    let beacon: Example = common::beacons::example_beacon(0x0102, 0x0102_0304);
-    let taps = |from: usize| beacon.chains.chain.0[0][from];
-    let run = |from: usize, index: usize| beacon.wide.numbers()[from + index];
-    let frame: Dot154Frame<Floats<4>, Halves<6>, Halves<12>> = decode(&example("beacon-dot154")).unwrap();
-    assert_bytes(&frame, &example("beacon-dot154"));
-    assert_eq!((frame.header.sender.get(), frame.header.part), (0x0102, 1));
-    assert_eq!(frame.wide, Halves::new(&std::array::from_fn(|index| run(12, index))));
-    assert_eq!(frame.taps, Halves::new(&std::array::from_fn(taps)));
-    let frame: EspNowFrame<Floats<4>, Halves<6>, Halves<24>> = decode(&example("beacon-espnow")).unwrap();
-    assert_bytes(&frame, &example("beacon-espnow"));
-    let frame: ExactFrame<Floats<4>, Floats<1>, Floats<4>> = decode(&example("beacon-exact")).unwrap();
-    assert_bytes(&frame, &example("beacon-exact"));
-    assert_eq!(frame.state.0, [1.0, -2.0, 0.5, 0.25]);
-    let unfolded = example("beacon-exact-unfolded");
-    let frame: ExactFrame<Floats<4>, Floats<1>, Floats<6>> = decode(&unfolded).unwrap();
-    assert_bytes(&frame, &unfolded);
-    let frame: P2p57Frame<Halves<4>, Halves<3>, Halves<6>> = decode(&example("beacon-p2p57")).unwrap();
-    assert_bytes(&frame, &example("beacon-p2p57"));
-    let second = example("beacon-p2p57-second");
-    let frame: P2p57Frame<Halves<4>, Halves<3>, Halves<0>> = decode(&second).unwrap();
-    assert_bytes(&frame, &second);
-    for name in ["beacon-esb32-taps", "beacon-esb32-wide"] {
-        let frame: Esb32Frame = decode(&example(name)).unwrap();
-        assert_bytes(&frame, &example(name));
-    }
-}
-
-#[test]
-fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
+fn sealed_frame_types_open_to_their_message() {
     fn opens<P: Codec, S: Codec>(open: &P, sealed: &S, sequence: u32) {
-        let beacon = random_beacon(&mut seeded(5), 9, sequence);
+        let beacon = full_beacon(&mut seeded(5), 9, sequence);
         for index in 0..P::FRAMES {
             let inside = AnyFrame::decode(&robot_encode(open, &beacon, 3, index)).unwrap();
             let bytes = robot_encode(sealed, &beacon, 3, index);
@@ -333,16 +275,15 @@ fn sealed_frames_are_header_ciphertext_and_tag_and_open_to_the_message() {
     opens(&Exact, &Sealed::new(Exact, &KEY), 7);
     opens(&Dot154::default(), &Sealed::new(Dot154::default(), &KEY), 7);
     opens(&EspNow::default(), &Sealed::new(EspNow::default(), &KEY), 7);
-    // Of this number, a frame has the low 24 bits.
+    // A frame carries the low 24 bits of this sequence.
     opens(&Esb32, &SealedEsb32::new(Esb32, &KEY), 0x0102_0304);
     opens(&P2p57, &Sealed::new(P2p57, &KEY), 7);
-    let bytes =
-        robot_encode(&Sealed::new(Dot154::default(), &KEY), &random_beacon(&mut seeded(6), 9, 7), 0, 0);
+    let bytes = robot_encode(&Sealed::new(Dot154::default(), &KEY), &full_beacon(&mut seeded(6), 9, 7), 0, 0);
     assert_bytes(&decode::<SealedDot154Frame>(&bytes).unwrap(), &bytes);
 }
 
 #[test]
-fn key_updates_have_the_bytes_of_the_operator() {
+fn key_update_frames_have_the_bytes_of_the_operator() {
     let mut bytes = [0; 64];
     let notice = Notice { name: 0x0102, epoch: 3, at: 0x0405_0607 };
     let length = notice.write(&personal_key(&KEY, 0x0102), &swarm_key(&KEY, 3), 8, &mut bytes).unwrap();
@@ -357,8 +298,8 @@ fn key_updates_have_the_bytes_of_the_operator() {
 }
 
 #[test]
-fn identity_proofs_are_a_header_a_state_and_proofs() {
-    let beacon = random_beacon(&mut seeded(7), 9, 7);
+fn identity_proof_frames_have_header_state_and_proofs() {
+    let beacon = full_beacon(&mut seeded(7), 9, 7);
     let frame = IdentityProofFrame {
         header: compact_header(&beacon, 0xa1, 0),
         state: Floats::new(&state::<4, _>(&beacon.state)),

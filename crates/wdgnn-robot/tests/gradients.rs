@@ -1,53 +1,32 @@
-//! Every learned number against finite differences, through the whole node: features, taps, network, clamp and loss on the
-//! way there, the learning step on the way back.
+//! Gradients of the whole node against finite differences: features, taps, network, clamp, loss and learning step.
 //!
-//! The loss is quadratic in the command and the command linear in the wide part, so a central difference is exact however wide
-//! it is: a width of 1 leaves only rounding.
+//! The loss is quadratic in the command, which is linear in the wide part, so a central difference of any width is exact:
+//! a width of 1 leaves only rounding.
 
-use crate::common;
+use crate::common::prelude::*;
 
-use common::{
-    flock::{G, MODEL, Net, network, random_beacon, start, weights},
-    seeded,
-};
-use wdgnn_core::{
-    filter::{NoChain, Stacked},
-    model::{Metric, Model, folded::Folded, unfolded::Unfolded},
-    online::{Learning, Mixing},
-    tasks::flocking::Flocking,
-    tensor::Tensor,
-};
-use wdgnn_link::encoding::exact::Exact;
-use wdgnn_robot::{
-    config::Behaviour,
-    node::{Node, Settings},
-    ports::Sensed,
-};
-
-/// One second: the loss then feels the command as much as the velocities.
+/// A period of one second makes the loss as sensitive to the command as to the velocities.
 const TASK: Flocking = Flocking { period: 1.0, limit: 50.0, separation: 0.0, ..Flocking::DEFAULT };
 const WIDTH: f32 = 1.0;
 
-/// Weights whose readout bias puts the output about there.
-fn weights_around(output: [f32; 2]) -> Vec<f32> {
-    let mut numbers = weights(5);
+/// Network whose readout bias moves the output near a value.
+fn network_around(output: [f32; 2]) -> Net {
+    let mut numbers = weights(5).to_vec();
     numbers[Net::NUMBERS - 2..].copy_from_slice(&output);
-    numbers
+    network_over(numbers.leak())
 }
 
-/// A node in mid-flight, with three neighbours whose taps are full.
-fn node<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
+/// A node in flight with three neighbors that have full delay lines.
+fn flying<M>(model: M, learning: Learning) -> Node<M, Flocking, 4>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2], Chains = Stacked<4, 6, NoChain>> + Copy,
 {
     let mut rng = seeded(6);
     let motions = start(&mut rng, 4);
-    let (behaviour, state) = (Behaviour::new(learning), motions[0]);
-    let mut node =
-        Node::new(Settings { id: 0, model, task: TASK, checksum: MODEL, behaviour, state, codec: Exact });
-    node.sense(0, Some(Sensed::now(motions[0])));
+    let mut node: Node<_, _, 4> = node(0, model, TASK, Behaviour::new(learning), motions[0]);
+    node.sense(0, seen(motions[0]));
     for (id, motion) in motions.iter().enumerate().skip(1) {
-        node.accept(random_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
+        node.accept(neighbor_beacon(&mut rng, &model, id as u16, *motion)).unwrap();
     }
     node.settle();
     node
@@ -63,7 +42,7 @@ where
     node.infer(&features)
 }
 
-/// The local loss of a node that executes `command`.
+/// Local loss of a node that executes `command`.
 fn loss<M>(node: &Node<M, Flocking, 4>, command: &[f32; 2]) -> f32
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -71,7 +50,7 @@ where
     node.task().loss(node.state(), node.trusted().map(|n| &n.beacon.state), command)
 }
 
-/// ∂J/∂(every wide parameter), by finite differences through the node's own verbs.
+/// ∂J/∂(every wide parameter), by finite differences of the node's output.
 fn by_differences<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -90,7 +69,7 @@ where
         .collect()
 }
 
-/// What the node itself takes away in one step of size 1.
+/// Change of the parameters in one learning step of size 1.
 fn by_learning<M>(node: &mut Node<M, Flocking, 4>) -> Vec<f64>
 where
     M: Model<Features = [f32; 6], Output = [f32; 2]>,
@@ -108,7 +87,7 @@ fn rule(metric: Metric) -> Learning {
 }
 
 /// Losses of up to 2500 (50² m²/s²) are rounded to 2⁻²⁴ of themselves, a few times over, before they are subtracted.
-const BOUND: f64 = 2500.0 * 4.0 * common::ROUNDING;
+const BOUND: f64 = 2500.0 * 4.0 * ROUNDING;
 
 fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
@@ -116,17 +95,16 @@ fn assert_close(found: &[f64], expected: &[f64]) {
         assert!((found - expected).abs() < BOUND, "number {index}: {found} instead of {expected}");
     }
     let largest = expected.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-    assert!(largest > 1000.0 * BOUND, "the bound means something: {largest}");
+    assert!(largest > 1000.0 * BOUND, "the bound is small: {largest}");
 }
 
-/// Neither component clamped, the first one, the second one.
+/// No component clamped, the first one, the second one.
 const CASES: [[f32; 2]; 3] = [[3.0, -4.0], [200.0, -4.0], [3.0, -200.0]];
 
 #[test]
-fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
+fn unfolded_gradients_match_finite_differences() {
     for output in CASES {
-        let weights = weights_around(output);
-        let mut node = node(Unfolded::new(network(&weights)), rule(Metric::Paper));
+        let mut node = flying(Unfolded::new(network_around(output)), rule(Metric::Paper));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * G);
         assert_close(&by_learning(&mut node), &expected);
@@ -134,14 +112,14 @@ fn the_unfolded_gradient_is_that_of_the_whole_node_s_loss() {
 }
 
 #[test]
-fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
+fn folded_gradients_match_finite_differences() {
     for output in CASES {
-        let weights = weights_around(output);
-        let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule(Metric::Euclidean));
+        let mut node =
+            flying(Folded::new(network_around(output), Metric::Euclidean), rule(Metric::Euclidean));
         let expected = by_differences(&mut node);
         assert_eq!(expected.len(), 4 * 6 * 2);
         assert_close(&by_learning(&mut node), &expected);
-        // A clamped component has no influence on the loss, and is not learned from.
+        // A clamped component does not influence the loss and is not learned.
         for axis in 0..2 {
             let clamped = output[axis].abs() > TASK.limit;
             let column: Vec<f64> = expected.iter().skip(axis).step_by(2).copied().collect();
@@ -151,11 +129,10 @@ fn the_folded_gradient_is_that_of_the_whole_node_s_loss() {
 }
 
 #[test]
-fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
+fn the_paper_metric_is_the_folded_gradient_times_r_transposed_r() {
     for output in CASES {
-        let weights = weights_around(output);
-        let network = network(&weights);
-        let mut node = node(Folded::new(network, Metric::Paper), rule(Metric::Paper));
+        let network = network_around(output);
+        let mut node = flying(Folded::new(network, Metric::Paper), rule(Metric::Paper));
         let metric = |a: usize, b: usize| -> f64 {
             network.readout.iter().map(|row| f64::from(row[a]) * f64::from(row[b])).sum()
         };
@@ -167,10 +144,9 @@ fn the_paper_s_metric_is_the_folded_gradient_times_r_transposed_r() {
 }
 
 #[test]
-fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
-    let weights = weights_around([200.0, -4.0]);
+fn gradients_through_the_clamp_use_the_slope_at_the_limit() {
     let rule = Learning { through_clamp: true, ..rule(Metric::Euclidean) };
-    let mut node = node(Folded::new(network(&weights), Metric::Euclidean), rule);
+    let mut node = flying(Folded::new(network_around([200.0, -4.0]), Metric::Euclidean), rule);
     let offline = *node.model().offline();
     infer(&mut node, &offline);
     let (command, _) = node.guard();
@@ -188,10 +164,10 @@ fn through_the_clamp_the_gradient_is_the_loss_s_slope_at_the_limit() {
     let taps = node.chains().chain.numbers().to_vec();
     let expected: Vec<f64> =
         taps.iter().flat_map(|z| [0, 1].map(|axis| alpha * f64::from(*z) * slope(axis))).collect();
-    assert!(slope(0).abs() > 1.0, "there is a slope to pass on");
+    assert!(slope(0).abs() > 1.0, "the slope is not zero");
     let found = by_learning(&mut node);
     for (found, expected) in found.iter().zip(&expected) {
-        // The slope's own rounding, times a tap.
+        // Rounding of the slope, times a tap.
         let largest_tap = taps.iter().fold(1.0, |largest: f32, z| largest.max(z.abs()));
         assert!((found - expected).abs() < BOUND * f64::from(largest_tap), "{found} instead of {expected}");
     }

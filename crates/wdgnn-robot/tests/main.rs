@@ -1,38 +1,37 @@
-//! All tests of the core from outside, in one program.
+//! Integration tests of the robot crates, linked into one program.
 
 #![forbid(unsafe_code)]
 
-mod agreement;
-mod blindness;
 mod ccm;
+mod collision_avoidance;
 mod common;
 mod consensus;
+mod control_loop;
 mod dense_reference;
+mod encodings;
 mod exchange;
+mod flocking_3d;
 mod folding;
 mod frame_types;
-mod frames;
 mod gate;
+mod graceful_degradation;
 mod gradients;
-mod keeping_safe;
-mod lateness;
-mod other_models;
+mod group_key;
+mod hostile_frames;
+mod insider;
+mod key_rotation;
+mod late_authentication;
+mod late_frames;
+mod mixed_models;
+mod mixing;
+mod peer_auth;
 mod permutation;
 mod probation;
-mod profiles;
-mod proving;
-mod rekeying;
-mod resealed;
 mod restart;
-mod rhythm;
-mod sealed_link;
-mod sealing;
-mod separation;
-mod space;
+mod robust_trust;
+mod sensor_loss;
 mod tanh_every_float;
-mod tick_driver;
+mod tdma;
 mod vectors;
-mod vouching;
-mod wariness;
 mod weight_file;
 mod wire_format;

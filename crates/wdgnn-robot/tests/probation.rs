@@ -1,78 +1,63 @@
-//! Who contradicts itself does not count until it has been honest for a while; nor does who says what no robot can.
+//! Probation: neighbors that contradict themselves or report impossible values are not trusted until they have been honest.
 
-use crate::common;
-
-use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
-use wdgnn_core::{online::Learning, tasks::flocking::Motion, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-};
-use wdgnn_robot::{config::Behaviour, ports::Sensed};
+use crate::common::prelude::*;
 
 const DIVISOR: u32 = 5;
 const PROBATION: u8 = 3;
 
-fn behaviour() -> Behaviour {
-    Behaviour {
-        interval: DIVISOR,
-        hold: 2 * DIVISOR,
-        probation: PROBATION,
-        largest_tap: 1000.0,
-        ..Behaviour::new(Learning::OFF)
-    }
+fn behavior() -> Behaviour {
+    Behaviour { interval: DIVISOR, hold: 2 * DIVISOR, probation: PROBATION, largest_tap: 1000.0, ..offline() }
 }
 
-/// Flies at 1 m/s along x.
+/// Motion at 1 m/s along x.
 fn honest(tick: u32) -> Motion {
     Motion { position: [1.0 + tick as f32 * 0.01, 1.0], velocity: [1.0, 0.0] }
 }
 
-/// Flies along x and says that it flies along y.
+/// Motion along x with a reported velocity along y.
 fn contradiction(tick: u32) -> Motion {
     Motion { velocity: [0.0, 3.0], ..honest(tick) }
 }
 
-/// One exchange and the ticks up to the next: what the listener said to each frame, and whether the speaker counts then.
+/// One exchange and the ticks up to the next: the result for each frame, and whether the listener trusts the speaker.
 fn exchange<P: Codec>(
-    listener: &mut RobotOn<'_, P>,
-    speaker: &mut RobotOn<'_, P>,
+    listener: &mut RobotOn<P>,
+    speaker: &mut RobotOn<P>,
     number: u32,
     says: fn(u32) -> Motion,
 ) -> (Vec<Result<(), Refusal>>, bool) {
     let mut outcomes = Vec::new();
     for tick in number * DIVISOR..(number + 1) * DIVISOR {
-        listener.sense(tick, Some(Sensed::now(REST)));
-        speaker.sense(tick, Some(Sensed::now(says(tick))));
+        listener.sense(tick, seen(REST));
+        speaker.sense(tick, seen(says(tick)));
         if speaker.has_turn() {
-            outcomes = frames(speaker).iter().map(|frame| listener.hear(&mut frame.clone())).collect();
+            outcomes = speaker.says().iter().map(|frame| listener.hears(frame)).collect();
         }
-        conclude(listener);
+        listener.conclude();
     }
     (outcomes, listener.trusted().count() == 1)
 }
 
 fn liar<P: Codec + Copy>(codec: P) {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), codec);
-    let mut speaker = robot_on(2, &weights, behaviour(), codec);
+    let mut listener = robot_on(1, behavior(), codec);
+    let mut speaker = robot_on(2, behavior(), codec);
     let frames = P::FRAMES as usize;
     for number in 0..10 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
         assert_eq!(outcomes, vec![Ok(()); frames]);
-        assert!(counts, "to a robot that is new, everybody is, and counts");
+        assert!(counts, "without proven neighbors, newcomers are trusted");
     }
-    // It lies: its velocity has jumped, and then its places do not follow from it.
+    // Its velocity jumps, and then its positions do not follow from the velocity.
     for number in 10..20 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes, vec![Err(Refusal::Implausible); frames], "exchange {number}");
-        assert!(!counts, "from the first lie on, well within five exchanges");
+        assert!(!counts, "from the first lie on");
     }
-    // It is honest again: what spoke against it fades within a second, and then it has to prove itself.
+    // It is honest again: the inconsistency decays within a second, then probation starts.
     let mut honest_since = None;
     for number in 20..60 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, honest);
-        assert!(number > 20 || outcomes[0].is_err(), "the first honest word contradicts the last lie");
+        assert!(number > 20 || outcomes[0].is_err(), "the first honest message contradicts the last lie");
         let since = *honest_since.get_or_insert(number);
         if outcomes[0].is_err() {
             honest_since = None;
@@ -84,21 +69,20 @@ fn liar<P: Codec + Copy>(codec: P) {
 }
 
 #[test]
-fn a_liar_stops_counting_and_is_admitted_again_once_it_was_honest_for_a_while() {
+fn liars_lose_trust_until_they_pass_probation() {
     liar(Dot154::default());
 }
 
 #[test]
-fn so_it_is_with_several_frames_per_exchange() {
+fn liars_lose_trust_with_several_frames_per_exchange() {
     liar(Esb32);
     liar(P2p57);
 }
 
 #[test]
-fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+fn lying_newcomers_are_rejected_at_their_second_message() {
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut speaker = robot_on(2, behavior(), Dot154::default());
     for number in 0..30 {
         let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, contradiction);
         assert_eq!(outcomes[0].is_err(), number >= 1, "exchange {number}");
@@ -107,23 +91,22 @@ fn a_newcomer_that_lies_from_the_start_is_found_out_with_its_second_word() {
 }
 
 #[test]
-fn once_somebody_has_proven_itself_newcomers_have_to() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut friend = robot_on(2, &weights, behaviour(), Dot154::default());
-    let mut newcomer = robot_on(3, &weights, behaviour(), Dot154::default());
+fn newcomers_pass_probation_once_a_neighbor_has() {
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut friend = robot_on(2, behavior(), Dot154::default());
+    let mut newcomer = robot_on(3, behavior(), Dot154::default());
     for number in 0..20 {
         for tick in number * DIVISOR..(number + 1) * DIVISOR {
-            listener.sense(tick, Some(Sensed::now(REST)));
-            friend.sense(tick, Some(Sensed::now(honest(tick))));
-            newcomer.sense(tick, Some(Sensed::now(honest(tick))));
+            listener.sense(tick, seen(REST));
+            friend.sense(tick, seen(honest(tick)));
+            newcomer.sense(tick, seen(honest(tick)));
             if friend.has_turn() {
-                listener.hear(&mut frames(&mut friend)[0]).unwrap();
+                listener.hear(&mut friend.says()[0]).unwrap();
                 if number >= 10 {
-                    listener.hear(&mut frames(&mut newcomer)[0]).unwrap();
+                    listener.hear(&mut newcomer.says()[0]).unwrap();
                 }
             }
-            conclude(&mut listener);
+            listener.conclude();
         }
         let counts = if number >= 10 + u32::from(PROBATION) { 2 } else { 1 };
         assert_eq!(listener.trusted().count(), counts, "exchange {number}");
@@ -131,12 +114,11 @@ fn once_somebody_has_proven_itself_newcomers_have_to() {
 }
 
 #[test]
-fn without_probation_everybody_is_believed_on_every_profile() {
+fn without_probation_all_messages_are_accepted() {
     fn believed<P: Codec + Copy>(codec: P) {
-        let weights = weights(1);
-        let behaviour = Behaviour { probation: 0, ..behaviour() };
-        let mut listener = robot_on(1, &weights, behaviour, codec);
-        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        let behavior = Behaviour { probation: 0, ..behavior() };
+        let mut listener = robot_on(1, behavior, codec);
+        let mut speaker = robot_on(2, behavior, codec);
         for number in 0..5 {
             let says = if number % 2 == 0 { honest } else { contradiction };
             let (outcomes, counts) = exchange(&mut listener, &mut speaker, number, says);
@@ -150,23 +132,22 @@ fn without_probation_everybody_is_believed_on_every_profile() {
 }
 
 #[test]
-fn many_small_lies_within_one_tick_do_not_add_up() {
-    let weights = weights(1);
-    let behaviour = Behaviour { interval: 1, ..behaviour() };
-    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
-    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, tick, state| {
-        speaker.sense(tick, Some(Sensed::now(state)));
-        listener.hear(&mut frames(speaker)[0])
+fn small_lies_within_one_tick_do_not_accumulate() {
+    let behavior = Behaviour { interval: 1, ..behavior() };
+    let mut listener = robot_on(1, behavior, Dot154::default());
+    let mut speaker = robot_on(2, behavior, Dot154::default());
+    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, tick, state| {
+        speaker.sense(tick, seen(state));
+        listener.hear(&mut speaker.says()[0])
     };
     for tick in 0..10 {
-        listener.sense(tick, Some(Sensed::now(REST)));
+        listener.sense(tick, seen(REST));
         tell(&mut listener, &mut speaker, tick, honest(tick)).unwrap();
-        conclude(&mut listener);
+        listener.conclude();
     }
     assert_eq!(listener.trusted().count(), 1);
-    // Steps of 2 cm each, of which one alone is within a sensor's noise.
-    listener.sense(10, Some(Sensed::now(REST)));
+    // Steps of 2 cm: a single one is within sensor noise.
+    listener.sense(10, seen(REST));
     let outcomes: Vec<_> = (1..=20)
         .map(|step: u8| {
             let Motion { position: [x, y], velocity } = honest(10);
@@ -176,11 +157,11 @@ fn many_small_lies_within_one_tick_do_not_add_up() {
         .collect();
     assert_eq!(outcomes[0], Ok(()));
     assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(Refusal::Implausible)), "{outcomes:?}");
-    conclude(&mut listener);
+    listener.conclude();
     assert_eq!(listener.trusted().count(), 0);
 }
 
-/// Two numbers with a standard normal distribution.
+/// Two samples of the standard normal distribution.
 fn normal(random: &mut u64) -> [f32; 2] {
     let mut uniform = || {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -190,11 +171,10 @@ fn normal(random: &mut u64) -> [f32; 2] {
     [(radius * angle.cos()) as f32, (radius * angle.sin()) as f32]
 }
 
-/// The share of words that is refused of somebody who flies in circles and tells a velocity that is off, among robots with noisy sensors.
+/// Share of rejected messages of a robot that circles and reports a velocity with an offset, with noisy sensors.
 fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> f64 {
     const WORDS: u32 = 1000;
-    let weights = weights(1);
-    let behaviour = Behaviour::new(Learning::OFF).every(every).robust();
+    let behavior = offline().every(every).robust();
     let mut total = 0;
     for seed in 1..=4 {
         let mut random = seed;
@@ -204,10 +184,10 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
                 state.position[axis] += noise[0] * p[axis];
                 state.velocity[axis] += noise[1] * v[axis];
             }
-            Some(Sensed::now(state))
+            seen(state)
         };
-        let mut listener = robot_on(1, &weights, behaviour, codec);
-        let mut speaker = robot_on(2, &weights, behaviour, codec);
+        let mut listener = robot_on(1, behavior, codec);
+        let mut speaker = robot_on(2, behavior, codec);
         for tick in 0..WORDS * every {
             let angle = tick as f32 * 0.02;
             let state = Motion {
@@ -218,7 +198,7 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
             speaker.sense(tick, sensed(state));
             if speaker.has_turn() {
                 let outcomes: Vec<_> = if off == 0.0 {
-                    frames(&mut speaker).into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
+                    speaker.says().into_iter().map(|mut frame| listener.hear(&mut frame)).collect()
                 } else {
                     let mut beacon = speaker.beacon();
                     beacon.state.velocity[0] += off;
@@ -227,15 +207,15 @@ fn refused<P: Codec + Copy>(codec: P, every: u32, noise: [f32; 2], off: f32) -> 
                 };
                 total += u32::from(outcomes.contains(&Err(Refusal::Implausible)));
             }
-            conclude(&mut listener);
+            listener.conclude();
         }
     }
     f64::from(total) / f64::from(4 * WORDS)
 }
 
 #[test]
-fn honest_robots_with_noisy_sensors_are_believed() {
-    // With 30 cm more words are refused in which nothing is wrong; who is refused for one counts again with the next.
+fn honest_robots_with_noisy_sensors_are_plausible() {
+    // At 30 cm more honest messages are rejected; a rejected robot is trusted again with its next message.
     for (noise, most) in [
         ([0.0, 0.0], 0.0),
         ([0.02, 0.0], 0.02),
@@ -255,7 +235,7 @@ fn honest_robots_with_noisy_sensors_are_believed() {
 }
 
 #[test]
-fn liars_are_found_out_among_noise() {
+fn liars_are_detected_among_noise() {
     for (noise, every, off) in
         [(0.0, 1, 0.15), (0.0, 5, 0.2), (0.05, 1, 0.25), (0.05, 5, 0.25), (0.1, 1, 0.25), (0.1, 5, 0.35)]
     {
@@ -265,10 +245,9 @@ fn liars_are_found_out_among_noise() {
 }
 
 #[test]
-fn taps_that_no_robot_has_are_refused_and_change_nothing() {
-    let weights = weights(1);
-    let mut listener = robot_on(1, &weights, behaviour(), Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour(), Dot154::default());
+fn impossible_taps_are_rejected_and_change_nothing() {
+    let mut listener = robot_on(1, behavior(), Dot154::default());
+    let mut speaker = robot_on(2, behavior(), Dot154::default());
     let mut beacon = speaker.beacon();
     beacon.chains.chain.numbers_mut()[7] = -1001.0;
     let before = format!("{listener:?}");
@@ -279,18 +258,17 @@ fn taps_that_no_robot_has_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn parameters_outside_the_ball_are_refused_where_there_is_one() {
-    let weights = weights(1);
+fn parameters_outside_the_ball_are_rejected() {
     let learning = Learning { ball: 0.3, clip: 0.02, ..Learning::OFF };
-    let behaviour = Behaviour { learning, ..behaviour() };
-    let mut listener = robot_on(1, &weights, behaviour, Dot154::default());
-    let mut speaker = robot_on(2, &weights, behaviour, Dot154::default());
+    let behavior = Behaviour { learning, ..behavior() };
+    let mut listener = robot_on(1, behavior, Dot154::default());
+    let mut speaker = robot_on(2, behavior, Dot154::default());
     let offline = *speaker.wide();
-    let tell = |listener: &mut RobotOn<'_, Dot154>, speaker: &mut RobotOn<'_, Dot154>, share: f32| {
+    let tell = |listener: &mut RobotOn<Dot154>, speaker: &mut RobotOn<Dot154>, share: f32| {
         let mut wide = offline;
         wide.numbers_mut()[0] += share * offline.norm();
         speaker.set_wide(&wide);
-        listener.hear(&mut frames(speaker)[0])
+        listener.hear(&mut speaker.says()[0])
     };
     assert_eq!(tell(&mut listener, &mut speaker, 0.31), Err(Refusal::Implausible));
     assert_eq!(tell(&mut listener, &mut speaker, -0.31), Err(Refusal::Implausible));

@@ -1,13 +1,10 @@
-//! The error of `tanh` over every finite `f32`, against `f64`: the documented bounds are the measured maxima, no more.
+//! The error of `tanh` over every finite `f32` against `f64`: the documented bounds are the measured maxima.
 
 use std::{ops::Range, thread};
+use wdgnn_core::Activation;
+use wdgnn_core::math::{TANH_ABSOLUTE, TANH_ULP, tanh, tanh_libm};
 
-use wdgnn_core::{
-    Activation,
-    math::{TANH_ABSOLUTE, TANH_ULP, tanh, tanh_libm},
-};
-
-/// Below 2⁻¹⁸ the exact value is within 2⁻¹³ of a unit in the last place of x, `x²/3 < 2⁻³⁷`: anything but x is wrong.
+/// Below 2⁻¹⁸ the exact value is within 2⁻¹³ of a unit in the last place of x, `x²/3 < 2⁻³⁷`: x is the only correct result.
 const SAME_BELOW: f32 = 1.0 / (1 << 18) as f32;
 /// Below 2⁻¹⁰ the series `x − x³/3 + 2x⁵/15` is exact to 10⁻²⁰ of x, and much faster than a call.
 const SERIES_BELOW: f32 = 1.0 / 1024.0;
@@ -32,9 +29,9 @@ impl Worst {
     }
 }
 
-/// The distance between the neighbouring `f32` around `x > 0`.
+/// The distance between adjacent `f32` around `x > 0`.
 fn unit_in_the_last_place(x: f64) -> f64 {
-    // Exponents as f64 stores them, 1023 more than they are; f32 has none below −126, and 23 bits behind its leading one.
+    // Exponents as f64 stores them, with an offset of 1023; f32 has none below −126, and 23 bits behind its leading one.
     let exponent = (x.to_bits() >> 52).max(1023 - 126);
     f64::from_bits((exponent - 23) << 52)
 }
@@ -49,8 +46,8 @@ fn exact_tanh(x: f32) -> f64 {
     }
 }
 
-/// Runs `check` over the bits of every `f32` in `floats`, on all cores: pieces are dealt out in turn, since the slow ones
-/// (subnormal squares on x86) lie together.
+/// Runs `check` over the bits of every `f32` in `floats`, on all cores. Pieces are interleaved, since the slow ones
+/// (subnormal squares on x86) are adjacent.
 fn on_all_cores<R: Default + Send>(floats: Range<f32>, check: impl Fn(&mut R, f32) + Sync) -> Vec<R> {
     const PIECE: usize = 1 << 20;
     let threads = thread::available_parallelism().map_or(2, usize::from);
@@ -72,12 +69,12 @@ fn on_all_cores<R: Default + Send>(floats: Range<f32>, check: impl Fn(&mut R, f3
 }
 
 #[test]
-fn every_small_float_gives_itself() {
+fn small_floats_map_to_themselves() {
     on_all_cores(0.0..SAME_BELOW, |(): &mut (), x| assert_eq!(tanh(x).to_bits(), x.to_bits()));
 }
 
 #[test]
-fn the_documented_errors_are_those_over_every_float_in_between() {
+fn documented_errors_are_the_measured_maxima() {
     let worst = on_all_cores(SAME_BELOW..ONE_FROM, |[ours, libm]: &mut [Worst; 2], x| {
         let exact = exact_tanh(x);
         ours.see(tanh(x), exact);
@@ -98,8 +95,8 @@ fn the_documented_errors_are_those_over_every_float_in_between() {
 }
 
 #[test]
-fn a_layer_s_tanh_is_the_same_for_every_float_near_its_ends() {
-    // Where it takes the fit as it is, and where it does not. Below 6 the fit is far from 1, which is all that differs.
+fn vectorized_tanh_equals_tanh_near_the_ends_of_the_fit() {
+    // The ends of the fitted range. Below 6 the fit is far from 1, the only value that differs.
     on_all_cores(6.0..9.5, |(): &mut (), x| {
         let mut four = [x; 4];
         Activation::Tanh.apply(&mut four);
@@ -108,15 +105,15 @@ fn a_layer_s_tanh_is_the_same_for_every_float_near_its_ends() {
 }
 
 #[test]
-fn every_large_float_gives_one() {
+fn large_floats_map_to_one() {
     assert!(1.0 - f64::from(ONE_FROM).tanh() < 1.0 / f64::from(1 << 25));
     on_all_cores(ONE_FROM..f32::INFINITY, |(): &mut (), x| assert_eq!(tanh(x), 1.0));
 }
 
 #[test]
-fn the_negative_half_mirrors_the_positive_one() {
-    // Every 1009th float (a prime, so that all mantissas and exponents take part): the code does not look at the sign
-    // elsewhere, so a sample is enough.
+fn tanh_is_odd() {
+    // Every 1009th float (a prime, so that all mantissas and exponents occur): a sample suffices, since the code looks at
+    // the sign in one place only.
     for bits in (0..=f32::INFINITY.to_bits()).step_by(1009) {
         let x = f32::from_bits(bits);
         assert_eq!(tanh(-x).to_bits(), (-tanh(x)).to_bits(), "at {x}");

@@ -1,40 +1,18 @@
-//! Golden frames for programs in other languages: `tests/interop/vectors.json`, good ones and bad ones, plain and sealed.
+//! Golden frames in `tests/interop/vectors.json` for all implementations: valid and invalid, plain and sealed.
 //!
-//! `BLESS=1 cargo test -p wdgnn-core vectors` writes the file anew.
+//! `BLESS=1 cargo test -p wdgnn-robot vectors` writes the file.
 
-use crate::common;
-
-use common::{
-    beacons::{self, Full, link, random_beacon},
-    seeded,
-};
+use crate::common::prelude::*;
 use serde_json::{Value, json};
-use wdgnn_core::{tasks::flocking::Motion, tensor::Tensor as _};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-        p2p57::P2p57,
-    },
-    error::Refusal,
-    header::{Link, Parts},
-    security::{
-        group_key::{Sealed, SealedEsb32},
-        key::Key,
-        replay::{GUARD_TICKS, LATE_TICKS, SENDERS},
-    },
-};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/interop/vectors.json");
 const KEY: Key = *b"a swarm's secret";
-/// The tick of most frames.
+/// Tick of most frames.
 const NOW: u32 = 5_000_000;
 
 type Received = Result<(Full, Parts), Refusal>;
 
-/// The vectors of one profile, plain or sealed.
+/// Vectors of one encoding, plain or sealed.
 struct Vectors<P> {
     profile: &'static str,
     sealed: bool,
@@ -42,13 +20,13 @@ struct Vectors<P> {
     list: Vec<Value>,
 }
 
-/// Frames that were heard before, each in its tick.
+/// Frames received before, each with its tick.
 type Before = Vec<(u32, Vec<u8>)>;
 
 impl<P: Codec> Vectors<P> {
-    /// A beacon of the ticks around [`NOW`], each newer than the one before, as far as clocks may differ.
+    /// A message in the ticks around [`NOW`], each newer than the one before, within the allowed clock difference.
     fn beacon(count: u32) -> Full {
-        random_beacon(
+        full_beacon(
             &mut seeded(count.into()),
             9,
             (NOW - GUARD_TICKS) * P::FRAMES + count % ((2 * GUARD_TICKS + 1) * P::FRAMES),
@@ -56,16 +34,16 @@ impl<P: Codec> Vectors<P> {
     }
 
     fn encode(&self, beacon: &Full, exchange: u32, index: u32) -> Vec<u8> {
-        beacons::encode(&(self.codec)(), beacon, exchange, index)
+        encode(&(self.codec)(), beacon, exchange, index)
     }
 
     fn hear(&self, before: &Before, frame: &[u8]) -> Received {
         let mut receiver = (self.codec)();
         for (now, frame) in before {
-            // What came of it does not matter here.
-            let _ = beacons::decode(&mut receiver, *now, frame);
+            // The result does not matter here.
+            let _ = decode(&mut receiver, *now, frame);
         }
-        beacons::decode(&mut receiver, NOW, frame)
+        decode(&mut receiver, NOW, frame)
     }
 
     fn vector(&self, name: &str, before: &Before, frame: &[u8]) -> Value {
@@ -98,7 +76,7 @@ impl<P: Codec> Vectors<P> {
         self.list.push(vector);
     }
 
-    /// What every profile has, plain or sealed.
+    /// Vectors of every encoding, plain or sealed.
     fn common(&mut self) {
         for exchange in 0..5 {
             for index in 0..P::FRAMES {
@@ -106,7 +84,7 @@ impl<P: Codec> Vectors<P> {
                 self.good(&name, &Self::beacon(exchange * P::FRAMES + index), exchange, index);
             }
         }
-        // Ties of binary16, its smallest numbers, its largest and beyond.
+        // Ties of binary16, its smallest and largest numbers, and overflows.
         let mut edges = Self::beacon(0);
         let numbers = [
             1.0 + 0.5_f32.powi(11),
@@ -195,7 +173,7 @@ impl<P: Codec> Vectors<P> {
         let mut foreign = vec![0; frame.len()];
         assert!((self.codec)().encode(&other, &Self::beacon(0), 0, 0, &mut foreign).is_some());
         if self.profile != "esb32" {
-            // Its header tells the model; the tag is what refuses it.
+            // The header names the model, so the tag must reject it.
             let model = if self.profile == "exact" { 7..11 } else { 2..6 };
             foreign[model.clone()].copy_from_slice(&frame[model]);
         }
@@ -232,7 +210,7 @@ fn numbers(list: &[f32]) -> Value {
     list.iter().map(|x| f64::from(*x)).collect()
 }
 
-/// What a frame tells, as JSON: the numbers that it carries, and where they belong.
+/// Content of a frame as JSON: the numbers and their positions.
 fn told(beacon: &Full, parts: Parts) -> Value {
     let Motion { position, velocity } = beacon.state;
     let (taps, wide) = (&beacon.chains.chain.numbers()[..18], beacon.wide.numbers());
@@ -269,9 +247,9 @@ fn all() -> Vec<Value> {
 }
 
 #[test]
-fn the_golden_frames_are_what_the_codecs_write_and_read() {
+fn golden_frames_match_the_encodings() {
     let list: Vec<String> = all().iter().map(|vector| format!("  {vector}")).collect();
-    let (model, key) = (beacons::MODEL, hex(&KEY));
+    let (model, key) = (MODEL, hex(&KEY));
     let text = format!(
         "{{\n\"shape\": {{\"state\": 4, \"taps\": 18, \"wide\": 48}},\n\"model\": {model},\n\"key\": \"{key}\",\n\"vectors\": [\n{}\n]\n}}\n",
         list.join(",\n")
@@ -281,16 +259,16 @@ fn the_golden_frames_are_what_the_codecs_write_and_read() {
     }
     let golden = std::fs::read_to_string(PATH).unwrap();
     let different = golden.lines().zip(text.lines()).position(|(golden, text)| golden != text);
-    assert_eq!(different, None, "the first line of {PATH} that is different, from 0");
+    assert_eq!(different, None, "first different line of {PATH}, from 0");
     assert_eq!(golden.len(), text.len());
 }
 
 #[test]
-fn every_reason_that_a_frame_alone_can_give_is_among_them() {
+fn golden_frames_cover_every_error_of_a_frame() {
     let list = all();
     for reason in Refusal::ALL {
         let found = list.iter().any(|vector| vector["refused"] == reason.name());
-        // The others are the table's and the driver's: they depend on more than frames.
+        // The others depend on the table or the control loop.
         let elsewhere = matches!(
             reason,
             Refusal::Echo

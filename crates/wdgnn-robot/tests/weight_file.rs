@@ -1,29 +1,27 @@
-//! Bad weight files: each is refused for the right reason, never with a panic.
+//! Invalid weight files: each is rejected with its error, never with a panic.
 
-use crate::common;
+use std::sync::LazyLock;
 
-use common::golden::WEIGHTS;
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::{
-    Network, Scale,
-    math::LARGEST,
-    model::deep::{Layer, Top},
-    weights::{Aligned, Field, HEADER_BYTES, Weights, WeightsError},
-};
+use wdgnn_core::weights::{Field, HEADER_BYTES, WeightsError};
 
-/// The type of the golden file: F = 1, TAPS = 2, G = 2, O = 1, one layer.
+/// Network type of the example: F = 1, TAPS = 2, G = 2, O = 1, one layer.
 type Golden<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Top>>;
 
-const BYTES: usize = WEIGHTS.len();
+const BYTES: usize = 184;
 
-/// The golden file with `bytes` at `offset`, and its checksum put right.
+/// The example in the document.
+static WEIGHTS: LazyLock<[u8; BYTES]> = LazyLock::new(|| example("weights").try_into().unwrap());
+
+/// The example with `bytes` at `offset` and a correct checksum.
 fn with(offset: usize, bytes: &[u8]) -> Aligned<[u8; BYTES]> {
-    let mut file = WEIGHTS;
+    let mut file = *WEIGHTS;
     file[offset..offset + bytes.len()].copy_from_slice(bytes);
     seal(file)
 }
 
-/// CRC-32, bit by bit: not the core's.
+/// CRC-32 bit by bit, independent of the core.
 fn seal(mut file: [u8; BYTES]) -> Aligned<[u8; BYTES]> {
     let mut crc = u32::MAX;
     for byte in &file[..BYTES - 4] {
@@ -36,7 +34,7 @@ fn seal(mut file: [u8; BYTES]) -> Aligned<[u8; BYTES]> {
     Aligned(file)
 }
 
-/// Bytes of any length on a multiple of four.
+/// Bytes of any length at a multiple of four.
 fn aligned(bytes: &[u8]) -> (Vec<u32>, usize) {
     let words = bytes.chunks(4).map(|chunk| {
         let mut word = [0; 4];
@@ -53,12 +51,12 @@ fn open(bytes: &[u8]) -> Result<u32, WeightsError> {
 }
 
 #[test]
-fn the_seal_of_this_test_is_that_of_the_golden_file() {
-    assert_eq!(seal(WEIGHTS).0, WEIGHTS);
+fn the_checksum_of_this_test_is_that_of_the_example() {
+    assert_eq!(seal(*WEIGHTS).0, *WEIGHTS);
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn truncated_files_are_rejected() {
     for length in 0..BYTES {
         let expected = match length {
             0..4 => WeightsError::NotWeights,
@@ -70,7 +68,7 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_extension_is_refused() {
+fn extended_files_are_rejected() {
     let mut long = WEIGHTS.to_vec();
     for _ in 0..64 {
         long.push(0);
@@ -79,10 +77,10 @@ fn every_extension_is_refused() {
 }
 
 #[test]
-fn every_changed_bit_is_refused() {
+fn flipped_bits_are_rejected() {
     for offset in 0..BYTES {
         for bit in 0..8 {
-            let mut file = WEIGHTS;
+            let mut file = *WEIGHTS;
             file[offset] ^= 1 << bit;
             let found = file[offset];
             match (offset, open(&file)) {
@@ -96,7 +94,7 @@ fn every_changed_bit_is_refused() {
 }
 
 #[test]
-fn a_count_of_numbers_that_overflows_is_refused() {
+fn overflowing_counts_are_rejected() {
     for count in [u32::MAX, u32::MAX / 4, u32::MAX / 4 + 1, 1 << 30, 17, 19] {
         assert!(matches!(
             Weights::open(&with(104, &count.to_le_bytes()).0),
@@ -106,7 +104,7 @@ fn a_count_of_numbers_that_overflows_is_refused() {
 }
 
 #[test]
-fn every_unknown_code_is_named() {
+fn unknown_codes_are_named() {
     let codes = [
         (5, 3, Field::Activation),
         (6, 1, Field::Reserved),
@@ -124,7 +122,7 @@ fn every_unknown_code_is_named() {
 }
 
 #[test]
-fn an_echo_that_would_grow_for_ever_is_refused() {
+fn unstable_echoes_are_rejected() {
     let open = |share: f32| {
         let [a, b, c, d] = share.to_le_bytes();
         Weights::open(&with(7, &[4, a, b, c, d]).0).map(|weights| weights.header.scale)
@@ -135,7 +133,7 @@ fn an_echo_that_would_grow_for_ever_is_refused() {
 }
 
 #[test]
-fn a_number_that_is_none_is_refused_wherever_it_is() {
+fn inadmissible_numbers_in_files_are_rejected() {
     let settings = [8].into_iter().chain((44..96).step_by(4));
     let numbers = (HEADER_BYTES..BYTES - 4).step_by(4);
     for offset in settings.chain(numbers) {
@@ -147,16 +145,16 @@ fn a_number_that_is_none_is_refused_wherever_it_is() {
 }
 
 #[test]
-fn a_file_off_its_alignment_is_refused() {
+fn misaligned_files_are_rejected() {
     #[repr(align(4))]
     struct Shifted([u8; BYTES + 1]);
     let mut shifted = Shifted([0; BYTES + 1]);
-    shifted.0[1..].copy_from_slice(&WEIGHTS);
+    shifted.0[1..].copy_from_slice(&*WEIGHTS);
     assert_eq!(Weights::open(&shifted.0[1..]), Err(WeightsError::Misaligned));
 }
 
 #[test]
-fn every_dimension_that_differs_is_named() {
+fn differing_dimensions_are_named() {
     let mismatch = |file: &Aligned<[u8; BYTES]>| {
         let weights = Weights::open(&file.0).unwrap();
         match Golden::from_weights(&weights) {
@@ -164,7 +162,7 @@ fn every_dimension_that_differs_is_named() {
             _ => None,
         }
     };
-    assert_eq!(mismatch(&Aligned(WEIGHTS)), None);
+    assert_eq!(mismatch(&Aligned(*WEIGHTS)), None);
     let two_bytes = |offset, value: u16| mismatch(&with(offset, &value.to_le_bytes()));
     assert_eq!(two_bytes(12, 6), Some((Field::Features, 1, 6)));
     assert_eq!(two_bytes(14, 64), Some((Field::Hidden, 2, 64)));
@@ -174,7 +172,7 @@ fn every_dimension_that_differs_is_named() {
     assert_eq!(mismatch(&with(20, &[0, 0])), Some((Field::Layers, 1, 0)));
     assert_eq!(mismatch(&with(24, &[2, 0, 2, 0])), Some((Field::Layers, 1, 2)));
 
-    let weights = Aligned(WEIGHTS);
+    let weights = Aligned(*WEIGHTS);
     let weights = Weights::open(&weights.0).unwrap();
     assert!(weights.expect_task(1).is_ok());
     let task = WeightsError::Mismatch { field: Field::Task, expected: 2, found: 1 };
@@ -182,7 +180,7 @@ fn every_dimension_that_differs_is_named() {
 }
 
 #[test]
-fn a_later_layer_that_differs_is_named() {
+fn differing_later_layers_are_named() {
     type Two<'w> = Network<'w, 1, 2, 2, 1, Layer<'w, 2, 1, 2, Layer<'w, 3, 2, 2, Top>>>;
     let outcome = |second: [u8; 4]| {
         let file = with(24, &second);
@@ -191,13 +189,13 @@ fn a_later_layer_that_differs_is_named() {
     let named = |field, expected, found| Err(WeightsError::Mismatch { field, expected, found });
     assert_eq!(outcome([5, 0, 2, 0]), named(Field::LayerTaps, 3, 5));
     assert_eq!(outcome([3, 0, 9, 0]), named(Field::LayerFeatures, 2, 9));
-    // The dimensions agree, but the file was made for one layer and lacks the second one's numbers.
+    // The dimensions agree, but the numbers of the second layer are missing.
     let needed = 4 * Two::NUMBERS;
     assert_eq!(outcome([3, 0, 2, 0]), Err(WeightsError::Truncated { needed, found: 72 }));
 }
 
 #[test]
-fn every_reason_can_be_told_in_a_sentence() {
+fn errors_have_messages() {
     let told = |error: WeightsError| error.to_string();
     let mismatch = WeightsError::Mismatch { field: Field::Hidden, expected: 2, found: 64 };
     assert_eq!(told(mismatch), "Hidden differs: 2 here, 64 in the weight file");
@@ -210,7 +208,7 @@ fn every_reason_can_be_told_in_a_sentence() {
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
     fn noise_never_opens(noise in prop::collection::vec(any::<u8>(), 0..2 * BYTES)) {
@@ -218,7 +216,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_behind_an_honest_beginning_never_opens(
+    fn noise_behind_a_valid_beginning_never_opens(
         kept in 0..BYTES - 4,
         noise in prop::collection::vec(any::<u8>(), 0..BYTES),
     ) {
@@ -228,14 +226,14 @@ proptest! {
     }
 
     #[test]
-    fn a_sealed_file_with_any_header_never_panics(changes in prop::collection::vec((5..HEADER_BYTES, any::<u8>()), 1..8)) {
-        let mut file = WEIGHTS;
+    fn files_with_any_header_never_panic(changes in prop::collection::vec((5..HEADER_BYTES, any::<u8>()), 1..8)) {
+        let mut file = *WEIGHTS;
         for (offset, byte) in changes {
             file[offset] = byte;
         }
         let file = seal(file);
         if let Ok(weights) = Weights::open(&file.0) {
-            // Whether it fits the type is another question, and answered without a panic.
+            // A comparison with the network type does not panic either.
             let same = |range: core::ops::Range<usize>| file.0[range.clone()] == WEIGHTS[range];
             let fits = Golden::from_weights(&weights).is_ok();
             prop_assert_eq!(fits, same(12..18) && same(20..26));

@@ -1,33 +1,16 @@
-//! Beacons for tests of link profiles: the document's example, and random ones.
+//! Messages for tests of encodings: the example of the document, and random ones.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    filter::{Chain, Chains, NoChain, Stacked},
-    message::Beacon,
-    tasks::flocking::Motion,
-    tensor::{Filter, Tensor as _},
-};
-use wdgnn_link::{
-    encoding::Codec,
-    error::Refusal,
-    header::{Link, Parts},
-};
+use super::{flock::MODEL, prelude::*, random_numbers};
 
-use super::random_numbers;
-
-/// The document's example: F = 6, K = 1, O = 2.
+/// Dimensions of the example in the document: F = 6, K = 1, O = 2.
 pub type Example = Beacon<Motion, Stacked<2, 6, NoChain>, Filter<2, 6, 2>>;
 
-/// The paper's dimensions: F = 6, K = 3, O = 2.
+/// Dimensions of the paper: F = 6, K = 3, O = 2.
 pub type Taps = Stacked<4, 6, NoChain>;
 pub type Wide = Filter<4, 6, 2>;
 pub type Full = Beacon<Motion, Taps, Wide>;
 
-/// The model in the document's examples.
-pub const MODEL: u32 = 0xdead_beef;
-
-/// What a receiver of this profile looks for.
+/// Model and profile that a receiver expects.
 pub fn link<P: Codec>() -> Link {
     Link { profile: P::profile(true), checksum: MODEL }
 }
@@ -50,8 +33,8 @@ pub fn example_beacon(sender: u16, sequence: u32) -> Example {
     }
 }
 
-/// A beacon of random numbers, within what the shortest header can tell.
-pub fn random_beacon(rng: &mut ChaCha8Rng, sender: u16, sequence: u32) -> Full {
+/// A beacon of random numbers whose header fields fit the shortest header.
+pub fn full_beacon(rng: &mut ChaCha8Rng, sender: u16, sequence: u32) -> Full {
     let mut chains = Taps::ZERO;
     chains.chain.numbers_mut()[..18].copy_from_slice(&random_numbers(rng, 18, 20.0));
     let mut wide = Wide::ZERO;
@@ -71,3 +54,28 @@ pub fn encode<P: Codec>(codec: &P, beacon: &Full, exchange: u32, index: u32) -> 
 pub fn decode<P: Codec>(codec: &mut P, now: u32, frame: &[u8]) -> Result<(Full, Parts), Refusal> {
     codec.decode(&link::<P>(), now, frame)
 }
+
+/// Runs a check with the constructor of every sealed encoding.
+macro_rules! the_sealed_encodings {
+    ($check:ident) => {
+        $check(|key| Sealed::new(Exact, key));
+        $check(|key| Sealed::new(Dot154::default(), key));
+        $check(|key| Sealed::new(EspNow::default(), key));
+        $check(|key| SealedEsb32::new(Esb32, key));
+        $check(|key| Sealed::new(P2p57, key));
+    };
+}
+
+/// Runs a check with every encoding.
+macro_rules! the_encodings {
+    ($check:ident) => {
+        $check(Exact);
+        $check(Dot154::default());
+        $check(EspNow::default());
+        $check(Esb32);
+        $check(P2p57);
+    };
+}
+
+pub(crate) use the_encodings;
+pub(crate) use the_sealed_encodings;

@@ -1,23 +1,21 @@
-//! Ports that fail on demand and remember what was asked of them.
+//! Ports that fail on demand and record their calls.
 
 use std::collections::VecDeque;
 
-use wdgnn_core::tasks::flocking::Motion;
-use wdgnn_link::{encoding::Codec, header::Identity};
 use wdgnn_robot::{
-    control_loop::{self, Report},
-    ports::{Actuator, Ports, Radio, Received, Sensed, Sensor, Store},
+    control_loop::{Report, StoreFailed},
+    ports::{Actuator, Radio, Received, Sensor, Store},
 };
 
-use super::flock::{REST, Robot, RobotOn};
+use super::prelude::*;
 
-/// A radio whose air is a list; an `Err` in it is a frame that was lost on its way.
+/// A radio with a list of arriving frames; an `Err` is a reception error.
 #[derive(Default)]
 pub struct Air {
     pub sent: Vec<Vec<u8>>,
-    /// The ticks that have begun.
+    /// Ticks that have begun.
     pub begun: Vec<u32>,
-    /// Who was vouched for, and the number of its frame on the air.
+    /// Authenticated senders, each with the number of its frame on the air.
     pub vouched: Vec<(Identity, u32)>,
     arrived: u32,
     pub heard: VecDeque<Result<Vec<u8>, ()>>,
@@ -50,9 +48,9 @@ impl Radio for Air {
     }
 }
 
-pub struct Eyes(pub Result<Sensed<Motion>, ()>);
+pub struct FixedSensor(pub Result<Sensed<Motion>, ()>);
 
-impl Sensor<Motion> for Eyes {
+impl Sensor<Motion> for FixedSensor {
     type Error = ();
 
     fn sense(&mut self) -> Result<Sensed<Motion>, ()> {
@@ -82,16 +80,16 @@ impl Actuator<[f32; 2]> for Motors {
 }
 
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is something that can go wrong")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fault")]
 pub struct Flash {
     pub kept: Option<Vec<u8>>,
     pub saves: u32,
-    /// How many saves are surely kept.
+    /// Number of saves at the last flush.
     pub flushed: u32,
     pub cannot_load: bool,
     pub cannot_save: bool,
     pub cannot_flush: bool,
-    /// There is room for one more record.
+    /// Whether one more record fits.
     pub is_last: bool,
 }
 
@@ -127,10 +125,17 @@ impl Store for Flash {
     }
 }
 
-/// A robot's ports.
+impl Flash {
+    /// Starts a robot with the stored record.
+    pub fn resume<P: Codec>(&mut self, node: &mut RobotOn<P>) -> Result<bool, StoreFailed> {
+        control_loop::resume(node, self, &mut [0; 512])
+    }
+}
+
+/// Ports of a robot.
 pub struct Board {
     pub air: Air,
-    pub eyes: Eyes,
+    pub sensor: FixedSensor,
     pub motors: Motors,
     pub flash: Flash,
 }
@@ -139,19 +144,30 @@ impl Board {
     pub fn new() -> Self {
         Self {
             air: Air::default(),
-            eyes: Eyes(Ok(Sensed::now(REST))),
+            sensor: FixedSensor(Ok(Sensed::now(REST))),
             motors: Motors::default(),
             flash: Flash::default(),
         }
     }
 
-    pub fn run<P: Codec>(&mut self, node: &mut RobotOn<'_, P>, tick: u32) -> Report<[f32; 2]> {
+    /// Runs one tick of the control loop.
+    pub fn run<P: Codec>(&mut self, node: &mut RobotOn<P>, tick: u32) -> Report<[f32; 2]> {
+        self.run_with(node, tick, &mut [0; Robot::FRAME_BYTES + 1])
+    }
+
+    /// Runs one tick with a buffer of any length.
+    pub fn run_with<P: Codec>(
+        &mut self,
+        node: &mut RobotOn<P>,
+        tick: u32,
+        buffer: &mut [u8],
+    ) -> Report<[f32; 2]> {
         let mut ports = Ports {
             radio: &mut self.air,
-            sensor: &mut self.eyes,
+            sensor: &mut self.sensor,
             actuator: &mut self.motors,
             store: &mut self.flash,
         };
-        control_loop::run(node, tick, &mut ports, &mut [0; Robot::FRAME_BYTES + 1])
+        control_loop::run(node, tick, &mut ports, buffer)
     }
 }

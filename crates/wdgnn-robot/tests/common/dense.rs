@@ -1,7 +1,7 @@
-//! The equations over dense matrices, written from the paper and not from the core: one row per node, `f64`.
+//! The equations of the paper over dense `f64` matrices, one row per node, independent of the core.
 //!
-//! Every number comes with a bound on how far an `f32` evaluation of the same formula may be from it (running error
-//! analysis: Higham, Accuracy and Stability of Numerical Algorithms, §3.3), so no test has to guess a tolerance.
+//! Every number has a bound on the error of an `f32` evaluation (running error analysis: Higham, Accuracy and Stability
+//! of Numerical Algorithms, §3.3), so tests need no guessed tolerance.
 
 use wdgnn_core::{math::TANH_ULP, model::activation::Activation};
 
@@ -13,13 +13,13 @@ const FURTHER_ROUNDINGS: f64 = 4.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Number {
     pub value: f64,
-    /// How far an `f32` evaluation may be from `value`.
+    /// Largest error of an `f32` evaluation.
     pub error: f64,
 }
 
 pub type Matrix = Vec<Vec<Number>>;
 
-/// Numbers that are the same in `f32`.
+/// Numbers that `f32` represents exactly.
 pub fn exact<X: Into<f64> + Copy>(rows: &[impl AsRef<[X]>]) -> Matrix {
     let number = |x: &X| Number { value: (*x).into(), error: 0.0 };
     rows.iter().map(|row| row.as_ref().iter().map(number).collect()).collect()
@@ -37,7 +37,7 @@ pub fn map(a: &Matrix, change: impl Fn(Number) -> Number) -> Matrix {
 pub fn sum(a: &Matrix, b: &Matrix) -> Matrix {
     zip(a, b, |a, b| Number {
         value: a.value + b.value,
-        // The order of several sums is not ours to know: each rounding is of at most the magnitudes' sum.
+        // The order of the sums is unknown: each rounding is at most that of the sum of magnitudes.
         error: a.error + b.error + ROUNDING * (a.value.abs() + b.value.abs()),
     })
 }
@@ -61,17 +61,17 @@ pub fn times(a: &Matrix, factor: f64) -> Matrix {
     map(a, |x| Number { value: x.value * factor, error: (x.error + ROUNDING * x.value.abs()) * factor.abs() })
 }
 
-fn beside(blocks: &[Matrix]) -> Matrix {
+fn side_by_side(blocks: &[Matrix]) -> Matrix {
     let nodes = blocks.first().map_or(0, Vec::len);
     (0..nodes).map(|node| blocks.iter().flat_map(|block| block[node].iter().copied()).collect()).collect()
 }
 
-/// The same row for every node.
+/// A matrix with an identical row for every node.
 fn everywhere(row: &[Number], nodes: usize) -> Matrix {
     vec![row.to_vec(); nodes]
 }
 
-/// A filter bank `Σ_k (S^k X) H_k + 1 bᵀ`; `filter` has the H_k one below the other.
+/// A filter bank `Σ_k (S^k X) H_k + 1 bᵀ`; `filter` stacks the H_k vertically.
 struct Bank {
     taps: usize,
     filter: Matrix,
@@ -139,10 +139,9 @@ impl Dense {
         Number { value, error: x.error + f64::from(TANH_ULP) * 2.0 * ROUNDING * value.abs() }
     }
 
-    /// The outputs of all nodes. `shift(layer, X, k)` is the signal X of that layer after k shifts.
+    /// Outputs of all nodes. `shift(layer, X, k)` is the signal X of that layer after k shifts.
     ///
-    /// `folded` multiplies the wide part and its readout first, z(BR), otherwise the layer comes first, (zB)R: the same
-    /// number, other roundings.
+    /// `folded` multiplies the wide part by its readout first, z(BR), which rounds differently than (zB)R.
     pub fn outputs(
         &self,
         features: &Matrix,
@@ -154,7 +153,7 @@ impl Dense {
         let mut wide_taps = Matrix::new();
         for (index, layer) in self.layers.iter().enumerate() {
             let taps: Vec<Matrix> = (0..layer.taps).map(|k| shift(index, &signal, k)).collect();
-            let z = beside(&taps);
+            let z = side_by_side(&taps);
             signal = map(&layer.output(&z), |x| self.activate(x));
             if index == 0 {
                 wide_taps = z;

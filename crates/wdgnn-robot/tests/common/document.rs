@@ -1,10 +1,10 @@
-//! `docs/wire-format.md`: normative, so tests read it.
+//! Reader of the normative document `docs/wire-format.md`.
 
 pub fn document() -> String {
     std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire-format.md")).unwrap()
 }
 
-/// The bytes of an example in the document, written down by a program in another language. Its offsets are checked on the way.
+/// Bytes of an example in the document; checks the offsets of its lines.
 pub fn example(name: &str) -> Vec<u8> {
     let document = document();
     let (_, rest) = document.split_once(&format!("```hex {name}\n")).expect("the example is there");

@@ -1,5 +1,4 @@
-//! Somebody with the swarm's key and no manners: any bytes behind a header, sealed as an honest robot would. Shared with the fuzz target
-//! `resealed`.
+//! An insider: arbitrary bytes behind a header, sealed with the group key. Shared with the fuzz target `resealed`.
 
 use wdgnn_core::{Beacon, filter::Chains, task::State, tensor::Tensor};
 use wdgnn_link::{
@@ -8,14 +7,14 @@ use wdgnn_link::{
     header::{Identity, Link, Parts, Profile},
 };
 
-/// A profile, to be sealed, whose frames carry what they are told to.
+/// An encoding whose frames carry given bytes, to be sealed.
 #[derive(Clone, Debug)]
 pub struct Insider<'c, C> {
-    /// The profile.
+    /// Encoding of the header.
     pub codec: C,
-    /// What a frame carries behind its header.
+    /// Bytes behind the header.
     pub content: &'c [u8],
-    /// A place in the header, and the bits that are changed there.
+    /// An offset in the header, and the bits to flip there.
     pub flip: (usize, u8),
 }
 

@@ -1,13 +1,14 @@
-//! What the integration tests share: a second task, swarms that exchange real frames, and the equations over dense matrices.
-#![allow(dead_code, reason = "every test file takes what it needs")]
+//! Helpers of the tests: robots, ports, frames, a second task, and the equations over dense matrices.
+#![allow(dead_code, reason = "each test program needs a part of it")]
 
 pub mod beacons;
 pub mod board;
 pub mod dense;
 pub mod document;
 pub mod flock;
-pub mod golden;
 pub mod insider;
+pub mod prelude;
+pub mod radio_swarm;
 pub mod signal;
 pub mod swarm;
 
@@ -37,7 +38,7 @@ pub fn random_numbers(rng: &mut ChaCha8Rng, count: usize, range: f32) -> Vec<f32
     (0..count).map(|_| rng.random_range(-range..range)).collect()
 }
 
-/// Who hears whom: `graph[i][j]` says that node i hears node j. Every direction of every pair with the given chance.
+/// Directed random graph: `graph[i][j]` is true where node i receives from node j, with the given probability.
 pub fn random_graph(rng: &mut ChaCha8Rng, nodes: usize, chance: f64) -> Vec<Vec<bool>> {
     (0..nodes).map(|i| (0..nodes).map(|j| i != j && rng.random_bool(chance)).collect()).collect()
 }

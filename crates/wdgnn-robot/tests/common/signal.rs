@@ -1,12 +1,11 @@
 //! A second implementation of [`Task`], for tests that choose every number of the network's input.
 
-use wdgnn_core::{
-    task::{NodeId, State, Task},
-    tensor::Vector,
-};
+use wdgnn_core::task::NodeId;
 use wdgnn_robot::tasks::{CollisionAvoidance, Consistency, MotionModel};
 
-/// A node's features, given from outside.
+use super::prelude::*;
+
+/// Features of a node, set by the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal<const F: usize>(pub Vector<F>);
 
@@ -25,7 +24,7 @@ impl<const F: usize> State for Signal<F> {
 /// Task with the loss ½‖u‖², over edges with weights.
 #[derive(Clone, Debug)]
 pub struct Regression<const F: usize, const O: usize> {
-    /// Weights of the edges by neighbour; 1 beyond the end.
+    /// Edge weights by neighbor; 1 beyond the end.
     pub weights: Vec<f32>,
 }
 
@@ -68,8 +67,8 @@ impl<const F: usize, const O: usize> Task for Regression<F, O> {
         *output
     }
 
-    fn weight(&self, neighbour: NodeId) -> f32 {
-        self.weights.get(usize::from(neighbour)).copied().unwrap_or(1.0)
+    fn weight(&self, neighbor: NodeId) -> f32 {
+        self.weights.get(usize::from(neighbor)).copied().unwrap_or(1.0)
     }
 }
 

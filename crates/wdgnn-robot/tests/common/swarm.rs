@@ -1,20 +1,23 @@
-//! Nodes that exchange real, encoded frames through their verbs.
+//! Robots that exchange encoded frames.
 
-use wdgnn_core::model::Model;
-use wdgnn_robot::{node::Node, ports::Sensed, tasks::RobotTask};
+use wdgnn_robot::node::Agreement;
 
-/// What a node did in a tick.
+use super::prelude::*;
+
+/// Result of one tick of a robot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Deed<O> {
-    /// The network's raw output.
+    /// Output of the network.
     pub output: O,
-    /// What the gate let through.
+    /// Command behind the safety gate.
     pub command: O,
+    pub verdict: Verdict,
+    pub agreement: Agreement,
 }
 
-/// One tick of everybody: all speak, then each hears whom it can and does the rest of its tick.
+/// One tick of all robots: each sends, then each receives along the graph and finishes its tick.
 ///
-/// Frames arrive in descending order of their senders: the table must put them right.
+/// Frames arrive in descending order of their senders, so the neighbor table must sort them.
 pub fn exchange<M, T, const N: usize>(
     nodes: &mut [Node<M, T, N>],
     tick: u32,
@@ -29,10 +32,8 @@ where
         .iter_mut()
         .zip(states)
         .map(|(node, state)| {
-            assert!(node.sense(tick, Some(Sensed::now(*state))));
-            let mut frame = vec![0; Node::<M, T, N>::FRAME_BYTES];
-            assert_eq!(node.speak(&mut frame), Some(frame.len()));
-            frame
+            assert!(node.sense(tick, seen(*state)));
+            node.says().remove(0)
         })
         .collect();
     nodes
@@ -40,16 +41,9 @@ where
         .zip(graph)
         .map(|(node, hears)| {
             for (frame, _) in frames.iter().zip(hears).rev().filter(|(_, hears)| **hears) {
-                node.hear(&mut frame.clone()).expect("an honest frame is accepted");
+                node.hears(frame).expect("an honest frame is accepted");
             }
-            node.settle();
-            let features = node.observe();
-            node.aggregate();
-            let output = node.infer(&features);
-            let (command, _) = node.guard();
-            node.learn();
-            node.agree();
-            Deed { output, command }
+            node.conclude()
         })
         .collect()
 }

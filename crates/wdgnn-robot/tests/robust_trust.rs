@@ -1,50 +1,31 @@
-//! A robot that counts on liars and on senses that fail: what most say bounds what one says, its own senses are held against its
-//! track, and it keeps apart also from those that it does not believe.
+//! Robust trust: neighbors are clipped to the median, own sensors are compared with the track, and untrusted robots are
+//! still avoided.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{FoldedNet, REST, RobotOn, TASK, network, random_beacon, robot_on, settings, weights},
-    seeded,
-};
-use rand::RngExt as _;
-use wdgnn_core::{
-    Beacon,
-    filter::Chains as _,
-    model::folded::Folded,
-    online::Learning,
-    tasks::flocking::{Flocking, Motion},
-};
-use wdgnn_link::{encoding::exact::Exact, error::Refusal};
+use crate::common::prelude::*;
 use wdgnn_robot::{
-    config::{BLIND_TICKS, Behaviour, ROBUST_BLIND_TICKS},
-    node::{BeaconOf, Node, Settings},
-    ports::Sensed,
-    safety::{failsafe::Level, gate::Verdict},
-    tasks::{ActuatorResponse, Consistency as _, MotionModel as _},
+    config::ROBUST_BLIND_TICKS,
+    safety::failsafe::Level,
+    tasks::{ActuatorResponse, Consistency as _},
 };
 
-type Robot<'w> = RobotOn<'w, Exact>;
-
-fn wary() -> Behaviour {
-    Behaviour::new(Learning::OFF).robust()
+fn robust() -> Behaviour {
+    offline().robust()
 }
 
-/// Where somebody is after so many ticks at constant velocity.
+/// Motion after a number of ticks at constant velocity.
 fn after(start: Motion, ticks: u32) -> Motion {
     start.after(ticks as f32 * TASK.period)
 }
 
-/// Lets a robot at rest hear six others for so many ticks: five fly at 1 m/s, and the sixth says what `lies` makes of its beacon.
-fn hear_six(robot: &mut Robot<'_>, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet<'_>, Flocking>, u32)) {
+/// Lets a robot at rest receive six others for some ticks: five fly at 1 m/s, and `lies` modifies the messages of the sixth.
+fn hear_six(robot: &mut Robot, ticks: u32, lies: impl Fn(&mut BeaconOf<FoldedNet, Flocking>, u32)) {
     let mut rng = seeded(5);
     for tick in 0..ticks {
-        robot.sense(tick, Some(Sensed::now(REST)));
+        robot.sense(tick, seen(REST));
         for sender in 2..8 {
             let start =
                 Motion { position: [f32::from(sender), 1.0], velocity: [1.0, 0.01 * f32::from(sender)] };
-            let mut beacon = random_beacon(&mut rng, robot.model(), sender, after(start, tick));
+            let mut beacon = neighbor_beacon(&mut rng, robot.model(), sender, after(start, tick));
             beacon.sequence = tick;
             if sender == 7 {
                 lies(&mut beacon, tick);
@@ -56,25 +37,23 @@ fn hear_six(robot: &mut Robot<'_>, ticks: u32, lies: impl Fn(&mut BeaconOf<Folde
 }
 
 #[test]
-fn a_velocity_far_from_what_most_say_counts_up_to_a_bound() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
-    // It says that it flies away, and its places bear it out: nobody can know better.
+fn velocities_are_clipped_near_the_median() {
+    let mut robot = robot_on(1, robust(), Exact);
+    // Its positions are consistent with the high velocity that it reports.
     let start = Motion { position: [7.0, 1.0], velocity: [5.0, 0.0] };
     hear_six(&mut robot, 20, |beacon, tick| beacon.state = after(start, tick));
     assert_eq!(robot.trusted().count(), 6);
     let liar = robot.trusted().last().unwrap().beacon.state;
     assert!((1.0..1.2).contains(&liar.velocity[0]), "{liar:?}");
-    assert_eq!(liar.position, after(start, 19).position, "where it is, it is");
+    assert_eq!(liar.position, after(start, 19).position, "positions are not clipped");
     let honest = robot.trusted().next().unwrap().beacon.state;
     assert_eq!(honest.velocity, [1.0, 0.02]);
 }
 
 #[test]
-fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
-    let weights = weights(1);
+fn lying_taps_are_clipped_to_the_median() {
     let taps = |lie: Option<f32>| {
-        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let mut robot = robot_on(1, robust(), Exact);
         hear_six(&mut robot, 3, |beacon, _| {
             if let Some(size) = lie {
                 beacon.chains.for_each_sent(|_, taps| taps.fill(size));
@@ -86,34 +65,35 @@ fn of_who_lies_in_all_of_its_taps_nothing_is_left_but_what_most_say() {
     for size in [95.0, -95.0, 20.0] {
         assert!(taps(Some(size)) < 2.0, "{size}: {}", taps(Some(size)));
     }
-    assert!(taps(None) > 0.5, "an honest one keeps what it says");
+    assert!(taps(None) > 0.5, "honest taps are not clipped");
 }
 
 #[test]
-fn with_two_neighbours_nobody_is_most() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+fn two_neighbors_are_not_clipped() {
+    let mut robot = robot_on(1, robust(), Exact);
     let mut rng = seeded(5);
     for (sender, speed) in [(2, 1.0), (3, 9.0)] {
         let state = Motion { position: [f32::from(sender), 1.0], velocity: [speed, 0.0] };
-        robot.accept(random_beacon(&mut rng, robot.model(), sender, state)).unwrap();
+        robot.accept(neighbor_beacon(&mut rng, robot.model(), sender, state)).unwrap();
     }
-    robot.sense(0, Some(Sensed::now(REST)));
+    robot.sense(0, seen(REST));
     robot.settle();
     assert!(robot.trusted().map(|n| n.beacon.state.velocity[0]).eq([1.0, 9.0]));
 }
 
+/// Within the separation distance of a robot at rest.
+const NEXT: Motion = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+
+fn avoiding() -> Robot {
+    robot_with(1, Flocking { separation: 0.15, ..TASK }, MODEL, robust(), Exact)
+}
+
 #[test]
-fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
-    let weights = weights(1);
-    let model = Folded::new(network(&weights), Learning::OFF.metric);
-    let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = Node::<_, _, 16>::new(Settings { task, ..settings(1, model, wary(), Exact) });
-    let mut rng = seeded(5);
-    let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+fn untrusted_robots_are_avoided() {
+    let mut robot = avoiding();
     for tick in 0..3 {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        let mut beacon = random_beacon(&mut rng, robot.model(), 2, beside);
+        robot.sense(tick, seen(REST));
+        let mut beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
         beacon.sequence = tick;
         beacon.chains.for_each_sent(|_, taps| taps.fill(1.0e4));
         assert_eq!(robot.accept(beacon), Err(Refusal::Implausible));
@@ -125,51 +105,44 @@ fn whoever_is_not_believed_is_still_a_body_to_keep_apart_from() {
 }
 
 #[test]
-fn a_sensor_that_is_stuck_is_found_out_and_brings_the_robot_to_rest() {
-    let weights = weights(1);
-    let (mut robot, mut board) = (robot_on(1, &weights, wary(), Exact), Board::new());
+fn stuck_sensors_are_detected_and_the_robot_stops() {
+    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
     let flying = Motion { position: [0.0; 2], velocity: [2.0, -1.0] };
-    let mut see = |robot: &mut Robot<'_>, tick: u32, seen: u32| {
-        board.eyes.0 = Ok(Sensed::now(after(flying, seen)));
+    let mut see = |robot: &mut Robot, tick: u32, seen: u32| {
+        board.sensor.0 = Ok(Sensed::now(after(flying, seen)));
         board.run(robot, tick).verdict
     };
     for tick in 0..50 {
         see(&mut robot, tick, tick);
     }
-    // Its pose stays as it was.
+    // The sensor repeats its last pose.
     let slow = (50..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Failsafe(Level::Slow)).unwrap();
     assert!((50 + BLIND_TICKS..60 + BLIND_TICKS).contains(&slow), "{slow}");
     let blind = (slow + 1..400).find(|tick| see(&mut robot, *tick, 49) == Verdict::Blind).unwrap();
     assert!((50 + ROBUST_BLIND_TICKS..60 + ROBUST_BLIND_TICKS).contains(&blind), "{blind}");
     for tick in blind..600 {
-        assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "for good");
-        assert!(robot.speaks() && robot.beacon().degree == 255, "as a body");
+        assert_eq!(see(&mut robot, tick, 49), Verdict::Blind, "permanently");
+        assert!(robot.speaks() && robot.beacon().degree == 255, "as an obstacle");
     }
     assert!(robot.state().velocity.iter().all(|v| v.abs() < 1.0e-3), "at rest: {:?}", robot.state());
-    assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until it moves again");
+    assert!(!matches!(see(&mut robot, 600, 600), Verdict::Blind), "until the pose changes");
 }
 
 #[test]
-fn a_robot_that_never_knew_where_it_is_or_not_for_long_says_nothing() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+fn robots_without_a_recent_state_send_nothing() {
+    let mut robot = robot_on(1, robust(), Exact);
     assert!((0..500).all(|tick| !robot.sense(tick, None) && !robot.speaks()));
-    robot.sense(500, Some(Sensed::now(REST)));
+    robot.sense(500, seen(REST));
     let spoken = (501..6_000).filter(|tick| !robot.sense(*tick, None) && robot.speaks()).count();
-    assert_eq!(spoken, 3_000, "for half a minute");
+    assert_eq!(spoken, 3_000, "for 30 s");
 }
 
 #[test]
-fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
-    let weights = weights(1);
-    let model = Folded::new(network(&weights), Learning::OFF.metric);
-    let task = Flocking { separation: 0.15, ..TASK };
-    let mut robot = Node::<_, _, 16>::new(Settings { task, ..settings(1, model, wary(), Exact) });
-    let mut rng = seeded(5);
-    let beside = Motion { position: [0.0, 0.1], velocity: [0.0; 2] };
+fn self_declared_obstacles_are_avoided_and_not_trusted() {
+    let mut robot = avoiding();
     for tick in 0..50 {
-        robot.sense(tick, Some(Sensed::now(REST)));
-        let beacon = random_beacon(&mut rng, robot.model(), 2, beside);
+        robot.sense(tick, seen(REST));
+        let beacon = neighbor_beacon(&mut seeded(5), robot.model(), 2, NEXT);
         let degree = if tick < 25 { 3 } else { 255 };
         assert_eq!(robot.accept(Beacon { sequence: tick, degree, ..beacon }), Ok(()));
         robot.settle();
@@ -180,9 +153,8 @@ fn who_says_to_be_nothing_but_a_body_is_kept_apart_from_and_does_not_count() {
 }
 
 #[test]
-fn a_robot_at_rest_may_sense_the_same_for_ever() {
-    let weights = weights(1);
-    let (mut robot, mut board) = (robot_on(1, &weights, wary(), Exact), Board::new());
+fn robots_at_rest_may_sense_one_state_for_ever() {
+    let (mut robot, mut board) = (robot_on(1, robust(), Exact), Board::new());
     assert!(
         (0..500).all(|tick| !matches!(
             board.run(&mut robot, tick).verdict,
@@ -192,10 +164,9 @@ fn a_robot_at_rest_may_sense_the_same_for_ever() {
 }
 
 #[test]
-fn without_sensing_a_robot_goes_by_its_own_commands() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
-    robot.sense(0, Some(Sensed::now(REST)));
+fn without_sensing_the_state_follows_the_commands() {
+    let mut robot = robot_on(1, robust(), Exact);
+    robot.sense(0, seen(REST));
     robot.acted(Some([2.0, -4.0]));
     for tick in 1..=10 {
         robot.sense(tick, None);
@@ -206,22 +177,18 @@ fn without_sensing_a_robot_goes_by_its_own_commands() {
     assert!((x - 0.01).abs() < 1.0e-6 && (y + 0.02).abs() < 1.0e-6, "{x} {y}");
     robot.acted(None);
     robot.sense(11, None);
-    assert!(
-        (robot.state().position[0] - 0.012).abs() < 1.0e-6,
-        "straight on, where nobody knows what motors do"
-    );
+    assert!((robot.state().position[0] - 0.012).abs() < 1.0e-6, "at constant velocity without a command");
 }
 
 #[test]
-fn a_velocity_that_is_turned_is_put_right_by_positions() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+fn rotated_velocities_are_corrected_by_positions() {
+    let mut robot = robot_on(1, robust(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.5, 0.0] };
     for tick in 0..150 {
         let mut sensed = after(flying, tick);
-        // By 30 degrees.
+        // Rotated by 30 degrees.
         sensed.velocity = [1.3, 0.75];
-        robot.sense(tick, Some(Sensed::now(sensed)));
+        robot.sense(tick, seen(sensed));
     }
     let [x, y] = robot.state().velocity;
     assert!((x - 1.5).abs() < 0.1 && y.abs() < 0.1, "{x} {y}");
@@ -230,17 +197,16 @@ fn a_velocity_that_is_turned_is_put_right_by_positions() {
 }
 
 #[test]
-fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_misled() {
-    let weights = weights(1);
+fn constant_velocity_offsets_are_corrected() {
     for off in [0.05, -0.09] {
-        let mut robot = robot_on(1, &weights, wary(), Exact);
+        let mut robot = robot_on(1, robust(), Exact);
         let flying = Motion { position: [0.0; 2], velocity: [1.0, -2.0] };
         for tick in 0..300 {
             let truth = after(flying, tick);
             let sensed = Motion { velocity: [1.0 + off, -2.0], ..truth };
-            robot.sense(tick, Some(Sensed::now(sensed)));
+            robot.sense(tick, seen(sensed));
             let Motion { position, velocity } = *robot.state();
-            // The track alone stays behind by what the velocity is off by, times 0.2 s.
+            // The track lags by the velocity offset times 0.2 s.
             if tick > 250 {
                 let behind = position[0] - truth.position[0];
                 assert!(behind.abs() < 0.1 * 0.2 * off.abs(), "{off} m/s, tick {tick}: {behind} m");
@@ -252,15 +218,14 @@ fn a_velocity_that_is_off_by_a_little_for_good_is_put_right_before_anybody_is_mi
 }
 
 #[test]
-fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+fn reported_states_have_a_fifth_of_the_sensor_noise() {
+    let mut robot = robot_on(1, robust(), Exact);
     let mut rng = seeded(9);
     let mut squares = 0.0;
     for tick in 0..1100 {
-        // Even between ±0.173 m: a standard deviation of 10 cm.
+        // Uniform in ±0.173 m: a standard deviation of 10 cm.
         let noise: [f32; 2] = core::array::from_fn(|_| rand::RngExt::random_range(&mut rng, -0.173..0.173));
-        robot.sense(tick, Some(Sensed::now(Motion { position: noise, velocity: [0.0; 2] })));
+        robot.sense(tick, seen(Motion { position: noise, velocity: [0.0; 2] }));
         if tick >= 100 {
             squares += robot.state().position.iter().map(|x| x * x).sum::<f32>();
         }
@@ -270,9 +235,8 @@ fn what_a_robot_tells_has_a_fifth_of_its_senses_noise() {
 }
 
 #[test]
-fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
-    let weights = weights(1);
-    let mut robot = robot_on(1, &weights, wary(), Exact);
+fn low_batteries_slow_a_robot_down_and_empty_ones_stop_it() {
+    let mut robot = robot_on(1, robust(), Exact);
     let flying = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     for (left, verdict) in [
         (None, None),
@@ -281,7 +245,7 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
         (Some(9), Some(Level::Stop)),
         (Some(80), None),
     ] {
-        robot.sense(0, Some(Sensed::now(flying)));
+        robot.sense(0, seen(flying));
         robot.set_battery(left);
         robot.settle();
         let ([along, _], told) = robot.guard();
@@ -291,36 +255,34 @@ fn a_low_battery_slows_a_robot_down_and_an_empty_one_stops_it() {
     }
 }
 
-/// When a robot that is alone, and so brakes after one second gently and after two as hard as it can, says that it is nothing but a body: if
-/// it begins at this speed, its motors do what `does` makes of the tick and of what they are told, and it senses its velocity with noise of
-/// so many m/s.
-fn says_body_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+/// First tick in which an isolated robot reports itself as an obstacle. It brakes gently after one second and fully after two.
+/// `does` gives the acceleration of the motors for a tick and a command; the measured velocity has the given noise in m/s.
+fn obstacle_from_from(speed: f32, noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
     const DEGREE: usize = 21;
-    let weights = weights(1);
-    let (mut robot, mut board, mut rng) = (robot_on(1, &weights, wary(), Exact), Board::new(), seeded(8));
+    let (mut robot, mut board, mut rng) = (robot_on(1, robust(), Exact), Board::new(), seeded(8));
     let mut motion = Motion { position: [0.0; 2], velocity: [speed, 0.0] };
     (0..400).find(|tick| {
-        // As even as this, noise has a deviation of 1/√12 of its width.
+        // Uniform noise has a deviation of 1/√12 of its width.
         let sensed = motion.velocity.map(|v| v + noise * 12.0_f32.sqrt() * rng.random_range(-0.5..0.5));
-        board.eyes.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
+        board.sensor.0 = Ok(Sensed::now(Motion { velocity: sensed, ..motion }));
         let done = board.run(&mut robot, *tick).command.map(|told| does(*tick, told));
         motion = TASK.predict_with(&motion, &done, 1);
         board.air.sent.drain(..).any(|frame| frame[DEGREE] == 255)
     })
 }
 
-fn says_body(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
-    says_body_from(5.0, noise, does)
+fn obstacle_from(noise: f32, does: impl Fn(u32, f32) -> f32) -> Option<u32> {
+    obstacle_from_from(5.0, noise, does)
 }
 
 #[test]
-fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() {
+fn robots_with_failed_motors_declare_themselves_obstacles() {
     let from = |fails: u32, noise, failing: fn(f32) -> f32| {
-        says_body(noise, |tick, told| if tick < fails { told } else { failing(told) })
+        obstacle_from(noise, |tick, told| if tick < fails { told } else { failing(told) })
     };
     let dead = from(180, 0.0, |_| 0.0).unwrap();
-    // Ten ticks of them are one tenth of a second in which they have to go on disobeying.
-    assert!((202..230).contains(&dead), "it brakes as hard as it can from tick 201 on: {dead}");
+    // The deviation must last ten ticks, one tenth of a second.
+    assert!((202..230).contains(&dead), "it brakes fully from tick 201 on: {dead}");
     assert!(from(180, 0.1, |_| 0.0).is_some());
     let stuck = from(150, 0.0, |_| 5.0).unwrap();
     assert!((151..180).contains(&stuck), "{stuck}");
@@ -329,49 +291,49 @@ fn a_robot_whose_motors_no_longer_obey_is_nothing_but_a_body_and_says_so_soon() 
 }
 
 #[test]
-fn who_is_thrown_from_the_ground_says_nothing_of_its_motors_before_they_have_obeyed() {
+fn thrown_robots_do_not_judge_motors_that_never_responded() {
     let thrown = |does: fn(f32) -> f32| {
         let does = move |tick, told| match tick {
             0..40 => 0.0,
             40..90 => 9.0,
             _ => does(told),
         };
-        says_body_from(0.0, 0.0, does)
+        obstacle_from_from(0.0, 0.0, does)
     };
     assert_eq!(thrown(|told| told), None);
     assert_eq!(thrown(|_| 0.0), None);
-    assert!(says_body(0.0, |_, _| 0.0).is_some(), "who flies when it starts knows at once");
+    assert!(obstacle_from(0.0, |_, _| 0.0).is_some(), "a robot in flight detects it at once");
     let later = |tick, told| match tick {
         0..90 => 6.0,
         90..180 => told,
         _ => 0.0,
     };
-    assert!(says_body_from(0.0, 0.0, later).is_some(), "they have obeyed meanwhile");
+    assert!(obstacle_from_from(0.0, 0.0, later).is_some(), "the motors have responded before");
 }
 
 #[test]
-fn motors_that_are_weak_or_saturate_and_noise_make_nobody_a_body() {
+fn weak_or_saturated_motors_and_noise_are_no_failure() {
     for noise in [0.0, 0.1] {
-        assert_eq!(says_body(noise, |_, told| told), None);
-        assert_eq!(says_body(noise, |_, told| 0.4 * told), None);
-        assert_eq!(says_body(noise, |_, told| told.clamp(-3.0, 3.0)), None);
+        assert_eq!(obstacle_from(noise, |_, told| told), None);
+        assert_eq!(obstacle_from(noise, |_, told| 0.4 * told), None);
+        assert_eq!(obstacle_from(noise, |_, told| told.clamp(-3.0, 3.0)), None);
     }
 }
 
 #[test]
-fn motors_obey_or_do_not_or_cannot_be_told() {
+fn actuator_responses_follow_deviate_or_are_unknown() {
     let moving = Motion { position: [0.0; 2], velocity: [1.0, 0.0] };
     assert_eq!(TASK.actuator_response(&moving, &[6.0, 0.0], &[0.0; 2]), ActuatorResponse::Deviates);
     assert_eq!(
         TASK.actuator_response(&moving, &[0.0; 2], &[0.0, 9.0]),
         ActuatorResponse::Deviates,
-        "who asks for nothing and is moved"
+        "accelerated without a command"
     );
     assert_eq!(TASK.actuator_response(&REST, &[6.0, 0.0], &[0.0; 2]), ActuatorResponse::AtRest);
     assert_eq!(
         TASK.actuator_response(&moving, &[4.0, 0.0], &[0.0; 2]),
         ActuatorResponse::Unknown,
-        "little was asked for"
+        "a small command"
     );
     assert_eq!(TASK.actuator_response(&moving, &[10.0, 0.0], &[3.0, 0.0]), ActuatorResponse::Unknown, "weak");
     assert_eq!(TASK.actuator_response(&moving, &[5.0, 0.0], &[4.0, 0.5]), ActuatorResponse::Follows);

@@ -1,25 +1,11 @@
-//! A robot that does not know where it is: it flies on for a bounded time, then stops, says nothing and learns nothing, until it
-//! sees again.
+//! Sensor loss: a robot extrapolates for a bounded time, then stops, sends nothing and learns nothing until it senses again.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{REST, RobotOn, TASK, network, quiet_robot, random_beacon, robot, robot_on, weights},
-    seeded,
-};
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::{online::Learning, tasks::flocking::Motion};
-use wdgnn_link::encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57};
-use wdgnn_robot::{
-    config::{BLIND_TICKS, Behaviour},
-    ports::Sensed,
-    safety::gate::Verdict,
-};
 
 const FLYING: Motion = Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] };
 
-/// Where a robot is that flew straight on for so many ticks, one tick at a time as a node computes it.
+/// Motion after a number of ticks at constant velocity, computed tick by tick.
 fn flown(ticks: u32) -> Motion {
     (0..ticks).fold(FLYING, |mut motion, _| {
         motion.position[0] += TASK.period * motion.velocity[0];
@@ -29,9 +15,8 @@ fn flown(ticks: u32) -> Motion {
 }
 
 #[test]
-fn a_sensed_state_is_carried_on_by_its_age_and_no_further_than_a_robot_flies_blind() {
-    let weights = weights(1);
-    let mut node = quiet_robot(1, &weights);
+fn sensed_states_are_extrapolated_by_a_bounded_age() {
+    let mut node = quiet_robot(1);
     for (tick, age) in [0, 1, 2, 7, BLIND_TICKS, BLIND_TICKS + 1, 1000, u32::MAX].into_iter().enumerate() {
         assert!(node.sense(tick as u32, Some(Sensed { state: FLYING, age })));
         assert_eq!(*node.state(), flown(age.min(BLIND_TICKS)), "age {age}");
@@ -40,26 +25,29 @@ fn a_sensed_state_is_carried_on_by_its_age_and_no_further_than_a_robot_flies_bli
 }
 
 #[test]
-fn a_robot_is_blind_after_exactly_the_limit_and_sees_again_at_once() {
+fn robots_are_blind_exactly_after_the_limit() {
     fn limit<P: Codec>(codec: P) {
-        let weights = weights(1);
-        let behaviour = Behaviour { blind: 7, ..Behaviour::new(Learning::OFF) };
-        let (mut node, mut board) = (robot_on(1, &weights, behaviour, codec), Board::new());
+        let behavior = Behaviour { blind: 7, ..offline() };
+        let (mut node, mut board) = (robot_on(1, behavior, codec), Board::new());
         let frames = P::FRAMES as usize;
         for age in [0, 3, 7] {
-            board.eyes.0 = Ok(Sensed { state: FLYING, age });
+            board.sensor.0 = Ok(Sensed { state: FLYING, age });
             let begin = node.tick() + 1;
             let before = (board.air.sent.len(), board.motors.commands.len(), board.motors.stops);
             for silent in 0..20 {
                 let report = board.run(&mut node, begin + silent);
-                board.eyes.0 = Err(());
+                board.sensor.0 = Err(());
                 let blind = age + silent > 7;
                 assert_eq!((node.blind(), report.verdict == Verdict::Blind), (blind, blind), "{silent}");
                 assert_eq!(report.errors.sensor, u32::from(silent > 0));
                 let seeing = (silent + 1).min(8 - age) as usize;
-                assert_eq!(board.air.sent.len(), before.0 + seeing * frames, "blind, it says nothing");
-                assert_eq!(board.motors.commands.len(), before.1 + seeing, "blind, it commands nothing");
-                assert_eq!(board.motors.stops, before.2 + (silent + 1) - seeing as u32, "but it stops");
+                assert_eq!(board.air.sent.len(), before.0 + seeing * frames, "no frame while blind");
+                assert_eq!(board.motors.commands.len(), before.1 + seeing, "no command while blind");
+                assert_eq!(
+                    board.motors.stops,
+                    before.2 + (silent + 1) - seeing as u32,
+                    "it stops while blind"
+                );
                 if blind {
                     assert_eq!(report.command, [0.0, 0.0]);
                 }
@@ -73,81 +61,76 @@ fn a_robot_is_blind_after_exactly_the_limit_and_sees_again_at_once() {
 }
 
 #[test]
-fn a_robot_that_never_sensed_anything_says_nothing_and_stops() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    board.eyes.0 = Err(());
+fn robots_that_never_sensed_send_nothing_and_stop() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
+    board.sensor.0 = Err(());
     for tick in 0..50 {
         assert_eq!(board.run(&mut node, tick).verdict, Verdict::Blind);
-        assert!(node.has_turn() && !node.speaks(), "its turn comes and goes");
+        assert!(node.has_turn() && !node.speaks(), "it does not use its turn");
     }
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (0, 0, 50));
-    assert_eq!(*node.state(), REST, "it does not go anywhere");
-    board.eyes.0 = Ok(Sensed::now(FLYING));
+    assert_eq!(*node.state(), REST, "it stays at rest");
+    board.sensor.0 = Ok(Sensed::now(FLYING));
     board.run(&mut node, 50);
     assert_eq!((board.air.sent.len(), board.motors.commands.len(), board.motors.stops), (1, 1, 50));
 }
 
 #[test]
-fn a_stop_that_does_not_reach_the_motors_is_counted() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    (board.eyes.0, board.motors.broken) = (Err(()), true);
+fn failed_stops_are_counted() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
+    (board.sensor.0, board.motors.broken) = (Err(()), true);
     assert_eq!(board.run(&mut node, 0).errors.actuator, 1);
 }
 
 #[test]
-fn a_blind_robot_learns_nothing_and_goes_on_learning_when_it_sees() {
-    let weights = weights(1);
-    let mut node = robot(1, network(&weights), Learning::paper(1.0));
-    // Gentle enough for the command not to be clamped, where there is nothing to learn.
+fn blind_robots_do_not_learn() {
+    let mut node = robot(1, Learning::paper(1.0));
+    // Slow enough for the command not to be clamped, where nothing is learned.
     let beside = Motion { position: [1.0, 0.5], velocity: [0.3, -0.2] };
     let mut tick = 0;
     let mut learns = |sensed| {
         node.sense(tick, sensed);
-        let mut heard = random_beacon(&mut seeded(tick.into()), node.model(), 2, beside);
+        let mut heard = neighbor_beacon(&mut seeded(tick.into()), node.model(), 2, beside);
         heard.sequence = tick;
         node.accept(heard).unwrap();
         let before = *node.wide();
-        common::flock::conclude(&mut node);
+        node.conclude();
         tick += 1;
         *node.wide() != before
     };
-    assert!(!learns(None), "nothing was sensed yet");
-    assert!(learns(Some(Sensed::now(REST))));
+    assert!(!learns(None), "no state was sensed yet");
+    assert!(learns(seen(REST)));
     for age in 1..=2 * BLIND_TICKS {
         assert_eq!(learns(None), age <= BLIND_TICKS, "age {age}");
     }
-    assert!(learns(Some(Sensed::now(REST))));
+    assert!(learns(seen(REST)));
 }
 
 #[test]
-fn a_turn_that_was_given_is_taken() {
-    let weights = weights(1);
-    let behaviour = Behaviour::new(Learning::OFF).every(5);
-    let mut node: RobotOn<'_, Exact> = robot_on(7, &weights, behaviour, Exact);
+fn assigned_turns_are_used() {
+    let behavior = offline().every(5);
+    let mut node: RobotOn<Exact> = robot_on(7, behavior, Exact);
     for (given, residue) in [(None, 2), (Some(0), 0), (Some(4), 4), (Some(8), 3)] {
         if let Some(turn) = given {
             node.set_turn(turn);
         }
         for _ in 0..10 {
             let tick = node.tick() + 1;
-            node.sense(tick, Some(Sensed::now(REST)));
+            node.sense(tick, seen(REST));
             assert_eq!((node.has_turn(), node.speaks()), (tick % 5 == residue, tick % 5 == residue));
         }
     }
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
-    fn however_ticks_are_skipped_a_state_is_carried_on_by_all_that_have_passed(
+    fn states_are_extrapolated_over_skipped_ticks(
         age in 0..40_u32,
         skips in prop::collection::vec(1..6_u32, 1..20),
     ) {
-        let weights = weights(1);
-        let mut node = quiet_robot(1, &weights);
+        let mut node = quiet_robot(1);
         node.sense(100, Some(Sensed { state: FLYING, age }));
         let mut passed = 0;
         for skip in skips {

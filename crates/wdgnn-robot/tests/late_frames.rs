@@ -1,25 +1,16 @@
-//! Frames that come late, and ticks that were skipped: what is heard is carried on to now, and honest robots stay honest ones.
+//! Late frames and skipped ticks: states are extrapolated to now, and honest robots stay plausible.
 
-use crate::common;
-
-use common::flock::{REST, RobotOn, conclude, frames, robot_on, weights};
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::{online::Learning, tasks::flocking::Motion};
-use wdgnn_link::{
-    encoding::{Codec, esb32::Esb32, exact::Exact, half::Dot154, p2p57::P2p57},
-    error::Refusal,
-    header::OTHER_CLOCK_TICKS,
-    security::{group_key::Sealed, replay::LATE_TICKS},
-};
-use wdgnn_robot::{config::Behaviour, ports::Sensed, tasks::MotionModel as _};
+use wdgnn_link::header::OTHER_CLOCK_TICKS;
 
 const HOLD: u32 = 19;
 
-fn behaviour(probation: u8) -> Behaviour {
-    Behaviour { hold: HOLD, probation, ..Behaviour::new(Learning::OFF) }
+fn behavior(probation: u8) -> Behaviour {
+    Behaviour { hold: HOLD, probation, ..offline() }
 }
 
-/// The hardest flight: full acceleration, there and back again.
+/// The hardest flight: full acceleration in alternating directions.
 fn flight(ticks: u32) -> Vec<Motion> {
     let mut motion = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     (0..ticks)
@@ -33,45 +24,44 @@ fn flight(ticks: u32) -> Vec<Motion> {
         .collect()
 }
 
-/// What each tick of a flight is told as, in every `every`-th tick.
-fn told<P: Codec>(speaker: &mut RobotOn<'_, P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
+/// Frames of a flight in every `every`-th tick.
+fn told<P: Codec>(speaker: &mut RobotOn<P>, flight: &[Motion], every: u32) -> Vec<Vec<Vec<u8>>> {
     (0..)
         .zip(flight)
         .map(|(tick, motion)| {
-            speaker.sense(tick, Some(Sensed::now(*motion)));
-            if tick % every == 0 { frames(speaker) } else { Vec::new() }
+            speaker.sense(tick, seen(*motion));
+            if tick % every == 0 { speaker.says() } else { Vec::new() }
         })
         .collect()
 }
 
-/// Flies with every word late by what `delay` says of its tick, and returns how many were refused.
+/// Number of rejected frames when each is delayed by `delay` of its tick.
 fn refused_when_late<P: Codec>(codec: fn() -> P, every: u32, delay: impl Fn(u32) -> u32) -> usize {
-    let weights = weights(1);
     let flight = flight(400);
-    let mut speaker = robot_on(2, &weights, behaviour(1), codec());
-    let mut listener = robot_on(1, &weights, behaviour(1), codec());
+    let mut speaker = robot_on(2, behavior(1), codec());
+    let mut listener = robot_on(1, behavior(1), codec());
     let told = told(&mut speaker, &flight, every);
     let mut refused = 0;
     for tick in 0..flight.len() as u32 {
-        listener.sense(tick, Some(Sensed::now(REST)));
+        listener.sense(tick, seen(REST));
         for said in 0..=tick {
             if said + delay(said) == tick {
-                let heard = told[said as usize].iter().map(|frame| listener.hear(&mut frame.clone()));
+                let heard = told[said as usize].iter().map(|frame| listener.hears(frame));
                 refused += heard.filter(Result::is_err).count();
             }
         }
-        conclude(&mut listener);
+        listener.conclude();
     }
     refused
 }
 
-/// All but the first word: what was said before a robot began to listen is refused on a sealed link.
+/// Delays all frames but the first: sealed links reject frames sent before they began to listen.
 fn late_by(ticks: u32) -> impl Fn(u32) -> u32 {
     move |said| if said == 0 { 0 } else { ticks }
 }
 
 #[test]
-fn honest_frames_are_believed_however_late_they_are() {
+fn late_honest_frames_are_plausible() {
     for late in 0..=5 {
         for every in [1, 5] {
             assert_eq!(refused_when_late(|| Exact, every, late_by(late)), 0, "{late} {every}");
@@ -87,26 +77,25 @@ fn honest_frames_are_believed_however_late_they_are() {
 }
 
 #[test]
-fn so_they_are_when_some_are_late_and_others_are_not() {
-    // Never overtaking each other: that would be an old frame, and refused as one.
+fn frames_with_varying_delay_are_plausible() {
+    // In order: an overtaken frame is rejected as old.
     assert_eq!(refused_when_late(Dot154::default, 5, |said| said / 5 * 3 % 5), 0);
     assert_eq!(refused_when_late(Dot154::default, 5, |said| if said % 20 == 0 { 4 } else { 0 }), 0);
     assert_eq!(refused_when_late(|| Esb32, 5, |said| if said % 15 == 0 { 0 } else { 3 }), 0);
 }
 
 #[test]
-fn a_late_state_is_believed_as_what_it_has_become() {
-    let weights = weights(1);
+fn late_states_are_extrapolated_by_their_age() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
     for probation in [0, 1] {
         for late in (0..=30).chain([OTHER_CLOCK_TICKS, OTHER_CLOCK_TICKS + 1, 1000]) {
-            let mut speaker = robot_on(2, &weights, behaviour(probation), Exact);
-            let mut listener = robot_on(1, &weights, behaviour(probation), Exact);
-            speaker.sense(50, Some(Sensed::now(said)));
-            listener.sense(50 + late, Some(Sensed::now(REST)));
-            listener.hear(&mut frames(&mut speaker)[0]).unwrap();
-            conclude(&mut listener);
-            // Beyond half a second its clock is another, and its age not to be known.
+            let mut speaker = robot_on(2, behavior(probation), Exact);
+            let mut listener = robot_on(1, behavior(probation), Exact);
+            speaker.sense(50, seen(said));
+            listener.sense(50 + late, seen(REST));
+            listener.hear(&mut speaker.says()[0]).unwrap();
+            listener.conclude();
+            // Beyond half a second the sender's clock is another one, and the age is unknown.
             let carried = if late > OTHER_CLOCK_TICKS { 0 } else { late.min(HOLD) };
             let expected = listener.task().predict(&said, carried);
             assert_eq!(listener.neighbours().next().unwrap().beacon.state, expected, "late by {late}");
@@ -115,30 +104,28 @@ fn a_late_state_is_believed_as_what_it_has_become() {
 }
 
 #[test]
-fn a_word_from_the_future_is_one_of_now() {
-    let weights = weights(1);
+fn frames_from_the_future_are_not_extrapolated() {
     let said = Motion { position: [1.0, 0.5], velocity: [-2.0, 3.0] };
-    let mut speaker = robot_on(2, &weights, behaviour(1), Exact);
-    let mut listener = robot_on(1, &weights, behaviour(1), Exact);
-    speaker.sense(50, Some(Sensed::now(said)));
-    listener.sense(48, Some(Sensed::now(REST)));
-    listener.hear(&mut frames(&mut speaker)[0]).unwrap();
+    let mut speaker = robot_on(2, behavior(1), Exact);
+    let mut listener = robot_on(1, behavior(1), Exact);
+    speaker.sense(50, seen(said));
+    listener.sense(48, seen(REST));
+    listener.hear(&mut speaker.says()[0]).unwrap();
     assert_eq!(listener.neighbours().next().unwrap().beacon.state, said);
 }
 
 #[test]
-fn a_liar_gains_nothing_by_being_late() {
+fn delays_do_not_help_a_liar() {
     let caught = |late: u32| {
-        let weights = weights(1);
-        let mut speaker = robot_on(2, &weights, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, &weights, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(1), Dot154::default());
+        let mut listener = robot_on(1, behavior(1), Dot154::default());
         let lies = (0..50).filter(|&tick| {
-            // At rest, and says that it flies at 2 m/s.
+            // It stays at one place and reports 2 m/s.
             let lie = Motion { position: [1.0, 1.0], velocity: [2.0, 0.0] };
-            speaker.sense(tick, Some(Sensed::now(lie)));
-            listener.sense(tick + late, Some(Sensed::now(REST)));
-            let outcome = listener.hear(&mut frames(&mut speaker)[0]);
-            conclude(&mut listener);
+            speaker.sense(tick, seen(lie));
+            listener.sense(tick + late, seen(REST));
+            let outcome = listener.hear(&mut speaker.says()[0]);
+            listener.conclude();
             outcome == Err(Refusal::Implausible)
         });
         lies.count()
@@ -148,28 +135,27 @@ fn a_liar_gains_nothing_by_being_late() {
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
-    fn over_skipped_ticks_neighbours_fly_on_and_honest_ones_are_believed(
+    fn neighbors_are_extrapolated_over_skipped_ticks(
         skips in prop::collection::vec(1..9_u32, 2..30),
         every in 1..6_u32,
     ) {
-        let weights = weights(1);
         let flight = flight(300);
-        let mut speaker = robot_on(2, &weights, behaviour(1), Dot154::default());
-        let mut listener = robot_on(1, &weights, behaviour(1), Dot154::default());
+        let mut speaker = robot_on(2, behavior(1), Dot154::default());
+        let mut listener = robot_on(1, behavior(1), Dot154::default());
         let told = told(&mut speaker, &flight, every);
         let (mut tick, mut last) = (0, None);
         for skip in skips {
-            listener.sense(tick, Some(Sensed::now(REST)));
+            listener.sense(tick, seen(REST));
             for frame in &told[tick as usize] {
-                prop_assert_eq!(listener.hear(&mut frame.clone()), Ok(()));
+                prop_assert_eq!(listener.hears(frame), Ok(()));
                 last = Some(tick);
             }
-            conclude(&mut listener);
+            listener.conclude();
             if let Some(last) = last.filter(|last| tick - last <= HOLD) {
-                // Where it was last heard, and straight on for the ticks since: up to the rounding of one addition per tick.
+                // Last received position, extrapolated at constant velocity, up to one rounding per tick.
                 let Motion { position, velocity } = flight[last as usize];
                 let seen = listener.neighbours().next().expect("held").beacon.state;
                 let expected = position[1] + (tick - last) as f32 * 0.01 * velocity[1];

@@ -1,53 +1,23 @@
-//! Behind the seal: whatever somebody with the right key says, in whoever's name, robots stay within their limits.
+//! Frames of an insider with any content and identity: robots stay within their limits.
 //!
-//! The same property as the fuzz target `resealed`, on some thousand seeded frames of every profile.
+//! The property of the fuzz target `resealed`, on some thousand seeded frames of every encoding.
 
-use crate::common;
-
-use common::{
-    flock::{FoldedNet, REST, RobotOn, TASK, conclude, random_beacon, robot_on, weights},
-    insider::Insider,
-    seeded,
-};
-use rand::{Rng as _, RngExt as _};
-use rand_chacha::ChaCha8Rng;
-use wdgnn_core::{
-    math::LARGEST,
-    model::Model as _,
-    online::{Learning, Mixing},
-    tasks::flocking::{Flocking, Motion},
-    tensor::Tensor as _,
-};
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        esb32::Esb32,
-        exact::Exact,
-        half::{Dot154, EspNow},
-    },
-    security::{aes::Aes, group_key::SealedWith, key::Key},
-};
-use wdgnn_robot::{config::Behaviour, node::BeaconOf, ports::Sensed};
+use crate::common::prelude::*;
 
 const KEY: Key = *b"a swarm's secret";
 const TICKS: u32 = 120;
 const FRAMES_A_TICK: u32 = 12;
-/// Everybody in the roster but the listener, whose number is 1.
+/// All addresses of the swarm except the listener's, 1.
 const ROSTER: std::ops::Range<u16> = 2..10;
 
-type Said<'w> = BeaconOf<FoldedNet<'w>, Flocking>;
+type Said = BeaconOf<FoldedNet, Flocking>;
 
-/// What a number can be when somebody means harm.
+/// Numbers that an attacker sends.
 const NUMBERS: [f32; 10] =
     [0.0, 1.0, -1.0e6, LARGEST, -LARGEST, f32::NAN, f32::INFINITY, f32::MAX, 1.0e-40, f32::MIN_POSITIVE];
 
-/// An honest content, a few numbers of which are not; or any bytes; or another length. `None` where a header cannot tell the sequence.
-fn content<C: Codec>(
-    random: &mut ChaCha8Rng,
-    codec: &C,
-    link: &wdgnn_link::header::Link,
-    said: &Said<'_>,
-) -> Option<Vec<u8>> {
+/// Content of a valid frame with a few wrong numbers, random bytes, or another length. `None` if the header cannot hold the sequence.
+fn content<C: Codec>(random: &mut ChaCha8Rng, codec: &C, link: &Link, said: &Said) -> Option<Vec<u8>> {
     let mut frame = [0; 512];
     let index = random.random_range(0..C::FRAMES);
     let length = codec.encode(link, said, random.random_range(0..50), index, &mut frame)?;
@@ -57,7 +27,7 @@ fn content<C: Codec>(
         1 => content.resize(random.random_range(0..300), random.random()),
         2..6 => {
             let number = NUMBERS[random.random_range(0..NUMBERS.len())];
-            // Half precision, fixed point and counts have two bytes.
+            // Half-precision, fixed-point and count fields have two bytes.
             let all = number.to_le_bytes();
             let bytes = if random.random_bool(0.5) { &all[..] } else { &all[2..] };
             let at = random.random_range(0..=content.len() - bytes.len());
@@ -69,25 +39,23 @@ fn content<C: Codec>(
 }
 
 fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) -> [u32; 2] {
-    let weights = weights(1);
     let rule = Learning { mixing: Mixing::Uniform, ..Learning::paper(0.5) };
-    let behaviour = Behaviour::new(rule).robust();
-    assert!(behaviour.probation > 0 && behaviour.learning.clip > 0.0 && behaviour.learning.ball > 0.0);
+    let behavior = Behaviour::new(rule).robust();
+    assert!(behavior.probation > 0 && behavior.learning.clip > 0.0 && behavior.learning.ball > 0.0);
     let mut random = seeded(seed);
-    let mut listener: RobotOn<'_, _> =
-        robot_on(1, &weights, behaviour, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
+    let mut listener: RobotOn<_> = robot_on(1, behavior, SealedWith::<C, Aes, TAG>::new(codec, &KEY));
     let offline = *listener.model().offline();
     let link = *listener.link();
     let [mut accepted, mut refused] = [0; 2];
     for tick in 0..TICKS {
-        assert!(listener.sense(tick, Some(Sensed::now(REST))));
+        assert!(listener.sense(tick, seen(REST)));
         for number in 0..FRAMES_A_TICK {
             let sender = random.random_range(ROSTER);
-            // Everybody stands on a place of its own, so that what is said is believed unless it is made to be wrong.
+            // Each sender has its own position, so that unmodified states are plausible.
             let angle = f32::from(sender);
             let state = Motion { position: [2.0 * angle.cos(), 2.0 * angle.sin()], velocity: [0.0; 2] };
-            let mut said = random_beacon(&mut random, listener.model(), sender, state);
-            // Numbers go on, and now and then are anything.
+            let mut said = neighbor_beacon(&mut random, listener.model(), sender, state);
+            // Sequences increase; a few are random.
             said.sequence = tick * C::FRAMES + number % C::FRAMES;
             if random.random_bool(0.05) {
                 (said.boot, said.sequence) = (random.random_range(0..3), random.random());
@@ -104,17 +72,17 @@ fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) ->
                 &mut refused
             };
             *counted += 1;
-            assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "nothing is heard twice");
+            assert!(listener.hear(&mut frame[..length].to_vec()).is_err(), "no frame is accepted twice");
         }
-        conclude(&mut listener);
+        listener.conclude();
         let (command, _) = listener.guard();
         assert!(command.iter().all(|u| u.abs() <= TASK.limit), "{command:?} in tick {tick}");
         assert!(listener.wide().admissible());
         let off = listener.wide().distance(&offline) / offline.norm();
-        assert!(off <= behaviour.learning.ball * 1.001, "{off} of the norm in tick {tick}");
+        assert!(off <= behavior.learning.ball * 1.001, "{off} of the norm in tick {tick}");
         assert!(
             listener.neighbours().all(|n| n.beacon.sender != listener.id()),
-            "it is not its own neighbour"
+            "no robot is its own neighbor"
         );
         let numbers = |n: &Motion| n.position.into_iter().chain(n.velocity).all(f32::is_finite);
         assert!(listener.neighbours().all(|n| numbers(&n.beacon.state) && n.beacon.wide.admissible()));
@@ -123,7 +91,7 @@ fn held_within_limits<C: Codec + Copy, const TAG: usize>(codec: C, seed: u64) ->
 }
 
 #[test]
-fn whatever_somebody_with_the_key_says_a_robot_stays_within_its_limits() {
+fn robots_stay_within_limits_for_every_frame_of_an_insider() {
     for seed in 0..3 {
         for (profile, [accepted, refused]) in [
             ("exact", held_within_limits::<_, 8>(Exact, seed)),
@@ -131,7 +99,7 @@ fn whatever_somebody_with_the_key_says_a_robot_stays_within_its_limits() {
             ("espnow", held_within_limits::<_, 8>(EspNow::default(), seed)),
             ("esb32", held_within_limits::<_, 4>(Esb32, seed)),
         ] {
-            // Otherwise nothing behind the seal was reached, or nothing was wrong.
+            // Both branches behind the tag must be reached.
             assert!(accepted > 50 && refused > 50, "{profile}: {accepted} accepted, {refused} refused");
         }
     }

@@ -1,20 +1,18 @@
-//! The separation guard and the repulsion as properties, against the same geometry in `f64` without a formula: the closest approach is
-//! looked for.
+//! Collision avoidance and repulsion as properties, compared with a numerical search for the closest approach in `f64`.
 
-use crate::common;
-
+use crate::common::prelude::*;
 use proptest::prelude::*;
-use wdgnn_core::tasks::flocking::{Axes, Flocking, Motion};
+use wdgnn_core::tasks::flocking::Axes;
 use wdgnn_robot::tasks::CollisionAvoidance as _;
 
-/// Far above any push: nothing here is limited.
+/// Above every push, so that no push is limited.
 const LIMIT: f32 = 1.0e9;
 
 fn task<const D: usize>() -> Flocking<D> {
     Flocking { limit: LIMIT, ..Flocking::SUMS }
 }
 
-/// What the guard adds for one neighbour.
+/// Push away from one neighbor.
 fn push<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> [f32; D]
 where
     [f32; D]: Axes,
@@ -34,7 +32,7 @@ fn length<const D: usize>(a: [f64; D]) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// When two that fly on are closest within the horizon, found by thirds, and the offset then.
+/// Time and offset of the closest approach within the horizon, by ternary search.
 fn closest<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> (f64, [f64; D]) {
     let (offset, drift) =
         (difference(own.position, other.position), difference(own.velocity, other.velocity));
@@ -47,7 +45,7 @@ fn closest<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> (f64, [f64; D]
     (from, at(from))
 }
 
-/// What the guard should add: along the offset at the closest approach, so that both together make up what is missing.
+/// Expected push: along the offset at the closest approach, so that both pushes together restore the separation.
 fn expected<const D: usize>(own: &Motion<D>, other: &Motion<D>) -> [f64; D] {
     let (time, miss) = closest(own, other);
     let separation = f64::from(task::<D>().separation);
@@ -66,35 +64,35 @@ where
     [f32; D]: Axes,
 {
     let (_, miss) = closest(own, other);
-    // Head-on has a rule of its own.
+    // Head-on encounters have a separate rule.
     prop_assume!(length(miss) > 2.0e-3);
     let (found, expected) = (push(own, other), expected(own, other));
-    // A rounding of the offset, some 10⁻⁷ m at these speeds, over the shortest time squared; and of everything else.
+    // The offset is rounded by some 10⁻⁷ m at these speeds, divided by the shortest time squared.
     let tolerance = 1.0e-3 * (1.0 + length(expected));
     let off = length(difference(found, expected.map(|x| x as f32)));
-    prop_assert!(off <= tolerance, "{:?} in place of {:?}", found, expected);
+    prop_assert!(off <= tolerance, "{:?} instead of {:?}", found, expected);
     let back = push(other, own);
-    prop_assert_eq!(found.map(|x| x + 0.0), back.map(|x| 0.0 - x), "both give way alike");
+    prop_assert_eq!(found.map(|x| x + 0.0), back.map(|x| 0.0 - x), "both are pushed equally");
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(common::seeded_cases())]
+    #![proptest_config(seeded_cases())]
 
     #[test]
-    fn in_the_plane_who_would_come_too_close_is_pushed_by_what_is_missing_and_nobody_else_is(
+    fn in_the_plane_the_push_restores_the_separation(
         own in motion::<2>(0.2, 3.0), other in motion::<2>(0.2, 3.0),
     ) {
         check_against_geometry(&own, &other)?;
     }
 
     #[test]
-    fn in_space_too(own in motion::<3>(0.2, 3.0), other in motion::<3>(0.2, 3.0)) {
+    fn in_space_the_push_restores_the_separation(own in motion::<3>(0.2, 3.0), other in motion::<3>(0.2, 3.0)) {
         check_against_geometry(&own, &other)?;
     }
 
     #[test]
-    fn who_is_too_close_is_pushed_apart_also_when_nobody_approaches(
+    fn robots_that_are_too_close_are_pushed_apart_even_if_they_separate(
         angle in 0.0..core::f32::consts::TAU, apart in 0.005_f32..0.145, parting in 0.0_f32..3.0, aside in -3.0_f32..3.0,
     ) {
         let (sine, cosine) = angle.sin_cos();
@@ -103,14 +101,14 @@ proptest! {
             velocity: [parting * cosine - aside * sine, parting * sine + aside * cosine],
         };
         let [x, y] = push(&own, &Motion::REST);
-        // They never were closer than now: (0.15 − d)/0.05², along the line between them.
+        // Now is the closest approach: (0.15 − d)/0.05², along the line between the robots.
         let (along, across) = (x * cosine + y * sine, y * cosine - x * sine);
         let expected = (0.15 - apart) / (0.05 * 0.05);
         prop_assert!((along - expected).abs() < 1.0e-2 && across.abs() < 1.0e-2, "{} {} {}", along, across, expected);
     }
 
     #[test]
-    fn head_on_at_any_speed_both_turn_the_same_way_round_and_no_harder_than_it_takes(
+    fn head_on_robots_turn_in_one_direction_with_the_least_push(
         angle in 0.0..core::f32::consts::TAU, exponent in -5.0_f32..1.0, ahead in 0.0_f32..0.09,
     ) {
         let speed = 10.0_f32.powf(exponent);
@@ -122,22 +120,22 @@ proptest! {
         let (along, across) = (x * cosine + y * sine, y * cosine - x * sine);
         let time = ahead.max(0.05);
         let hardest = 0.15 / (time * time);
-        prop_assert!(along.abs() <= 1.0e-2 * hardest, "{} along the way", along);
-        // All of it at speeds that robots have; less, and still the same way, where they all but stand still.
+        prop_assert!(along.abs() <= 1.0e-2 * hardest, "{} along the path", along);
+        // The full push at speeds of robots; a smaller one in the same direction near standstill.
         let share = speed / (speed + 1.0e-4);
-        prop_assert!((across / hardest - share).abs() < 1.0e-2, "{} in place of {}", across, share * hardest);
+        prop_assert!((across / hardest - share).abs() < 1.0e-2, "{} instead of {}", across, share * hardest);
         let [back_x, back_y] = push(&other, &own);
         prop_assert_eq!([x, y], [-back_x, -back_y]);
     }
 
     #[test]
-    fn the_repulsion_is_its_formula_and_ends_at_its_reach(
+    fn repulsion_follows_its_formula_and_ends_at_its_range(
         own in motion::<2>(0.3, 3.0), other in motion::<2>(0.3, 3.0),
     ) {
         let task = Flocking { limit: LIMIT, ..Flocking::NORMALISED };
         let found = task.repulsion(&own, [other].iter(), &[1.0, -2.0]);
         let offset = difference(own.position, other.position);
-        // No nearer than 5 cm.
+        // The distance is at least 5 cm.
         let distance = length(offset).max(0.05);
         let force = f64::from(task.strength) * (1.0 / distance - 1.0 / f64::from(task.repulsion));
         let force = if length(offset) < f64::from(task.repulsion) { force } else { 0.0 };
@@ -149,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn just_out_of_reach_nobody_is_repelled_and_just_within_everybody_is() {
+fn repulsion_acts_only_within_its_range() {
     let task = Flocking { limit: LIMIT, repulsion: 0.5, strength: 20.0, ..Flocking::DEFAULT };
     let at = |x| Motion { position: [x, 0.0], velocity: [0.0; 2] };
     for beyond in [0.5, 0.500_001, 3.0] {

@@ -1,42 +1,30 @@
-//! The tick against ports that fail: everything is counted, and a tick always ends.
+//! The control loop with failing ports: every failure is counted, and every tick ends.
 
-use crate::common;
-
-use common::{
-    board::Board,
-    flock::{Robot, TASK, quiet_robot, weights},
-};
-use wdgnn_core::tasks::flocking::Motion;
-use wdgnn_link::error::Refusal;
-use wdgnn_robot::{
-    control_loop::{self, MOST_FRAMES, PortErrors, SAVE_EVERY},
-    ports::{Ports, Sensed},
-    safety::gate::{Isolation, Verdict},
-};
+use crate::common::prelude::*;
+use wdgnn_robot::control_loop::{MOST_FRAMES, PortErrors, SAVE_EVERY};
 
 const BYTES: usize = Robot::FRAME_BYTES;
 
 /// A frame of robot `id`, 1 m to the east and 1 m/s faster.
-fn frame(id: u16, weights: &[f32]) -> Vec<u8> {
-    let mut sender = quiet_robot(id, weights);
-    sender.sense(0, Some(Sensed::now(Motion { position: [1.0, 0.0], velocity: [1.0, 0.0] })));
+fn frame(id: u16) -> Vec<u8> {
+    let mut sender = quiet_robot(id);
+    sender.sense(0, seen(Motion { position: [1.0, 0.0], velocity: [1.0, 0.0] }));
     let mut frame = vec![0; BYTES];
     sender.speak(&mut frame).unwrap();
     frame
 }
 
 #[test]
-fn an_undisturbed_tick_speaks_hears_and_acts() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    board.air.heard.push_back(Ok(frame(2, &weights)));
+fn undisturbed_ticks_send_receive_and_act() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
+    board.air.heard.push_back(Ok(frame(2)));
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.refused.total(), report.neighbours, report.forgotten), (1, 0, 1, 0));
     assert_eq!(report.verdict, Verdict::Clear);
     assert_eq!(report.errors, PortErrors::default());
     assert_eq!(board.air.sent.len(), 1);
     assert_eq!(board.motors.commands, [report.command]);
-    // The neighbour is faster to the east: the network speeds up.
+    // The neighbor is faster to the east, so the network accelerates.
     assert!(report.command[0] > 0.0);
     let report = board.run(&mut node, 1);
     assert_eq!((report.heard, report.neighbours, report.forgotten), (0, 0, 1));
@@ -44,30 +32,28 @@ fn an_undisturbed_tick_speaks_hears_and_acts() {
 }
 
 #[test]
-fn every_port_may_fail_in_one_tick_and_is_counted() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+fn failures_of_all_ports_in_one_tick_are_counted() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
     let before = board.run(&mut node, SAVE_EVERY - 2);
-    board.eyes.0 = Err(());
+    board.sensor.0 = Err(());
     board.air.cannot_send = true;
     board.motors.broken = true;
     board.flash.cannot_save = true;
-    board.air.heard = [Err(()), Ok(frame(2, &weights)), Err(()), Ok(frame(3, &weights))].into();
+    board.air.heard = [Err(()), Ok(frame(2)), Err(()), Ok(frame(3))].into();
     let report = board.run(&mut node, SAVE_EVERY - 1);
     assert_eq!(report.errors, PortErrors { sensor: 1, send: 1, receive: 2, actuator: 1, store: 1 });
-    assert_eq!((report.heard, report.neighbours), (2, 2), "what could be heard was heard");
+    assert_eq!((report.heard, report.neighbours), (2, 2), "successful receptions count");
     assert_eq!(board.motors.commands, [before.command, report.command]);
 }
 
 #[test]
-fn a_robot_without_a_new_state_carries_its_last_one_on() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    board.eyes.0 = Ok(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
+fn missing_states_are_extrapolated() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
+    board.sensor.0 = Ok(Sensed::now(Motion { position: [1.0, 2.0], velocity: [3.0, -4.0] }));
     board.run(&mut node, 0);
     let no_number = Motion { position: [f32::NAN, 0.0], velocity: [0.0; 2] };
     for unusable in [Err(()), Ok(Sensed::now(no_number))] {
-        board.eyes.0 = unusable;
+        board.sensor.0 = unusable;
         let before = *node.state();
         let next = node.tick() + 1;
         let report = board.run(&mut node, next);
@@ -82,10 +68,9 @@ fn a_robot_without_a_new_state_carries_its_last_one_on() {
 }
 
 #[test]
-fn refused_frames_are_counted_by_reason_and_do_not_disturb_the_others() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
-    let good = frame(2, &weights);
+fn rejected_frames_are_counted_by_error() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
+    let good = frame(2);
     let mut other_version = good.clone();
     other_version[0] = 9;
     let mut one_too_long = good.clone();
@@ -96,7 +81,7 @@ fn refused_frames_are_counted_by_reason_and_do_not_disturb_the_others() {
         good[..BYTES - 1].to_vec(),
         one_too_long,
         vec![1; 10 * BYTES],
-        frame(1, &weights),
+        frame(1),
         good.clone(),
         good,
     ];
@@ -116,36 +101,34 @@ fn refused_frames_are_counted_by_reason_and_do_not_disturb_the_others() {
 }
 
 #[test]
-fn a_flood_ends_the_hearing_and_not_the_tick() {
-    let weights = weights(1);
-    let good = frame(2, &weights);
+fn floods_end_reception_but_not_the_tick() {
+    let good = frame(2);
     let most = MOST_FRAMES as usize;
-    // Exactly as many as are looked at: no flood.
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+    // The limit itself is no flood.
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.refused.of(Refusal::Flood)), (MOST_FRAMES, 0));
-    // Many more: the node takes one too many from the radio, says so, and leaves the rest.
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+    // Above the limit, the robot takes one more frame, counts a flood and leaves the rest.
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Ok(good.clone())).collect();
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.refused.of(Refusal::Flood)), (MOST_FRAMES + 1, 1));
     assert_eq!(board.air.heard.len(), 2 * most - 1);
     assert_eq!((report.neighbours, board.motors.commands.len()), (1, 1));
-    // A radio that only fails is no endless tick either.
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+    // A radio that always fails does not prolong the tick.
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
     board.air.heard = (0..3 * most).map(|_| Err(())).collect();
     let report = board.run(&mut node, 0);
     assert_eq!((report.heard, report.errors.receive), (0, MOST_FRAMES + 1));
 }
 
 #[test]
-fn a_buffer_without_room_for_a_frame_is_a_send_error() {
-    let weights = weights(1);
-    let (mut node, mut board) = (quiet_robot(1, &weights), Board::new());
+fn short_buffers_are_send_errors() {
+    let (mut node, mut board) = (quiet_robot(1), Board::new());
     let mut ports = Ports {
         radio: &mut board.air,
-        sensor: &mut board.eyes,
+        sensor: &mut board.sensor,
         actuator: &mut board.motors,
         store: &mut board.flash,
     };

@@ -1,23 +1,12 @@
-//! Robots in space: the same node with three axes, from a weight file over frames to commands.
+//! Flocking in space: weight file, frames and commands with three axes.
 
+use crate::common::prelude::*;
 use wdgnn_core::{
-    Activation, Flocking, Learning, Motion, Scale, Task as _, Weights,
     model::shape::Shape,
-    tensor::Tensor as _,
-    weights::{self, Aligned, Header, TaskSettings},
+    weights::{self, Header, TaskSettings},
 };
-use wdgnn_link::{
-    encoding::{
-        Codec,
-        exact::Exact,
-        half::{Dot154, EspNow, TAG_BYTES},
-    },
-    security::group_key::Sealed,
-};
-use wdgnn_robot::{
-    onboard::{self, LONGEST_BUFFER, Onboard, Robot},
-    ports::Sensed,
-};
+use wdgnn_link::encoding::half::TAG_BYTES;
+use wdgnn_robot::onboard::{self, LONGEST_BUFFER, Onboard, Robot};
 
 type Space = Flocking<3>;
 type Spatial = <Space as Onboard>::Shape;
@@ -25,7 +14,7 @@ type Spatial = <Space as Onboard>::Shape;
 const NUMBERS: usize = <Spatial as Shape<Space>>::NUMBERS;
 const BYTES: usize = weights::HEADER_BYTES + 4 * NUMBERS + 4;
 
-/// A network by hand, u = −Σ_j (v_i − v_j): the wide part alone, in the first three hidden features.
+/// A network made by hand, u = −Σ_j (v_i − v_j): only the wide part, in the first three hidden features.
 fn file() -> Box<Aligned<[u8; BYTES]>> {
     let dimensions = <Spatial as Shape<Space>>::DIMENSIONS;
     let (taps, features, hidden, outputs) =
@@ -54,7 +43,7 @@ fn file() -> Box<Aligned<[u8; BYTES]>> {
     file
 }
 
-/// Three robots that fly apart for two seconds, and the largest difference of their velocities in the end.
+/// Flies three robots for two seconds and returns their largest velocity difference.
 fn flown<P: Codec>(codec: fn() -> P) -> f32 {
     let file = file();
     let weights = Weights::open(&file.0).unwrap();
@@ -67,14 +56,14 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
         [0, 1, 2].map(|id| onboard::robot(id, &weights, codec()).unwrap());
     for tick in 0..200 {
         let frames = [0, 1, 2].map(|id: usize| {
-            assert!(robots[id].sense(tick, Some(Sensed::now(motions[id]))));
+            assert!(robots[id].sense(tick, seen(motions[id])));
             let mut frame = [0; LONGEST_BUFFER];
             let length = robots[id].speak(&mut frame).unwrap();
             frame[..length].to_vec()
         });
         for (id, robot) in robots.iter_mut().enumerate() {
             for (_, frame) in frames.iter().enumerate().filter(|(sender, _)| *sender != id) {
-                robot.hear(&mut frame.clone()).unwrap();
+                robot.hears(frame).unwrap();
             }
             robot.settle();
             let features = robot.observe();
@@ -95,8 +84,8 @@ fn flown<P: Codec>(codec: fn() -> P) -> f32 {
 }
 
 #[test]
-fn robots_in_space_agree_on_a_velocity_on_every_radio_that_carries_them() {
-    // 2 m/s apart at first, times e^(−3 · 2): the mean of two neighbours, closed with each other.
+fn robots_in_space_reach_a_common_velocity_on_every_radio() {
+    // The difference starts at 2 m/s and decays by e^(−3 · 2).
     for apart in [
         flown(|| Exact),
         flown(|| Sealed::new(Exact, &[7; 16])),
@@ -113,7 +102,7 @@ fn frames_in_space_fit_their_radios() {
     let header = 17;
     assert_eq!(<Robot<'_, Exact, Space>>::frame_bytes(), 22 + 24 + 108 + 432);
     assert!(<Robot<'_, Sealed<Exact>, Space>>::frame_bytes() < LONGEST_BUFFER);
-    // Six wide parameters, for twelve there is no room.
+    // Six wide parameters fit, twelve do not.
     assert_eq!(<Robot<'_, Dot154, Space>>::frame_bytes(), header + 24 + 54 + 12);
     assert!(<Robot<'_, Dot154, Space>>::frame_bytes() + TAG_BYTES <= 116);
     assert_eq!(<Robot<'_, EspNow, Space>>::frame_bytes(), header + 24 + 54 + 2 * 73);
@@ -121,7 +110,7 @@ fn frames_in_space_fit_their_radios() {
 }
 
 #[test]
-fn all_wide_parameters_come_round() {
+fn all_wide_parameters_arrive_in_one_turn() {
     let file = file();
     let weights = Weights::open(&file.0).unwrap();
     let mut speaker: Robot<'_, Dot154, Space> = onboard::robot(1, &weights, Dot154::default()).unwrap();
@@ -130,17 +119,17 @@ fn all_wide_parameters_come_round() {
     said.numbers_mut().iter_mut().zip(1_u8..).for_each(|(w, number)| *w = number.into());
     assert!(speaker.set_wide(&said));
     for tick in 0..18 {
-        speaker.sense(tick, Some(Sensed::now(Motion::REST)));
-        listener.sense(tick, Some(Sensed::now(Motion::REST)));
+        speaker.sense(tick, seen(Motion::REST));
+        listener.sense(tick, seen(Motion::REST));
         let mut frame = [0; LONGEST_BUFFER];
         let length = speaker.speak(&mut frame).unwrap();
         listener.hear(&mut frame[..length]).unwrap();
     }
-    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen runs of six");
+    assert_eq!(listener.neighbours().next().unwrap().beacon.wide, said, "eighteen parts of six parameters");
 }
 
 #[test]
-fn a_robot_in_space_does_not_fly_a_file_for_the_plane() {
+fn robots_in_space_reject_weights_for_the_plane() {
     let mut file = file();
     let task = 18..20;
     file.0[task].copy_from_slice(&Flocking::<2>::NUMBER.to_le_bytes());

@@ -1,20 +1,16 @@
-//! The swarm's clock and slots among robots whose crystals differ, started at any time, in an air where overlapping frames are lost.
+//! TDMA: swarm clock and slots of robots with different crystals and start times, where overlapping frames are lost.
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
-use wdgnn_link::{
-    header::Identity,
-    tdma::{Note, Rhythm, Timing},
-};
+use crate::common::prelude::*;
+use wdgnn_link::tdma::{Note, Rhythm, Timing};
 
-/// Ten robots at 20 exchanges a second on IEEE 802.15.4, as the nRF52840 flies them.
+/// Ten robots at 20 exchanges per second on IEEE 802.15.4, as on the nRF52840.
 const TEN: Timing =
     Timing { period: 10_000, interval: 5, slots: 2, lead: 900, slot: 4_530, delay: 211, retry: 350 };
-/// Twenty at 10.
+/// Twenty robots at 10 exchanges per second.
 const TWENTY: Timing = Timing { interval: 10, ..TEN };
-/// A sealed frame in the air, in microseconds.
+/// Duration of a sealed frame in microseconds.
 const FRAME: u64 = 3_808;
-/// The simulation's step in microseconds.
+/// Step of the simulation in microseconds.
 const STEP: u64 = 10;
 
 struct Robot {
@@ -27,11 +23,11 @@ struct Robot {
     retries: u8,
     sending: bool,
     said: u64,
-    /// Its ticks are lies: it says that it is so much further.
+    /// Ticks that it adds to the tick in its frames.
     lie: u32,
-    /// Where its clock begins.
+    /// First tick of its clock.
     first: u32,
-    /// How often it needed a new boot count.
+    /// How often its clock went back.
     back: u32,
 }
 
@@ -51,7 +47,7 @@ struct Swarm {
     hears: Box<dyn Fn(usize, usize) -> bool>,
     frames: Vec<Frame>,
     now: u64,
-    /// Frames that reached somebody, and those that were read, since the count began.
+    /// Frames that reached a robot, and frames that were decoded, since the count began.
     reached: u64,
     read: u64,
 }
@@ -181,7 +177,7 @@ impl Swarm {
         }
     }
 
-    /// The share of frames that were read, over so many milliseconds from now.
+    /// Share of decoded frames over the next milliseconds.
     fn delivery(&mut self, over_ms: u64) -> f64 {
         (self.reached, self.read) = (0, 0);
         self.robots.iter_mut().for_each(|robot| robot.said = 0);
@@ -189,7 +185,24 @@ impl Swarm {
         self.read as f64 / self.reached.max(1) as f64
     }
 
-    /// The largest difference between two robots' ticks, in microseconds of true time.
+    /// Checks that at least 97 % of the frames are decoded over the next milliseconds.
+    fn assert_delivers(&mut self, over_ms: u64, seed: u64) {
+        let delivered = self.delivery(over_ms);
+        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+    }
+
+    /// Checks that the ticks of all robots begin within a number of microseconds.
+    fn assert_in_step(&self, most: f64, seed: u64) {
+        assert!(self.spread() < most, "seed {seed}: {} µs", self.spread());
+    }
+
+    /// Checks that every robot has sent at least 30 frames since the last count.
+    fn assert_all_send(&self, seed: u64) {
+        let sent: Vec<u64> = self.robots.iter().map(|robot| robot.said).collect();
+        assert!(sent.iter().all(|count| *count >= 30), "seed {seed}: a robot is silent: {sent:?}");
+    }
+
+    /// Largest difference between the ticks of two robots, in microseconds of true time.
     fn spread(&self) -> f64 {
         let period = f64::from(self.timing.period);
         let times = self.robots.iter().filter_map(|robot| {
@@ -203,9 +216,9 @@ impl Swarm {
     }
 }
 
-/// The tick to which a slot belongs.
+/// Tick of a slot.
 fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
-    // The beat that was asked for last is the one that begins next, or this very one.
+    // The last requested tick start is the next tick or the current one.
     if slot_at >= robot.beat {
         robot.tick
     } else {
@@ -214,75 +227,69 @@ fn rhythm_tick(robot: &Robot, timing: Timing, slot_at: u64) -> u32 {
 }
 
 #[test]
-fn ten_robots_started_within_400_ms_keep_one_time_and_ten_slots_after_a_second() {
+fn ten_robots_share_one_time_and_ten_slots_after_a_second() {
     for seed in 0..20 {
         let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
         swarm.run(1_400);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
-        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+        swarm.assert_delivers(2_000, seed);
+        swarm.assert_in_step(250.0, seed);
+        swarm.assert_all_send(seed);
     }
 }
 
 #[test]
-fn addresses_by_chance_leave_nobody_mute() {
+fn random_addresses_silence_no_robot() {
     for seed in 0..20 {
         let mut random = ChaCha8Rng::seed_from_u64(seed + 100);
         let ids: Vec<u16> = (0..10).map(|_| random.random_range(0..u16::MAX)).collect();
         let mut swarm = Swarm::new(TEN, seed, 10, 1_000, move |index| ids[index]);
         swarm.run(2_500);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        let said: Vec<u64> = swarm.robots.iter().map(|robot| robot.said).collect();
-        assert!(said.iter().all(|count| *count >= 30), "seed {seed}: somebody is mute: {said:?}");
+        swarm.assert_delivers(2_000, seed);
+        swarm.assert_all_send(seed);
     }
 }
 
 #[test]
-fn twenty_robots_at_10_hz() {
+fn twenty_robots_at_10_hz_deliver_their_frames() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TWENTY, seed, 20, 400, |index| index as u16 * 37);
         swarm.run(2_400);
-        let delivered = swarm.delivery(2_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_delivers(2_000, seed);
     }
 }
 
 #[test]
-fn a_robot_that_comes_later_joins_within_a_second() {
+fn late_robots_join_within_a_second() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
         swarm.robots[3].on = 5_000_000;
         swarm.run(5_800);
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
+        swarm.assert_delivers(1_000, seed);
+        swarm.assert_in_step(250.0, seed);
     }
 }
 
 #[test]
-fn two_swarms_that_meet_become_one_though_a_single_bridge_joins_them() {
+fn two_swarms_merge_over_a_single_bridge() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 10, 100, |index| index as u16);
-        // The second five are three seconds younger and out of reach.
+        // The second five start three seconds later and are out of reach.
         swarm.robots.iter_mut().skip(5).for_each(|robot| robot.on += 3_000_000);
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5));
         swarm.run(6_000);
-        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: two times");
+        assert!(swarm.spread() > 1_000_000.0, "seed {seed}: the swarms have different times");
         swarm.hears = Box::new(|from, to| (from < 5) == (to < 5) || (from.min(to) == 4 && from.max(to) == 5));
         swarm.run(20_000);
-        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
+        swarm.assert_in_step(400.0, seed);
     }
 }
 
 #[test]
-fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
+fn a_lying_clock_does_not_move_the_swarm() {
     for seed in 0..5 {
         let mut swarm = Swarm::new(TEN, seed, 10, 300, |index| index as u16);
         swarm.run(3_000);
-        // Ten hours ahead: further than anybody in company follows.
+        // Ten hours ahead: beyond the range that a robot with neighbors follows.
         swarm.robots[2].lie = 3_600_000;
         let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
         swarm.run(8_000);
@@ -294,20 +301,19 @@ fn a_liar_about_time_moves_nobody_past_the_honest_ones() {
 }
 
 #[test]
-fn a_swarm_begins_where_nobody_has_spoken_yet_and_is_one_though_its_robots_remember_different_times() {
+fn robots_with_different_first_ticks_share_one_time() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 10, 400, |index| index as u16);
         let firsts = [0, 6_000, 6_000, 12_000, 400, 90_000, 6_000, 90_100, 17, 6_000];
         swarm.robots.iter_mut().zip(firsts).for_each(|(robot, first)| robot.first = first);
         swarm.run(3_000);
-        assert!(swarm.spread() < 400.0, "seed {seed}: {} µs", swarm.spread());
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_in_step(400.0, seed);
+        swarm.assert_delivers(1_000, seed);
     }
 }
 
 #[test]
-fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
+fn robots_that_restart_ahead_return_to_the_swarm_time() {
     for seed in 0..10 {
         let mut swarm = Swarm::new(TEN, seed, 8, 300, |index| index as u16);
         swarm.robots[3].on = 5_000_000;
@@ -317,18 +323,17 @@ fn who_restarts_ahead_of_its_swarm_goes_back_to_it_and_takes_nobody_along() {
         swarm.run(5_900);
         assert!(
             (95..=105).contains(&(swarm.robots[0].tick - before)),
-            "seed {seed}: the swarm's time went on"
+            "seed {seed}: the swarm time continued"
         );
-        assert!(swarm.spread() < 250.0, "seed {seed}: {} µs", swarm.spread());
-        assert_eq!(swarm.robots[3].back, 0, "seed {seed}: nothing was said in a tick that came again");
-        let delivered = swarm.delivery(1_000);
-        assert!(delivered >= 0.97, "seed {seed}: {delivered}");
+        swarm.assert_in_step(250.0, seed);
+        assert_eq!(swarm.robots[3].back, 0, "seed {seed}: no tick was used twice");
+        swarm.assert_delivers(1_000, seed);
     }
 }
 
 #[test]
-fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
-    // Three at one time, and one a year ahead that is heard first.
+fn newcomers_follow_the_majority() {
+    // Three robots share one time, and one is a year ahead and received first.
     let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
     let said = |sender: u32, tick: u32, exchange: u64| {
         let slot = sender % 2;
@@ -340,7 +345,7 @@ fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
     };
     hear(&mut rhythm, said(1, 1_000_000_000, 0));
     rhythm.next(40_000);
-    assert!(rhythm.next(45_000).tick > 999_999_999, "whoever is alone yields");
+    assert!(rhythm.next(45_000).tick > 999_999_999, "a robot alone follows");
     for honest in 2..5 {
         hear(&mut rhythm, said(honest, 505, 1));
     }
@@ -350,11 +355,11 @@ fn a_newcomer_that_hears_a_liar_first_follows_those_who_are_more() {
 }
 
 #[test]
-fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
+fn a_liar_at_most_doubles_the_speed_of_the_swarm_time() {
     for seed in 0..3 {
         let mut swarm = Swarm::new(TEN, seed, 6, 300, |index| index as u16);
         swarm.run(2_000);
-        // One second ahead of everybody, always: they follow it again and again.
+        // One second ahead at any time: the others follow again and again.
         swarm.robots[2].lie = 100;
         let before: Vec<u32> = swarm.robots.iter().map(|robot| robot.tick).collect();
         swarm.run(14_000);
@@ -366,18 +371,18 @@ fn a_liar_makes_the_swarm_s_time_go_twice_as_fast_at_most() {
             );
         }
         let said: u64 = swarm.robots.iter().map(|robot| robot.said).sum();
-        assert!(said > 6 * 200, "seed {seed}: and nobody is mute: {said}");
+        assert!(said > 6 * 200, "seed {seed}: no robot is silent: {said}");
     }
 }
 
 #[test]
-fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
+fn clocks_do_not_follow_to_the_last_tick() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9);
     for (sender, sequence) in [(1, u32::MAX), (2, u32::MAX - 100), (4, u32::MAX - 8_000_000)] {
         rhythm.heard(&Identity { sender, boot: 1, sequence }, Note::new(0, None), 1_111);
     }
     assert!(rhythm.next(5_000).tick < 10);
-    // And who gets there in spite of that has ticks of ten milliseconds still.
+    // A robot at the last tick still has ticks of ten milliseconds.
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 0, 9).from_tick(u32::MAX);
     let day = 8_640_000 * 10_000;
     let begins: Vec<u64> = (0..5)
@@ -390,7 +395,7 @@ fn nobody_is_led_to_the_end_of_all_ticks_and_there_ticks_come_at_their_pace() {
 }
 
 #[test]
-fn ticks_come_in_order_and_none_twice() {
+fn ticks_increase_strictly() {
     let mut rhythm = Rhythm::<8>::new(TEN, 3, 1_000, 9);
     let mut last = None;
     for now in (1_000..3_000_000).step_by(7_000) {
@@ -401,8 +406,8 @@ fn ticks_come_in_order_and_none_twice() {
     }
 }
 
-/// By how many microseconds a robot's ticks begin later after nine seconds of hearing another one, whose frames come late by so many
-/// microseconds and have these boot counts, by their number.
+/// Delay in microseconds of a robot's ticks after nine seconds with one neighbor, whose frames are delayed by `late` and have
+/// the boot count `boot`, by exchange.
 fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
     let mut rhythm = Rhythm::<8>::new(TEN, 9, 0, 5);
     let mut beat = rhythm.next(0);
@@ -418,19 +423,19 @@ fn gone_back(late: impl Fn(u64) -> u64, boot: impl Fn(u64) -> u32) -> i64 {
 }
 
 #[test]
-fn what_a_stranger_holds_back_takes_no_time_back() {
+fn delayed_frames_do_not_move_the_clock_back() {
     assert_eq!(gone_back(|_| 0, |_| 1), 0);
-    // All at once by 200 ms, from the second second on; and by a millisecond more each time, up to 140 of them.
+    // By 200 ms at once, from the second second on; and by one more millisecond per exchange, up to 140.
     let at_once = |exchange| if exchange < 40 { 0 } else { 200_000 };
     assert_eq!(gone_back(at_once, |_| 1), 0);
     let by_and_by = gone_back(|exchange: u64| exchange.saturating_sub(40) * 1_000, |_| 1);
     assert!((0..5_000).contains(&by_and_by), "{by_and_by} µs");
-    // Who says by a new boot count that its time is another one is believed, as who restarts must be.
+    // A new boot count announces another time and is believed, as it must be after a restart.
     assert_eq!(gone_back(at_once, |exchange| if exchange < 40 { 1 } else { 2 }), 200_000);
 }
 
 #[test]
-fn a_clock_that_is_put_back_keeps_nobody_waiting_and_no_tick_is_lost() {
+fn local_clock_jumps_lose_no_tick() {
     for by in [0, 30_000, 400_000, 100_000_000] {
         let start = 200_000_000;
         let mut rhythm = Rhythm::<8>::new(TEN, 3, start, 9).from_tick(500);
@@ -440,8 +445,8 @@ fn a_clock_that_is_put_back_keeps_nobody_waiting_and_no_tick_is_lost() {
                 now -= by;
             }
             let beat = rhythm.next(now);
-            assert_eq!(beat.tick, tick + 1, "put back by {by} us");
-            assert!(beat.begins > now && beat.begins <= now + 20_000, "put back by {by} us");
+            assert_eq!(beat.tick, tick + 1, "moved back by {by} us");
+            assert!(beat.begins > now && beat.begins <= now + 20_000, "moved back by {by} us");
             (now, tick) = (beat.begins + 5_000, beat.tick);
         }
     }
