@@ -67,8 +67,6 @@ where
     type Wide = Filter<TAPS, F, O>;
     type Factor = Vector<O>;
 
-    const FOLDED: bool = true;
-
     #[inline]
     fn first_line_taps(taps: &D::Taps) -> &[f32] {
         taps.first().numbers()

@@ -29,11 +29,6 @@ pub trait Model {
     /// The gradient of the wide parameters is `z · factorᵀ`.
     type Factor: Tensor;
 
-    /// Whether the wide part is folded ([`folded::Folded`]).
-    ///
-    /// Robots send different parameters in the two forms, so a swarm uses only one.
-    const FOLDED: bool;
-
     /// Taps z of the first delay line, which the wide part also reads.
     ///
     /// They are the left factor of a gradient.

@@ -40,8 +40,6 @@ where
     type Wide = Filter<TAPS, F, G>;
     type Factor = Vector<G>;
 
-    const FOLDED: bool = false;
-
     #[inline]
     fn first_line_taps(taps: &D::Taps) -> &[f32] {
         taps.first().numbers()
