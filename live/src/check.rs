@@ -2,8 +2,8 @@
 
 use wdgnn_sim::{
     error::Result,
-    swarm::digest::FlightDigest,
-    world::{Condition, flock::Flock},
+    swarm::digest::EpisodeDigest,
+    world::{Scenario, flock::Flock},
 };
 
 use crate::{
@@ -14,10 +14,10 @@ use crate::{
 
 /// The digest of `host-sim swarm`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
 pub fn digest() -> Result<String> {
-    let condition = Condition::PAPER;
+    let condition = Scenario::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;
     let knobs = Knobs { range: condition.radius, ..Knobs::default() };
-    let mut digest = FlightDigest::default();
+    let mut digest = EpisodeDigest::default();
     for _tick in 0..condition.ticks {
         flight.tick(&knobs, |flight| flight.deeds(|command, wide| digest.add(command, wide)))?;
     }
@@ -27,11 +27,11 @@ pub fn digest() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use wdgnn_sim::{
-        air::options::Faults,
-        flight::Start,
+        episode::Episode,
+        medium::options::Faults,
         profiles::Profile,
         seeds::{Purpose, generator},
-        swarm::{networks::Network, on_air::Air},
+        swarm::{networks::Network, radio_swarm::RadioConfig},
         world::World as _,
     };
 
@@ -39,14 +39,14 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_robots_that_speak_in_bytes() {
-        let condition = Condition::PAPER;
-        let start =
-            Start::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+        let condition = Scenario::PAPER;
+        let start = Episode::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0))
+            .unwrap();
         let network = Network::of(models::carried().unwrap(), Profile::Exact).unwrap();
         let (layout, faults) = (Flock::<2>::layout(), Faults::default());
-        let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+        let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
         let mut swarm = network.native(&air, condition.robots, false).unwrap();
-        let mut native = FlightDigest::default();
+        let mut native = EpisodeDigest::default();
         start.fly(&network.task, swarm.as_mut(), &mut [&mut native], &false.into()).unwrap();
         assert_eq!(digest().unwrap(), native.finish());
     }

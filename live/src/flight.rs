@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use wdgnn_core::task::{NodeId, State as _, Task as _};
 use wdgnn_sim::{
+    episode::{Episode, closeness, disagreement},
     error::Result,
-    flight::{Start, closeness, disagreement},
     links::Links,
     model::ModelFile,
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks,
-    world::{Condition, OutputOf, Spot, StateOf, SwarmOf, World},
+    world::{OutputOf, Scenario, SceneDisc, StateOf, SwarmOf, World},
 };
 
 use crate::{
@@ -68,7 +68,7 @@ pub struct Figures {
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct Flight<W: World> {
     world: W,
-    condition: Condition,
+    condition: Scenario,
     task: W::Task,
     model: &'static ModelFile,
     controller: Controller,
@@ -90,11 +90,11 @@ impl<W: World> Flight<W> {
     /// A start under `condition` and a seed.
     pub fn new(
         model: &'static ModelFile,
-        condition: Condition,
+        condition: Scenario,
         seed: u64,
         controller: Controller,
     ) -> Result<Self> {
-        let drawn = Start::draw(&W::default(), &condition, &mut generator(seed, Purpose::Testing, 0))?;
+        let drawn = Episode::draw(&W::default(), &condition, &mut generator(seed, Purpose::Testing, 0))?;
         let member = |id| Member { id, lies: false, east: false };
         let mut flight = Self {
             task: networks::task(model)?,
@@ -133,16 +133,16 @@ impl<W: World> Flight<W> {
 
     /// The expert, or the plainest rival: the one-hop one of those that average over hops, or whoever is not the expert.
     fn somebody(&self) -> SwarmOf<'static, W> {
-        let rivals = W::rivals();
-        let expert = |rival: &&wdgnn_sim::world::Rival<W>| rival.name == "expert";
+        let baselines = W::baselines();
+        let expert = |rival: &&wdgnn_sim::world::Baseline<W>| rival.name == "expert";
         let chosen = if self.controller == Controller::Expert {
-            rivals.iter().find(expert)
+            baselines.iter().find(expert)
         } else {
-            let one_hop = rivals.iter().find(|rival| rival.name == "averaging-1-hop");
-            one_hop.or_else(|| rivals.iter().find(|rival| !expert(rival)))
+            let one_hop = baselines.iter().find(|rival| rival.name == "averaging-1-hop");
+            one_hop.or_else(|| baselines.iter().find(|rival| !expert(rival)))
         };
         chosen.map_or_else(
-            || unreachable!("every world here has rivals"),
+            || unreachable!("every world here has baselines"),
             |rival| (rival.make)(&self.world, &self.task),
         )
     }
@@ -259,7 +259,7 @@ pub trait Show {
     /// Has somebody else fly from now on.
     fn hand_over(&mut self, controller: Controller) -> Result;
     /// Starts anew; who has learned something keeps it.
-    fn land(&mut self, condition: Condition, seed: u64) -> Result;
+    fn land(&mut self, condition: Scenario, seed: u64) -> Result;
     /// Takes a robot out.
     fn kill(&mut self, id: NodeId);
     /// Pushes a robot: a change of its velocity in m/s, or of its place in metres where it tells no velocity.
@@ -294,7 +294,7 @@ impl<W: World> Show for Flight<W> {
         self.assemble()
     }
 
-    fn land(&mut self, condition: Condition, seed: u64) -> Result {
+    fn land(&mut self, condition: Scenario, seed: u64) -> Result {
         let mut next = Self::new(self.model, condition, seed, self.controller)?;
         if let (Crew::Robots(before), Crew::Robots(after)) = (&self.crew, &mut next.crew) {
             let kept: Vec<Kept<W::Task>> = before.kept();
@@ -376,7 +376,7 @@ impl<W: World> Show for Flight<W> {
 
     fn scenery(&self, numbers: &mut Vec<f32>) {
         numbers.clear();
-        for Spot { at: [x, y], radius, weight } in self.world.scenery(self.tick) {
+        for SceneDisc { at: [x, y], radius, weight } in self.world.scene_discs(self.tick) {
             numbers.extend([x, y, radius, weight]);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wdgnn_core::task::NodeId;
-use wdgnn_sim::scene::Flown;
+use wdgnn_sim::scene::SimTask;
 
 use crate::{
     chance::{About, Chance},
@@ -12,18 +12,18 @@ use crate::{
 
 /// The motors of a swarm.
 #[derive(Debug)]
-pub struct Motors<T: Flown> {
+pub struct Motors<T: SimTask> {
     /// What was told, the newest first, for as long as a delay can be.
     told: VecDeque<Vec<T::Output>>,
 }
 
-impl<T: Flown> Default for Motors<T> {
+impl<T: SimTask> Default for Motors<T> {
     fn default() -> Self {
         Self { told: VecDeque::new() }
     }
 }
 
-impl<T: Flown> Motors<T> {
+impl<T: SimTask> Motors<T> {
     /// Turns commands into what comes of them.
     pub fn act(
         &mut self,

@@ -4,7 +4,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_sim::{
     error::{Error, Result},
     model::ModelFile,
-    world::{Condition, World, coverage::Area, flock::Flock},
+    world::{Scenario, World, coverage::Area, flock::Flock},
 };
 
 use crate::{
@@ -41,10 +41,10 @@ impl Mission {
         }
     }
 
-    fn begin(self, condition: Condition, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
+    fn begin(self, condition: Scenario, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
         fn of<W: World>(
             model: &'static ModelFile,
-            condition: Condition,
+            condition: Scenario,
             seed: u64,
             controller: Controller,
         ) -> Result<Box<dyn Show>> {
@@ -95,13 +95,13 @@ impl Pair {
         self.both().try_for_each(|flight| flight.land(condition, seed))
     }
 
-    fn condition(&self, robots: usize, speed: f32) -> Result<Condition> {
+    fn condition(&self, robots: usize, speed: f32) -> Result<Scenario> {
         if robots > MOST_ROBOTS {
             return Err(Error::usage(format!(
                 "{robots} robots are too many for a page: at most {MOST_ROBOTS}"
             )));
         }
-        let condition = Condition { robots, radius: self.knobs.range, speed, ticks: u32::MAX };
+        let condition = Scenario { robots, radius: self.knobs.range, speed, ticks: u32::MAX };
         condition.check()?;
         Ok(condition)
     }

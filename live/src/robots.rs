@@ -17,12 +17,12 @@ use wdgnn_robot::{
     ports::Sensed,
 };
 use wdgnn_sim::{
-    air::blueprint::Blueprint,
     error::Result,
     links::Links,
+    medium::robot_config::RobotConfig,
     model::ModelFile,
-    ports::Motors,
-    scene::{Flown, Swarm, View},
+    ports::RecordingActuator,
+    scene::{ParamView, SimTask, Swarm},
     swarm::networks,
 };
 
@@ -33,7 +33,7 @@ type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
 
 /// The robots of one swarm.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
-pub struct Robots<T: Flown> {
+pub struct Robots<T: SimTask> {
     nodes: Vec<Robot<T>>,
     /// What each of them says in a tick; nothing of one whose turn it is not.
     said: Vec<Option<BeaconOf<ModelOf<'static, T>, T>>>,
@@ -42,14 +42,14 @@ pub struct Robots<T: Flown> {
 
 /// What a robot keeps when it lands.
 #[allow(missing_debug_implementations, reason = "parameters say little")]
-pub struct Kept<T: Flown> {
+pub struct Kept<T: SimTask> {
     id: NodeId,
     wide: Wide<T>,
     bias: T::Output,
     gain: f32,
 }
 
-impl<T: Flown> Robots<T> {
+impl<T: SimTask> Robots<T> {
     /// Robots of one model, each in a state.
     pub fn new(
         model: &'static ModelFile,
@@ -67,13 +67,13 @@ impl<T: Flown> Robots<T> {
         };
         let behaviour = wdgnn_robot::Behaviour::new(rule).every(weights.header.interval.into());
         let behaviour = if controller == Controller::Wary { behaviour.robust() } else { behaviour };
-        let blueprint = Blueprint {
+        let config = RobotConfig {
             model: network,
             task: networks::task::<T>(model)?,
             checksum: weights.checksum,
             behaviour,
         };
-        let nodes = start.iter().map(|(id, state)| blueprint.node(*id, *state, Exact)).collect();
+        let nodes = start.iter().map(|(id, state)| config.node(*id, *state, Exact)).collect();
         Ok(Self { nodes, said: Vec::with_capacity(start.len()), rule })
     }
 
@@ -107,7 +107,7 @@ impl<T: Flown> Robots<T> {
                     hearing.refused.count(refusal);
                 }
             }
-            control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+            control_loop::conclude(node, &mut RecordingActuator(command), &hearing, PortErrors::default());
         }
     }
 
@@ -142,7 +142,7 @@ impl<T: Flown> Robots<T> {
 }
 
 /// For those who look at swarms: the digest, and who measures how far parameters are apart.
-impl<T: Flown> Swarm<T> for Robots<T> {
+impl<T: SimTask> Swarm<T> for Robots<T> {
     fn fly(
         &mut self,
         scene: &wdgnn_sim::scene::Scene<'_, T::State>,
@@ -152,9 +152,9 @@ impl<T: Flown> Swarm<T> for Robots<T> {
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let node = self.nodes.get(robot)?;
-        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+        Some(ParamView { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
     }
 
     fn learns(&self) -> bool {

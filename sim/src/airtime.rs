@@ -18,7 +18,7 @@ use wdgnn_robot::onboard::{RobotModel, RobotWide};
 use crate::{profiles::Profile, radio::Radio};
 
 /// The share of time that a schedule may take: the rest is for whoever else is on the channel.
-pub const MOST_USE: f64 = 0.8;
+pub const MAX_CHANNEL_USE: f64 = 0.8;
 
 /// By how much two clocks drift apart: 100 ppm each.
 const DRIFT: f64 = 200.0e-6;
@@ -58,9 +58,9 @@ impl Airtime {
     /// `None` when the profile's frames do not fit into the radio's.
     pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
         let (frames, bytes) = profile.frames();
-        (bytes <= radio.most_bytes()).then(|| Self {
-            bytes: frames * (bytes + radio.extra_bytes()),
-            microseconds: frames as f64 * radio.frame_microseconds(bytes),
+        (bytes <= radio.max_bytes()).then(|| Self {
+            bytes: frames * (bytes + radio.overhead_bytes()),
+            microseconds: frames as f64 * radio.frame_us(bytes),
         })
     }
 
@@ -70,14 +70,14 @@ impl Airtime {
     }
 
     /// The highest rate within [`MOST_USE`]; 0 when there is none.
-    pub fn highest_rate(&self, robots: usize) -> f64 {
+    pub fn max_rate(&self, robots: usize) -> f64 {
         let guards = DRIFT * robots as f64;
-        ((MOST_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
+        ((MAX_CHANNEL_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
     }
 
     /// The most robots within [`MOST_USE`].
-    pub fn most_robots(&self, rate: f64) -> usize {
-        (MOST_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
+    pub fn max_robots(&self, rate: f64) -> usize {
+        (MAX_CHANNEL_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
         let airtime = Airtime::new(Profile::Dot154, Radio::Dot154).unwrap();
         assert_eq!((airtime.bytes, airtime.microseconds), (118, 3968.0));
         assert!((airtime.usage(10, 20.0) - 0.7956).abs() < 1.0e-12);
-        assert_eq!(airtime.most_robots(20.0), 10);
-        assert!((airtime.highest_rate(10) - 20.11).abs() < 0.01);
+        assert_eq!(airtime.max_robots(20.0), 10);
+        assert!((airtime.max_rate(10) - 20.11).abs() < 0.01);
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::P2p57, 10), (Profile::Espnow, 50)]
         {
             let airtime = Airtime::new(profile, profile.radio().unwrap()).unwrap();
-            assert!(airtime.usage(robots, profile.rate()) <= MOST_USE, "{}", profile.name());
+            assert!(airtime.usage(robots, profile.rate()) <= MAX_CHANNEL_USE, "{}", profile.name());
         }
         assert!(Radio::ALL.iter().all(|radio| Airtime::new(Profile::Exact, *radio).is_none()));
     }
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn the_highest_rate_takes_just_what_is_allowed() {
         let airtime = Airtime::new(Profile::Dot154, Radio::Nrf52).unwrap();
-        let rate = airtime.highest_rate(50);
-        assert!((airtime.usage(50, rate) - MOST_USE).abs() < 1.0e-9);
-        assert_eq!(airtime.most_robots(rate * 0.999), 50);
-        assert_eq!(airtime.highest_rate(5000), 0.0, "the guards alone are too much");
+        let rate = airtime.max_rate(50);
+        assert!((airtime.usage(50, rate) - MAX_CHANNEL_USE).abs() < 1.0e-9);
+        assert_eq!(airtime.max_robots(rate * 0.999), 50);
+        assert_eq!(airtime.max_rate(5000), 0.0, "the guards alone are too much");
     }
 }

@@ -5,20 +5,20 @@
 //! out is known. That saves time and changes nothing; what is not authentic is never kept.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod whole;
+mod hardware;
 
 use std::{cell::RefCell, fmt};
 
 // Where processors have no AES of their own, as in a browser: the core's, in software.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use wdgnn_link::security::aes::Aes as Whole;
+use wdgnn_link::security::aes::Aes as HardwareAes;
 use wdgnn_link::security::{
     ccm::{self, Block, BlockCipher, Nonce},
     key::Key,
 };
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use self::whole::Whole;
+use self::hardware::HardwareAes;
 
 /// Frames that a thread keeps, each at the place that its nonce tells.
 const FRAMES: usize = 4096;
@@ -29,7 +29,7 @@ const OF_EACH: usize = 4;
 /// AES-128 with a key.
 pub struct Shared {
     key: Key,
-    aes: Whole,
+    aes: HardwareAes,
 }
 
 impl fmt::Debug for Shared {
@@ -41,7 +41,7 @@ impl fmt::Debug for Shared {
 
 impl BlockCipher for Shared {
     fn with_key(key: &Key) -> Self {
-        Self { key: *key, aes: Whole::with_key(key) }
+        Self { key: *key, aes: HardwareAes::with_key(key) }
     }
 
     fn encrypt(&self, block: &mut Block) {
@@ -49,8 +49,8 @@ impl BlockCipher for Shared {
     }
 
     fn seal(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &mut [u8]) -> Option<()> {
-        LATELY.with_borrow_mut(|lately| {
-            let frame = lately.get_mut(place(nonce))?;
+        FRAME_CACHE.with_borrow_mut(|cache| {
+            let frame = cache.get_mut(place(nonce))?;
             frame.forget();
             frame.plain.extend_from_slice(content);
             ccm::seal(&self.aes, nonce, associated, content, tag)?;
@@ -62,8 +62,8 @@ impl BlockCipher for Shared {
 
     fn open(&self, nonce: &Nonce, associated: [&[u8]; 2], content: &mut [u8], tag: &[u8]) -> Option<bool> {
         let around = self.around(nonce, associated, tag);
-        LATELY.with_borrow_mut(|lately| {
-            let frame = lately.get_mut(place(nonce))?;
+        FRAME_CACHE.with_borrow_mut(|cache| {
+            let frame = cache.get_mut(place(nonce))?;
             if frame.is(around, content) {
                 content.copy_from_slice(&frame.plain);
                 return Some(true);
@@ -93,7 +93,7 @@ impl Shared {
 }
 
 thread_local! {
-    static LATELY: RefCell<Vec<Frame>> = RefCell::new(vec![Frame::default(); FRAMES]);
+    static FRAME_CACHE: RefCell<Vec<Frame>> = RefCell::new(vec![Frame::default(); FRAMES]);
 }
 
 /// A frame that was authentic.
@@ -212,7 +212,7 @@ mod tests {
     fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
         let first = Shared::with_key(&[8; 16]);
         // Knows the key by its name only, and could open nothing by itself.
-        let second = Shared { key: [8; 16], aes: Whole::with_key(&[0; 16]) };
+        let second = Shared { key: [8; 16], aes: HardwareAes::with_key(&[0; 16]) };
         let (mut ours, mut theirs) = ([1, 2, 3], [4, 5, 6]);
         let our_tag = sealed(&first, &[9; 13], &mut ours);
         let their_tag = sealed(&Aes::new(&[8; 16]), &[10; 13], &mut theirs);

@@ -8,25 +8,25 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    controllers::{Controller, EvalConfig},
+    counters::Counters,
+    episode::{Episode, EpisodeMetrics, Observer, TickView},
     error::Result,
-    flight::{Flight, Moment, Observer, Start},
-    jobs::{self, Pace},
-    lineup::{Controller, Lineup},
+    jobs::{self, Schedule},
     seeds::{Purpose, generator},
-    tally::Tally,
-    world::{Condition, World},
+    world::{Scenario, World},
 };
 
 /// Mean and standard deviation over swarms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct MeanStd {
     /// Mean.
     pub mean: f64,
     /// Sample standard deviation; 0 for a single value.
     pub std: f64,
 }
 
-impl Spread {
+impl MeanStd {
     /// Of these values.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -40,10 +40,10 @@ impl Spread {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// The sum of the scores; for flocking, the total velocity variation.
-    pub total: Spread,
+    pub total: MeanStd,
     /// The score at the end.
     #[serde(rename = "final")]
-    pub last: Spread,
+    pub last: MeanStd,
     /// Smallest distance between two robots in any swarm, in metres.
     pub min_distance: f64,
     /// Pairs closer than 0.1 m, in pair-ticks per swarm.
@@ -64,36 +64,37 @@ pub struct Summary {
 
 impl Summary {
     /// Of these flights.
-    pub fn of(flights: &[Flight]) -> Self {
-        let collect = |value: fn(&Flight) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
+    pub fn of(flights: &[EpisodeMetrics]) -> Self {
+        let collect = |value: fn(&EpisodeMetrics) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
         let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
-        let tallies: Option<Vec<&Tally>> = flights.iter().map(|flight| flight.tally.as_ref()).collect();
-        let tally = tallies.map(|tallies| {
-            let mut sum = Tally::default();
-            for tally in tallies {
-                sum.add(tally);
+        let all_counters: Option<Vec<&Counters>> =
+            flights.iter().map(|flight| flight.counters.as_ref()).collect();
+        let counters = all_counters.map(|all_counters| {
+            let mut sum = Counters::default();
+            for counters in all_counters {
+                sum.add(counters);
             }
             sum
         });
         Self {
-            total: Spread::of(&collect(Flight::total)),
-            last: Spread::of(&collect(Flight::last)),
+            total: MeanStd::of(&collect(EpisodeMetrics::total)),
+            last: MeanStd::of(&collect(EpisodeMetrics::last)),
             min_distance: collect(|flight| f64::from(flight.min_distance))
                 .into_iter()
                 .fold(f64::INFINITY, f64::min),
-            close_pairs: Spread::of(&collect(|flight| f64::from(flight.close_pairs[0]))).mean,
-            close_pairs_200_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[1]))).mean,
-            close_pairs_300_mm: Spread::of(&collect(|flight| f64::from(flight.close_pairs[2]))).mean,
-            disagreement: disagreements.map(|values| Spread::of(&values).mean),
-            heard: tally.as_ref().map(|tally| tally.heard),
-            refused: tally.map(|tally| tally.refused_by_name()),
+            close_pairs: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[0]))).mean,
+            close_pairs_200_mm: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[1]))).mean,
+            close_pairs_300_mm: MeanStd::of(&collect(|flight| f64::from(flight.close_pairs[2]))).mean,
+            disagreement: disagreements.map(|values| MeanStd::of(&values).mean),
+            heard: counters.as_ref().map(|counters| counters.heard),
+            refused: counters.map(|counters| counters.refused_by_name()),
         }
     }
 }
 
 /// All flights of one controller.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct ControllerResult {
     /// The controller's name in JSON and CSV.
     pub name: &'static str,
     /// Its name in tables.
@@ -101,23 +102,23 @@ pub struct Outcome {
     /// Whether short tables and pages show it.
     pub shown: bool,
     /// One flight per swarm.
-    pub flights: Vec<Flight>,
+    pub flights: Vec<EpisodeMetrics>,
     /// What came out.
     pub summary: Summary,
 }
 
-impl Outcome {
+impl ControllerResult {
     /// The total relative to that of `reference` in the same swarms. The field `std` holds the standard error over swarms.
     ///
     /// The error is that of a ratio of means of paired values, by linearization: swarms that are hard for both add little to it.
     #[must_use]
-    pub fn ratio_to(&self, reference: &Self) -> Spread {
+    pub fn ratio_to(&self, reference: &Self) -> MeanStd {
         let mean = self.summary.total.mean / reference.summary.total.mean;
         let pairs = self.flights.iter().zip(&reference.flights);
         let residuals: Vec<f64> =
             pairs.map(|(flight, reference)| flight.total() - mean * reference.total()).collect();
-        let error = Spread::of(&residuals).std / (residuals.len() as f64).sqrt();
-        Spread { mean, std: error / reference.summary.total.mean }
+        let error = MeanStd::of(&residuals).std / (residuals.len() as f64).sqrt();
+        MeanStd { mean, std: error / reference.summary.total.mean }
     }
 
     /// Whether the controller is a bound that no robot can reach.
@@ -127,14 +128,14 @@ impl Outcome {
     }
 
     /// Of a controller's flights.
-    pub fn of<W: World>(controller: &Controller<W>, flights: &[Flight]) -> Self {
+    pub fn of<W: World>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
         let Controller { name, title, shown, .. } = *controller;
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
     }
 }
 
 /// The outcome of one controller, if it flew.
-pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
+pub fn of<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a ControllerResult> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
@@ -142,11 +143,11 @@ pub fn of<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Outcome> {
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a, W: World> {
     /// The networks.
-    pub lineup: &'a Lineup<W>,
+    pub eval: &'a EvalConfig<W>,
     /// Who flies.
     pub controllers: &'a [Controller<W>],
     /// The circumstances.
-    pub condition: &'a Condition,
+    pub scenario: &'a Scenario,
     /// How many held-out swarms.
     pub swarms: usize,
     /// Their seed.
@@ -154,41 +155,45 @@ pub struct Case<'a, W: World> {
 }
 
 impl<W: World> Case<'_, W> {
-    fn start(&self, swarm: usize) -> Result<Start<W>> {
+    fn start(&self, swarm: usize) -> Result<Episode<W>> {
         let mut random = generator(self.seed, Purpose::Testing, swarm as u64);
-        Start::draw(&self.lineup.world, self.condition, &mut random)
+        Episode::draw(&self.eval.world, self.scenario, &mut random)
     }
 
     /// Where one swarm keeps all threads busy, flights are one after the other.
-    fn pace(&self) -> Pace {
-        if self.lineup.many { Pace::InTurn } else { Pace::Together }
+    fn pace(&self) -> Schedule {
+        if self.eval.many { Schedule::Sequential } else { Schedule::Parallel }
     }
 
     fn fly(
         &self,
         controller: usize,
         swarm: usize,
-        start: &Start<W>,
+        start: &Episode<W>,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Flight> {
-        let mut flown = self.lineup.swarm(&self.controllers[controller], start, swarm as u64)?;
+    ) -> Result<EpisodeMetrics> {
+        let mut flown = self.eval.swarm(&self.controllers[controller], start, swarm as u64)?;
         let watchers: &mut [&mut dyn Observer<W>] =
-            if self.lineup.many { &mut [&mut Ticks(done)] } else { &mut [] };
-        let flight = start.fly(&self.lineup.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
-        if !self.lineup.many {
+            if self.eval.many { &mut [&mut Ticks(done)] } else { &mut [] };
+        let flight = start.fly(&self.eval.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
+        if !self.eval.many {
             done();
         }
         Ok(flight)
     }
 
-    fn outcomes(&self, flights: &[Flight]) -> Vec<Outcome> {
+    fn outcomes(&self, flights: &[EpisodeMetrics]) -> Vec<ControllerResult> {
         let flights = flights.chunks(self.swarms);
-        self.controllers.iter().zip(flights).map(|(one, flights)| Outcome::of(one, flights)).collect()
+        self.controllers
+            .iter()
+            .zip(flights)
+            .map(|(one, flights)| ControllerResult::of(one, flights))
+            .collect()
     }
 }
 
 /// A start, once somebody has needed it.
-type Drawn<W> = Mutex<Option<Arc<Start<W>>>>;
+type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 
 /// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
 /// from any thread; where robots are many, after every tick ([`calls`]).
@@ -196,20 +201,20 @@ pub fn evaluate_all<W: World>(
     work: &str,
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Vec<Outcome>>> {
+) -> Result<Vec<Vec<ControllerResult>>> {
     flown(cases, done, |pace, count, job| jobs::map(work, pace, count, job))
 }
 
 /// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
 pub fn evaluate<W: World>(
-    lineup: &Lineup<W>,
+    eval: &EvalConfig<W>,
     controllers: &[Controller<W>],
-    condition: &Condition,
+    scenario: &Scenario,
     swarms: usize,
     seed: u64,
     done: &(dyn Fn() + Sync),
-) -> Result<Vec<Outcome>> {
-    let case = Case { lineup, controllers, condition, swarms, seed };
+) -> Result<Vec<ControllerResult>> {
+    let case = Case { eval, controllers, scenario, swarms, seed };
     let outcomes = flown(&[case], done, |pace, count, job| pace.map(count, job))?;
     Ok(outcomes.into_iter().flatten().collect())
 }
@@ -218,8 +223,12 @@ pub fn evaluate<W: World>(
 fn flown<W: World>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
-    map: impl FnOnce(Pace, usize, &(dyn Fn(usize) -> Result<Flight> + Send + Sync)) -> Result<Vec<Flight>>,
-) -> Result<Vec<Vec<Outcome>>> {
+    map: impl FnOnce(
+        Schedule,
+        usize,
+        &(dyn Fn(usize) -> Result<EpisodeMetrics> + Send + Sync),
+    ) -> Result<Vec<EpisodeMetrics>>,
+) -> Result<Vec<Vec<ControllerResult>>> {
     // Flattened, so that no thread waits for the last swarm of a controller.
     let jobs: Vec<[usize; 3]> = cases
         .iter()
@@ -229,9 +238,9 @@ fn flown<W: World>(
                 .map(move |job| [number, job / case.swarms, job % case.swarms])
         })
         .collect();
-    let starts: Vec<Vec<Drawn<W>>> =
+    let starts: Vec<Vec<SharedEpisode<W>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
-    let pace = cases.first().map_or(Pace::Together, Case::pace);
+    let pace = cases.first().map_or(Schedule::Parallel, Case::pace);
     let flights = map(pace, jobs.len(), &|job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
@@ -255,8 +264,8 @@ fn flown<W: World>(
 }
 
 /// How often [`evaluate_all`] says that something is done.
-pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize) -> u64 {
-    let each = if lineup.many { condition.ticks.into() } else { 1 };
+pub fn calls<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
+    let each = if eval.many { scenario.ticks.into() } else { 1 };
     flights as u64 * each
 }
 
@@ -265,7 +274,7 @@ pub fn calls<W: World>(lineup: &Lineup<W>, condition: &Condition, flights: usize
 pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 
 impl<W: World> Observer<W> for Ticks<'_> {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+    fn see(&mut self, _: &TickView<'_, W>) -> Result {
         (self.0)();
         Ok(())
     }
@@ -277,9 +286,9 @@ mod tests {
 
     #[test]
     fn spread_by_hand() {
-        let spread = Spread::of(&[1.0, 3.0]);
+        let spread = MeanStd::of(&[1.0, 3.0]);
         assert_eq!(spread.mean, 2.0);
         assert!((spread.std - 2.0_f64.sqrt()).abs() < 1.0e-12);
-        assert_eq!(Spread::of(&[5.0]), Spread { mean: 5.0, std: 0.0 });
+        assert_eq!(MeanStd::of(&[5.0]), MeanStd { mean: 5.0, std: 0.0 });
     }
 }

@@ -39,7 +39,7 @@ enum Place {
     /// The standard output.
     Output,
     /// Something that is there already and no regular file.
-    Through(PathBuf),
+    FlockAdjoint(PathBuf),
     /// A regular file, there already or not, behind all links.
     File(PathBuf),
 }
@@ -54,7 +54,7 @@ impl Place {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
                 Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
-                Ok(found) if !found.is_file() => return Ok(Self::Through(path)),
+                Ok(found) if !found.is_file() => return Ok(Self::FlockAdjoint(path)),
                 Ok(_) => return Ok(Self::File(path)),
                 Err(_) if folder_of(&path).is_dir() => return Ok(Self::File(path)),
                 Err(_) => {
@@ -80,7 +80,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let written = Place::of(path).and_then(|place| match place {
         Place::Output => io::stdout().write_all(bytes),
-        Place::Through(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
+        Place::FlockAdjoint(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
         Place::File(file) => replace(&file, bytes),
     });
     written.map_err(|source| Error::Write { path: path.into(), source })

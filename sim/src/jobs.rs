@@ -76,7 +76,7 @@ pub struct ShardResults {
 
 /// Part of the jobs that this process computes.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
-pub enum Share {
+pub enum JobSource {
     /// One shard. The function takes its results.
     One(Shard, Box<dyn Fn(ShardResults) -> Result + Send + Sync>),
     /// No job: these are the results of all shards, each with the name of its file.
@@ -85,14 +85,14 @@ pub enum Share {
 
 /// Whether jobs run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum Schedule {
     /// On all cores, each job on one.
-    Together,
+    Parallel,
     /// One after the other: each keeps all cores busy by itself.
-    InTurn,
+    Sequential,
 }
 
-impl Pace {
+impl Schedule {
     /// The results of `count` jobs in order, all done here.
     pub fn map<R: Send>(
         self,
@@ -100,41 +100,41 @@ impl Pace {
         job: impl Fn(usize) -> Result<R> + Send + Sync,
     ) -> Result<Vec<R>> {
         match self {
-            Self::Together => (0..count).into_par_iter().map(job).collect(),
-            Self::InTurn => (0..count).map(job).collect(),
+            Self::Parallel => (0..count).into_par_iter().map(job).collect(),
+            Self::Sequential => (0..count).map(job).collect(),
         }
     }
 }
 
-static SHARE: OnceLock<Share> = OnceLock::new();
+static SOURCE: OnceLock<JobSource> = OnceLock::new();
 
 /// Sets the part of the jobs that this process computes. The default is all of them.
-pub fn share(share: Share) -> Result {
-    SHARE.set(share).map_err(|_| Error::usage("the shard of this process is set already"))
+pub fn set_source(source: JobSource) -> Result {
+    SOURCE.set(source).map_err(|_| Error::usage("the shard of this process is set already"))
 }
 
 /// Whether this process computes less than all of its jobs.
 pub fn is_distributed() -> bool {
-    SHARE.get().is_some()
+    SOURCE.get().is_some()
 }
 
 /// The results of `count` jobs in order. `work` describes them.
 pub fn map<R>(
     work: &str,
-    pace: Pace,
+    pace: Schedule,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<Vec<R>>
 where
     R: Serialize + DeserializeOwned + Send,
 {
-    match SHARE.get() {
+    match SOURCE.get() {
         None => pace.map(count, job),
-        Some(Share::One(shard, take)) => {
+        Some(JobSource::One(shard, take)) => {
             take(one(work, *shard, pace, count, job)?)?;
             Err(Error::Shard(*shard))
         }
-        Some(Share::Merged(shards)) => merge(work, count, shards),
+        Some(JobSource::Merged(shards)) => merge(work, count, shards),
     }
 }
 
@@ -142,7 +142,7 @@ where
 fn one<R: Serialize>(
     work: &str,
     shard: Shard,
-    pace: Pace,
+    pace: Schedule,
     count: usize,
     job: impl Fn(usize) -> Result<R> + Send + Sync,
 ) -> Result<ShardResults> {
@@ -202,8 +202,9 @@ mod tests {
     }
 
     fn shards(of: u32) -> Vec<(String, ShardResults)> {
-        let shard =
-            |number| one("sums", Shard { number, of }, Pace::Together, 10, |job| Ok(result(job))).unwrap();
+        let shard = |number| {
+            one("sums", Shard { number, of }, Schedule::Parallel, 10, |job| Ok(result(job))).unwrap()
+        };
         (1..=of).map(|number| (number.to_string(), shard(number))).collect()
     }
 
@@ -253,7 +254,7 @@ mod tests {
     #[test]
     fn a_failed_job_ends_the_work() {
         let failing = |number| if number == 4 { Err(Error::usage("no")) } else { Ok(number as u64) };
-        assert!(one("sums", Shard { number: 1, of: 2 }, Pace::Together, 10, failing).is_err());
-        assert!(one("sums", Shard { number: 2, of: 2 }, Pace::InTurn, 10, failing).is_ok());
+        assert!(one("sums", Shard { number: 1, of: 2 }, Schedule::Parallel, 10, failing).is_err());
+        assert!(one("sums", Shard { number: 2, of: 2 }, Schedule::Sequential, 10, failing).is_ok());
     }
 }

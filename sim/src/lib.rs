@@ -6,17 +6,18 @@
 
 #![forbid(unsafe_code)]
 
-pub mod air;
 pub mod airtime;
 pub mod cipher;
+pub mod controllers;
+pub mod counters;
+pub mod episode;
 pub mod error;
 pub mod evaluate;
 pub mod files;
-pub mod flight;
 pub mod jobs;
 pub mod key;
-pub mod lineup;
 pub mod links;
+pub mod medium;
 pub mod model;
 pub mod models;
 pub mod option_range;
@@ -28,6 +29,5 @@ pub mod scene;
 pub mod seeds;
 pub mod shapes;
 pub mod swarm;
-pub mod tally;
 pub mod threads;
 pub mod world;

@@ -25,12 +25,12 @@ use crate::{
 };
 
 /// A codec as it is flown, with a key or without one.
-pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
+pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
     /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
     fn with_key(key: &Key) -> Self;
 
     /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for that.
-    fn with_own(key: &Key, _own: &Own) -> Self
+    fn with_own(key: &Key, _own: &RobotKeys) -> Self
     where
         Self: Sized,
     {
@@ -40,7 +40,7 @@ pub trait FlownCodec: Codec + Debug + Send + Sync + 'static {
 
 /// What a robot whose key can change is told of its own.
 #[expect(missing_debug_implementations, reason = "there are keys in it")]
-pub struct Own {
+pub struct RobotKeys {
     /// Its address.
     pub name: NodeId,
     /// Its personal key.
@@ -51,7 +51,7 @@ pub struct Own {
     pub roster: &'static [Key],
 }
 
-impl<C, B, const TAG: usize, const ROSTER: usize> FlownCodec for SealedWith<C, B, TAG, ROSTER>
+impl<C, B, const TAG: usize, const ROSTER: usize> SimCodec for SealedWith<C, B, TAG, ROSTER>
 where
     C: Codec + Default + Send + Sync + 'static,
     B: BlockCipher + Send + Sync + 'static,
@@ -60,8 +60,8 @@ where
         Self::with_cipher(C::default(), B::with_key(key))
     }
 
-    fn with_own(key: &Key, own: &Own) -> Self {
-        let Own { name, personal, epoch, roster } = own;
+    fn with_own(key: &Key, own: &RobotKeys) -> Self {
+        let RobotKeys { name, personal, epoch, roster } = own;
         Self::with_key(key).rekeyed(*name, personal, *epoch, key).knowing(*name, personal, roster)
     }
 }
@@ -70,9 +70,9 @@ where
 type Sealed<C, const TAG: usize = 8> = SealedWith<C, Shared, TAG, ROSTER>;
 
 /// A codec without a key, and its sealed form.
-pub trait LinkCodec: FlownCodec + Clone + Default {
+pub trait LinkCodec: SimCodec + Clone + Default {
     /// With a key.
-    type Sealed: FlownCodec;
+    type Sealed: SimCodec;
 }
 
 /// Something to do with a codec that is known only now, sealed or not.
@@ -81,7 +81,7 @@ pub trait CodecVisitor {
     type Output;
 
     /// Does it.
-    fn visit<C: FlownCodec>(self) -> Self::Output;
+    fn visit<C: SimCodec>(self) -> Self::Output;
 }
 
 /// Something to do with a codec without a key that is known only now.
@@ -132,7 +132,7 @@ macro_rules! profiles {
             type Sealed = $sealed;
         }
 
-        impl FlownCodec for $codec {
+        impl SimCodec for $codec {
             fn with_key(_: &Key) -> Self {
                 Self::default()
             }

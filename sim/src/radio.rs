@@ -36,7 +36,7 @@ impl Radio {
     }
 
     /// The most bytes of ours in one frame.
-    pub fn most_bytes(self) -> usize {
+    pub fn max_bytes(self) -> usize {
         match self {
             // 127 less a MAC header of 9 and a checksum of 2.
             Self::Dot154 => 116,
@@ -49,7 +49,7 @@ impl Radio {
     }
 
     /// Bytes around ours: preamble, addresses, headers, checksums.
-    pub fn extra_bytes(self) -> usize {
+    pub fn overhead_bytes(self) -> usize {
         match self {
             // Preamble 4, start 1, length 1, MAC header 9, checksum 2.
             Self::Dot154 => 17,
@@ -65,8 +65,8 @@ impl Radio {
     }
 
     /// Microseconds that one frame takes of the air, with all that must be between it and the next.
-    pub fn frame_microseconds(self, bytes: usize) -> f64 {
-        let bytes = (bytes + self.extra_bytes()) as f64;
+    pub fn frame_us(self, bytes: usize) -> f64 {
+        let bytes = (bytes + self.overhead_bytes()) as f64;
         match self {
             // 32 µs a byte; 12 symbols of 16 µs to turn around.
             Self::Dot154 => 32.0 * bytes + 192.0,

@@ -5,21 +5,21 @@ use std::{fmt::Debug, ops::Range};
 use wdgnn_core::{task::Task, tensor::Numbers as _};
 use wdgnn_robot::onboard::Onboard;
 
-use crate::{error::Result, links::Links, tally::Tally};
+use crate::{counters::Counters, error::Result, links::Links};
 
 /// A task whose robots are simulated, on any number of threads.
-pub trait Flown: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
+pub trait SimTask: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
     /// A command to do nothing.
     fn nothing() -> Self::Output {
         Self::Output::ZERO
     }
 }
 
-impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> Flown for T {}
+impl<T: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync> SimTask for T {}
 
 /// Which numbers of a state are what: sensors err and liars lie about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct StateLayout {
     /// Where a robot is, in metres.
     pub position: Range<usize>,
     /// How it moves, in m/s; empty where states say nothing of it.
@@ -45,12 +45,12 @@ pub trait Swarm<T: Task>: Send {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result;
 
     /// What is to be seen of a robot after a tick; nothing of one that is gone, or of whoever has no robots.
-    fn robot(&self, _robot: usize) -> Option<View<'_>> {
+    fn robot(&self, _robot: usize) -> Option<ParamView<'_>> {
         None
     }
 
     /// The inside of a robot after a tick, where that can be seen: of robots in this process.
-    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
+    fn internals(&self, _robot: usize) -> Option<RobotInternals<'_, T>> {
         None
     }
 
@@ -65,7 +65,7 @@ pub trait Swarm<T: Task>: Send {
     }
 
     /// Whether a robot is in the sky in the last tick: who was taken out of it, or is still to come, is in nobody's way.
-    fn in_sky(&self, _robot: usize) -> bool {
+    fn is_present(&self, _robot: usize) -> bool {
         true
     }
 
@@ -80,12 +80,12 @@ pub trait Swarm<T: Task>: Send {
     }
 
     /// Links of the last tick over which something was said and nothing of it heard: who spoke, and who did not hear it.
-    fn unheard(&self, _links: &Links) -> Vec<[u32; 2]> {
+    fn missed_links(&self, _links: &Links) -> Vec<[u32; 2]> {
         Vec::new()
     }
 
     /// What was counted on the air, where there is one.
-    fn tally(&self) -> Option<Tally> {
+    fn counters(&self) -> Option<Counters> {
         None
     }
 
@@ -102,7 +102,7 @@ pub trait Swarm<T: Task>: Send {
 
 /// The gradient of what is bad about a whole swarm, robot by robot: task, states, what networks said, commands, and whether gradients
 /// pass the clamp.
-pub type Centre<T> = fn(
+pub type CentralRule<T> = fn(
     &T,
     &[<T as Task>::State],
     &[<T as Task>::Output],
@@ -115,7 +115,7 @@ pub type Frame = std::sync::Arc<[u8]>;
 
 /// A look at a robot, or at what it tells about itself.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct ParamView<'a> {
     /// The wide parameters.
     pub wide: &'a [f32],
     /// The wide parameters as they were trained.
@@ -124,7 +124,7 @@ pub struct View<'a> {
 
 /// The inside of a robot in this process.
 #[derive(Clone, Debug)]
-pub struct Inside<'a, T: Task> {
+pub struct RobotInternals<'a, T: Task> {
     /// What it took its state to be.
     pub state: &'a T::State,
     /// What its network said, before it was limited.

@@ -21,7 +21,7 @@ pub enum Purpose {
     /// The air: losses, corruption, delays.
     Air = 6,
     /// What robots are like that are not as they should be.
-    Bodies = 7,
+    SwarmDynamics = 7,
     /// What robots' sensors err by.
     Senses = 8,
     /// What robots' sensors are off by for good.

@@ -7,19 +7,19 @@ use std::{
 };
 
 use host_sim::{
-    air::options::Faults,
     chips::{
         Flight, Settings,
         operator::{Told, settings_page},
     },
-    flight::Start,
+    episode::Episode,
+    medium::options::Faults,
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::{log::Decoder, networks::Network, on_air::Air},
-    world::{Condition, World as _, flock::Flock},
+    swarm::{log::Decoder, networks::Network, radio_swarm::RadioConfig},
+    world::{Scenario, World as _, flock::Flock},
 };
 use nrf52_emulator::{Chip, Part, reset_reason};
 use wdgnn_core::{
@@ -60,7 +60,7 @@ static MODEL: LazyLock<ModelFile> =
 /// # Panics
 /// Without an image.
 pub fn settings(robots: usize, seed: u64, seconds: f64) -> Settings {
-    let condition = Condition { robots, ..Condition::PAPER };
+    let condition = Scenario { robots, ..Scenario::PAPER };
     let mut random = generator(seed, Purpose::Testing, 0);
     let start = Flock::<2>::default().begin(&condition, &mut random).expect("a start");
     Settings {
@@ -113,13 +113,13 @@ pub fn weights() -> Weights<'static> {
 /// Never: robots of the shipped model fly.
 pub fn natively(settings: &Settings) -> f64 {
     let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
-    let condition = Condition { robots, ticks, radius: settings.radius, ..Condition::PAPER };
-    let start = Start { world: Flock::<2>::default(), condition, states: settings.start.clone() };
+    let condition = Scenario { robots, ticks, radius: settings.radius, ..Scenario::PAPER };
+    let start = Episode { world: Flock::<2>::default(), condition, states: settings.start.clone() };
     let network = Network::<Flocking>::of(&MODEL, Profile::Dot154).expect("a flocking model");
     let (layout, faults) = (Flock::<2>::layout(), Faults::default());
-    let air = Air { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
+    let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };
     let mut native = network.native(&air, robots, true).expect("robots of this model");
-    start.fly_alone(&network.task, native.as_mut()).expect("a flight").total()
+    start.run_unobserved(&network.task, native.as_mut()).expect("a flight").total()
 }
 
 /// The swarm's key of sealed images.

@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use host_sim::{
-    air::{blueprint::Blueprint, body::Body},
-    profiles::FlownCodec,
+    medium::{peripherals::Peripherals, robot_config::RobotConfig},
+    profiles::SimCodec,
     scene::Frame,
     swarm::{
-        Outcome,
+        TickOutcome,
         native::NativeRobot,
         qemu::Emulator,
         watchdog::{PATIENCE, Watchdog},
@@ -41,11 +41,11 @@ pub fn start(image: &Path, folder: &Path) -> Emulator {
 ///
 /// # Panics
 /// When the weights are another robot's.
-pub fn native<'w, C: FlownCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
+pub fn native<'w, C: SimCodec>(id: NodeId, weights: &Weights<'w>, key: &Key) -> Native<'w, C> {
     let node = onboard::robot::<Flocking, _>(id, weights, C::with_key(key)).expect("a robot's model");
     let (model, task, behaviour) = (*node.model(), *node.task(), *node.behaviour());
-    let blueprint = Blueprint { model, task, checksum: node.link().checksum, behaviour };
-    NativeRobot::start(&blueprint, id, C::with_key(key), Body::default())
+    let config = RobotConfig { model, task, checksum: node.link().checksum, behaviour };
+    NativeRobot::start(&config, id, C::with_key(key), Peripherals::default())
 }
 
 /// One tick: what the robot says, and what it does with what it hears. Without a motion, its sensor fails.
@@ -57,7 +57,7 @@ pub fn tick(
     tick: u32,
     motion: Option<Motion>,
     heard: &[Frame],
-) -> (Vec<Frame>, Outcome) {
+) -> (Vec<Frame>, TickOutcome) {
     let state = motion.unwrap_or_else(Motion::zero).numbers();
     robot.sense(&SensorInput { tick, sensed: motion.is_some().into() }, &state).expect("a robot that senses");
     let said = robot.speak().expect("a robot that speaks");

@@ -6,11 +6,11 @@
 use std::{fs, path::Path, process::Command};
 
 use host_sim::{
-    air::station::{MASTER, frames},
     chips::{
         Flight, RELEASE, Settings,
         operator::{Rekey, Told},
     },
+    medium::key_operator::{MASTER, frames},
 };
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{

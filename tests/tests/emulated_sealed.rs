@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use host_sim::{
-    key, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Frame, swarm::Outcome,
+    key, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Frame, swarm::TickOutcome,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -59,12 +59,12 @@ fn say(robots: &mut [(NodeId, Native<'_>)], now: u32) -> Vec<Frame> {
 }
 
 /// The reasons for which frames were refused.
-fn refused(outcome: &Outcome) -> Vec<(Refusal, u32)> {
+fn refused(outcome: &TickOutcome) -> Vec<(Refusal, u32)> {
     Refusal::ALL.iter().copied().zip(outcome.counts.refused).filter(|(_, count)| *count > 0).collect()
 }
 
 /// What a robot did, without what it counted.
-fn done(outcome: &Outcome) -> Outcome {
+fn done(outcome: &TickOutcome) -> TickOutcome {
     let mut done = outcome.clone();
     (done.counts.heard, done.counts.refused) = (0, [0; Refusal::ALL.len()]);
     done
@@ -195,7 +195,7 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
             // Of a crowd that says nothing new some are not believed; friends are, all the time.
             let neighbours = outcome.counts.neighbors as usize;
             assert!((friends.len()..=NEIGHBOURS).contains(&neighbours), "{neighbours}");
-            let known = judge.thoughts().known;
+            let known = judge.trust_snapshot().known;
             let stays = |id: &u16| known.iter().any(|one| one.sender == *id && one.heard_now && one.counted);
             assert!(FRIENDS.iter().all(stays), "friends stay at tick {now}: {known:?}");
             let strangers = (200 - (SENDERS - friends.len())) as u32;

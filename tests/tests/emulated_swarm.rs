@@ -6,27 +6,27 @@
 use std::{collections::BTreeMap, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use host_sim::{
-    air::{
+    episode::{Episode, Observer, TickView},
+    error::Result,
+    fault_options::FlightArguments,
+    key,
+    medium::{
         events::Events,
-        faulty::RadioFaults,
+        faulty_link::RadioFaults,
         loss::Loss,
         options::{About, Faults, Liars},
     },
-    error::Result,
-    fault_options::FlightArguments,
-    flight::{Moment, Observer, Start},
-    key,
     model::ModelFile,
     profiles::Profile,
     scene::Swarm,
     seeds::{Purpose, generator},
     swarm::{
-        digest::FlightDigest,
+        digest::EpisodeDigest,
         emulated::{Emulated, Link},
         networks::{AnySwarm, Network},
-        on_air::Air,
+        radio_swarm::RadioConfig,
     },
-    world::{Condition, World, coverage::Area, flock::Flock},
+    world::{Scenario, World, coverage::Area, flock::Flock},
 };
 use system_tests::image;
 
@@ -54,7 +54,7 @@ struct Flown {
 struct Stories(Vec<String>);
 
 impl<W: World> Observer<W> for Stories {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+    fn see(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 
@@ -64,28 +64,28 @@ impl<W: World> Observer<W> for Stories {
 }
 
 fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
-    let condition = Condition { robots: told.robots, ticks: told.ticks, ..W::condition() };
+    let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::default_scenario() };
     let mut random = generator(told.seed, Purpose::Testing, 0);
-    let start = Start::draw(&W::default(), &condition, &mut random).unwrap();
-    let (mut digest, mut stories) = (FlightDigest::default(), Stories::default());
+    let start = Episode::draw(&W::default(), &condition, &mut random).unwrap();
+    let (mut digest, mut stories) = (EpisodeDigest::default(), Stories::default());
     let never = AtomicBool::new(false);
     let flight = start.fly(task, swarm, &mut [&mut digest, &mut stories], &never).unwrap();
-    let tally = flight.tally.unwrap();
-    let (heard, refused) = (tally.heard, tally.refused_by_name());
+    let counters = flight.counters.unwrap();
+    let (heard, refused) = (counters.heard, counters.refused_by_name());
     (Flown { digest: digest.finish(), score: flight.score, heard, refused }, stories.0)
 }
 
 /// Robots of one kind for a flight: `make` puts them on its air.
 fn fly_with<W: World>(
     told: &Told<'_>,
-    make: impl for<'w> FnOnce(&Network<'w, W::Task>, &Air<'_>) -> AnySwarm<'w, W::Task>,
+    make: impl for<'w> FnOnce(&Network<'w, W::Task>, &RadioConfig<'_>) -> AnySwarm<'w, W::Task>,
 ) -> (Flown, Vec<String>) {
     let model = model::<W>(told);
     let network = Network::<W::Task>::of(&model, told.link.profile).unwrap();
     assert!(network.rule.step > 0.0, "online learning is on");
     let key = key::read(Path::new(image::KEY)).unwrap();
     let (layout, faults) = (W::layout(), &told.faults);
-    let mut swarm = make(&network, &Air { layout: &layout, faults, swarm: 0, key });
+    let mut swarm = make(&network, &RadioConfig { layout: &layout, faults, swarm: 0, key });
     fly::<W>(told, &network.task, swarm.as_mut())
 }
 

@@ -5,13 +5,13 @@
 use std::path::Path;
 
 use host_sim::{
-    air::options::Faults,
+    medium::options::Faults,
     models,
     profiles::Profile,
     recipe::RecipeName,
     scene::Frame,
     swarm::{
-        Outcome, Robots, Waking,
+        Robots, TickInput, TickOutcome,
         emulated::{Emulated, Link},
     },
 };
@@ -43,12 +43,12 @@ fn stack(image: &Path, link: Link) -> u64 {
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {
-        let wake = |robot| Some(Waking::new(tick, motion(robot, tick)));
+        let wake = |robot| Some(TickInput::new(tick, motion(robot, tick)));
         let said = swarm.speak(&(0..robots as u16).map(wake).collect::<Vec<_>>());
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
         let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
-        let known = |outcome: &Outcome| outcome.counts.neighbors == 8 || tick < profile.exchange();
+        let known = |outcome: &TickOutcome| outcome.counts.neighbors == 8 || tick < profile.exchange();
         assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }
     emulated.leave();

@@ -196,11 +196,12 @@ mod emulated {
     use std::path::Path;
 
     use host_sim::{
-        air::options::Faults,
-        key, profiles,
+        key,
+        medium::options::Faults,
+        profiles,
         scene::Frame,
         swarm::{
-            Robots, Waking,
+            Robots, TickInput,
             emulated::{Emulated, Link},
             image::{self, Settings},
         },
@@ -247,8 +248,8 @@ mod emulated {
         let swarm: &mut dyn Robots<Flocking> = &mut emulated;
         for tick in 0..5 * every {
             let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
-            let waking: Vec<_> = motions.iter().map(|motion| Some(Waking::new(tick, *motion))).collect();
-            let said = swarm.speak(&waking);
+            let inputs: Vec<_> = motions.iter().map(|motion| Some(TickInput::new(tick, *motion))).collect();
+            let said = swarm.speak(&inputs);
             let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
             assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
             if !tick.is_multiple_of(every) {

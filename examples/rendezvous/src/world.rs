@@ -8,8 +8,8 @@ use wdgnn_sim::{
     error::Result,
     model::ModelFile,
     profiles::Profile,
-    scene::{Layout, Scene, Swarm},
-    world::{Condition, Derivative, Rival, World},
+    scene::{Scene, StateLayout, Swarm},
+    world::{Adjoint, Baseline, Scenario, World},
 };
 
 use super::task::{Place, Rendezvous};
@@ -27,12 +27,12 @@ impl World for Plane {
     const SCORE: &'static str = "mean squared distance from the middle in m²";
     const PACKAGE: &'static str = "rendezvous";
 
-    fn layout() -> Layout {
-        Layout { position: 0..2, velocity: 0..0 }
+    fn layout() -> StateLayout {
+        StateLayout { position: 0..2, velocity: 0..0 }
     }
 
-    fn condition() -> Condition {
-        Condition { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
+    fn default_scenario() -> Scenario {
+        Scenario { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
     }
 
     fn task() -> Rendezvous {
@@ -45,8 +45,8 @@ impl World for Plane {
     }
 
     /// Anywhere in a square.
-    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
-        Ok((0..condition.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Place>> {
+        Ok((0..scenario.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
     }
 
     fn place(Place([x, y]): &Place) -> [f32; 3] {
@@ -66,16 +66,16 @@ impl World for Plane {
     }
 
     /// Optional: whom networks are held against. The plainest one first.
-    fn rivals() -> Vec<Rival<Self>> {
-        let rival = |name, title, make| Rival { name, title, shown: true, make };
+    fn baselines() -> Vec<Baseline<Self>> {
+        let baseline = |name, title, make| Baseline { name, title, shown: true, make };
         vec![
-            rival("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
-            rival("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
+            baseline("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
+            baseline("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
         ]
     }
 
     /// Optional: with it, networks are trained through the simulator.
-    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))
     }
 }
@@ -106,19 +106,19 @@ impl Swarm<Rendezvous> for To {
 /// The derivative of everything above.
 struct Backwards;
 
-impl Derivative<Plane> for Backwards {
-    fn score(&mut self, _: u32, places: &[Place], weight: f32, owed: &mut [f32]) {
+impl Adjoint<Plane> for Backwards {
+    fn score(&mut self, _: u32, places: &[Place], weight: f32, grad: &mut [f32]) {
         let middle = middle(places);
-        for (place, owed) in places.iter().zip(owed.as_chunks_mut::<2>().0) {
+        for (place, grad) in places.iter().zip(grad.as_chunks_mut::<2>().0) {
             for axis in 0..2 {
-                owed[axis] += weight * 2.0 * (place.0[axis] - middle[axis]) / places.len() as f32;
+                grad[axis] += weight * 2.0 * (place.0[axis] - middle[axis]) / places.len() as f32;
             }
         }
     }
 
-    fn step(&mut self, task: &Rendezvous, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]) {
+    fn step(&mut self, task: &Rendezvous, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]) {
         let commands = commands[tick as usize].iter_mut();
-        commands.zip(owed).for_each(|(command, owed)| *command += task.period() * *owed);
+        commands.zip(grad).for_each(|(command, grad)| *command += task.period() * *grad);
     }
 
     fn observe(
@@ -126,17 +126,17 @@ impl Derivative<Plane> for Backwards {
         _: &Rendezvous,
         _: &Place,
         others: &[Place],
-        owed: &[f32],
+        grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     ) {
         let share = 1.0 / (others.len() + 1) as f32;
-        for (axis, owed) in owed.iter().enumerate() {
-            add(None, axis, -share * owed * others.len() as f32);
-            (0..others.len()).for_each(|other| add(Some(other), axis, share * owed));
+        for (axis, grad) in grad.iter().enumerate() {
+            add(None, axis, -share * grad * others.len() as f32);
+            (0..others.len()).for_each(|other| add(Some(other), axis, share * grad));
         }
     }
 
-    fn passes(
+    fn passes_gradient(
         &self,
         task: &Rendezvous,
         _: &Place,
@@ -149,7 +149,7 @@ impl Derivative<Plane> for Backwards {
     }
 
     /// Training starts from robots that go to their neighbours' mean.
-    fn guess(&self) -> Vec<(usize, usize, f32)> {
+    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
         vec![(0, 0, 2.0), (1, 1, 2.0)]
     }
 }

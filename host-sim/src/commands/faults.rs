@@ -14,20 +14,20 @@ use super::{
     typed::Typed,
 };
 use crate::{
-    air::options::{Faults, Trust},
+    controllers::{Controller, EXPERT, EvalConfig},
     error::{Error, Result},
     evaluate::evaluate,
     fault_options::FlightArguments,
     faults::{self, Plan, Row, bench::Bench, row::Yardstick},
-    jobs::{self, Pace},
-    lineup::{Controller, EXPERT, Lineup},
+    jobs::{self, Schedule},
+    medium::options::{Faults, Trust},
     model::ModelFile,
     option_range::OptionRange,
     origin::Origin,
     page::{self, Bar, Bars, ChartPage, flights::counted},
     profiles::Profile,
     progress, table,
-    world::{Condition, World},
+    world::{Scenario, World},
 };
 
 /// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
@@ -115,7 +115,7 @@ struct Table {
 struct Length {
     seconds: f64,
     swarms: usize,
-    condition: Condition,
+    condition: Scenario,
 }
 
 impl FaultsArguments {
@@ -136,7 +136,7 @@ impl FaultsArguments {
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {
-                let condition = Condition { ticks: ticks(seconds), ..condition };
+                let condition = Scenario { ticks: ticks(seconds), ..condition };
                 Length { seconds, swarms, condition }
             })
             .collect();
@@ -158,7 +158,7 @@ impl FaultsArguments {
     }
 
     /// Everything that counted; the lengths of flights are usual where none was asked for.
-    fn settled(&self, condition: &Condition) -> Typed {
+    fn settled(&self, condition: &Scenario) -> Typed {
         let told = |option: &str| self.scenario.typed.told().iter().any(|told| told.option == option);
         let settled = self.condition.settled(&self.scenario.typed, condition);
         match self.seconds {
@@ -184,9 +184,15 @@ impl FaultsArguments {
         self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
     }
 
-    fn bench<W: World>(&self, condition: Condition, swarms: usize, seed: u64) -> Result<Bench<W>> {
+    fn bench<W: World>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
-        Bench::new(Lineup::<W>::of(vec![self.model::<W>()?], self.profile), condition, swarms, seed, trust)
+        Bench::new(
+            EvalConfig::<W>::of(vec![self.model::<W>()?], self.profile),
+            condition,
+            swarms,
+            seed,
+            trust,
+        )
     }
 
     /// Flies all tables, each as often as there are seeds.
@@ -207,7 +213,7 @@ impl FaultsArguments {
             return Err(Error::usage(format!("--only {} leaves nothing to fly", self.only)));
         }
         let bar = progress::bar(jobs.len() as u64, "flying");
-        let rows = jobs::map(work, Pace::InTurn, jobs.len(), |job| {
+        let rows = jobs::map(work, Schedule::Sequential, jobs.len(), |job| {
             let (length, plan) = &plans[jobs[job].0];
             let row = plan.fly(jobs[job].1)?;
             bar.inc(1);
@@ -407,7 +413,7 @@ fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
     let of_expert = match Controller::named(EXPERT) {
         Ok(expert) => {
             let outcomes =
-                evaluate(&bench.lineup, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
+                evaluate(&bench.eval, &[expert], &bench.condition, bench.swarms, bench.seed, &|| {})?;
             let expert = outcomes.first().map_or(f64::NAN, |outcome| outcome.summary.total.mean);
             format!(", {:.3} of the expert's", flown / expert)
         }

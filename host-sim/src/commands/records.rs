@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
+    controllers::EvalConfig,
+    episode::{Observer, TickView},
     error::Result,
     files,
-    flight::{Moment, Observer},
-    lineup::Lineup,
     swarm::capture::Listener,
     trajectories::{self, Trajectories},
-    world::{Condition, World},
+    world::{Scenario, World},
 };
 
 /// File with the trajectories of a flight.
@@ -45,9 +45,9 @@ impl TrajectoryArguments {
     ///
     /// # Errors
     /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-    pub fn write<W: World>(&self, lineup: &Lineup<W>, condition: &Condition, seed: u64) -> Result {
+    pub fn write<W: World>(&self, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
         let Some(path) = &self.trajectories else { return Ok(()) };
-        trajectories::write(path, lineup, condition, seed)
+        trajectories::write(path, eval, condition, seed)
     }
 }
 
@@ -90,7 +90,7 @@ impl Records {
 }
 
 impl<W: World> Observer<W> for Records {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         if let Some(listener) = &mut self.listener {
             listener.see(moment)?;
         }

@@ -19,16 +19,16 @@ use super::{
     scenario::ScenarioArguments, swarm_chips::ChipArguments, swarm_gateway::GatewayArguments, typed::Typed,
 };
 use crate::{
-    air::options::Faults,
+    episode::EpisodeMetrics,
     error::{Error, Result},
     fault_options::FlightArguments,
-    flight::Flight,
     key,
+    medium::options::Faults,
     model::ModelFile,
     option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Condition, World, condition::ROBOTS},
+    world::{Scenario, World, scenario::ROBOTS},
 };
 
 /// Length of a flight: at most an hour.
@@ -125,7 +125,7 @@ pub struct SwarmArguments {
 
 /// What is to be flown.
 struct Given {
-    condition: Condition,
+    condition: Scenario,
     faults: Faults,
     model: ModelFile,
     key: Option<Key>,
@@ -133,14 +133,14 @@ struct Given {
 
 /// What came of a flight.
 struct Flown {
-    flight: Flight,
+    flight: EpisodeMetrics,
     replay: Replay,
     digest: String,
     seconds: f64,
 }
 
 impl SwarmArguments {
-    fn condition<W: World>(&self) -> Result<Condition> {
+    fn condition<W: World>(&self) -> Result<Scenario> {
         let mut condition = self.condition.of::<W>()?;
         if let Some(seconds) = self.seconds {
             let period = W::task().period();
@@ -179,7 +179,7 @@ impl SwarmArguments {
     }
 
     /// Everything that counted.
-    fn settled(&self, condition: &Condition) -> Typed {
+    fn settled(&self, condition: &Scenario) -> Typed {
         let settled = self.condition.settled(&self.scenario.typed, condition);
         match self.nodes {
             // What only chips have.

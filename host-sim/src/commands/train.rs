@@ -34,7 +34,7 @@ use crate::{
         run::{Quality, Train, Watcher},
         ways::Way,
     },
-    world::{World, condition::ROBOTS},
+    world::{World, scenario::ROBOTS},
 };
 
 /// Ticks per exchange at most: one exchange a second in flocking.
@@ -159,7 +159,7 @@ impl TrainArguments {
                     "--no-potential has no effect without a recipe that imitates: give --recipe ours",
                 ));
             }
-            if !recipe.world.leave_out_potential() {
+            if !recipe.world.drop_potential() {
                 return Err(Error::usage(format!("--no-potential has no effect on --task {}", W::NAME)));
             }
         }

@@ -12,10 +12,10 @@ use super::{
     row::{Row, Yardstick, reasons},
 };
 use crate::{
-    air::options::Faults,
     error::Result,
     fault_options::FlightArguments,
-    world::{Condition, World},
+    medium::options::Faults,
+    world::{Scenario, World},
 };
 
 /// Flights that rows are held against, flown once each: by length, swarms and options.
@@ -43,14 +43,14 @@ impl<W: World> Rows<W> {
 
     /// All there are to be flown.
     pub fn cases(&self) -> Vec<Case> {
-        let Bench { lineup, condition: Condition { robots, ticks, .. }, swarms, .. } = &self.bench;
+        let Bench { eval, condition: Scenario { robots, ticks, .. }, swarms, .. } = &self.bench;
         let heard_per_frame = (robots * swarms) as u64 * u64::from(self.bench.exchanges());
         let mut cases = all(&Circumstances { robots: *robots, ticks: *ticks, heard_per_frame });
-        let has_other = W::other_model(lineup.profile).is_ok();
+        let has_other = W::other_model(eval.profile).is_ok();
         cases.retain(|case| has_other || !case.options.contains("--other-model"));
         // Some are about a radio, and some need more addresses than others have.
         let can_be = |case: &Case| {
-            Some(faults(&self.bench, &case.options).ok()?.check_profile(lineup.profile, *robots).is_ok())
+            Some(faults(&self.bench, &case.options).ok()?.check_profile(eval.profile, *robots).is_ok())
         };
         cases.retain(|case| can_be(case) == Some(true));
         cases
@@ -62,9 +62,9 @@ impl<W: World> Rows<W> {
         let (reference, against) = (self.known(&bench, "")?, self.known(&bench, &case.against)?);
         let without = &against.flights;
         let faults = faults(&bench, &case.options)?;
-        let usual = bench.lineup.models[0].weights().header.learning.step;
+        let usual = bench.eval.models[0].weights().header.learning.step;
         if case.step != 1.0 {
-            bench.lineup.step = Some(case.step * usual);
+            bench.eval.step = Some(case.step * usual);
         }
         let flown = bench.fly(&faults)?;
         let mut nearness = flown.nearness(reference.expert);
@@ -73,9 +73,9 @@ impl<W: World> Rows<W> {
             Yardstick::ExpertToo => nearness.allow(bench.expert_pairs(&faults)?.unwrap_or_default()),
             Yardstick::Jammed => nearness.allow(without.close_pairs()),
         }
-        let (tally, ratio) = (flown.tally(), flown.ratio(without));
+        let (counters, ratio) = (flown.counters(), flown.ratio(without));
         let (held, mut property) = (case.property)(&Measured {
-            tally: &tally,
+            counters: &counters,
             ratio,
             nearness: &nearness,
             close_without: without.close_pairs(),
@@ -83,8 +83,8 @@ impl<W: World> Rows<W> {
             apart: flown.disagreement(),
             last: flown.last(),
         });
-        if tally.violations > 0 {
-            property = format!("{property}; BEYOND LIMITS {} times", tally.violations);
+        if counters.violations > 0 {
+            property = format!("{property}; BEYOND LIMITS {} times", counters.violations);
         }
         let within = Row::within_limits(Some(ratio), case.limit, Some(&nearness));
         Ok(Row {
@@ -98,8 +98,8 @@ impl<W: World> Rows<W> {
             because: case.because.into(),
             yardstick: case.yardstick,
             nearness: Some(nearness),
-            holds: held && tally.violations == 0 && within,
-            refused: reasons(&tally.refused),
+            holds: held && counters.violations == 0 && within,
+            refused: reasons(&counters.refused),
             property,
         })
     }

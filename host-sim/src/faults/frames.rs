@@ -24,14 +24,14 @@ use wdgnn_robot::{
 
 use super::row::{Row, Yardstick, reasons};
 use crate::{
-    air::insider::{Insider, Lie},
     error::Result,
+    medium::insider::{Insider, Lie},
     model::ModelFile,
     models,
     profiles::Profile,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    swarm::on_air::KEY,
+    swarm::radio_swarm::KEY,
 };
 
 /// Slots of the firmware's table.

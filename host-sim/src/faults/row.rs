@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 use wdgnn_link::error::Refusals;
 
-use crate::tally::{by_name, in_words};
+use crate::counters::{by_name, in_words};
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

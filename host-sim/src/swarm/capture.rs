@@ -6,8 +6,8 @@ use wdgnn_core::task::Task as _;
 
 use crate::{
     capture::Capture,
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
     world::World,
 };
 
@@ -34,7 +34,7 @@ impl Listener {
 }
 
 impl<W: World> Observer<W> for Listener {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         let said = moment.swarm.frames();
         let longest = said.iter().flatten().map(|frame| frame.len()).max();
         let Some(longest) = longest else { return Ok(()) };

@@ -9,8 +9,8 @@ use super::{
     ways::Imitate,
 };
 use crate::{
+    episode::Episode,
     error::{Error, Result},
-    flight::Start,
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
@@ -39,7 +39,7 @@ impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
         let mut labels = Vec::with_capacity(commands.len());
         self.expert.fly(scene, &mut labels)?;
         for (robot, label) in labels.iter().enumerate() {
-            if let Some(inside) = self.swarm.inside(robot) {
+            if let Some(inside) = self.swarm.internals(robot) {
                 self.trajectory.push(inside.taps, label.as_ref());
             }
         }
@@ -76,11 +76,11 @@ pub fn flights<W: World>(
         .map(|index| {
             let mut random = generator(seed, Purpose::Training, ((epoch as u64) << 32) + index as u64);
             let condition = if imitate.mixed {
-                recipe.world.vary(&recipe.condition, &mut random)
+                recipe.world.vary_scenario(&recipe.condition, &mut random)
             } else {
                 recipe.condition
             };
-            let start = Start::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
+            let start = Episode::draw(&recipe.world, &recipe.with_robots(condition), &mut random)?;
             let nobody = || Error::usage(format!("--task {} has no expert: give another --recipe", W::NAME));
             let mut pupil: Pupil<'_, W> = Pupil {
                 swarm: draft.typed::<W::Shapes>(&start.states)?,
@@ -89,7 +89,7 @@ pub fn flights<W: World>(
                 keep_links: draft.size.layers > 1,
                 trajectory: Trajectory::new(&draft.size, start.states.len()),
             };
-            start.fly_alone(&draft.task, &mut pupil)?;
+            start.run_unobserved(&draft.task, &mut pupil)?;
             Ok(pupil.trajectory)
         })
         .collect()

@@ -1,17 +1,17 @@
 //! That flights here are the simulator's, and that what is done to a swarm is done.
 
 use wdgnn_sim::{
-    flight::Start,
-    lineup::Lineup,
+    controllers::EvalConfig,
+    episode::Episode,
     recipe::RecipeName,
     seeds::{Purpose, generator},
-    world::flock::{Flock, bodies::Quirks},
+    world::flock::{Flock, dynamics::ModelMismatch},
 };
 
 use super::*;
 use crate::models;
 
-const CONDITION: Condition = Condition { robots: 20, radius: 2.0, speed: 3.0, ticks: 60 };
+const CONDITION: Scenario = Scenario { robots: 20, radius: 2.0, speed: 3.0, ticks: 60 };
 
 fn flight(controller: Controller) -> Flight<Flock> {
     Flight::new(models::flocking().unwrap(), CONDITION, 1, controller).unwrap()
@@ -19,12 +19,12 @@ fn flight(controller: Controller) -> Flight<Flock> {
 
 /// The scores of a flight of the simulator in which motors are late, by the name of a controller.
 fn simulated(name: &str, delay: u32) -> Vec<f64> {
-    let lineup = Lineup::shipped(RecipeName::Through).unwrap();
-    let world = Flock::with(Quirks { delay, ..Quirks::default() });
-    let start = Start::draw(&world, &CONDITION, &mut generator(1, Purpose::Testing, 0)).unwrap();
-    let controller = wdgnn_sim::lineup::Controller::named(name).unwrap();
-    let mut swarm = lineup.swarm(&controller, &start, 0).unwrap();
-    start.fly_alone(&lineup.task().unwrap(), swarm.as_mut()).unwrap().score
+    let eval = EvalConfig::shipped(RecipeName::Through).unwrap();
+    let world = Flock::with(ModelMismatch { delay, ..ModelMismatch::default() });
+    let start = Episode::draw(&world, &CONDITION, &mut generator(1, Purpose::Testing, 0)).unwrap();
+    let controller = wdgnn_sim::controllers::Controller::named(name).unwrap();
+    let mut swarm = eval.swarm(&controller, &start, 0).unwrap();
+    start.run_unobserved(&eval.task().unwrap(), swarm.as_mut()).unwrap().score
 }
 
 #[test]

@@ -4,8 +4,8 @@
 use crc::{CRC_64_XZ, Crc, Digest, Table};
 
 use crate::{
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
     world::World,
 };
 
@@ -19,25 +19,25 @@ static CRC: Crc<u64, Lookup> = Crc::<u64, Lookup>::new(&CRC_64_XZ);
 
 /// A digest in the making.
 #[derive(Clone)]
-pub struct FlightDigest {
+pub struct EpisodeDigest {
     digest: Digest<'static, u64, Lookup>,
     /// A robot's bytes.
     bytes: Vec<u8>,
 }
 
-impl std::fmt::Debug for FlightDigest {
+impl std::fmt::Debug for EpisodeDigest {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("FlightDigest")
+        formatter.write_str("EpisodeDigest")
     }
 }
 
-impl Default for FlightDigest {
+impl Default for EpisodeDigest {
     fn default() -> Self {
         Self { digest: CRC.digest(), bytes: Vec::new() }
     }
 }
 
-impl FlightDigest {
+impl EpisodeDigest {
     /// Takes in what one robot did in one tick: its command and its wide parameters.
     pub fn add(&mut self, command: &[f32], wide: &[f32]) {
         self.bytes.clear();
@@ -53,9 +53,9 @@ impl FlightDigest {
     }
 }
 
-impl<W: World> Observer<W> for FlightDigest {
+impl<W: World> Observer<W> for EpisodeDigest {
     /// Robots that are gone are left out.
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         for (robot, command) in moment.commands.iter().enumerate() {
             if let Some(view) = moment.swarm.robot(robot) {
                 self.add(command.as_ref(), view.wide);
@@ -72,7 +72,7 @@ mod tests {
     fn digest(change: impl Fn(&mut [f32; 2], &mut [f32; 48])) -> String {
         let (mut command, mut wide) = ([0.0; 2], [0.0; 48]);
         change(&mut command, &mut wide);
-        let mut digest = FlightDigest::default();
+        let mut digest = EpisodeDigest::default();
         digest.add(&command, &wide);
         digest.finish()
     }

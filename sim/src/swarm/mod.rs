@@ -8,36 +8,36 @@
 //! which anything may go wrong ([`on_air`]). All of them are a [`Swarm`](crate::scene::Swarm). [`networks`] makes them from
 //! weight files; [`digest`] watches them.
 
+pub mod contact_log;
 pub mod digest;
-pub mod handicapped;
+pub mod faulty_hardware;
+pub mod hybrid;
+pub mod monitor;
 pub mod native;
 pub mod networks;
-pub mod notice;
-pub mod on_air;
 pub mod outcome;
 pub mod packed;
-pub mod together;
+pub mod radio_swarm;
 pub mod typed;
-pub mod watch;
 
 use wdgnn_core::task::{NodeId, Task};
 use wdgnn_robot::safety::gate::Verdict;
 
-pub use self::outcome::Outcome;
+pub use self::outcome::TickOutcome;
 use crate::{
     error::Result,
-    scene::{Frame, Inside},
+    scene::{Frame, RobotInternals},
 };
 
 /// Robots that speak in frames. A robot that is gone says nothing and does nothing; the others fly on.
 pub trait Robots<T: Task>: Send {
     /// Everybody for whom a tick begins senses and speaks: the frames of every robot, none of those that are gone or do not speak in
     /// this tick.
-    fn speak(&mut self, waking: &[Option<Waking<T::State>>]) -> Vec<Vec<Frame>>;
+    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>>;
 
     /// Everybody for whom a tick began hears, acts and learns: `heard` holds the frames that reach each robot, in order, and nothing
     /// for the others.
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<Outcome>>;
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>>;
 
     /// Takes a robot out of the sky.
     fn kill(&mut self, robot: usize);
@@ -59,26 +59,26 @@ pub trait Robots<T: Task>: Send {
     }
 
     /// What a robot thinks of others, where that can be seen.
-    fn thoughts(&self, _robot: usize) -> Option<Thoughts> {
+    fn trust_snapshot(&self, _robot: usize) -> Option<TrustSnapshot> {
         None
     }
 
     /// The inside of a robot, where that can be seen.
-    fn inside(&self, _robot: usize) -> Option<Inside<'_, T>> {
+    fn internals(&self, _robot: usize) -> Option<RobotInternals<'_, T>> {
         None
     }
 }
 
 /// How a robot's tick begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waking<S> {
+pub struct TickInput<S> {
     /// What its clock shows.
     pub tick: u32,
     /// What it senses; nothing where its sensor fails.
     pub sensed: Option<S>,
 }
 
-impl<S> Waking<S> {
+impl<S> TickInput<S> {
     /// At a tick, with a sensor that works.
     pub const fn new(tick: u32, state: S) -> Self {
         Self { tick, sensed: Some(state) }
@@ -93,19 +93,19 @@ pub fn torn(record: &[u8]) -> Vec<u8> {
 
 /// What a robot thinks of others.
 #[derive(Clone, Debug)]
-pub struct Thoughts {
+pub struct TrustSnapshot {
     /// What its safety gate said.
     pub verdict: Verdict,
     /// Which of the swarm's keys it uses.
     pub epoch: u8,
     /// Everybody in its table.
-    pub known: Vec<Acquaintance>,
+    pub known: Vec<NeighborStatus>,
 }
 
 /// Somebody in a robot's table.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-pub struct Acquaintance {
+pub struct NeighborStatus {
     /// Who.
     pub sender: NodeId,
     /// Whether it was heard in this tick.

@@ -3,11 +3,11 @@
 use wdgnn_protocol::emulation;
 use wdgnn_robot::control_loop::Report;
 
-use crate::scene::Flown;
+use crate::scene::SimTask;
 
 /// What a robot did in a tick.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct TickOutcome {
     /// What it counted.
     pub counts: emulation::TickResult,
     /// Its command.
@@ -16,7 +16,7 @@ pub struct Outcome {
     pub wide: Vec<f32>,
 }
 
-impl Outcome {
+impl TickOutcome {
     /// What a robot of this process reports.
     pub fn new<O: AsRef<[f32]>>(report: &Report<O>, wide: &[f32]) -> Self {
         let (command, wide) = (report.command.as_ref().to_vec(), wide.to_vec());
@@ -24,7 +24,7 @@ impl Outcome {
     }
 
     /// Its command as its task has it.
-    pub fn output<T: Flown>(&self) -> T::Output {
+    pub fn output<T: SimTask>(&self) -> T::Output {
         let mut output = T::nothing();
         output.as_mut().iter_mut().zip(&self.command).for_each(|(to, from)| *to = *from);
         output

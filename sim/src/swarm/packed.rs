@@ -20,17 +20,17 @@ use wdgnn_robot::{
 };
 
 use crate::{
-    air::blueprint::Blueprint,
     error::Result,
-    ports::Motors,
-    scene::{Flown, Inside, Scene, Swarm, View},
+    medium::robot_config::RobotConfig,
+    ports::RecordingActuator,
+    scene::{ParamView, RobotInternals, Scene, SimTask, Swarm},
     threads::{TICKS, share, spread},
 };
 
 /// Robots of one model that read what others say where it lies.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
-pub struct Packed<T: Flown, M: Model> {
-    blueprint: Blueprint<M, T>,
+pub struct Packed<T: SimTask, M: Model> {
+    config: RobotConfig<M, T>,
     robots: Vec<Robot<M, T>>,
     /// What everybody says in a tick; nothing of a robot that is blind, or that nobody would believe.
     said: Vec<Option<BeaconOf<M, T>>>,
@@ -40,7 +40,7 @@ pub struct Packed<T: Flown, M: Model> {
 }
 
 /// What there is of a robot.
-struct Robot<M: Model, T: Flown> {
+struct Robot<M: Model, T: SimTask> {
     memory: Memory<M, T>,
     /// How many neighbours it has.
     count: u8,
@@ -50,15 +50,15 @@ struct Robot<M: Model, T: Flown> {
 
 impl<T, M> Packed<T, M>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
 {
     /// A swarm of one model at its start.
-    pub fn new(blueprint: &Blueprint<M, T>, learns: bool, start: &[T::State]) -> Self {
-        let kind = kind(blueprint);
+    pub fn new(config: &RobotConfig<M, T>, learns: bool, start: &[T::State]) -> Self {
+        let kind = kind(config);
         let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();
         let said = start.iter().map(|_| None).collect();
-        Self { blueprint: *blueprint, robots, said, tick: 0, learns }
+        Self { config: *config, robots, said, tick: 0, learns }
     }
 
     /// The first half of a tick: everybody speaks.
@@ -67,9 +67,9 @@ where
         M: Send + Sync,
     {
         let some = share(self.robots.len(), TICKS);
-        let Self { blueprint, robots, said, .. } = self;
+        let Self { config, robots, said, .. } = self;
         self.tick = scene.tick;
-        let kind = kind(blueprint);
+        let kind = kind(config);
         let speak = |(first, ((robots, states), said)): Speaking<'_, M, T>| {
             for (((own, robot), state), said) in (first..).zip(robots).zip(states).zip(said) {
                 robot.speak(kind, own, scene.tick, *state, said);
@@ -85,10 +85,10 @@ where
         M: Send + Sync,
     {
         let some = share(self.robots.len(), TICKS);
-        let Self { blueprint, robots, said, .. } = self;
+        let Self { config, robots, said, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::nothing());
-        let (kind, said) = (kind(blueprint), &said[..]);
+        let (kind, said) = (kind(config), &said[..]);
         let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
             let mut room = Vec::with_capacity(NEIGHBOURS);
             for ((own, robot), command) in (first..).zip(robots).zip(commands) {
@@ -102,7 +102,7 @@ where
 
 impl<T, M> Robot<M, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output>,
 {
     /// At its start.
@@ -145,7 +145,7 @@ where
         self.listen_to(linked, said, room);
         let mut robot = Overhearing::<_, _, NEIGHBOURS>::new(kind, &mut self.memory, room);
         let hearing = Hearing { heard: linked.len() as u32, ..Hearing::default() };
-        control_loop::conclude(&mut robot, &mut Motors(command), &hearing, PortErrors::default());
+        control_loop::conclude(&mut robot, &mut RecordingActuator(command), &hearing, PortErrors::default());
     }
 
     /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
@@ -177,7 +177,7 @@ where
 
 impl<T, M> Swarm<T> for Packed<T, M>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
 {
     fn fly(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) -> Result {
@@ -186,18 +186,18 @@ where
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let Robot { memory, .. } = self.robots.get(robot)?;
-        Some(View { wide: memory.wide().numbers(), offline: self.blueprint.model.offline().numbers() })
+        Some(ParamView { wide: memory.wide().numbers(), offline: self.config.model.offline().numbers() })
     }
 
-    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
         let robot = self.robots.get(robot)?;
         let said = |number: &u32| {
             let beacon = self.said.get(*number as usize)?.as_ref()?;
             Some((*number, self.tick, &beacon.state))
         };
-        Some(Inside {
+        Some(RobotInternals {
             state: robot.memory.state(),
             output: robot.memory.output(),
             taps: M::first_taps(robot.memory.chains()),
@@ -211,8 +211,8 @@ where
     }
 }
 
-fn kind<M: Model, T: Flown>(blueprint: &Blueprint<M, T>) -> Kind<'_, M, T> {
-    Kind::new(&blueprint.model, &blueprint.task, &blueprint.behaviour)
+fn kind<M: Model, T: SimTask>(config: &RobotConfig<M, T>) -> Kind<'_, M, T> {
+    Kind::new(&config.model, &config.task, &config.behaviour)
 }
 
 /// The number of the first of some robots, they themselves, what they sense, and where what they say goes.
@@ -232,20 +232,20 @@ mod tests {
 
     use super::*;
     use crate::{
-        flight::{Aloft, Start},
+        episode::{Episode, RunningEpisode},
         models,
         recipe::{Architecture, RecipeName},
         seeds::{Purpose, generator},
         swarm::typed::{Online, Typed},
-        world::{Condition, flock::Flock},
+        world::{Scenario, flock::Flock},
     };
 
     /// Everything that is to be seen of robots, as bits.
-    fn seen(aloft: &Aloft<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
-        let mut seen: Vec<u32> = aloft.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
-        for robot in 0..aloft.states.len() {
-            let View { wide, .. } = swarm.robot(robot).unwrap();
-            let Inside { output, taps, counted, exchanged, .. } = swarm.inside(robot).unwrap();
+    fn seen(running: &RunningEpisode<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
+        let mut seen: Vec<u32> = running.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
+        for robot in 0..running.states.len() {
+            let ParamView { wide, .. } = swarm.robot(robot).unwrap();
+            let RobotInternals { output, taps, counted, exchanged, .. } = swarm.internals(robot).unwrap();
             let numbers = wide.iter().chain(output).chain(taps).map(|x| x.to_bits());
             seen.extend(numbers.chain([exchanged.into()]));
             for (number, heard, state) in counted {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     /// Flies robots that are nodes with tables and robots that have none side by side.
-    fn check(condition: Condition, threads: usize) {
+    fn check(scenario: Scenario, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model: ModelOf<'_, Flocking> =
@@ -264,33 +264,33 @@ mod tests {
         let behaviour = Behaviour::new(weights.header.learning);
         assert!(behaviour.forgets() && behaviour.learning.step > 0.0);
         let task = Flocking::from_settings(&weights.header.task.numbers);
-        let blueprint = Blueprint { model, task, checksum: 0, behaviour };
+        let config = RobotConfig { model, task, checksum: 0, behaviour };
         let start =
-            Start::<Flock>::draw(&Flock::default(), &condition, &mut generator(4, Purpose::Testing, 0))
+            Episode::<Flock>::draw(&Flock::default(), &scenario, &mut generator(4, Purpose::Testing, 0))
                 .unwrap();
-        let mut nodes = Typed::<_, _, Exact>::new(&blueprint, Online::Decentralised, &start.states);
-        let mut packed = Packed::new(&blueprint, true, &start.states);
+        let mut nodes = Typed::<_, _, Exact>::new(&config, Online::Decentralized, &start.states);
+        let mut packed = Packed::new(&config, true, &start.states);
         let mut flights = [start.begin(), start.begin()];
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut crowded = false;
-        for tick in 0..condition.ticks {
+        for tick in 0..scenario.ticks {
             let [one, other] = &mut flights;
-            one.think(&mut nodes).unwrap();
-            pool.install(|| other.think(&mut packed)).unwrap();
-            assert!(seen(one, &nodes) == seen(other, &packed), "{condition:?}, tick {tick}");
-            crowded |= (0..condition.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
-            one.go(&task);
-            other.go(&task);
+            one.decide(&mut nodes).unwrap();
+            pool.install(|| other.decide(&mut packed)).unwrap();
+            assert!(seen(one, &nodes) == seen(other, &packed), "{scenario:?}, tick {tick}");
+            crowded |= (0..scenario.robots).any(|robot| one.links.of(robot).len() > NEIGHBOURS);
+            one.advance(&task);
+            other.advance(&task);
         }
-        assert_eq!(crowded, condition.radius > 3.0, "{condition:?}");
+        assert_eq!(crowded, scenario.radius > 3.0, "{scenario:?}");
     }
 
     #[test]
     fn robots_without_tables_do_what_nodes_do_to_the_last_bit() {
-        let calm = Condition { robots: 50, ticks: 60, ..Condition::PAPER };
+        let calm = Scenario { robots: 50, ticks: 60, ..Scenario::PAPER };
         check(calm, 1);
         // More robots around than a table holds, who come and go.
-        let crowd = Condition { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
+        let crowd = Scenario { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
         for threads in [1, 3] {
             check(crowd, threads);
         }

@@ -19,16 +19,16 @@ use wdgnn_robot::{
 };
 
 use crate::{
-    air::blueprint::Blueprint,
     error::Result,
-    ports::Motors,
+    medium::robot_config::RobotConfig,
+    ports::RecordingActuator,
     profiles::LinkCodec,
-    scene::{Centre, Flown, Inside, Scene, Swarm, View},
+    scene::{CentralRule, ParamView, RobotInternals, Scene, SimTask, Swarm},
     threads::{TICKS, share, spread},
 };
 
 /// Room for any profile's frame.
-pub const LONGEST_FRAME: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
+pub const MAX_FRAME_BYTES: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
 
 /// Who trains the wide part in flight.
 #[derive(Clone, Copy)]
@@ -37,9 +37,9 @@ pub enum Online<T: Task> {
     /// Nobody.
     Off,
     /// Every robot for itself, agreeing with its neighbours.
-    Decentralised,
+    Decentralized,
     /// One centre that sees the whole swarm (eq. `onlinelearning`), with this step size.
-    Centralised(f32, Centre<T>),
+    Centralized(f32, CentralRule<T>),
 }
 
 /// The number of the first of some nodes, they themselves, and their commands.
@@ -50,7 +50,7 @@ type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
 
 /// N nodes of one model on one link profile.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
-pub struct Typed<T: Flown, M: Model, P = Exact> {
+pub struct Typed<T: SimTask, M: Model, P = Exact> {
     nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
     /// The frames of a tick, each robot's in a row; nothing of a robot whose turn it is not.
     said: Vec<Said<M, T>>,
@@ -59,13 +59,13 @@ pub struct Typed<T: Flown, M: Model, P = Exact> {
 
 impl<T, M, P> Typed<T, M, P>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     P: LinkCodec,
 {
     /// A swarm of one model at its start.
-    pub fn new(blueprint: &Blueprint<M, T>, online: Online<T>, start: &[T::State]) -> Self {
-        let nodes = (0..).zip(start).map(|(id, state)| blueprint.node(id, *state, P::default())).collect();
+    pub fn new(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> Self {
+        let nodes = (0..).zip(start).map(|(id, state)| config.node(id, *state, P::default())).collect();
         Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
     }
 
@@ -76,14 +76,14 @@ where
             return;
         }
         for index in 0..P::FRAMES {
-            let mut buffer = [0; LONGEST_FRAME];
+            let mut buffer = [0; MAX_FRAME_BYTES];
             let frame = node.speak_frame(index, &mut buffer).and_then(|length| buffer.get(..length));
             said.push(frame.and_then(|frame| P::default().decode(node.link(), node.tick(), frame).ok()));
         }
     }
 
     /// One step of the centralised rule.
-    fn learn_together(&mut self, step: f32, rule: Centre<T>, commands: &[T::Output]) {
+    fn learn_together(&mut self, step: f32, rule: CentralRule<T>, commands: &[T::Output]) {
         let Some(first) = self.nodes.first() else { return };
         let states: Vec<T::State> = self.nodes.iter().map(|node| *node.state()).collect();
         let outputs: Vec<T::Output> = self.nodes.iter().map(|node| *node.output()).collect();
@@ -101,7 +101,7 @@ where
 
 impl<T, M, P> Swarm<T> for Typed<T, M, P>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send + Sync,
     P: LinkCodec,
 {
@@ -132,25 +132,30 @@ where
                         }
                     }
                 }
-                control_loop::conclude(node, &mut Motors(command), &hearing, PortErrors::default());
+                control_loop::conclude(
+                    node,
+                    &mut RecordingActuator(command),
+                    &hearing,
+                    PortErrors::default(),
+                );
             }
         };
         let some = share(self.nodes.len(), TICKS);
         let actors = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some));
         spread((0..).step_by(some).zip(actors), hear_and_act);
-        if let Online::Centralised(step, rule) = self.online {
+        if let Online::Centralized(step, rule) = self.online {
             self.learn_together(step, rule, commands);
         }
         Ok(())
     }
 
-    fn robot(&self, robot: usize) -> Option<View<'_>> {
+    fn robot(&self, robot: usize) -> Option<ParamView<'_>> {
         let node = self.nodes.get(robot)?;
-        Some(View { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
+        Some(ParamView { wide: node.wide().numbers(), offline: node.model().offline().numbers() })
     }
 
-    fn inside(&self, robot: usize) -> Option<Inside<'_, T>> {
-        self.nodes.get(robot).map(inside)
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
+        self.nodes.get(robot).map(internals)
     }
 
     fn learns(&self) -> bool {
@@ -159,13 +164,13 @@ where
 }
 
 /// A look into a node.
-pub(super) fn inside<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> Inside<'_, T>
+pub(super) fn internals<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> RobotInternals<'_, T>
 where
-    T: Flown,
+    T: SimTask,
     M: Model<Features = T::Features, Output = T::Output>,
     P: Codec,
 {
-    Inside {
+    RobotInternals {
         state: node.state(),
         output: node.output(),
         taps: M::first_taps(node.chains()),

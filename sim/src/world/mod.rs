@@ -5,16 +5,16 @@
 //! training, flights, faults, pages, emulated robots. [`flock`] is flocking in the plane and in space, [`coverage`] robots that
 //! spread over an area; `examples/rendezvous` is one that was written outside.
 
-pub mod condition;
 pub mod coverage;
 pub mod flock;
+pub mod scenario;
 
 use std::fmt::Debug;
 
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::{filter::scale::Scale, task::Task};
 
-pub use condition::Condition;
+pub use scenario::Scenario;
 
 use crate::{
     error::{Error, Result},
@@ -22,7 +22,7 @@ use crate::{
     model::ModelFile,
     profiles::Profile,
     recipe::RecipeName,
-    scene::{Centre, Flown, Layout, Swarm},
+    scene::{CentralRule, SimTask, StateLayout, Swarm},
     shapes::Shapes,
 };
 
@@ -36,7 +36,7 @@ pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
 /// What robots do their task in. A value of it is one flight's: whatever it draws at the start, it keeps.
 pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// What robots do.
-    type Task: Flown;
+    type Task: SimTask;
     /// The networks that are compiled in.
     type Shapes: Shapes<Self::Task>;
 
@@ -50,10 +50,10 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     const PACKAGE: &'static str = "wdgnn-firmware";
 
     /// What the numbers of a state are.
-    fn layout() -> Layout;
+    fn layout() -> StateLayout;
 
     /// The circumstances of a flight unless somebody says otherwise.
-    fn condition() -> Condition;
+    fn default_scenario() -> Scenario;
 
     /// The task's settings unless a weight file says otherwise.
     fn task() -> Self::Task;
@@ -75,14 +75,14 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// The start of a flight: every robot's state.
-    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
 
     /// Where a robot is, in metres; in the plane the third number is zero.
     fn place(state: &StateOf<Self>) -> [f32; 3];
 
     /// Who hears whom, where everybody is at a place: in place of what `links` were.
-    fn links(&mut self, _tick: u32, places: &[[f32; 3]], condition: &Condition, links: &mut Links) {
-        links.find(places, condition.radius);
+    fn links(&mut self, _tick: u32, places: &[[f32; 3]], scenario: &Scenario, links: &mut Links) {
+        links.find(places, scenario.radius);
     }
 
     /// What robots sense of their own states: in place of what `sensed` held.
@@ -108,28 +108,28 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// Has the expert care for the task alone and not for keeping apart, where that is a choice. Returns whether it is.
-    fn leave_out_potential(&mut self) -> bool {
+    fn drop_potential(&mut self) -> bool {
         false
     }
 
     /// Whom networks are held against.
-    fn rivals() -> Vec<Rival<Self>> {
+    fn baselines() -> Vec<Baseline<Self>> {
         Vec::new()
     }
 
     /// How a centre that sees the whole swarm would have its robots learn in flight.
-    fn centre() -> Option<Centre<Self::Task>> {
+    fn central_rule() -> Option<CentralRule<Self::Task>> {
         None
     }
 
     /// The derivative of a flight, for training through the simulator.
-    fn derivative(&self) -> Option<Box<dyn Derivative<Self>>> {
+    fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         None
     }
 
     /// What a network is trained with, by a recipe; none where it makes no sense.
-    fn settings(recipe: RecipeName) -> Option<Settings<Self::Task>> {
-        (recipe != RecipeName::Paper).then(|| Settings {
+    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
+        (recipe != RecipeName::Paper).then(|| TrainingConfig {
             task: Self::task(),
             scale: Scale::Closed,
             step: 1.0,
@@ -140,24 +140,24 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     }
 
     /// A condition to train under: as it is told, unless the world knows how to vary it so that one network flies under many.
-    fn vary(&self, condition: &Condition, _random: &mut ChaCha8Rng) -> Condition {
-        *condition
+    fn vary_scenario(&self, scenario: &Scenario, _random: &mut ChaCha8Rng) -> Scenario {
+        *scenario
     }
 
     /// The same for training through the simulator, where robots may differ too.
-    fn mix(&self, condition: &Condition, random: &mut ChaCha8Rng) -> (Self, Condition) {
-        (self.clone(), self.vary(condition, random))
+    fn vary_robots(&self, scenario: &Scenario, random: &mut ChaCha8Rng) -> (Self, Scenario) {
+        (self.clone(), self.vary_scenario(scenario, random))
     }
 
     /// What there is to see besides robots.
-    fn scenery(&self, _tick: u32) -> Vec<Spot> {
+    fn scene_discs(&self, _tick: u32) -> Vec<SceneDisc> {
         Vec::new()
     }
 }
 
 /// What a network is trained with.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<T> {
+pub struct TrainingConfig<T> {
     /// The task's settings.
     pub task: T,
     /// How sums over neighbours are scaled.
@@ -174,7 +174,7 @@ pub struct Settings<T> {
 
 /// A controller without a network.
 #[derive(Clone, Debug)]
-pub struct Rival<W: World> {
+pub struct Baseline<W: World> {
     /// The name in JSON and CSV.
     pub name: &'static str,
     /// The name in tables.
@@ -187,7 +187,7 @@ pub struct Rival<W: World> {
 
 /// Something to see that is not a robot: a disc.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Spot {
+pub struct SceneDisc {
     /// Where, in metres.
     pub at: [f32; 2],
     /// Its radius in metres.
@@ -200,13 +200,13 @@ pub struct Spot {
 ///
 /// What is *owed* to a number is the derivative of everything that came after with respect to it. Numbers of states are robot by
 /// robot, each robot's as [`State::numbers`](wdgnn_core::task::State::numbers) has them.
-pub trait Derivative<W: World>: Send {
+pub trait Adjoint<W: World>: Send {
     /// Adds `weight` times the derivative of the score at a tick to what is owed to the states there.
-    fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, owed: &mut [f32]);
+    fn score(&mut self, tick: u32, states: &[StateOf<W>], weight: f32, grad: &mut [f32]);
 
     /// Back over the world's step: what is owed to the states after a tick becomes what is owed to those before it, and is added to
     /// what is owed to the commands that took effect in it, `commands[their tick]`.
-    fn step(&mut self, task: &W::Task, tick: u32, owed: &mut [f32], commands: &mut [Vec<f32>]);
+    fn step(&mut self, task: &W::Task, tick: u32, grad: &mut [f32], commands: &mut [Vec<f32>]);
 
     /// Back through what a robot observes: calls `add` with whose state (none for its own), which number of it, and what is owed to it.
     fn observe(
@@ -214,12 +214,12 @@ pub trait Derivative<W: World>: Send {
         task: &W::Task,
         own: &StateOf<W>,
         others: &[StateOf<W>],
-        owed: &[f32],
+        grad: &[f32],
         add: &mut dyn FnMut(Option<usize>, usize, f32),
     );
 
     /// Which numbers of a command go with the network's output: not those that are clamped.
-    fn passes(
+    fn passes_gradient(
         &self,
         task: &W::Task,
         own: &StateOf<W>,
@@ -229,12 +229,12 @@ pub trait Derivative<W: World>: Send {
     ) -> Vec<bool>;
 
     /// Features that no derivative goes through. Their weights stay zero: what could be learned about them is an accident.
-    fn unseen(&self) -> std::ops::Range<usize> {
+    fn blocked_features(&self) -> std::ops::Range<usize> {
         0..0
     }
 
     /// A controller to start from: which feature drives which output, and how strongly, on every tap alike.
-    fn guess(&self) -> Vec<(usize, usize, f32)> {
+    fn initial_gains(&self) -> Vec<(usize, usize, f32)> {
         Vec::new()
     }
 }

@@ -11,16 +11,16 @@ use super::{
     observers::{Losses, Ticks},
 };
 use crate::{
+    controllers::{ONLINE, ONLINE_TITLE},
+    episode::{Episode, Observer},
     error::{Error, Result},
-    flight::{Observer, Start},
-    lineup::{ONLINE, ONLINE_TITLE},
     page::{flights::plots, replay::Recorder},
     progress,
     scene::Swarm,
     swarm::{
-        digest::FlightDigest,
+        digest::EpisodeDigest,
         networks::{AnySwarm, Network},
-        on_air::Air,
+        radio_swarm::RadioConfig,
     },
     world::World,
 };
@@ -33,7 +33,7 @@ impl SwarmArguments {
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
         let network = Network { other: other.as_ref(), ..Network::<W::Task>::of(model, self.profile)? };
         let layout = W::layout();
-        let air = Air { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
+        let air = RadioConfig { layout: &layout, faults, swarm: 0, key: key.unwrap_or_default() };
         let crew = Crew::<W> { arguments: self, condition, network, air };
         let task = &crew.network.task;
         let start = crew.draw()?;
@@ -81,11 +81,11 @@ impl SwarmArguments {
         &self,
         swarm: &mut dyn Swarm<W::Task>,
         task: &W::Task,
-        start: &Start<W>,
+        start: &Episode<W>,
         stop: &AtomicBool,
     ) -> Result<Flown> {
-        let condition = &start.condition;
-        let mut digest = FlightDigest::default();
+        let condition = &start.scenario;
+        let mut digest = EpisodeDigest::default();
         let mut recorder = Recorder::new(condition);
         let mut records = self.records.records::<W>(task)?;
         let mut ticks = Ticks(progress::bar(condition.ticks.into(), "flying"));

@@ -1,8 +1,8 @@
 //! Who looks on while a swarm flies.
 
 use crate::{
+    episode::{Observer, TickView},
     error::Result,
-    flight::{Moment, Observer},
     progress::Progress,
     world::World,
 };
@@ -11,7 +11,7 @@ use crate::{
 pub(super) struct Ticks(pub Progress);
 
 impl<W: World> Observer<W> for Ticks {
-    fn see(&mut self, moment: &Moment<'_, W>) -> Result {
+    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.set_position(moment.scene.tick.into());
         Ok(())
     }
@@ -29,7 +29,7 @@ impl Losses {
 }
 
 impl<W: World> Observer<W> for Losses {
-    fn see(&mut self, _: &Moment<'_, W>) -> Result {
+    fn see(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 

@@ -10,8 +10,8 @@ use super::{
     Given, Nodes, SwarmArguments,
 };
 use crate::{
-    air::options::Faults,
     error::{Error, Result},
+    medium::options::Faults,
     world::World,
 };
 

@@ -2,8 +2,8 @@
 
 use super::{Nodes, SwarmArguments};
 use crate::{
-    air::options::Faults,
     error::{Error, Result},
+    medium::options::Faults,
     world::World,
 };
 

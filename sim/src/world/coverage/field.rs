@@ -3,7 +3,7 @@
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-use crate::world::Spot;
+use crate::world::SceneDisc;
 
 /// The square's side in metres.
 pub const SIDE_METRES: f32 = 10.0;
@@ -12,14 +12,14 @@ const PLACES: u16 = 40;
 /// What there is everywhere, relative to the middle of a heap.
 const GROUND: f64 = 0.05;
 /// How many heaps there are.
-const HEAPS: usize = 4;
+const PEAKS: usize = 4;
 /// A tick's length in seconds, for how fast heaps move.
 const TICK_SECONDS: f32 = 0.1;
 
 /// A heap of what there is to see, going round in a circle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Heap {
-    centre: [f32; 2],
+struct DensityPeak {
+    center: [f32; 2],
     radius: f32,
     /// In radians, at the start.
     angle: f32,
@@ -29,30 +29,30 @@ struct Heap {
     height: f32,
 }
 
-impl Heap {
+impl DensityPeak {
     fn at(&self, tick: u32) -> [f32; 2] {
         let angle = self.angle + self.speed * TICK_SECONDS * tick as f32;
         // libm, so that a seed gives the same field on every machine.
-        [self.centre[0] + self.radius * libm::cosf(angle), self.centre[1] + self.radius * libm::sinf(angle)]
+        [self.center[0] + self.radius * libm::cosf(angle), self.center[1] + self.radius * libm::sinf(angle)]
     }
 }
 
 /// What there is to see.
 #[derive(Clone, Debug, Default)]
 pub struct Field {
-    heaps: Vec<Heap>,
+    peaks: Vec<DensityPeak>,
 }
 
 /// The part of it that is nearest to one robot.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Part {
+pub struct CellMass {
     /// How much.
     pub mass: f64,
     /// Its mass times where it is.
     moment: [f64; 2],
 }
 
-impl Part {
+impl CellMass {
     /// From `position` to its centre; nowhere if there is nothing.
     pub fn way(&self, position: [f32; 2]) -> [f32; 2] {
         if self.mass <= 0.0 {
@@ -65,46 +65,50 @@ impl Part {
 impl Field {
     /// A field at random.
     pub fn draw(random: &mut ChaCha8Rng) -> Self {
-        let heap = |_| Heap {
-            centre: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
+        let heap = |_| DensityPeak {
+            center: [0, 1].map(|_| random.random_range(0.25 * SIDE_METRES..0.75 * SIDE_METRES)),
             radius: random.random_range(0.0..0.25 * SIDE_METRES),
             angle: random.random_range(0.0..std::f32::consts::TAU),
             speed: random.random_range(-0.1..0.1),
             width: random.random_range(0.7..1.5),
             height: random.random_range(0.5..1.0),
         };
-        Self { heaps: (0..HEAPS).map(heap).collect() }
+        Self { peaks: (0..PEAKS).map(heap).collect() }
     }
 
     /// Looks at all of it.
-    pub fn look(&self, tick: u32) -> Look {
+    pub fn look(&self, tick: u32) -> FieldSamples {
         let step = SIDE_METRES / f32::from(PLACES);
-        let heaps: Vec<([f32; 2], f32, f32)> =
-            self.heaps.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
+        let peaks: Vec<([f32; 2], f32, f32)> =
+            self.peaks.iter().map(|heap| (heap.at(tick), heap.width, heap.height)).collect();
         let middle = |index: u16| (f32::from(index) + 0.5) * step;
         let all = (0..PLACES).flat_map(|x| (0..PLACES).map(move |y| [middle(x), middle(y)]));
         let seen = all.map(|place| {
-            let there = heaps.iter().map(|(centre, width, height)| {
-                let squared = (place[0] - centre[0]).powi(2) + (place[1] - centre[1]).powi(2);
+            let there = peaks.iter().map(|(center, width, height)| {
+                let squared = (place[0] - center[0]).powi(2) + (place[1] - center[1]).powi(2);
                 f64::from(height * libm::expf(-squared / (2.0 * width * width)))
             });
             (place, GROUND + there.sum::<f64>())
         });
-        Look(seen.collect())
+        FieldSamples(seen.collect())
     }
 
     /// The heaps, to be drawn.
-    pub fn spots(&self, tick: u32) -> Vec<Spot> {
-        let spot = |heap: &Heap| Spot { at: heap.at(tick), radius: 2.0 * heap.width, weight: heap.height };
-        self.heaps.iter().map(spot).collect()
+    pub fn spots(&self, tick: u32) -> Vec<SceneDisc> {
+        let spot = |heap: &DensityPeak| SceneDisc {
+            at: heap.at(tick),
+            radius: 2.0 * heap.width,
+            weight: heap.height,
+        };
+        self.peaks.iter().map(spot).collect()
     }
 }
 
 /// Every place that was looked at, and how much there is.
 #[derive(Clone, Debug)]
-pub struct Look(Vec<([f32; 2], f64)>);
+pub struct FieldSamples(Vec<([f32; 2], f64)>);
 
-impl Look {
+impl FieldSamples {
     /// How much there is in all.
     pub fn mass(&self) -> f64 {
         self.0.iter().map(|(_, mass)| mass).sum()
@@ -122,8 +126,8 @@ impl Look {
     }
 
     /// What is nearest to each robot, of what is within its reach.
-    pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<Part> {
-        let mut parts = vec![Part::default(); robots.len()];
+    pub fn parts(&self, robots: &[[f32; 2]], reach: f32) -> Vec<CellMass> {
+        let mut parts = vec![CellMass::default(); robots.len()];
         for &(place, mass) in &self.0 {
             if let Some((robot, squared)) = nearest(place, robots)
                 && squared <= reach * reach

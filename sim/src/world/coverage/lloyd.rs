@@ -33,12 +33,12 @@ impl Swarm<Coverage> for Lloyd {
 
 /// Everybody by itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Local {
+pub struct LocalLloyd {
     /// What robots can do.
     pub task: Coverage,
 }
 
-impl Swarm<Coverage> for Local {
+impl Swarm<Coverage> for LocalLloyd {
     fn fly(&mut self, scene: &Scene<'_, Cell>, commands: &mut Vec<[f32; 2]>) -> Result {
         commands.clear();
         commands.extend(scene.states.iter().map(|cell| go(&self.task, cell.way)));
@@ -53,9 +53,9 @@ fn go(task: &Coverage, way: [f32; 2]) -> [f32; 2] {
 
 /// Nobody moves.
 #[derive(Clone, Copy, Debug)]
-pub struct Still;
+pub struct NoMotion;
 
-impl Swarm<Coverage> for Still {
+impl Swarm<Coverage> for NoMotion {
     fn fly(&mut self, scene: &Scene<'_, Cell>, commands: &mut Vec<[f32; 2]>) -> Result {
         commands.clear();
         commands.resize(scene.states.len(), [0.0; 2]);

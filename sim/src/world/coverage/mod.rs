@@ -16,10 +16,12 @@ use wdgnn_core::{
 
 use self::{
     field::Field,
-    lloyd::{Lloyd, Local, Still},
+    lloyd::{Lloyd, LocalLloyd, NoMotion},
 };
-use super::{Condition, Rival, Settings, Spot, SwarmOf, World};
-use crate::{error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::Layout};
+use super::{Baseline, Scenario, SceneDisc, SwarmOf, TrainingConfig, World};
+use crate::{
+    error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::StateLayout,
+};
 
 /// A square with something to see in it.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +39,13 @@ impl World for Area {
     const TITLE: &'static str = "coverage of an area by its density";
     const SCORE: &'static str = "mean squared distance to the nearest robot in m²";
 
-    fn layout() -> Layout {
-        Layout { position: 0..2, velocity: 0..0 }
+    fn layout() -> StateLayout {
+        StateLayout { position: 0..2, velocity: 0..0 }
     }
 
     /// Thirty robots that hear 3 m far on a square of 10 m, for 20 s.
-    fn condition() -> Condition {
-        Condition { robots: 30, radius: 3.0, speed: 0.0, ticks: 200 }
+    fn default_scenario() -> Scenario {
+        Scenario { robots: 30, radius: 3.0, speed: 0.0, ticks: 200 }
     }
 
     fn task() -> Coverage {
@@ -55,8 +57,8 @@ impl World for Area {
     }
 
     /// What can be learned from one's own cell is Lloyd's way, and the network knows better from its neighbours: a small step.
-    fn settings(recipe: RecipeName) -> Option<Settings<Coverage>> {
-        let settings = Settings {
+    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
+        let settings = TrainingConfig {
             task: Self::task(),
             scale: Scale::Closed,
             step: 0.02,
@@ -68,12 +70,12 @@ impl World for Area {
     }
 
     /// Everybody in one corner.
-    fn begin(&mut self, condition: &Condition, random: &mut ChaCha8Rng) -> Result<Vec<Cell>> {
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Cell>> {
         self.field = Field::draw(random);
-        self.reach = condition.radius / 2.0;
+        self.reach = scenario.radius / 2.0;
         let side = 0.4 * field::SIDE_METRES;
         let place = |_| [0, 1].map(|_| random.random_range(0.05 * side..side));
-        let places: Vec<[f32; 2]> = (0..condition.robots).map(place).collect();
+        let places: Vec<[f32; 2]> = (0..scenario.robots).map(place).collect();
         Ok(self.cells(0, &places))
     }
 
@@ -104,25 +106,25 @@ impl World for Area {
         Some(Box::new(Lloyd { field: self.field.clone(), task: *task }))
     }
 
-    fn rivals() -> Vec<Rival<Self>> {
+    fn baselines() -> Vec<Baseline<Self>> {
         vec![
-            Rival {
+            Baseline {
                 name: "expert",
                 title: "expert: Lloyd, sees all robots",
                 shown: true,
                 make: |world, task| Box::new(Lloyd { field: world.field.clone(), task: *task }),
             },
-            Rival {
+            Baseline {
                 name: "lloyd-local",
                 title: "Lloyd with local sensors",
                 shown: true,
-                make: |_, task| Box::new(Local { task: *task }),
+                make: |_, task| Box::new(LocalLloyd { task: *task }),
             },
-            Rival { name: "still", title: "no motion", shown: false, make: |_, _| Box::new(Still) },
+            Baseline { name: "still", title: "no motion", shown: false, make: |_, _| Box::new(NoMotion) },
         ]
     }
 
-    fn scenery(&self, tick: u32) -> Vec<Spot> {
+    fn scene_discs(&self, tick: u32) -> Vec<SceneDisc> {
         self.field.spots(tick)
     }
 }
@@ -133,7 +135,7 @@ impl Area {
         let look = self.field.look(tick);
         let share = look.mass() / places.len().max(1) as f64;
         let parts = look.parts(places, self.reach);
-        let cell = |(position, part): (&[f32; 2], field::Part)| Cell {
+        let cell = |(position, part): (&[f32; 2], field::CellMass)| Cell {
             position: *position,
             way: part.way(*position),
             mass: (part.mass / share) as f32,
@@ -146,7 +148,7 @@ impl Area {
 mod tests {
     use super::*;
     use crate::{
-        flight::Start,
+        episode::Episode,
         seeds::{Purpose, generator},
     };
 
@@ -154,12 +156,13 @@ mod tests {
     fn lloyd_beats_standing_still_and_knowing_more_beats_knowing_less() {
         let mut totals = [0.0; 3];
         for swarm in 0..4 {
-            let condition = Condition { robots: 20, ticks: 100, ..Area::condition() };
-            let start = Start::draw(&Area::default(), &condition, &mut generator(1, Purpose::Testing, swarm))
-                .unwrap();
-            for (total, rival) in totals.iter_mut().zip(Area::rivals()) {
-                let mut swarm = (rival.make)(&start.world, &Coverage::DEFAULT);
-                *total += start.fly_alone(&Coverage::DEFAULT, swarm.as_mut()).unwrap().total();
+            let scenario = Scenario { robots: 20, ticks: 100, ..Area::default_scenario() };
+            let start =
+                Episode::draw(&Area::default(), &scenario, &mut generator(1, Purpose::Testing, swarm))
+                    .unwrap();
+            for (total, baseline) in totals.iter_mut().zip(Area::baselines()) {
+                let mut swarm = (baseline.make)(&start.world, &Coverage::DEFAULT);
+                *total += start.run_unobserved(&Coverage::DEFAULT, swarm.as_mut()).unwrap().total();
             }
         }
         let [lloyd, local, still] = totals;
@@ -169,8 +172,8 @@ mod tests {
     #[test]
     fn cells_share_everything_that_is_within_reach() {
         let mut world = Area::default();
-        let condition = Condition { robots: 10, radius: 100.0, ..Area::condition() };
-        let cells = world.begin(&condition, &mut generator(1, Purpose::Testing, 0)).unwrap();
+        let scenario = Scenario { robots: 10, radius: 100.0, ..Area::default_scenario() };
+        let cells = world.begin(&scenario, &mut generator(1, Purpose::Testing, 0)).unwrap();
         let sum: f32 = cells.iter().map(|cell| cell.mass).sum();
         assert!((sum - 10.0).abs() < 1.0e-3, "{sum}");
     }

@@ -19,9 +19,9 @@ use crate::{
 };
 
 /// Somebody's wishes, before they are limited, steered and guarded as a network's output is.
-pub trait Wishes<const D: usize>: Send {
+pub trait Preference<const D: usize>: Send {
     /// The unlimited command of every robot.
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>);
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>);
 }
 
 /// Range of the expert's collision avoidance ρ in metres.
@@ -76,27 +76,27 @@ where
     }
 }
 
-impl<const D: usize> Wishes<D> for Expert {
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
-        self.commands(scene.states, wishes);
+impl<const D: usize> Preference<D> for Expert {
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
+        self.commands(scene.states, preferred);
     }
 }
 
 /// A centre: every robot brakes at full acceleration straight to the mean velocity.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct HardestBraking {
     /// Largest acceleration per axis in m/s².
     pub limit: f32,
     /// Length of a tick in seconds.
     pub period: f32,
 }
 
-impl<const D: usize> Swarm<Flocking<D>> for Limit
+impl<const D: usize> Swarm<Flocking<D>> for HardestBraking
 where
     Flocking<D>: Task<State = Motion<D>, Output = [f32; D]>,
 {
     fn fly(&mut self, scene: &Scene<'_, Motion<D>>, commands: &mut Vec<[f32; D]>) -> Result {
-        self.wish(scene, commands);
+        self.preferred_commands(scene, commands);
         for u in commands.as_flattened_mut() {
             *u = math::clamp(*u, self.limit);
         }
@@ -104,11 +104,11 @@ where
     }
 }
 
-impl<const D: usize> Wishes<D> for Limit {
-    fn wish(&mut self, scene: &Scene<'_, Motion<D>>, wishes: &mut Vec<[f32; D]>) {
+impl<const D: usize> Preference<D> for HardestBraking {
+    fn preferred_commands(&mut self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
         let mean = mean_velocity(scene.states);
-        wishes.clear();
-        wishes.extend(scene.states.iter().map(|motion| {
+        preferred.clear();
+        preferred.extend(scene.states.iter().map(|motion| {
             std::array::from_fn(|axis| (mean[axis] as f32 - motion.velocity[axis]) / self.period)
         }));
     }

@@ -10,7 +10,7 @@ use super::motion::place;
 use crate::{
     error::{Error, Result},
     links::connected,
-    world::condition::{CLOSEST_METRES, Condition},
+    world::scenario::{CLOSEST_METRES, Scenario},
 };
 
 /// More draws than this for one start mean that there is none to be had.
@@ -18,35 +18,35 @@ const DRAWS: usize = 1000;
 
 /// A start under `condition`, with robots placed by `rings`.
 pub fn start<const D: usize>(
-    rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>,
-    condition: &Condition,
+    rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>,
+    scenario: &Scenario,
     random: &mut ChaCha8Rng,
 ) -> Result<Vec<Motion<D>>> {
     for _ in 0..DRAWS {
-        let mut motions = rings(condition, random);
+        let mut motions = rings(scenario, random);
         let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-        if connected(&places, condition.radius, CLOSEST_METRES) {
-            set_off(condition, random, &mut motions);
+        if connected(&places, scenario.radius, CLOSEST_METRES) {
+            set_off(scenario, random, &mut motions);
             return Ok(motions);
         }
     }
     Err(Error::usage(format!(
         "found no start that connects all {} robots at --radius {}: try another --seed or a larger --radius",
-        condition.robots, condition.radius
+        scenario.robots, scenario.radius
     )))
 }
 
 /// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length; then every radius is jittered by ±(r−0.1)/4
 /// and every angle by as much along the ring. What is left for the last ring keeps that spacing.
-pub fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
-    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
-    let jitter = (condition.radius - CLOSEST_METRES) / 4.0;
-    let mut motions = Vec::with_capacity(condition.robots);
+pub fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
+    let spacing = f32::midpoint(scenario.radius, CLOSEST_METRES);
+    let jitter = (scenario.radius - CLOSEST_METRES) / 4.0;
+    let mut motions = Vec::with_capacity(scenario.robots);
     for ring in 1_u16.. {
         let ring_radius = f32::from(ring) * spacing;
         let room = (TAU * ring_radius / spacing).floor() as usize;
         for place in 0..room {
-            if motions.len() == condition.robots {
+            if motions.len() == scenario.robots {
                 return motions;
             }
             let radius = ring_radius + uniform(random, jitter);
@@ -61,17 +61,17 @@ pub fn rings(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
 
 /// The same in space: shell m has radius (m+1)(r+0.1)/2, with one robot per square of that spacing of its surface, spread by the golden
 /// angle and jittered along all three axes.
-pub fn shells(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
+pub fn shells(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
     /// π(3 − √5): robots of one shell never line up.
     const GOLDEN_ANGLE: f32 = 2.399_963_2;
-    let spacing = f32::midpoint(condition.radius, CLOSEST_METRES);
-    let jitter = (condition.radius - CLOSEST_METRES) / 8.0;
-    let mut motions = Vec::with_capacity(condition.robots);
+    let spacing = f32::midpoint(scenario.radius, CLOSEST_METRES);
+    let jitter = (scenario.radius - CLOSEST_METRES) / 8.0;
+    let mut motions = Vec::with_capacity(scenario.robots);
     for shell in 1_u16.. {
         let radius = f32::from(shell) * spacing;
         let room = (2.0 * TAU * f32::from(shell) * f32::from(shell)).floor() as usize;
         for place in 0..room {
-            if motions.len() == condition.robots {
+            if motions.len() == scenario.robots {
                 return motions;
             }
             let height = 1.0 - 2.0 * (place as f32 + 0.5) / room as f32;
@@ -86,10 +86,10 @@ pub fn shells(condition: &Condition, random: &mut ChaCha8Rng) -> Vec<Motion<3>> 
 }
 
 /// Every robot's velocity is drawn from [−v, v] on every axis, and so is one velocity that the whole swarm has in common.
-fn set_off<const D: usize>(condition: &Condition, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
-    let common: [f32; D] = std::array::from_fn(|_| uniform(random, condition.speed));
+fn set_off<const D: usize>(scenario: &Scenario, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
+    let common: [f32; D] = std::array::from_fn(|_| uniform(random, scenario.speed));
     for motion in motions {
-        motion.velocity = common.map(|common| common + uniform(random, condition.speed));
+        motion.velocity = common.map(|common| common + uniform(random, scenario.speed));
     }
 }
 
@@ -105,16 +105,16 @@ mod tests {
         seeds::{Purpose, generator},
     };
 
-    fn check<const D: usize>(rings: fn(&Condition, &mut ChaCha8Rng) -> Vec<Motion<D>>) {
+    fn check<const D: usize>(rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>) {
         for (index, robots) in (0..).zip([1, 2, 25, 50, 100]) {
-            let condition = Condition { robots, ..Condition::PAPER };
-            let motions = start(rings, &condition, &mut generator(3, Purpose::Testing, index)).unwrap();
+            let scenario = Scenario { robots, ..Scenario::PAPER };
+            let motions = start(rings, &scenario, &mut generator(3, Purpose::Testing, index)).unwrap();
             assert_eq!(motions.len(), robots);
             let places: Vec<[f32; 3]> = motions.iter().map(place).collect();
-            assert!(connected(&places, condition.radius, CLOSEST_METRES));
-            let links = Links::within(&places, condition.radius);
+            assert!(connected(&places, scenario.radius, CLOSEST_METRES));
+            let links = Links::within(&places, scenario.radius);
             assert!(links.pairs().all(|(a, b)| distance(&places[a], &places[b]) >= CLOSEST_METRES));
-            assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * condition.speed));
+            assert!(motions.iter().flat_map(|m| m.velocity).all(|v| v.abs() <= 2.0 * scenario.speed));
         }
     }
 

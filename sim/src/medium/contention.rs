@@ -1,0 +1,119 @@
+//! Frames that overlap at a receiver are lost, all of them.
+//!
+//! Who speaks in a tick begins at a moment of its own, and listens before: as long as somebody whom it hears is speaking, it waits.
+//! So those who hear each other take turns, and those who do not, but reach the same third, collide there: hidden terminals.
+
+use rand::{RngExt as _, seq::SliceRandom as _};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{
+    links::Links,
+    radio::Radio,
+    scene::Frame,
+    seeds::{Purpose, generator},
+};
+
+/// What a robot needs to hear that somebody speaks, as a share of a frame's time on the air: 192 µs of 802.15.4's, 9 of Wi-Fi's.
+const SLOT: f64 = 0.05;
+/// Who has waited waits for up to so many of these slots more, so that not everybody begins when somebody ends.
+const BACKOFF: f64 = 16.0;
+
+/// When frames are on the air, in microseconds from the beginning of a tick.
+#[derive(Clone, Debug)]
+pub struct Contention {
+    radio: Radio,
+    /// The length of a tick.
+    period: f64,
+    random: ChaCha8Rng,
+    /// From when to when each robot's frames are on the air.
+    sending: Vec<Vec<[f64; 2]>>,
+}
+
+impl Contention {
+    /// The air of swarm number `swarm`, whose ticks take so many seconds.
+    pub fn new(radio: Radio, period: f32, seed: u64, swarm: u64) -> Self {
+        let random = generator(seed, Purpose::Contention, swarm);
+        Self { radio, period: 1.0e6 * f64::from(period), random, sending: Vec::new() }
+    }
+
+    /// Everybody sends what it has to say in a tick.
+    pub fn send(&mut self, links: &Links, said: &[Vec<Frame>]) {
+        let mut speakers: Vec<(f64, usize)> = (0..said.len())
+            .filter(|robot| !said[*robot].is_empty())
+            .map(|robot| (self.random.random_range(0.0..self.period), robot))
+            .collect();
+        // Two that begin at the same moment are in no order of their names.
+        speakers.shuffle(&mut self.random);
+        speakers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.sending = vec![Vec::new(); said.len()];
+        for (moment, robot) in speakers {
+            let slot = SLOT * self.radio.frame_us(said[robot][0].len());
+            let mut now = self.quiet(links, robot, moment, slot);
+            for frame in &said[robot] {
+                let end = now + self.radio.frame_us(frame.len());
+                self.sending[robot].push([now, end]);
+                now = end;
+            }
+        }
+    }
+
+    /// The first moment from `now` on at which a robot hears nobody speak. Who began less than a slot ago is not heard yet.
+    fn quiet(&mut self, links: &Links, robot: usize, mut now: f64, slot: f64) -> f64 {
+        let heard = || links.of(robot).iter().flat_map(|other| &self.sending[*other as usize]);
+        while let Some([_, end]) = heard().find(|[from, to]| from + slot <= now && now < *to) {
+            now = end + slot * self.random.random_range(0.0..BACKOFF);
+        }
+        now
+    }
+
+    /// Whether a robot's frame number `index` is lost at a receiver, because somebody else in its range spoke meanwhile, or itself.
+    pub fn collides(&self, links: &Links, receiver: usize, sender: usize, index: usize) -> bool {
+        let Some([from, to]) = self.sending[sender].get(index) else { return false };
+        let around = links.of(receiver).iter().map(|other| *other as usize).chain([receiver]);
+        let others = around.filter(|other| *other != sender).flat_map(|other| &self.sending[other]);
+        others.into_iter().any(|[begin, end]| begin < to && from < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Robots in a row, each of which hears the next ones; a frame takes 3,968 µs of a tick of 10 ms.
+    fn contention(robots: usize, seed: u64) -> (Contention, Links) {
+        let places: Vec<[f32; 3]> = (0..robots).map(|robot| [robot as f32, 0.0, 0.0]).collect();
+        let links = Links::within(&places, 1.0);
+        (Contention::new(Radio::Dot154, 0.01, seed, 0), links)
+    }
+
+    fn frame() -> Vec<Frame> {
+        vec![[0; 101].as_slice().into()]
+    }
+
+    #[test]
+    fn frames_that_overlap_are_lost_where_both_are_heard() {
+        let (mut air, links) = contention(4, 1);
+        air.sending = vec![vec![[0.0, 10.0]], vec![], vec![[9.0, 20.0]], vec![]];
+        assert!(air.collides(&links, 1, 0, 0) && air.collides(&links, 1, 2, 0));
+        assert!(!air.collides(&links, 3, 2, 0), "the last does not hear the first");
+        air.sending[2] = vec![[10.0, 20.0]];
+        assert!(!air.collides(&links, 1, 0, 0), "one after the other");
+        air.sending[1] = vec![[5.0, 15.0]];
+        assert!(air.collides(&links, 1, 0, 0), "who speaks hears nobody");
+    }
+
+    #[test]
+    fn who_hears_somebody_waits_and_who_does_not_collides() {
+        let (mut near, mut hidden) = (0, 0);
+        for seed in 0..200 {
+            let (mut air, links) = contention(3, seed);
+            air.send(&links, &[frame(), frame(), vec![]]);
+            near += u32::from(air.collides(&links, 1, 0, 0));
+            air.send(&links, &[frame(), vec![], frame()]);
+            hidden += u32::from(air.collides(&links, 1, 0, 0));
+        }
+        // Both within 198 µs of 10 ms: 4 %. Both within 3,968 µs: 1 − (1 − 0.397)² = 64 %.
+        assert!(near < 20, "{near} of 200");
+        assert!((105..150).contains(&hidden), "{hidden} of 200");
+    }
+}

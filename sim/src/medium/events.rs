@@ -1,0 +1,111 @@
+//! What is done to single robots in flight: `3@50`, robot 3 at tick 50; `3@50-80`, from tick 50 up to tick 80.
+
+use std::str::FromStr;
+
+/// A robot and a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RobotTick {
+    /// The robot's id.
+    pub robot: usize,
+    /// The tick before which it happens.
+    pub tick: u32,
+}
+
+/// A robot and a stretch of ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RobotInterval {
+    /// The robot's id.
+    pub robot: usize,
+    /// The first tick.
+    pub from: u32,
+    /// The first tick after it.
+    pub to: u32,
+}
+
+impl FromStr for RobotTick {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text
+            .split_once('@')
+            .and_then(|(robot, tick)| Some(Self { robot: robot.parse().ok()?, tick: tick.parse().ok()? }));
+        parsed.ok_or_else(|| "ROBOT@TICK, such as 3@50".into())
+    }
+}
+
+impl FromStr for RobotInterval {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('@').and_then(|(robot, ticks)| {
+            let (from, to) = ticks.split_once('-')?;
+            Some(Self { robot: robot.parse().ok()?, from: from.parse().ok()?, to: to.parse().ok()? })
+        });
+        let span = parsed.filter(|span| span.from < span.to);
+        span.ok_or_else(|| "ROBOT@FROM-TO, such as 3@50-80".into())
+    }
+}
+
+/// Everything that is done to robots in a flight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// Taken out of the sky.
+    pub kills: Vec<RobotTick>,
+    /// Switched off and on again.
+    pub reboots: Vec<RobotTick>,
+    /// The same while half of what they store is written.
+    pub brown_outs: Vec<RobotTick>,
+    /// Out of radio contact: neither heard nor hearing.
+    pub drops: Vec<RobotInterval>,
+}
+
+impl Events {
+    /// The robots that are taken out before `tick`.
+    pub fn kills_at(&self, tick: u32) -> impl Iterator<Item = usize> {
+        at(&self.kills, tick)
+    }
+
+    /// The robots that are restarted before `tick`.
+    pub fn reboots_at(&self, tick: u32) -> impl Iterator<Item = usize> {
+        at(&self.reboots, tick)
+    }
+
+    /// The robots that lose power before `tick` while they write what they store.
+    pub fn brown_outs_at(&self, tick: u32) -> impl Iterator<Item = usize> {
+        at(&self.brown_outs, tick)
+    }
+
+    /// Whether `robot` is out of radio contact at `tick`.
+    pub fn silent(&self, robot: usize, tick: u32) -> bool {
+        self.drops.iter().any(|span| span.robot == robot && (span.from..span.to).contains(&tick))
+    }
+}
+
+fn at(moments: &[RobotTick], tick: u32) -> impl Iterator<Item = usize> {
+    moments.iter().filter(move |moment| moment.tick == tick).map(|moment| moment.robot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_spans_are_read() {
+        assert_eq!("3@50".parse(), Ok(RobotTick { robot: 3, tick: 50 }));
+        assert_eq!("12@0-7".parse(), Ok(RobotInterval { robot: 12, from: 0, to: 7 }));
+        for bad in ["", "3", "@5", "3@", "x@5", "3@-1", "3@5-9"] {
+            assert!(bad.parse::<RobotTick>().is_err(), "{bad}");
+        }
+        for bad in ["3@5", "3@9-5", "3@5-5", "3@a-b"] {
+            assert!(bad.parse::<RobotInterval>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_dropped_robot_is_silent_from_the_first_tick_up_to_the_last() {
+        let events = Events { drops: vec![RobotInterval { robot: 3, from: 5, to: 7 }], ..Events::default() };
+        let silent = |tick| events.silent(3, tick);
+        assert_eq!([4, 5, 6, 7].map(silent), [false, true, true, false]);
+        assert!(!events.silent(2, 5));
+    }
+}

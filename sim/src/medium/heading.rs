@@ -1,0 +1,105 @@
+//! Robots that take their frame for turned: what they sense of their velocity is off by an angle, and what they command by its
+//! opposite.
+
+use std::str::FromStr;
+
+use rand::RngExt as _;
+
+use super::shares::{self, share};
+use crate::seeds::{Purpose, generator};
+
+/// Robots whose heading is off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeadingError {
+    /// By how much, one way or the other, in degrees.
+    pub degrees: f32,
+    /// Which share of the swarm.
+    pub share: f64,
+}
+
+impl HeadingError {
+    /// As it is typed.
+    pub fn words(&self) -> String {
+        format!("{}:{}", self.degrees, self.share)
+    }
+}
+
+impl FromStr for HeadingError {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(degrees, part)| {
+            let degrees = degrees.parse().ok().filter(|degrees| (0.0..=180.0).contains(degrees))?;
+            Some(Self { degrees, share: share(part)? })
+        });
+        parsed.ok_or_else(|| {
+            "DEGREES:SHARE with up to 180 degrees and a share between 0 and 1, such as 30:0.2".into()
+        })
+    }
+}
+
+/// A turn's cosine and sine; none for who is not turned.
+pub type Rotation = Option<[f32; 2]>;
+
+/// The turn of every robot of swarm number `swarm`: one way or the other, by lot.
+pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
+    let drawn_robots = drawn_robots(error, seed, swarm, robots);
+    let degrees = error.map_or(0.0, |error| error.degrees);
+    // Which way is a lot of its own, for swarms of any number.
+    let mut random = generator(seed, Purpose::Headings, swarm | 1 << 63);
+    let ways: Vec<f32> =
+        drawn_robots.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
+    let turn = |(drawn_robots, way): (&bool, f32)| {
+        let angle = way * degrees.to_radians();
+        drawn_robots.then(|| [libm::cosf(angle), libm::sinf(angle)])
+    };
+    drawn_robots.iter().zip(ways).map(turn).collect()
+}
+
+/// Who is turned.
+pub fn drawn_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+    shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
+}
+
+/// Turns a vector in the plane of its first two axes.
+pub fn turn(vector: &mut [f32], by: Rotation) {
+    if let ([x, y, ..], Some([cosine, sine])) = (vector, by) {
+        (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_turn_by_hand() {
+        let mut vector = [3.0, 4.0, 5.0];
+        turn(&mut vector, Some([0.0, 1.0]));
+        assert_eq!(vector, [-4.0, 3.0, 5.0]);
+        turn(&mut vector, None);
+        assert_eq!(vector, [-4.0, 3.0, 5.0]);
+        turn(&mut [], Some([0.0, 1.0]));
+    }
+
+    #[test]
+    fn a_share_is_turned_by_the_angle_one_way_or_the_other() {
+        let error = Some(HeadingError { degrees: 30.0, share: 0.4 });
+        let turns: Vec<[f32; 2]> = turns(error, 3, 0, 50).into_iter().flatten().collect();
+        assert_eq!(turns.len(), 20);
+        assert!(
+            turns
+                .iter()
+                .all(|[cosine, sine]| (cosine - 0.866).abs() < 1.0e-3 && (sine.abs() - 0.5).abs() < 1.0e-3)
+        );
+        assert!(turns.iter().any(|[_, sine]| *sine > 0.0) && turns.iter().any(|[_, sine]| *sine < 0.0));
+    }
+
+    #[test]
+    fn errors_are_read_and_said_as_they_are_typed() {
+        assert_eq!("30:0.2".parse::<HeadingError>().unwrap().words(), "30:0.2");
+        for bad in ["", "30", "x:0.2", "200:0.2", "30:2", "-5:0.1"] {
+            assert!(bad.parse::<HeadingError>().unwrap_err().contains("30:0.2"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Which frames are lost: each by itself, or in bursts on a link (Gilbert 1960, Elliott 1963).
+
+use std::collections::BTreeMap;
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::task::NodeId;
+
+/// How frames are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// The share of frames that is lost.
+    pub chance: f64,
+    /// The mean length of a burst of lost frames on one link; 1 and less for losses that know nothing of each other.
+    pub burst: f64,
+}
+
+impl Loss {
+    /// No loss.
+    pub const NONE: Self = Self { chance: 0.0, burst: 1.0 };
+}
+
+/// The links of one receiver, each good or bad. A bad one loses everything, a good one nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Channels {
+    bad: BTreeMap<NodeId, bool>,
+}
+
+impl Channels {
+    /// Whether the next frame on the link from `sender` is lost.
+    ///
+    /// A bad link turns good with probability 1/burst per frame, a good one bad with as much as keeps the share of lost
+    /// frames at `chance`: chance / (1 − chance) / burst. A link begins as it is in the long run.
+    pub fn lose(&mut self, loss: &Loss, sender: NodeId, random: &mut ChaCha8Rng) -> bool {
+        if loss.chance <= 0.0 {
+            return false;
+        }
+        if loss.burst <= 1.0 || loss.chance >= 1.0 {
+            return random.random_bool(loss.chance.min(1.0));
+        }
+        let bad = match self.bad.get(&sender) {
+            None => random.random_bool(loss.chance),
+            Some(true) => !random.random_bool(1.0 / loss.burst),
+            Some(false) => random.random_bool((loss.chance / (1.0 - loss.chance) / loss.burst).min(1.0)),
+        };
+        self.bad.insert(sender, bad);
+        bad
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds::{Purpose, generator};
+
+    /// Share of lost frames and mean length of a burst over 100,000 frames of one link.
+    fn measured(loss: Loss) -> (f64, f64) {
+        let mut random = generator(1, Purpose::Air, 0);
+        let mut channels = Channels::default();
+        let lost: Vec<bool> = (0..100_000).map(|_| channels.lose(&loss, 7, &mut random)).collect();
+        let count = lost.iter().filter(|lost| **lost).count() as f64;
+        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        (count / 100_000.0, count / bursts)
+    }
+
+    #[test]
+    fn independent_losses_have_their_share() {
+        let (share, burst) = measured(Loss { chance: 0.3, burst: 1.0 });
+        assert!((share - 0.3).abs() < 0.01, "{share}");
+        assert!((burst - 1.0 / 0.7).abs() < 0.02, "losses in a row by chance: {burst}");
+    }
+
+    #[test]
+    fn bursts_have_their_share_and_their_length() {
+        let (share, burst) = measured(Loss { chance: 0.3, burst: 8.0 });
+        assert!((share - 0.3).abs() < 0.02, "{share}");
+        assert!((burst - 8.0).abs() < 0.4, "{burst}");
+    }
+
+    #[test]
+    fn links_are_bad_each_for_itself() {
+        let mut random = generator(2, Purpose::Air, 0);
+        let mut channels = Channels::default();
+        let loss = Loss { chance: 0.5, burst: 50.0 };
+        let hybrid = (0..10_000)
+            .filter(|_| channels.lose(&loss, 1, &mut random) == channels.lose(&loss, 2, &mut random))
+            .count();
+        assert!((3_000..7_000).contains(&hybrid), "{hybrid} of 10,000 alike");
+    }
+}

@@ -1,0 +1,205 @@
+//! What becomes of commands: motors that fail, that are weaker than they should be, and frames that are turned.
+
+use std::str::FromStr;
+
+use super::{
+    heading::{HeadingError, Rotation, turn, turns},
+    shares::{self, share, share_at},
+};
+use crate::seeds::Purpose;
+
+/// How motors fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// They go on with one command for ever.
+    Stuck,
+    /// They do nothing.
+    Dead,
+    /// They do 40 % of what they are told.
+    Weak,
+}
+
+/// What weak motors do of a command.
+const WEAK: f32 = 0.4;
+
+/// Robots whose motors fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotorFault {
+    /// How.
+    pub failure: Failure,
+    /// Which share of the swarm.
+    pub share: f64,
+    /// From which tick on.
+    pub tick: u32,
+}
+
+const FAILURES: [(&str, Failure); 3] =
+    [("stuck", Failure::Stuck), ("dead", Failure::Dead), ("weak", Failure::Weak)];
+
+impl MotorFault {
+    /// As it is typed.
+    pub fn words(&self) -> String {
+        let name = FAILURES.iter().find(|(_, failure)| *failure == self.failure).map_or("", |(name, _)| name);
+        let from = if self.tick == 0 { String::new() } else { format!("@{}", self.tick) };
+        format!("{name}:{}{from}", self.share)
+    }
+}
+
+impl FromStr for MotorFault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(name, rest)| {
+            let (_, failure) = FAILURES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+            let (share, tick) = share_at(rest).or_else(|| Some((share(rest)?, 0)))?;
+            Some(Self { failure: *failure, share, tick })
+        });
+        parsed.ok_or_else(|| {
+            "stuck:SHARE, dead:SHARE or weak:SHARE with a share between 0 and 1, and an optional @TICK, such as stuck:0.1@50".into()
+        })
+    }
+}
+
+/// What is wrong with motors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DriveFaults {
+    /// Whose fail.
+    pub motor: Option<MotorFault>,
+    /// The most that anybody's do, per number of a command.
+    pub saturation: Option<f32>,
+}
+
+impl DriveFaults {
+    /// Whose motors fail, in swarm number `swarm`.
+    pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+        shares::of(self.motor.map(|fault| fault.share), seed, Purpose::Motors, swarm, robots)
+    }
+}
+
+/// The motors of a swarm.
+#[derive(Clone, Debug)]
+pub struct Motors {
+    faults: DriveFaults,
+    failing: Vec<bool>,
+    /// What stuck motors were told last.
+    stuck: Vec<Option<Vec<f32>>>,
+    turns: Vec<Rotation>,
+}
+
+impl Motors {
+    /// The motors of so many robots of swarm number `swarm`, some of which are turned.
+    pub fn new(
+        faults: &DriveFaults,
+        heading: Option<HeadingError>,
+        seed: u64,
+        swarm: u64,
+        robots: usize,
+    ) -> Self {
+        Self {
+            faults: *faults,
+            failing: faults.failing(seed, swarm, robots),
+            stuck: vec![None; robots],
+            turns: turns(heading, seed, swarm, robots),
+        }
+    }
+
+    /// Whether a robot can steer at a tick: its motors do something of what it says.
+    pub fn steers(&self, tick: u32, robot: usize) -> bool {
+        let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
+        !(self.failing[robot] && self.faults.motor.is_some_and(fails))
+    }
+
+    /// What a robot's motors make of a command at a tick.
+    pub fn act(&mut self, tick: u32, robot: usize, command: &mut [f32]) {
+        // Who takes its frame for turned one way does everything turned the other way.
+        turn(command, self.turns[robot].map(|[cosine, sine]| [cosine, -sine]));
+        if let Some(MotorFault { failure, tick: from, .. }) = self.faults.motor
+            && self.failing[robot]
+            && tick >= from
+        {
+            match failure {
+                Failure::Stuck => {
+                    command.copy_from_slice(self.stuck[robot].get_or_insert_with(|| command.to_vec()));
+                }
+                Failure::Dead => command.fill(0.0),
+                Failure::Weak => command.iter_mut().for_each(|x| *x *= WEAK),
+            }
+        }
+        if let Some(most) = self.faults.saturation {
+            for x in command {
+                *x = x.clamp(-most, most);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What two robots' motors make of the command (tick, −8) in four ticks.
+    fn acted(faults: DriveFaults, heading: Option<HeadingError>) -> Vec<[f32; 2]> {
+        let mut motors = Motors::new(&faults, heading, 1, 0, 2);
+        let mut act = |tick: u32, robot| {
+            let mut command = [tick as f32, -8.0];
+            motors.act(tick, robot, &mut command);
+            command
+        };
+        (0..4)
+            .flat_map(|tick| [0, 1].map(|robot| (tick, robot)))
+            .map(|(tick, robot)| act(tick, robot))
+            .collect()
+    }
+
+    fn failing_all(failure: Failure, tick: u32) -> DriveFaults {
+        DriveFaults { motor: Some(MotorFault { failure, share: 1.0, tick }), saturation: None }
+    }
+
+    fn of_one(acted: &[[f32; 2]]) -> Vec<[f32; 2]> {
+        acted.iter().copied().step_by(2).collect()
+    }
+
+    #[test]
+    fn good_motors_do_what_they_are_told() {
+        assert_eq!(of_one(&acted(DriveFaults::default(), None)), [0.0, 1.0, 2.0, 3.0].map(|x| [x, -8.0]));
+    }
+
+    #[test]
+    fn motors_stick_die_and_weaken_from_their_tick_on() {
+        let of = |failure, tick| of_one(&acted(failing_all(failure, tick), None));
+        assert_eq!(of(Failure::Stuck, 2), [0.0, 1.0, 2.0, 2.0].map(|x| [x, -8.0]));
+        assert_eq!(of(Failure::Stuck, 0), [[0.0, -8.0]; 4]);
+        assert_eq!(of(Failure::Dead, 3), [[0.0, -8.0], [1.0, -8.0], [2.0, -8.0], [0.0, 0.0]]);
+        assert_eq!(of(Failure::Weak, 3)[3], [3.0 * WEAK, -8.0 * WEAK]);
+    }
+
+    #[test]
+    fn only_its_share_fails() {
+        let fault = MotorFault { failure: Failure::Dead, share: 0.5, tick: 0 };
+        let acted = acted(DriveFaults { motor: Some(fault), saturation: None }, None);
+        assert_eq!(acted[6..].iter().filter(|command| **command == [0.0; 2]).count(), 1, "{acted:?}");
+    }
+
+    #[test]
+    fn saturated_motors_do_no_more_than_they_can() {
+        let acted = acted(DriveFaults { motor: None, saturation: Some(2.5) }, None);
+        assert_eq!(of_one(&acted), [0.0, 1.0, 2.0, 2.5].map(|x| [x, -2.5]));
+    }
+
+    #[test]
+    fn commands_of_a_turned_robot_are_turned_back() {
+        let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
+        let [x, y] = acted(DriveFaults::default(), heading)[6];
+        assert!((x.abs() - 8.0).abs() < 1.0e-5 && (y.abs() - 3.0).abs() < 1.0e-5, "{x} {y}");
+    }
+
+    #[test]
+    fn faults_are_read_and_said_as_they_are_typed() {
+        for typed in ["stuck:0.1", "dead:0.2@50", "weak:1"] {
+            assert_eq!(typed.parse::<MotorFault>().unwrap().words(), typed);
+        }
+        for bad in ["", "stuck", "stuck:", "stuck:2", "loose:0.1", "dead:0.1@x"] {
+            assert!(bad.parse::<MotorFault>().unwrap_err().contains("stuck:0.1@50"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Somebody who records what a robot hears and plays it back: wraps any ear.
+
+use super::rx_queue::FrameSource;
+use crate::scene::Frame;
+
+/// An ear beside which a recording is played. Windows are counted as in [`super::faulty`].
+#[derive(Clone, Debug)]
+pub struct ReplayAttack<E> {
+    inner: E,
+    /// The window from which on the recording is played over and over; `None` records nothing.
+    from: Option<u32>,
+    window: u32,
+    recording: Vec<Vec<Frame>>,
+    /// What is still to be played in this window.
+    playing: std::ops::Range<usize>,
+    played: u64,
+}
+
+impl<E: FrameSource> ReplayAttack<E> {
+    /// Records until window `from` and plays back from there on, one recorded window in each.
+    pub fn new(inner: E, from: Option<u32>) -> Self {
+        Self { inner, from, window: 0, recording: Vec::new(), playing: 0..0, played: 0 }
+    }
+
+    /// The ear inside.
+    pub fn inner(&mut self) -> &mut E {
+        &mut self.inner
+    }
+
+    /// How many recorded frames were played.
+    pub fn played_frames(&self) -> u64 {
+        self.played
+    }
+
+    /// The recorded window that is played in the present one.
+    fn recorded(&self) -> Option<&Vec<Frame>> {
+        let since = self.window.checked_sub(self.from?)?;
+        self.recording.get(since as usize % self.recording.len().max(1))
+    }
+
+    fn next_window(&mut self) {
+        self.window += 1;
+        self.playing = 0..self.recorded().map_or(0, Vec::len);
+    }
+}
+
+impl<E: FrameSource> FrameSource for ReplayAttack<E> {
+    /// The recording comes first: were it believed, it would displace what is true.
+    fn next(&mut self) -> Option<Frame> {
+        if let Some(index) = self.playing.next()
+            && let Some(frame) = self.recorded().and_then(|frames| frames.get(index)).cloned()
+        {
+            self.played += 1;
+            return Some(frame);
+        }
+        let heard = self.inner.next();
+        if self.from.is_some_and(|from| self.window < from) {
+            self.recording.resize_with(self.window as usize + 1, Vec::new);
+            if let (Some(frame), Some(window)) = (&heard, self.recording.last_mut()) {
+                window.push(frame.clone());
+            }
+        }
+        if heard.is_none() {
+            self.next_window();
+        }
+        heard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::rx_queue::RxQueue;
+
+    #[test]
+    fn what_was_heard_is_played_back_over_and_over_before_what_is_new() {
+        let mut radio = ReplayAttack::new(RxQueue::default(), Some(2));
+        let window = |radio: &mut ReplayAttack<RxQueue>, number: u8| -> Vec<u8> {
+            radio.inner().put([number].into());
+            std::iter::from_fn(|| radio.next().map(|frame| frame[0])).collect()
+        };
+        let heard: Vec<Vec<u8>> = (0..6).map(|number| window(&mut radio, number)).collect();
+        assert_eq!(heard, [vec![0], vec![1], vec![0, 2], vec![1, 3], vec![0, 4], vec![1, 5]]);
+        assert_eq!(radio.played_frames(), 4);
+    }
+}

@@ -1,0 +1,82 @@
+//! Simulated robots' radios: what they say is taken from them, what they hear is put into them.
+
+use std::{collections::VecDeque, convert::Infallible, slice};
+
+use wdgnn_robot::ports::{Radio, Received};
+
+use crate::scene::Frame;
+
+/// A robot's radio in one tick.
+#[derive(Clone, Debug, Default)]
+pub struct TickRadio<'a> {
+    /// What the robot has said.
+    pub said: Vec<Frame>,
+    heard: slice::Iter<'a, Frame>,
+}
+
+impl<'a> TickRadio<'a> {
+    /// One in which these frames are heard.
+    pub fn hearing(frames: &'a [Frame]) -> Self {
+        Self { said: Vec::new(), heard: frames.iter() }
+    }
+}
+
+impl Radio for TickRadio<'_> {
+    type Error = Infallible;
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
+        self.said.push(frame.into());
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
+        Ok(self.heard.next().map(|frame| deliver(frame, buffer)))
+    }
+}
+
+/// Where frames come from, one after the other, in listening windows.
+pub trait FrameSource {
+    /// The next frame of this window; `None` ends it.
+    fn next(&mut self) -> Option<Frame>;
+}
+
+/// What reaches a robot, until it listens. What it says goes elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct RxQueue {
+    heard: VecDeque<Frame>,
+}
+
+impl RxQueue {
+    /// Lets the robot hear a frame.
+    pub fn put(&mut self, frame: Frame) {
+        self.heard.push_back(frame);
+    }
+}
+
+impl FrameSource for RxQueue {
+    fn next(&mut self) -> Option<Frame> {
+        self.heard.pop_front()
+    }
+}
+
+/// Copies as much of a frame as fits, and tells how long it is.
+pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> Received {
+    let fits = frame.len().min(buffer.len());
+    buffer[..fits].copy_from_slice(&frame[..fits]);
+    Received::untimed(frame.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_longer_than_the_buffer_is_cut_and_tells_its_length() {
+        let frame = Frame::from([1, 2, 3]);
+        let (frames, mut buffer) = ([frame], [0; 2]);
+        let mut radio = TickRadio::hearing(&frames);
+        assert_eq!(radio.receive(&mut buffer), Ok(Some(Received::untimed(3))));
+        assert_eq!(buffer, [1, 2]);
+        assert_eq!(radio.receive(&mut buffer), Ok(None));
+    }
+}

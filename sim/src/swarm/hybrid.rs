@@ -1,0 +1,157 @@
+//! Robots of two kinds in one air: those in this process, and some that are not. Each frame is as it was sent.
+
+use super::{Robots, TickInput, TickOutcome, TrustSnapshot};
+use crate::{
+    error::Result,
+    scene::{Frame, RobotInternals, SimTask},
+};
+
+/// Robots of two kinds, numbered as one swarm.
+#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+pub struct HybridSwarm<'a, T: SimTask> {
+    /// Those before the first of the others, and the others.
+    kinds: [Box<dyn Robots<T> + 'a>; 2],
+    /// The first of the others.
+    first: usize,
+}
+
+impl<'a, T: SimTask> HybridSwarm<'a, T> {
+    /// From robot number `first` on, the `others` in place of these. Both are numbered as in the whole swarm.
+    pub fn new(
+        mut these: Box<dyn Robots<T> + 'a>,
+        others: Box<dyn Robots<T> + 'a>,
+        first: usize,
+        count: usize,
+    ) -> Self {
+        (first..count).for_each(|robot| these.kill(robot));
+        Self { kinds: [these, others], first }
+    }
+
+    fn kind(&mut self, robot: usize) -> &mut dyn Robots<T> {
+        self.kinds[usize::from(robot >= self.first)].as_mut()
+    }
+
+    /// Asks both kinds, each about its own, and puts the answers in order.
+    fn both<A: Clone, B>(
+        &mut self,
+        about: &[Option<A>],
+        ask: impl Fn(&mut (dyn Robots<T> + 'a), &[Option<A>]) -> Vec<B>,
+    ) -> Vec<B> {
+        let first = self.first.min(about.len());
+        let (these, others) = about.split_at(first);
+        let these: Vec<Option<A>> = these.iter().cloned().chain(others.iter().map(|_| None)).collect();
+        let others: Vec<Option<A>> = (0..first).map(|_| None).chain(others.iter().cloned()).collect();
+        let [one, other] = &mut self.kinds;
+        // Those that take longer begin first.
+        let others = ask(other.as_mut(), &others);
+        let these = ask(one.as_mut(), &these);
+        these.into_iter().take(first).chain(others.into_iter().skip(first)).collect()
+    }
+}
+
+impl<T: SimTask> Robots<T> for HybridSwarm<'_, T> {
+    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+        self.both(inputs, Robots::speak)
+    }
+
+    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
+        self.both(heard, Robots::hear)
+    }
+
+    fn kill(&mut self, robot: usize) {
+        self.kind(robot).kill(robot);
+    }
+
+    fn reboot(&mut self, robot: usize) -> Result {
+        self.kind(robot).reboot(robot)
+    }
+
+    fn brown_out(&mut self, robot: usize) -> Result {
+        self.kind(robot).brown_out(robot)
+    }
+
+    fn lost(&mut self) -> Vec<String> {
+        self.kinds.iter_mut().flat_map(|kind| kind.lost()).collect()
+    }
+
+    fn logs(&mut self) -> Vec<Vec<String>> {
+        self.kinds[1].logs()
+    }
+
+    fn trust_snapshot(&self, robot: usize) -> Option<TrustSnapshot> {
+        self.kinds[usize::from(robot >= self.first)].trust_snapshot(robot)
+    }
+
+    fn internals(&self, robot: usize) -> Option<RobotInternals<'_, T>> {
+        self.kinds[usize::from(robot >= self.first)].internals(robot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wdgnn_core::{Task as _, model::shape::Shape, task::State as _, tasks::flocking::Flocking};
+    use wdgnn_link::encoding::exact::Exact;
+    use wdgnn_robot::{
+        config::Behaviour,
+        onboard::{ModelOf, Onboard},
+    };
+
+    use super::*;
+    use crate::{
+        medium::{options::Faults, robot_config::RobotConfig},
+        models,
+        recipe::{Architecture, RecipeName},
+        swarm::native::Native,
+    };
+
+    const ROBOTS: usize = 6;
+
+    /// What everybody did in ten ticks in which each hears all others; in the fifth the last one is restarted and the first taken out.
+    fn flown(mut robots: Box<dyn Robots<Flocking> + '_>) -> Vec<Vec<Option<TickOutcome>>> {
+        let state = |robot: usize, tick: u32| {
+            let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];
+            numbers[0] += 0.01 * tick as f32;
+            wdgnn_core::tasks::flocking::Motion::from_numbers(numbers)
+        };
+        let mut all = Vec::new();
+        for tick in 0..10 {
+            if tick == 5 {
+                robots.reboot(ROBOTS - 1).unwrap();
+                robots.kill(0);
+            }
+            let inputs: Vec<_> =
+                (0..ROBOTS).map(|robot| Some(TickInput::new(tick, state(robot, tick)))).collect();
+            let said = robots.speak(&inputs);
+            let others = |robot: usize| {
+                let others = said.iter().enumerate().filter(move |(other, _)| *other != robot);
+                others.flat_map(|(_, frames)| frames.clone()).collect()
+            };
+            let heard: Vec<Option<Vec<Frame>>> = (0..ROBOTS).map(|robot| Some(others(robot))).collect();
+            all.push(robots.hear(&heard));
+        }
+        all
+    }
+
+    #[test]
+    fn two_kinds_in_one_air_do_what_one_kind_does() {
+        let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
+        let weights = file.weights();
+        let model: ModelOf<'_, Flocking> =
+            <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();
+        let task = Flocking::from_settings(&weights.header.task.numbers);
+        let behaviour = Behaviour::new(weights.header.learning);
+        let config = RobotConfig { model, task, checksum: 0, behaviour };
+        let native = || -> Box<dyn Robots<Flocking> + '_> {
+            Box::new(Native::<_, _, Exact>::new(vec![config; ROBOTS], &[0; 16], &Faults::default()))
+        };
+        let one = flown(native());
+        assert!(one[9][0].is_none() && one[9][1].as_ref().is_some_and(|outcome| outcome.counts.heard == 4));
+        for first in [1, 4, 6] {
+            assert_eq!(
+                flown(Box::new(HybridSwarm::new(native(), native(), first, ROBOTS))),
+                one,
+                "from {first} on"
+            );
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Watches robots on an air: counts what they do, and checks what must always hold.
+
+use std::collections::BTreeMap;
+
+use wdgnn_core::task::NodeId;
+use wdgnn_link::{
+    error::Refusal,
+    security::replay::{GUARD_TICKS, LATE_TICKS},
+};
+
+use super::{NeighborStatus, TickOutcome, TrustSnapshot};
+use crate::{
+    counters::Counters,
+    medium::{delivery::Medium, impostor::Impostor, robot_config::SharedConfig},
+    scene::{Scene, SimTask},
+};
+
+/// Watches robots on an air.
+#[derive(Debug, Default)]
+pub struct SwarmMonitor {
+    /// What was counted.
+    pub counters: Counters,
+    /// Robots that were taken out, each with the tick.
+    pub killed: BTreeMap<usize, u32>,
+    /// Robots that were switched on, each with the tick, until they are back.
+    pub returning: Vec<(usize, u32)>,
+    /// Robots in whose name somebody else spoke, after those who have not heard them since; and when that was.
+    muted: Vec<(usize, usize)>,
+    since: u32,
+    /// For how many ticks in a row somebody has known invented robots only.
+    crowded: BTreeMap<usize, u32>,
+    /// How often in a row an honest robot has believed a liar.
+    deceived: BTreeMap<(usize, NodeId), u32>,
+}
+
+impl SwarmMonitor {
+    /// Somebody speaks in everybody's name.
+    pub fn mute<T: SimTask>(&mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>) {
+        let links = (0..scene.places.len())
+            .flat_map(|robot| scene.links.of(robot).iter().map(move |other| (robot, *other as usize)));
+        let impostor = medium.impostor.as_ref().map(Impostor::robot);
+        self.muted = links.filter(|(_, other)| Some(*other) != impostor).collect();
+        self.since = scene.tick;
+    }
+
+    /// Counts what a robot did, and checks what must always hold.
+    pub fn count<T: SimTask>(
+        &mut self,
+        common: &SharedConfig<T>,
+        trust_snapshot: Option<&TrustSnapshot>,
+        before: Option<&TickOutcome>,
+        now: &TickOutcome,
+    ) {
+        let counters = &mut self.counters;
+        let SharedConfig { task, behaviour, offline, norm } = common;
+        counters.heard += u64::from(now.counts.heard);
+        counters.most_heard = counters.most_heard.max(now.counts.heard);
+        for (refusal, count) in Refusal::ALL.iter().zip(now.counts.refused) {
+            counters.refused.count_many(*refusal, count);
+        }
+        if let Some(trust_snapshot) = trust_snapshot {
+            counters.judge(trust_snapshot.verdict);
+            let alone = !trust_snapshot.known.iter().any(|other| other.counted);
+            // A projection onto the ball rounds anew in every tick.
+            let rounding = 1.0e-6 * norm;
+            let before = before.map_or(&offline[..], |before| &before.wide);
+            counters.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
+        }
+        let ball = behaviour.learning.ball * norm;
+        let command = now.output::<T>();
+        let sound = task.command(&command) == command
+            && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
+            // Rounding on the ball's surface.
+            && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);
+        counters.violations += u64::from(!sound);
+    }
+
+    /// Looks at everybody after a tick.
+    pub fn inspect<T: SimTask>(
+        &mut self,
+        scene: &Scene<'_, T::State>,
+        medium: &Medium<'_, T>,
+        trust_snapshot: &[Option<TrustSnapshot>],
+    ) {
+        let mut deceived = BTreeMap::new();
+        for (robot, trust_snapshot) in trust_snapshot.iter().enumerate() {
+            let Some(trust_snapshot) = trust_snapshot else { continue };
+            let lies = medium.liars[robot];
+            let robots = medium.liars.len();
+            // Where names are invented, one that is heard from out of range is: its owner is somewhere else.
+            let invented = |name: NodeId| {
+                let known = scene.links.of(robot).contains(&name.into());
+                usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
+            };
+            self.crowd(robot, scene, &invented, trust_snapshot);
+            let expelled = |robot: usize| medium.faults.expelled.contains(&robot);
+            let changed = medium.faults.rekey.as_ref().map(|rekey| rekey.end);
+            let since =
+                changed.and_then(|changed| scene.tick.checked_sub(changed)).filter(|_| !expelled(robot));
+            if let Some(since) = since {
+                if trust_snapshot.epoch == 0 {
+                    self.counters.longest_rekey = self.counters.longest_rekey.max(since + 1);
+                }
+                let heard = |other: &NeighborStatus| expelled(other.sender.into()) && other.heard_now;
+                let late = since > LATE_TICKS + GUARD_TICKS && trust_snapshot.epoch > 0;
+                self.counters.fooled += u64::from(late && trust_snapshot.known.iter().any(heard));
+            }
+            for &NeighborStatus { sender, heard_now, followed, believed, counted, nowhere } in
+                &trust_snapshot.known
+            {
+                let other = usize::from(sender);
+                self.counters.fooled += u64::from(nowhere);
+                if let Some(tick) = self.killed.get(&other) {
+                    self.counters.longest_stale = self.counters.longest_stale.max(scene.tick - tick);
+                }
+                if lies {
+                    continue;
+                }
+                let liar = invented(sender) || medium.liars.get(other).copied().unwrap_or(true);
+                if heard_now && followed {
+                    let words = if liar { &mut self.counters.lies } else { &mut self.counters.truths };
+                    words.told += 1;
+                    words.refused += u64::from(!believed);
+                }
+                if liar && counted {
+                    let pair = (robot, sender);
+                    let before = self.deceived.get(&pair).copied().unwrap_or_default();
+                    let times = before + u32::from(heard_now);
+                    self.counters.longest_deceived = self.counters.longest_deceived.max(times);
+                    deceived.insert(pair, times);
+                }
+            }
+        }
+        self.deceived = deceived;
+        self.wait(scene, medium, trust_snapshot);
+    }
+
+    /// Whether somebody knows nobody but invented robots, though there are others in range.
+    fn crowd<S>(
+        &mut self,
+        robot: usize,
+        scene: &Scene<'_, S>,
+        invented: &dyn Fn(NodeId) -> bool,
+        trust_snapshot: &TrustSnapshot,
+    ) {
+        let crowded = !trust_snapshot.known.is_empty()
+            && trust_snapshot.known.iter().all(|other| invented(other.sender));
+        if crowded && !scene.links.of(robot).is_empty() {
+            let ticks = self.crowded.entry(robot).or_default();
+            *ticks += 1;
+            self.counters.longest_crowded = self.counters.longest_crowded.max(*ticks);
+        } else {
+            self.crowded.remove(&robot);
+        }
+    }
+
+    /// Waits for those who were away or silenced.
+    fn wait<T: SimTask>(
+        &mut self,
+        scene: &Scene<'_, T::State>,
+        medium: &Medium<'_, T>,
+        trust_snapshot: &[Option<TrustSnapshot>],
+    ) {
+        let counters = &mut self.counters;
+        self.returning.retain(|(robot, since)| {
+            counters.longest_return = counters.longest_return.max(scene.tick - since);
+            let reaches = |other: &u32| medium.carries(scene.tick, *robot, *other as usize);
+            let in_range: Vec<u32> = scene.links.of(*robot).iter().copied().filter(reaches).collect();
+            !is_back(*robot, &in_range, trust_snapshot)
+        });
+        // The spoofed frame itself is heard at once.
+        let silent = scene.tick.saturating_sub(self.since);
+        self.muted.retain(|(robot, other)| {
+            let Some(trust_snapshot) = &trust_snapshot[*robot] else { return false };
+            let hears = |known: &NeighborStatus| usize::from(known.sender) == *other && known.heard_now;
+            let still = scene.links.of(*robot).contains(&(*other as u32))
+                && !(silent > 0 && trust_snapshot.known.iter().any(hears));
+            if still {
+                counters.longest_muted = counters.longest_muted.max(silent);
+            }
+            still
+        });
+    }
+}
+
+/// How far apart numbers are. Eight sums at a time, since one would wait for itself.
+fn distance(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; 8];
+    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += (a - b) * (a - b));
+    }
+    sums.iter().sum::<f32>().sqrt()
+}
+
+/// Whether a robot that was switched on counts somebody, and half of those that it can reach count it. Whom nobody can look into is back at
+/// once.
+fn is_back(robot: usize, in_range: &[u32], trust_snapshot: &[Option<TrustSnapshot>]) -> bool {
+    let Some(own) = &trust_snapshot[robot] else { return true };
+    let counts_somebody = own.known.iter().any(|other| other.counted);
+    let counted = in_range.iter().filter(|&&other| {
+        let mut known =
+            trust_snapshot[other as usize].iter().flat_map(|trust_snapshot| &trust_snapshot.known);
+        known.any(|other| other.counted && usize::from(other.sender) == robot)
+    });
+    // Nobody in range is nobody to be back with.
+    in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
+}

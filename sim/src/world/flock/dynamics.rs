@@ -1,0 +1,279 @@
+//! Robots that are not what training assumed: what they sense, what their motors make of a command, and whom they hear.
+//!
+//! A [`Quirks`] says how far a swarm's robots are off; a [`Bodies`] draws every robot's own share of it from a seed and carries what
+//! lasts from tick to tick.
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use wdgnn_core::tasks::flocking::Motion;
+
+use crate::links::Links;
+
+/// How far robots are off. All zero, they are what training assumes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelMismatch {
+    /// Every robot's actuators lack this share of what they are told, in the mean: 0.6 leaves 0.4.
+    pub weakness: f32,
+    /// And differ by up to this share from robot to robot.
+    pub spread: f32,
+    /// Standard deviation of a constant acceleration of every robot's own, in m/s².
+    pub bias: f32,
+    /// Time constant of the actuators in seconds.
+    pub lag: f32,
+    /// Ticks between a command and its effect.
+    pub delay: u32,
+    /// Share of its speed that a robot loses per second.
+    pub drag: f32,
+    /// Standard deviation of gusts in m/s², each of which lasts 0.1 s and hits everybody alike, and half as much each for itself.
+    pub gusts: f32,
+    /// Standard deviation of noise on sensed velocities in m/s, anew in every tick.
+    pub noise: f32,
+    /// Standard deviation of a constant error of every robot's sensed velocity in m/s.
+    pub sensor_bias: f32,
+    /// Share of robots whose velocity sensor stands still from 0.5 s on.
+    pub frozen: f32,
+    /// Standard deviation of the angle by which a robot's commands are turned, in radians.
+    pub turned: f32,
+    /// Share of robots that everybody else is to follow: they keep their velocity, come what may.
+    pub leaders: f32,
+    /// From 0.5 s on, the radio range is this share shorter.
+    pub shortened: f32,
+    /// From 0.5 s on, actuators do this share more: a payload was dropped.
+    pub dropped: f32,
+    /// Share of beacons that are lost.
+    pub loss: f32,
+    /// The swarm starts as two halves that fly towards each other at this speed, in m/s.
+    pub meeting: f32,
+}
+
+/// When what happens in mid-flight happens, in ticks: half a second.
+const MIDWAY: u32 = 50;
+/// How long a gust lasts, in ticks.
+const GUST_TICKS: u32 = 10;
+
+/// The robots of one swarm.
+#[derive(Clone, Debug)]
+pub struct SwarmDynamics<const D: usize = 2> {
+    mismatch: ModelMismatch,
+    gain: Vec<f32>,
+    bias: Vec<[f32; D]>,
+    sensor_bias: Vec<[f32; D]>,
+    turn: Vec<[f32; 2]>,
+    frozen: Vec<bool>,
+    leads: Vec<bool>,
+    stuck: Vec<[f32; D]>,
+    gust: Vec<[f32; D]>,
+    told: Vec<Vec<[f32; D]>>,
+    acting: Vec<[f32; D]>,
+    random: ChaCha8Rng,
+}
+
+/// A normal variate, by twelve uniform ones: the same on every machine.
+fn normal(random: &mut ChaCha8Rng) -> f32 {
+    (0..12).map(|_| random.random_range(0.0_f32..1.0)).sum::<f32>() - 6.0
+}
+
+fn normals<const D: usize>(random: &mut ChaCha8Rng, deviation: f32) -> [f32; D] {
+    std::array::from_fn(|_| deviation * normal(random))
+}
+
+impl<const D: usize> SwarmDynamics<D> {
+    /// Draws every robot's own share.
+    pub fn new(mismatch: ModelMismatch, robots: usize, mut random: ChaCha8Rng) -> Self {
+        let each = 0..robots;
+        let q = &mismatch;
+        let r = &mut random;
+        let gain =
+            each.clone().map(|_| 1.0 - q.weakness + q.spread * r.random_range(-1.0_f32..1.0)).collect();
+        let bias = each.clone().map(|_| normals(r, q.bias)).collect();
+        let sensor_bias = each.clone().map(|_| normals(r, q.sensor_bias)).collect();
+        let turn = each
+            .clone()
+            .map(|_| {
+                let angle = q.turned * normal(r);
+                [libm::cosf(angle), libm::sinf(angle)]
+            })
+            .collect();
+        let frozen = each.clone().map(|_| r.random_range(0.0_f32..1.0) < q.frozen).collect();
+        let leads = each.map(|_| r.random_range(0.0_f32..1.0) < q.leaders).collect();
+        Self {
+            mismatch,
+            gain,
+            bias,
+            sensor_bias,
+            turn,
+            frozen,
+            leads,
+            stuck: vec![[0.0; D]; robots],
+            gust: vec![[0.0; D]; robots],
+            told: Vec::new(),
+            acting: vec![[0.0; D]; robots],
+            random,
+        }
+    }
+
+    /// The start of a swarm: two halves that meet, where that is the quirk.
+    pub fn begin(&self, motions: &mut [Motion<D>]) {
+        if self.mismatch.meeting > 0.0 {
+            for motion in motions {
+                let side = if motion.position[0] < 0.0 { 1.0 } else { -1.0 };
+                motion.position[0] -= side;
+                motion.velocity[0] += side * self.mismatch.meeting;
+            }
+        }
+    }
+
+    /// What the robots sense.
+    pub fn sensed(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
+        motions.clone_into(sensed);
+        if self.mismatch == ModelMismatch::default() {
+            return;
+        }
+        for (robot, motion) in sensed.iter_mut().enumerate() {
+            for (v, error) in motion.velocity.iter_mut().zip(self.sensor_bias[robot]) {
+                *v += error;
+            }
+            if self.mismatch.noise > 0.0 {
+                let noise = normals::<D>(&mut self.random, self.mismatch.noise);
+                motion.velocity.iter_mut().zip(noise).for_each(|(v, noise)| *v += noise);
+            }
+            if tick == MIDWAY {
+                self.stuck[robot] = motion.velocity;
+            }
+            if tick >= MIDWAY && self.frozen[robot] {
+                motion.velocity = self.stuck[robot];
+            }
+        }
+    }
+
+    /// Who hears whom.
+    pub fn links(&mut self, tick: u32, places: &[[f32; 3]], radius: f32, links: &mut Links) {
+        let shortened = if tick >= MIDWAY { self.mismatch.shortened } else { 0.0 };
+        links.find(places, radius * (1.0 - shortened));
+        if self.mismatch.loss > 0.0 {
+            let (random, loss) = (&mut self.random, self.mismatch.loss);
+            *links = links.filtered(|_, _| random.random_range(0.0_f32..1.0) >= loss);
+        }
+    }
+
+    /// How much of a command's change an actuator makes up in a tick.
+    pub fn quickness(&self, period: f32) -> f32 {
+        if self.mismatch.lag > period { period / self.mismatch.lag } else { 1.0 }
+    }
+
+    /// Ticks between a command and its effect.
+    pub fn delay(&self) -> usize {
+        self.mismatch.delay as usize
+    }
+
+    /// Share of the speed that is lost in a tick.
+    pub fn lost(&self, period: f32) -> f32 {
+        self.mismatch.drag * period
+    }
+
+    /// What a robot's actuators make of a command at a tick, once they have: turned in the plane of the first two axes, and scaled.
+    pub fn effect(&self, tick: u32, robot: usize, command: &[f32; D]) -> [f32; D] {
+        self.turned(tick, robot, command, 1.0)
+    }
+
+    /// What a gradient of that is a gradient of: turned the other way.
+    pub fn effect_back(&self, tick: u32, robot: usize, grad: &[f32; D]) -> [f32; D] {
+        self.turned(tick, robot, grad, -1.0)
+    }
+
+    fn turned(&self, tick: u32, robot: usize, vector: &[f32; D], side: f32) -> [f32; D] {
+        if self.leads[robot] {
+            return [0.0; D];
+        }
+        let dropped = if tick >= MIDWAY { 1.0 + self.mismatch.dropped } else { 1.0 };
+        let scale = self.gain[robot] * dropped;
+        let [cosine, sine] = self.turn[robot].map(|x| x * self.gain[robot] * dropped);
+        let mut turned = vector.map(|x| scale * x);
+        if let ([x, y, ..], [to_x, to_y, ..]) = (&vector[..], &mut turned[..]) {
+            *to_x = cosine * x - side * sine * y;
+            *to_y = side * sine * x + cosine * y;
+        }
+        turned
+    }
+
+    /// The accelerations that follow from commands.
+    pub fn act(
+        &mut self,
+        tick: u32,
+        motions: &[Motion<D>],
+        commands: &[[f32; D]],
+        period: f32,
+    ) -> Vec<[f32; D]> {
+        if self.mismatch == ModelMismatch::default() {
+            // To the last bit.
+            return commands.to_vec();
+        }
+        self.told.push(commands.to_vec());
+        let quickness = self.quickness(period);
+        if self.mismatch.gusts > 0.0 && tick.is_multiple_of(GUST_TICKS) {
+            let common = normals::<D>(&mut self.random, self.mismatch.gusts);
+            for gust in &mut self.gust {
+                let own = normals::<D>(&mut self.random, 0.5 * self.mismatch.gusts);
+                *gust = std::array::from_fn(|axis| common[axis] + own[axis]);
+            }
+        }
+        let told = (tick as usize).checked_sub(self.delay()).and_then(|tick| self.told.get(tick));
+        let mut accelerations = Vec::with_capacity(motions.len());
+        for (robot, motion) in motions.iter().enumerate() {
+            let command = told.map_or([0.0; D], |told| told[robot]);
+            let effect = self.effect(tick, robot, &command);
+            let mut acceleration = [0.0; D];
+            for axis in 0..D {
+                let wanted = effect[axis] + self.bias[robot][axis];
+                let acting = &mut self.acting[robot][axis];
+                *acting = if quickness < 1.0 { *acting + quickness * (wanted - *acting) } else { wanted };
+                acceleration[axis] =
+                    *acting + self.gust[robot][axis] - self.mismatch.drag * motion.velocity[axis];
+            }
+            accelerations.push(if self.leads[robot] { [0.0; D] } else { acceleration });
+        }
+        accelerations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::motion::place, *};
+    use crate::seeds::{Purpose, generator};
+
+    fn pair() -> [Motion; 2] {
+        [0.0, 1.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 2.0] })
+    }
+
+    #[test]
+    fn without_quirks_robots_do_what_they_are_told() {
+        let mut dynamics: SwarmDynamics =
+            SwarmDynamics::new(ModelMismatch::default(), 2, generator(1, Purpose::SwarmDynamics, 0));
+        let mut sensed = Vec::new();
+        dynamics.sensed(0, &pair(), &mut sensed);
+        assert_eq!(sensed, pair());
+        let commands = [[1.0, -2.0], [3.0, 4.0]];
+        assert_eq!(dynamics.act(0, &pair(), &commands, 0.01), commands);
+        let mut links = Links::default();
+        dynamics.links(0, &pair().map(|motion| place(&motion)), 2.0, &mut links);
+        assert_eq!(links.count(), 2);
+    }
+
+    #[test]
+    fn a_late_command_comes_late_and_a_lagging_one_little_by_little() {
+        let mismatch = ModelMismatch { delay: 2, lag: 0.02, ..ModelMismatch::default() };
+        let mut dynamics: SwarmDynamics =
+            SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));
+        let x =
+            |dynamics: &mut SwarmDynamics, tick| dynamics.act(tick, &pair(), &[[8.0, 0.0]; 2], 0.01)[0][0];
+        assert_eq!([0, 1, 2, 3].map(|tick| x(&mut dynamics, tick)), [0.0, 0.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn a_weak_robot_does_its_share_and_loses_speed_to_drag() {
+        let mismatch = ModelMismatch { weakness: 0.5, drag: 1.0, ..ModelMismatch::default() };
+        let mut dynamics: SwarmDynamics =
+            SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));
+        assert_eq!(dynamics.act(0, &pair(), &[[8.0, 8.0]; 2], 0.01), [[4.0, 2.0], [3.0, 2.0]]);
+    }
+}
