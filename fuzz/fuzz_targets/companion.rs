@@ -1,4 +1,4 @@
-//! A message of the companion link: never a panic, and what is read is written to the same bytes.
+//! Companion messages: decoding never panics, and decoding an encoded message is the identity.
 #![no_main]
 
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, decode, encode};

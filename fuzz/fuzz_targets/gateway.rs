@@ -1,5 +1,7 @@
-//! The gateway's line, at both ends, and the gateway's queues behind it: never a panic, what is read is written to the same bytes, and a good
-//! message behind a zero is taken whatever came before.
+//! Gateway messages in both directions, and the gateway's queues.
+//!
+//! Decoding never panics, decoding an encoded message is the identity, and a valid message after a
+//! zero byte is accepted whatever came before.
 #![no_main]
 
 use firmware::io::gateway::GatewayQueues;
@@ -17,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut place = [0; MAX_MESSAGE];
     if let Some(message) = FromGateway::decode(&mut bytes.to_vec()) {
         let length = message.encode(&mut place).expect("it was read");
-        // A hello of another version may say more, of which nothing is known.
+        // A hello of a newer version may have more fields, which are dropped.
         assert_eq!(FromGateway::decode(&mut place[..length - 1]), Some(message));
     }
     if let Some(message) = ToGateway::decode(&mut bytes.to_vec()) {

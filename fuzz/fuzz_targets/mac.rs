@@ -1,4 +1,5 @@
-//! A frame of IEEE 802.15.4 as the radio hands it over: never a panic, and what is taken for a robot's is one, byte by byte.
+//! IEEE 802.15.4 frames from the radio: parsing never panics, and accepted frames re-encode
+//! exactly.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

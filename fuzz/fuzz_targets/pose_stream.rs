@@ -1,5 +1,7 @@
-//! The companion's serial line as the firmware reads it, in pieces of any size: never a panic, never more than a tick's worth of bytes at
-//! once, and whatever came before, a pose behind a zero is taken.
+//! Companion serial line in chunks of any size, as the firmware reads it.
+//!
+//! Reading never panics and is bounded per tick, and a pose after a zero byte is accepted whatever
+//! came before.
 #![no_main]
 
 use core::convert::Infallible;
@@ -11,7 +13,7 @@ use wdgnn_core::Motion;
 use wdgnn_robot::ports::{Sensed, Sensor};
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, encode};
 
-/// A line with bytes on it, which come in pieces.
+/// Serial line that delivers its bytes in chunks.
 struct Line {
     bytes: Vec<u8>,
     read: usize,

@@ -1,4 +1,4 @@
-//! The page's own check: what robots do here is what they do natively, to the last bit.
+//! Self-check of the page: episodes in the browser are bit-identical to native ones.
 
 use wdgnn_sim::{
     error::Result,
@@ -12,7 +12,9 @@ use crate::{
     models,
 };
 
-/// The digest of `host-sim swarm`'s flight: the paper's condition, seed 1, the network that robots carry, learning in flight.
+/// Digest of the episode of `host-sim swarm`.
+///
+/// It uses the paper's scenario, seed 1 and the robots' network with online learning.
 pub fn digest() -> Result<String> {
     let condition = Scenario::PAPER;
     let mut flight = Flight::<Flock>::new(models::carried()?, condition, 1, Controller::Online)?;

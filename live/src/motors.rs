@@ -1,4 +1,4 @@
-//! What motors make of commands: late, and each a little differently.
+//! Motors with a delay and a gain of their own.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use crate::{
     knobs::{Knobs, LONGEST_DELAY},
 };
 
-/// The motors of a swarm.
+/// Motors of a swarm.
 #[derive(Debug)]
 pub struct Motors<T: SimTask> {
-    /// What was told, the newest first, for as long as a delay can be.
+    /// Past commands, newest first, up to the longest delay.
     told: VecDeque<Vec<T::Output>>,
 }
 
@@ -24,7 +24,7 @@ impl<T: SimTask> Default for Motors<T> {
 }
 
 impl<T: SimTask> Motors<T> {
-    /// Turns commands into what comes of them.
+    /// Replaces commands by the motors' outputs.
     pub fn act(
         &mut self,
         knobs: &Knobs,
@@ -50,7 +50,7 @@ impl<T: SimTask> Motors<T> {
         }
     }
 
-    /// Takes a robot out.
+    /// Removes a robot.
     pub fn remove(&mut self, robot: usize) {
         for told in &mut self.told {
             told.remove(robot);

@@ -1,7 +1,7 @@
-//! Robots that run the core and hand each other their beacons, with somebody to lie for those who do.
+//! Robots that run the core and exchange beacons, with liars.
 //!
-//! The simulator's fast path ([`wdgnn_sim::swarm::typed`]) without threads, which a page has none of, and with what a page does to robots
-//! between two ticks: some are taken out, some lie, learning is switched on and off.
+//! This is the simulator's fast path ([`wdgnn_sim::swarm::typed`]) without threads, which browsers
+//! lack. Between ticks, robots can be removed, lie, and start or stop learning.
 
 use wdgnn_core::{
     model::{Model, shape::Shape as _},
@@ -31,16 +31,16 @@ use crate::knobs::Controller;
 type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBOURS, Exact>;
 type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
 
-/// The robots of one swarm.
+/// Robots of one swarm.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct Robots<T: SimTask> {
     nodes: Vec<Robot<T>>,
-    /// What each of them says in a tick; nothing of one whose turn it is not.
+    /// Beacon of each robot in a tick; `None` for robots that do not send.
     said: Vec<Option<BeaconOf<ModelOf<'static, T>, T>>>,
     rule: Learning,
 }
 
-/// What a robot keeps when it lands.
+/// Learned parameters of a robot that survive a restart.
 #[allow(missing_debug_implementations, reason = "parameters say little")]
 pub struct Kept<T: SimTask> {
     id: NodeId,
@@ -50,7 +50,7 @@ pub struct Kept<T: SimTask> {
 }
 
 impl<T: SimTask> Robots<T> {
-    /// Robots of one model, each in a state.
+    /// Creates robots of one model with initial states.
     pub fn new(
         model: &'static ModelFile,
         controller: Controller,
@@ -77,7 +77,7 @@ impl<T: SimTask> Robots<T> {
         Ok(Self { nodes, said: Vec::with_capacity(start.len()), rule })
     }
 
-    /// One tick of everybody: `lie` changes what a robot, by its place in the swarm, tells of its state.
+    /// Runs one tick. `lie` changes the state in a robot's beacon, by its index in the swarm.
     pub fn fly(
         &mut self,
         tick: u32,
@@ -111,17 +111,17 @@ impl<T: SimTask> Robots<T> {
         }
     }
 
-    /// Takes a robot out.
+    /// Removes a robot.
     pub fn remove(&mut self, robot: usize) {
         self.nodes.remove(robot);
     }
 
-    /// The gain of a robot's own network, 1 unless it has learned better.
+    /// Returns a robot's adaptation gain, 1 without adaptation.
     pub fn gain(&self, robot: usize) -> f32 {
         self.nodes.get(robot).map_or(1.0, |node| node.personal().gain)
     }
 
-    /// What robots have learned.
+    /// Returns the learned parameters of all robots.
     pub fn kept(&self) -> Vec<Kept<T>> {
         let kept = |node: &Robot<T>| {
             let personal = node.personal();
@@ -130,7 +130,7 @@ impl<T: SimTask> Robots<T> {
         self.nodes.iter().map(kept).collect()
     }
 
-    /// Takes up what robots had learned before they landed.
+    /// Restores learned parameters.
     pub fn resume(&mut self, kept: &[Kept<T>]) {
         for Kept { id, wide, bias, gain } in kept {
             if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == *id) {
@@ -141,7 +141,7 @@ impl<T: SimTask> Robots<T> {
     }
 }
 
-/// For those who look at swarms: the digest, and who measures how far parameters are apart.
+/// Swarm interface for the digest and the disagreement of parameters.
 impl<T: SimTask> Swarm<T> for Robots<T> {
     fn fly(
         &mut self,

@@ -1,8 +1,8 @@
-//! How long frames are on the air, radio by radio, and how often a swarm can exchange.
+//! Airtime of frames on each radio, and the exchange rates that it allows.
 //!
-//! All robots hear each other: one collision domain, the worst case. Radios with slots take turns (TDMA); between two turns
-//! there is time to turn a radio around and for clocks to differ. ESP-NOW listens before it talks. Times are the standards' and data
-//! sheets', not measured.
+//! All robots are in range of each other: one collision domain, the worst case. Radios with slots
+//! use TDMA, with time between two slots for turnaround and clock error. ESP-NOW senses the carrier
+//! before it sends. Times are from standards and datasheets, not measured.
 
 use wdgnn_core::{model::Model, tasks::flocking::Motion};
 use wdgnn_link::{
@@ -17,14 +17,14 @@ use wdgnn_robot::onboard::{RobotModel, RobotWide};
 
 use crate::{profiles::Profile, radio::Radio};
 
-/// The share of time that a schedule may take: the rest is for whoever else is on the channel.
+/// Largest share of channel time for a schedule; the rest is for other networks.
 pub const MAX_CHANNEL_USE: f64 = 0.8;
 
-/// By how much two clocks drift apart: 100 ppm each.
+/// Relative drift of two clocks with an error of 100 ppm each.
 const DRIFT: f64 = 200.0e-6;
 
 impl Profile {
-    /// Frames per exchange and the bytes of each, sealed, for the robot's network.
+    /// Frames per exchange and bytes per frame, sealed, for the robots' network.
     pub fn frames(self) -> (usize, usize) {
         fn of<P: Codec>() -> (usize, usize) {
             type Chains = <RobotModel<'static> as Model>::Chains;
@@ -39,23 +39,23 @@ impl Profile {
         }
     }
 
-    /// Exchanges per second as flown: 100 ticks a second, less the ticks between.
+    /// Exchanges per second at 100 ticks per second.
     pub fn rate(self) -> f64 {
         100.0 / f64::from(self.exchange())
     }
 }
 
-/// A profile's frames on a radio.
+/// Airtime of a profile's frames on a radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Airtime {
-    /// Bytes per robot and exchange, with everything around them.
+    /// Bytes per robot and exchange, radio overhead included.
     pub bytes: usize,
-    /// Microseconds per robot and exchange, without the guard for clocks.
+    /// Microseconds per robot and exchange, without the guard time for clocks.
     pub microseconds: f64,
 }
 
 impl Airtime {
-    /// `None` when the profile's frames do not fit into the radio's.
+    /// Computes the airtime. Returns `None` when the profile's frames do not fit into the radio's.
     pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
         let (frames, bytes) = profile.frames();
         (bytes <= radio.max_bytes()).then(|| Self {
@@ -64,18 +64,20 @@ impl Airtime {
         })
     }
 
-    /// The share of time that `robots` take at `rate` exchanges a second. Clocks drift from one exchange to the next.
+    /// Share of channel time that `robots` use at `rate` exchanges per second.
+    ///
+    /// Each robot needs a guard time for the drift of clocks between two exchanges.
     pub fn usage(&self, robots: usize, rate: f64) -> f64 {
         robots as f64 * (self.microseconds * 1.0e-6 * rate + DRIFT)
     }
 
-    /// The highest rate within [`MOST_USE`]; 0 when there is none.
+    /// Highest rate within [`MAX_CHANNEL_USE`]; 0 when there is none.
     pub fn max_rate(&self, robots: usize) -> f64 {
         let guards = DRIFT * robots as f64;
         ((MAX_CHANNEL_USE - guards) / (robots as f64 * self.microseconds * 1.0e-6)).max(0.0)
     }
 
-    /// The most robots within [`MOST_USE`].
+    /// Largest number of robots within [`MAX_CHANNEL_USE`].
     pub fn max_robots(&self, rate: f64) -> usize {
         (MAX_CHANNEL_USE / (self.microseconds * 1.0e-6 * rate + DRIFT)) as usize
     }

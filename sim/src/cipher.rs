@@ -1,15 +1,16 @@
-//! AES-128 for many robots with one key in one process: a frame that one of them has sealed or opened is known to the others.
+//! AES-128 for many robots in one process, with a cache of authentic frames.
 //!
-//! A frame is a chain of blocks, each of which waits for the one before, and whoever hears it goes through the same chain as who sent it: with
-//! eight neighbours, nine times. So each thread keeps the frames of late. Where all of what goes in has gone in before, byte for byte, what comes
-//! out is known. That saves time and changes nothing; what is not authentic is never kept.
+//! CCM encrypts a frame's blocks in sequence, and each receiver repeats the sender's computation:
+//! nine times with eight neighbors. Each thread therefore caches recent frames. If key, nonce,
+//! header, tag and content equal those of a cached frame byte for byte, the cached plaintext is
+//! returned. Results do not change, and only authentic frames are cached.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod hardware;
 
 use std::{cell::RefCell, fmt};
 
-// Where processors have no AES of their own, as in a browser: the core's, in software.
+// Processors without AES instructions, such as a browser's, use the software cipher.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use wdgnn_link::security::aes::Aes as HardwareAes;
 use wdgnn_link::security::{
@@ -20,20 +21,20 @@ use wdgnn_link::security::{
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use self::hardware::HardwareAes;
 
-/// Frames that a thread keeps, each at the place that its nonce tells.
+/// Cached frames per thread; the nonce determines a frame's place.
 const FRAMES: usize = 4096;
 
-/// Frames of one robot: as many as an exchange has at most.
+/// Cached frames per robot: the largest number of frames per exchange.
 const OF_EACH: usize = 4;
 
-/// AES-128 with a key.
+/// AES-128 with a key and a shared cache of frames.
 pub struct Shared {
     key: Key,
     aes: HardwareAes,
 }
 
 impl fmt::Debug for Shared {
-    /// Tells nothing about the key.
+    /// Writes the type name without the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Shared")
     }
@@ -81,7 +82,7 @@ impl BlockCipher for Shared {
 }
 
 impl Shared {
-    /// Everything but the content.
+    /// Returns all inputs except the content.
     fn around<'a>(
         &'a self,
         nonce: &'a Nonce,
@@ -96,18 +97,18 @@ thread_local! {
     static FRAME_CACHE: RefCell<Vec<Frame>> = RefCell::new(vec![Frame::default(); FRAMES]);
 }
 
-/// A frame that was authentic.
+/// Cached authentic frame.
 #[derive(Clone, Default)]
 struct Frame {
-    /// Key, nonce, what is only authenticated, and tag, with their lengths. Empty where nothing is kept.
+    /// Key, nonce, associated data and tag, each after its length; empty for an unused entry.
     around: Vec<u8>,
-    /// The content as it came.
+    /// Encrypted content.
     sealed: Vec<u8>,
     plain: Vec<u8>,
 }
 
 impl Frame {
-    /// Whether this is that frame.
+    /// Returns whether the inputs equal those of this entry.
     fn is(&self, parts: [&[u8]; 5], sealed: &[u8]) -> bool {
         let mut around = self.around.as_slice();
         let same = parts.into_iter().all(|part| {
@@ -119,14 +120,14 @@ impl Frame {
         same && self.sealed == sealed
     }
 
-    /// Nothing is kept from here on but what may become a frame.
+    /// Clears the entry.
     fn forget(&mut self) {
         self.around.clear();
         self.sealed.clear();
         self.plain.clear();
     }
 
-    /// The frame is known from here on by what is around its content. Not, where a length is more than frames have.
+    /// Makes the entry valid. Entries with an input longer than 255 bytes stay invalid.
     fn keep(&mut self, around: [&[u8]; 5]) {
         for part in around {
             let Ok(length) = u8::try_from(part.len()) else { return self.around.clear() };
@@ -136,8 +137,10 @@ impl Frame {
     }
 }
 
-/// Where a frame with this nonce is kept: the last few of each robot, by its address and the lowest bits of their sequence, so that what is
-/// of no use any more makes room, and a small swarm's frames stay in the nearest caches.
+/// Returns the cache place of a nonce.
+///
+/// The place depends on the sender's address and the lowest bits of the sequence number. New frames
+/// of a robot replace its old ones, and a small swarm's entries stay in the processor's caches.
 fn place(&[low, high, _, _, _, _, sequence, ..]: &Nonce) -> usize {
     (usize::from(u16::from_le_bytes([low, high])) * OF_EACH + usize::from(sequence) % OF_EACH) % FRAMES
 }
@@ -159,7 +162,7 @@ mod tests {
     #[test]
     fn whoever_opens_a_frame_finds_what_the_standard_s_cipher_finds_known_or_not() {
         let key = [3; 16];
-        // More frames than there are places, and contents of all lengths.
+        // More frames than places, and contents of many lengths.
         for round in 0..3_u8 {
             for number in 0..2 * FRAMES as u16 {
                 let [low, high] = number.to_le_bytes();
@@ -204,14 +207,15 @@ mod tests {
         assert!(refused(&cipher, &[6; 13], HEADER, &content, &tag));
         assert!(refused(&cipher, &nonce, [b"who and ", b"then"], &content, &tag));
         assert!(refused(&Shared::with_key(&[7; 16]), &nonce, HEADER, &content, &tag));
-        // Where one part ends and the next begins makes no difference to what is authenticated, and so to nobody.
+        // CCM authenticates the concatenated header, so the boundary between its parts has no
+        // effect.
         assert!(!refused(&cipher, &nonce, [b"who", b" and when"], &content, &tag));
     }
 
     #[test]
     fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
         let first = Shared::with_key(&[8; 16]);
-        // Knows the key by its name only, and could open nothing by itself.
+        // Has the key for lookups but another cipher, so it cannot open a frame itself.
         let second = Shared { key: [8; 16], aes: HardwareAes::with_key(&[0; 16]) };
         let (mut ours, mut theirs) = ([1, 2, 3], [4, 5, 6]);
         let our_tag = sealed(&first, &[9; 13], &mut ours);

@@ -1,4 +1,4 @@
-//! Who is compared: those that a world has, and networks. One row each.
+//! Controllers of a comparison: a world's baselines, and networks.
 
 use wdgnn_core::online::Learning;
 
@@ -18,12 +18,12 @@ use crate::{
     world::{SwarmOf, World, flock::Flock},
 };
 
-/// A row of a comparison.
+/// Controller in a comparison.
 #[derive(Clone, Debug)]
 pub struct Controller<W: World> {
-    /// The name in JSON and CSV.
+    /// Name in JSON and CSV.
     pub name: &'static str,
-    /// The name in tables.
+    /// Name in tables.
     pub title: &'static str,
     /// Whether short tables and pages show it.
     pub shown: bool,
@@ -32,13 +32,13 @@ pub struct Controller<W: World> {
 
 #[derive(Clone, Debug)]
 enum Kind<W: World> {
-    /// Somebody without a network.
+    /// Controller without a network.
     Baseline(fn(&W, &W::Task) -> SwarmOf<'static, W>),
-    /// A network.
+    /// Network and its online learning.
     Network(Architecture, Learner),
 }
 
-/// Who trains a network in flight.
+/// Online learning of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Learner {
     Nobody,
@@ -46,7 +46,7 @@ enum Learner {
     Robots,
 }
 
-/// Rows of networks: name, title, whether it is shown, architecture and learner.
+/// Networks: name, title, whether they are shown, architecture and learner.
 const NETWORKS: [(&str, &str, bool, Architecture, Learner); 5] = [
     ("graph-filter", "graph filter alone", false, Architecture::GraphFilter, Learner::Nobody),
     ("gnn", "GNN alone", true, Architecture::Gnn, Learner::Nobody),
@@ -55,22 +55,22 @@ const NETWORKS: [(&str, &str, bool, Architecture, Learner); 5] = [
     (ONLINE, ONLINE_TITLE, true, Architecture::WdGnn, Learner::Robots),
 ];
 
-/// More robots than this are many: a table of everybody by everybody takes a gigabyte.
+/// Swarms with more robots than this are large: an all-pairs table takes a gigabyte.
 pub const LARGE_SWARM_ROBOTS: usize = 5_000;
 
-/// Name of the WD-GNN whose robots learn in flight.
+/// Name of the WD-GNN with online learning on each robot.
 pub const ONLINE: &str = "wd-gnn-online";
 /// Title of [`ONLINE`] in tables.
 pub const ONLINE_TITLE: &str = "WD-GNN, learning in flight";
-/// Name of the WD-GNN as it was trained.
+/// Name of the WD-GNN without online learning.
 pub const OFFLINE: &str = "wd-gnn";
-/// Name of the WD-GNN for which one center learns in flight.
+/// Name of the WD-GNN with centralized online learning.
 pub const CENTRALIZED: &str = "wd-gnn-online-centralised";
 /// Name of the controller that totals are compared with, in worlds that have one.
 pub const EXPERT: &str = "expert";
 
 impl<W: World> Controller<W> {
-    /// Everybody there is, in the order of the table: those that the page shows, networks, and the rest.
+    /// Returns all controllers in table order: shown baselines, networks, other baselines.
     pub fn all() -> Vec<Self> {
         let baselines = || {
             W::baselines().into_iter().map(|baseline| Self {
@@ -93,13 +93,13 @@ impl<W: World> Controller<W> {
             .collect()
     }
 
-    /// Whether it flies a network.
+    /// Returns whether the controller is a network.
     #[must_use]
     pub fn is_network(&self) -> bool {
         matches!(self.kind, Kind::Network(..))
     }
 
-    /// The one of this name.
+    /// Returns the controller with this name.
     pub fn named(name: &str) -> Result<Self> {
         let found = Self::all().into_iter().find(|controller| controller.name == name);
         found.ok_or_else(|| {
@@ -109,35 +109,37 @@ impl<W: World> Controller<W> {
     }
 }
 
-/// The networks that are flown, and how.
+/// Networks of an evaluation and how they are run.
 #[derive(Clone, Debug)]
 pub struct EvalConfig<W: World> {
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
-    /// One model per architecture that is flown.
+    /// Models, one per architecture.
     pub models: Vec<ModelFile>,
-    /// Overrides the models' own online step size γ.
+    /// Step size γ of online learning; `None` for that of each model.
     pub step: Option<f32>,
-    /// The centralised rule's step size relative to γ.
+    /// Step size of the centralized rule relative to γ.
     pub central_step_ratio: f32,
-    /// Whether robots keep a personal part and heed what came of their commands, where their model says so; the paper's do not.
+    /// Whether robots use local adaptation where their model has it; the paper's do not.
     pub personal: bool,
-    /// Fly through the air byte by byte, sealed, with these faults.
+    /// Faults of the radio medium; `None` for message passing without a medium.
     pub faults: Option<Faults>,
-    /// Swarms of so many robots ([`MANY_ROBOTS`]) that only the expert and the robots that learn in flight are flown, one after the
-    /// other: others keep a table of everybody by everybody.
+    /// Whether swarms are large ([`LARGE_SWARM_ROBOTS`]).
+    ///
+    /// Large swarms run one after the other, and only under the expert and the robots that learn
+    /// online. Other controllers keep an all-pairs table.
     pub many: bool,
-    /// The weight file of those robots that fly another one, by the faults' share.
+    /// Model of the share of robots with another model, if the faults include one.
     pub other: Option<ModelFile>,
-    /// The world.
+    /// World of the evaluation.
     pub world: W,
 }
 
 impl<W: World> EvalConfig<W> {
-    /// With these models.
+    /// Creates an evaluation of these models with default settings.
     pub fn of(models: Vec<ModelFile>, profile: Profile) -> Self {
-        // The centre's gradient is a sum of which every robot's own is only about an eighth: its loss is a mean over itself and its
-        // neighbours.
+        // The centralized gradient is a sum over robots. Each robot's own gradient is about 1/8 of
+        // its term, since its loss is a mean over itself and its neighbors.
         let central_step_ratio = 0.125;
         Self {
             profile,
@@ -152,7 +154,7 @@ impl<W: World> EvalConfig<W> {
         }
     }
 
-    /// Has so many robots fly with these faults, with another model where they ask for one.
+    /// Sets the faults for swarms of `robots` robots, and loads another model if they need one.
     pub fn set_faults(&mut self, faults: Option<Faults>, robots: usize) -> Result {
         if let Some(faults) = &faults {
             faults.check_profile(self.profile, robots)?;
@@ -163,7 +165,9 @@ impl<W: World> EvalConfig<W> {
         Ok(())
     }
 
-    /// The controllers that there are models for. A centre that sees everything has no part in an air with faults.
+    /// Returns the controllers for which there are models.
+    ///
+    /// Centralized learning is left out under faults.
     pub fn controllers(&self) -> Vec<Controller<W>> {
         let there = |controller: &Controller<W>| match controller.kind {
             Kind::Baseline(_) => true,
@@ -177,12 +181,12 @@ impl<W: World> EvalConfig<W> {
         Controller::all().into_iter().filter(there).filter(few).collect()
     }
 
-    /// The model of an architecture, if there is one.
+    /// Returns the model of an architecture, if there is one.
     fn model(&self, architecture: Architecture) -> Option<&ModelFile> {
         self.models.iter().find(|model| model.architecture() == architecture)
     }
 
-    /// Flies a model in place of the one of the same architecture.
+    /// Adds a model, replacing the one of its architecture.
     pub fn put(&mut self, model: ModelFile) {
         let architecture = model.architecture();
         match self.models.iter_mut().find(|known| known.architecture() == architecture) {
@@ -191,25 +195,25 @@ impl<W: World> EvalConfig<W> {
         }
     }
 
-    /// The models, for people.
+    /// Describes the models in one line.
     pub fn words(&self) -> String {
         let words: Vec<String> = self.models.iter().map(ModelFile::words).collect();
         if words.is_empty() { "none".into() } else { words.join(", ") }
     }
 
-    /// Models must be usable networks for this task and profile before anything is flown.
+    /// Checks that all models fit the task and the profile.
     pub fn check(&self) -> Result {
         self.models.iter().try_for_each(|model| {
             Network::<W::Task>::of(model, self.profile)?.typed::<W::Shapes>(&[]).map(drop)
         })
     }
 
-    /// The task constants that everybody flies under: those of the first weight file.
+    /// Returns the task constants of all controllers: those of the first weight file.
     pub fn task(&self) -> Result<W::Task> {
         self.models.first().map_or_else(|| Ok(W::task()), networks::task)
     }
 
-    /// Somebody for swarm number `swarm` at its start.
+    /// Creates a controller for swarm number `swarm` at its start.
     pub fn swarm(
         &self,
         controller: &Controller<W>,
@@ -251,14 +255,16 @@ impl<W: World> EvalConfig<W> {
 }
 
 impl EvalConfig<Flock> {
-    /// The flocking models that come with the program.
+    /// Returns an evaluation of the shipped flocking models.
     pub fn shipped(recipe: RecipeName) -> Result<Self> {
         let eval = Self::of(models::all(recipe)?, Profile::Exact);
-        // The paper uses one γ for both rules; ours gives the centre its share.
+        // The paper uses one γ for both rules.
         Ok(if recipe == RecipeName::Paper { Self { central_step_ratio: 1.0, ..eval } } else { eval })
     }
 
-    /// Those for a link profile: nothing but WD-GNNs was trained for small radios.
+    /// Returns an evaluation of the shipped models for a profile.
+    ///
+    /// Profiles for small radios have WD-GNNs only.
     pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
         match profile {
             Profile::Exact => Self::shipped(recipe),

@@ -1,4 +1,4 @@
-//! What is counted in a flight with faults.
+//! Counters of an episode with a radio medium.
 
 use std::{collections::BTreeMap, fmt::Display};
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use wdgnn_link::error::Refusals;
 use wdgnn_robot::safety::gate::{Isolation, Verdict};
 
-/// What honest robots thought of words that came in time from somebody they knew.
+/// Plausibility checks of states that arrived in time from known neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageCounts {
-    /// How many there were, at most one per sender and tick.
+    /// Number of states, at most one per sender and tick.
     pub told: u64,
-    /// How many of them contradicted the ones before.
+    /// Number of states that contradicted the previous ones.
     pub refused: u64,
 }
 
 impl MessageCounts {
-    /// The share that was refused.
+    /// Returns the share of rejected states.
     pub fn share(&self) -> f64 {
         self.refused as f64 / self.told.max(1) as f64
     }
@@ -27,49 +27,49 @@ impl MessageCounts {
     }
 }
 
-/// What was counted, over all robots and ticks.
+/// Counters over all robots and ticks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Frames heard, refused ones included.
+    /// Received frames, rejected ones included.
     pub heard: u64,
-    /// Frames refused, by reason.
+    /// Rejected frames, by reason.
     #[serde(with = "reasons")]
     pub refused: Refusals,
-    /// The most frames that one robot looked at in one tick.
+    /// Largest number of frames that one robot examined in one tick.
     pub most_heard: u32,
-    /// Frames of a recording that were played.
+    /// Replayed frames.
     pub replayed: u64,
-    /// Frames with a wrong key that were heard.
+    /// Received frames with a wrong key.
     pub forged: u64,
-    /// Forged frames that somebody believed. Must be none.
+    /// Forged frames that a robot accepted. Must be zero.
     pub fooled: u64,
-    /// Commands beyond the limit or not finite, and parameters not finite or outside the ball. Must be none.
+    /// Commands beyond the limit or not finite, and parameters not finite or outside the ball. Must
+    /// be zero.
     pub violations: u64,
-    /// Honest robots' words.
+    /// Checks of states from honest robots.
     pub truths: MessageCounts,
-    /// Liars' words.
+    /// Checks of states from liars.
     pub lies: MessageCounts,
-    /// In how many exchanges in a row at most an honest robot believed a liar.
+    /// Most consecutive exchanges in which an honest robot trusted a liar.
     pub longest_deceived: u32,
-    /// For how many ticks at most a robot that was gone stayed in a table.
+    /// Most ticks that a removed robot stayed in a table.
     pub longest_stale: u32,
-    /// How many ticks it took at most until a restarted robot was back: it counts somebody, and half of those in range
-    /// count it.
+    /// Most ticks until a restarted robot trusted a neighbor and half of those in range trusted it.
     pub longest_return: u32,
-    /// How many ticks it took at most until somebody in whose name an impostor spoke was heard again by somebody in range.
+    /// Most ticks until an impersonated robot was heard again by a robot in range.
     pub longest_muted: u32,
-    /// For how many ticks at most somebody with robots in range had nobody but invented ones in its table.
+    /// Most ticks that a robot with others in range had only invented robots in its table.
     pub longest_crowded: u32,
-    /// How many ticks after the change at most somebody who stays still used the old key.
+    /// Most ticks after a key change that a remaining robot used the old key.
     pub longest_rekey: u32,
-    /// Ticks of lonely robots that held, slowed down and stopped.
+    /// Ticks in which isolated robots held, slowed down and stopped.
     pub alone: [u64; 3],
-    /// How often a lonely robot's parameters changed. Must never be.
+    /// Changes of an isolated robot's parameters. Must be zero.
     pub learned_alone: u64,
 }
 
 impl Counters {
-    /// Counts what the safety gate said.
+    /// Counts a verdict of the safety gate.
     pub fn judge(&mut self, verdict: Verdict) {
         if let Verdict::Alone(isolation) = verdict {
             let phase = match isolation {
@@ -81,12 +81,12 @@ impl Counters {
         }
     }
 
-    /// Refusals by name.
+    /// Returns rejected frames by name of the reason.
     pub fn refused_by_name(&self) -> BTreeMap<&'static str, u64> {
         by_name(&self.refused)
     }
 
-    /// Adds another flight's.
+    /// Adds the counters of another episode.
     pub fn add(&mut self, other: &Self) {
         self.heard += other.heard;
         self.refused.add(&other.refused);
@@ -108,7 +108,7 @@ impl Counters {
     }
 }
 
-/// Refusals as they are kept in files: how often for each reason, in the order of reasons.
+/// Serialization of rejected frames: one count per reason, in order.
 mod reasons {
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
     use wdgnn_link::error::{Refusal, Refusals};
@@ -128,12 +128,12 @@ mod reasons {
     }
 }
 
-/// Refusals by name.
+/// Returns rejected frames by name of the reason.
 pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
     refusals.iter().map(|(reason, count)| (reason.name(), u64::from(count))).collect()
 }
 
-/// Refusals as people read them.
+/// Formats rejected frames for tables.
 pub fn in_words(refused: &BTreeMap<impl Display, u64>) -> String {
     let words: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     if words.is_empty() { "–".into() } else { words.join(", ") }

@@ -1,7 +1,7 @@
-//! A flight: a swarm from its start to its end in a world, and what is measured on the way.
+//! Episode: one swarm in one world from its start to its end, and its metrics.
 //!
 //! ```text
-//! every tick:  who hears whom → score → sense → swarm: speak, hear, act, learn → observers → the world moves everybody
+//! every tick:  links → score → sense → swarm: send, receive, act, learn → observers → world step
 //! ```
 
 use std::{
@@ -21,81 +21,81 @@ use crate::{
     world::{OutputOf, Scenario, StateOf, World},
 };
 
-/// Pairs closer than these count as close, in metres.
+/// Distances below which pairs count as close, in meters.
 pub const CLOSE_METRES: [f32; 3] = [0.1, 0.2, 0.3];
 
-/// A tick as observers see it: how things truly are, what robots are about to do, and the swarm that decided it.
+/// View of a tick for observers: true states, commands and the swarm.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct TickView<'a, W: World> {
-    /// The world.
+    /// World of the episode.
     pub world: &'a W,
-    /// The tick and everybody in it.
+    /// Tick number and true states.
     pub scene: Scene<'a, StateOf<W>>,
-    /// What robots are about to do.
+    /// Commands of this tick.
     pub commands: &'a [OutputOf<W>],
-    /// The swarm.
+    /// Swarm that computed the commands.
     pub swarm: &'a dyn Swarm<W::Task>,
 }
 
-/// Whoever watches a flight: a recorder for the page, a capture, a digest, a collector of training samples.
+/// Observer of an episode, such as a recorder, a capture or a digest.
 pub trait Observer<W: World> {
-    /// Sees a tick.
+    /// Observes a tick.
     fn see(&mut self, moment: &TickView<'_, W>) -> Result;
 
-    /// Hears of a robot that was lost without being asked to.
+    /// Reports a robot that was lost unintentionally.
     fn lost(&mut self, _tick: u32, _story: &str) {}
 }
 
-/// What was measured.
+/// Metrics of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeMetrics {
-    /// The score at every tick.
+    /// Score at every tick.
     pub score: Vec<f64>,
     /// Smallest distance between two robots at any tick, in metres.
     pub min_distance: f32,
     /// Pairs closer than each of [`CLOSE_METRES`], summed over the ticks.
     pub close_pairs: [u32; 3],
-    /// Those of them closer than the first that neither of the two could have avoided.
+    /// Pairs closer than the first of [`CLOSE_METRES`] that neither robot could avoid.
     pub unavoidable: u32,
-    /// How far the robots' parameters were apart at the end, relative to those that were trained.
+    /// Disagreement of the robots' parameters at the end, relative to the trained ones.
     pub disagreement: Option<f64>,
-    /// What was counted on the air, where there was one.
+    /// Counters of the radio medium, if there is one.
     pub counters: Option<Counters>,
 }
 
 impl EpisodeMetrics {
-    /// The sum of the scores; for flocking the total velocity variation (eq. `totalVariance`).
+    /// Sum of the scores; for flocking, the total velocity variation (eq. `totalVariance`).
     pub fn total(&self) -> f64 {
         self.score.iter().sum()
     }
 
-    /// The score at the end.
+    /// Score at the end.
     pub fn last(&self) -> f64 {
         self.score.last().copied().unwrap_or_default()
     }
 }
 
-/// A world with everybody at the start.
+/// World and robots at the start of an episode.
 #[derive(Clone, Debug)]
 pub struct Episode<W: World> {
-    /// The world.
+    /// World of the episode.
     pub world: W,
-    /// The circumstances.
+    /// Scenario of the episode.
     pub scenario: Scenario,
-    /// Every robot.
+    /// Initial state of each robot.
     pub states: Vec<StateOf<W>>,
 }
 
 impl<W: World> Episode<W> {
-    /// A start of `world` under `condition`.
+    /// Draws an episode of `world` under `scenario`.
     pub fn draw(world: &W, scenario: &Scenario, random: &mut rand_chacha::ChaCha8Rng) -> Result<Self> {
         let mut world = world.clone();
         let states = world.begin(scenario, random)?;
         Ok(Self { world, scenario: *scenario, states })
     }
 
-    /// The flight before its first tick.
+    /// Returns the running episode before its first tick.
     pub fn begin(&self) -> RunningEpisode<W> {
         let ticks = self.scenario.ticks as usize;
         RunningEpisode {
@@ -108,7 +108,7 @@ impl<W: World> Episode<W> {
             sensed: Vec::new(),
             commands: Vec::with_capacity(self.states.len()),
             flight: EpisodeMetrics {
-                // Whoever flies on and on has room for more made on the way.
+                // Endless episodes grow the vector.
                 score: Vec::with_capacity(ticks.min(1 << 16)),
                 min_distance: f32::INFINITY,
                 close_pairs: [0; 3],
@@ -119,7 +119,7 @@ impl<W: World> Episode<W> {
         }
     }
 
-    /// Flies a swarm from here to the end.
+    /// Runs a swarm to the end of the episode.
     pub fn fly(
         &self,
         task: &W::Task,
@@ -145,37 +145,38 @@ impl<W: World> Episode<W> {
         Ok(running.finish(swarm))
     }
 
-    /// The same with nobody watching.
+    /// Runs a swarm to the end of the episode without observers.
     pub fn run_unobserved(&self, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> Result<EpisodeMetrics> {
         self.fly(task, swarm, &mut [], &AtomicBool::new(false))
     }
 }
 
-/// A flight under way, for whoever has a word to say between two ticks: [`Aloft::think`], then [`Aloft::go`].
+/// Episode between two ticks, for callers that step it: [`RunningEpisode::decide`], then
+/// [`RunningEpisode::advance`].
 #[derive(Clone, Debug)]
 pub struct RunningEpisode<W: World> {
-    /// The world.
+    /// World of the episode.
     pub world: W,
-    /// The circumstances.
+    /// Scenario of the episode.
     pub scenario: Scenario,
-    /// The tick's number.
+    /// Tick number.
     pub tick: u32,
-    /// Every robot, as it truly is.
+    /// True state of each robot.
     pub states: Vec<StateOf<W>>,
-    /// Where everybody was when robots last thought, in metres.
+    /// Position of each robot at the last call of `decide`, in meters.
     pub places: Vec<[f32; 3]>,
-    /// Who heard whom then.
+    /// Links at the last call of `decide`.
     pub links: Links,
-    /// What robots sensed of themselves then.
+    /// Sensed state of each robot at the last call of `decide`.
     pub sensed: Vec<StateOf<W>>,
-    /// What robots are about to do, once they have thought.
+    /// Commands of the last call of `decide`.
     pub commands: Vec<OutputOf<W>>,
-    /// What was measured so far.
+    /// Metrics up to the current tick.
     pub flight: EpisodeMetrics,
 }
 
 impl<W: World> RunningEpisode<W> {
-    /// The first half of a tick: who hears whom, how things are, and what robots decide.
+    /// Runs the first half of a tick: links, score, sensing and commands.
     pub fn decide(&mut self, swarm: &mut dyn Swarm<W::Task>) -> Result {
         let Self { world, tick, states, .. } = self;
         self.places.clear();
@@ -189,19 +190,19 @@ impl<W: World> RunningEpisode<W> {
         Ok(())
     }
 
-    /// The tick as observers see it.
+    /// Returns the view of the tick for observers.
     pub fn moment<'a>(&'a self, swarm: &'a dyn Swarm<W::Task>) -> TickView<'a, W> {
         let Self { world, tick, states, places, links, commands, .. } = self;
         TickView { world, scene: Scene { tick: *tick, states, places, links }, commands, swarm }
     }
 
-    /// The second half: everybody moves.
+    /// Runs the second half of a tick: the world applies the commands.
     pub fn advance(&mut self, task: &W::Task) {
         self.world.step(task, self.tick, &mut self.states, &self.commands);
         self.tick += 1;
     }
 
-    /// The end of it: what was measured, and what a swarm has to say about itself.
+    /// Ends the episode and returns its metrics, including the swarm's own counters.
     pub fn finish(self, swarm: &dyn Swarm<W::Task>) -> EpisodeMetrics {
         let disagreement = disagreement(swarm, self.states.len());
         EpisodeMetrics { disagreement, counters: swarm.counters(), ..self.flight }
@@ -209,7 +210,7 @@ impl<W: World> RunningEpisode<W> {
 }
 
 impl EpisodeMetrics {
-    /// Measures how near robots are to each other.
+    /// Measures distances between robots.
     fn near<T: Task>(&mut self, places: &[[f32; 3]], links: &Links, swarm: &dyn Swarm<T>) {
         let is_present = |robot| swarm.is_present(robot);
         let (smallest, close) = closeness(places, links, is_present);
@@ -225,8 +226,9 @@ impl EpisodeMetrics {
     }
 }
 
-/// The smallest distance among linked robots that are in the sky (infinite when there are none), and how many pairs are closer than
-/// each of [`CLOSE_METRES`].
+/// Returns the smallest distance of linked, present robots, and counts close pairs.
+///
+/// The distance is infinite if there is no pair. Counts are for each of [`CLOSE_METRES`].
 pub fn closeness(places: &[[f32; 3]], links: &Links, is_present: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
     let some = share(places.len(), LOOKS);
     if some >= places.len() {
@@ -243,7 +245,7 @@ pub fn closeness(places: &[[f32; 3]], links: &Links, is_present: impl Fn(usize) 
     })
 }
 
-/// The same of pairs whose smaller robot is one of these.
+/// Computes [`closeness`] for pairs whose smaller robot number is in `robots`.
 fn closeness_of(
     robots: Range<usize>,
     places: &[[f32; 3]],
@@ -252,7 +254,7 @@ fn closeness_of(
 ) -> (f32, [u32; 3]) {
     let mut smallest = f32::INFINITY;
     let mut close = [0; 3];
-    // Farther than this, nothing is to be said but how far the nearest are.
+    // Pairs farther apart than this affect only the smallest distance.
     let [.., far] = CLOSE_METRES;
     let mut nearest = f32::INFINITY;
     for a in robots {
@@ -272,8 +274,10 @@ fn closeness_of(
     (smallest, close)
 }
 
-/// How far the parameters of robots that learn are apart: the root of their mean squared distance from their mean, relative to the
-/// size of those that were trained. Nothing where nobody learns.
+/// Computes the disagreement of learning robots' parameters.
+///
+/// This is the root mean squared distance from their mean, relative to the norm of the trained
+/// parameters. Returns `None` where robots do not learn.
 pub fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64> {
     if !swarm.learns() {
         return None;

@@ -1,4 +1,4 @@
-//! Many swarms under many controllers, in parallel, and what comes out on average.
+//! Parallel evaluation of controllers over many swarms.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ pub struct MeanStd {
 }
 
 impl MeanStd {
-    /// Of these values.
+    /// Computes mean and standard deviation of `values`.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -36,34 +36,34 @@ impl MeanStd {
     }
 }
 
-/// What one controller did over all swarms.
+/// Metrics of one controller over all swarms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The sum of the scores; for flocking, the total velocity variation.
+    /// Sum of the scores; for flocking, the total velocity variation.
     pub total: MeanStd,
-    /// The score at the end.
+    /// Score at the end.
     #[serde(rename = "final")]
     pub last: MeanStd,
     /// Smallest distance between two robots in any swarm, in metres.
     pub min_distance: f64,
     /// Pairs closer than 0.1 m, in pair-ticks per swarm.
     pub close_pairs: f64,
-    /// Pairs closer than 0.2 m, likewise.
+    /// Pairs closer than 0.2 m, in pair-ticks per swarm.
     pub close_pairs_200_mm: f64,
-    /// Pairs closer than 0.3 m, likewise.
+    /// Pairs closer than 0.3 m, in pair-ticks per swarm.
     pub close_pairs_300_mm: f64,
-    /// Mean disagreement between the robots' parameters at the end; null where they do not learn.
+    /// Mean disagreement of the robots' parameters at the end; null where robots do not learn.
     pub disagreement: Option<f64>,
-    /// On an air with faults: frames heard, refused ones included.
+    /// Received frames on a radio medium, rejected ones included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heard: Option<u64>,
-    /// On an air with faults: frames refused, by reason.
+    /// Rejected frames on a radio medium, by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<BTreeMap<&'static str, u64>>,
 }
 
 impl Summary {
-    /// Of these flights.
+    /// Summarizes episodes.
     pub fn of(flights: &[EpisodeMetrics]) -> Self {
         let collect = |value: fn(&EpisodeMetrics) -> f64| flights.iter().map(value).collect::<Vec<f64>>();
         let disagreements: Option<Vec<f64>> = flights.iter().map(|flight| flight.disagreement).collect();
@@ -92,25 +92,26 @@ impl Summary {
     }
 }
 
-/// All flights of one controller.
+/// Results of one controller.
 #[derive(Clone, Debug)]
 pub struct ControllerResult {
-    /// The controller's name in JSON and CSV.
+    /// Name in JSON and CSV.
     pub name: &'static str,
-    /// Its name in tables.
+    /// Name in tables.
     pub title: &'static str,
     /// Whether short tables and pages show it.
     pub shown: bool,
-    /// One flight per swarm.
+    /// Metrics of one episode per swarm.
     pub flights: Vec<EpisodeMetrics>,
-    /// What came out.
+    /// Summary of the episodes.
     pub summary: Summary,
 }
 
 impl ControllerResult {
-    /// The total relative to that of `reference` in the same swarms. The field `std` holds the standard error over swarms.
+    /// Returns the total relative to that of `reference` in the same swarms.
     ///
-    /// The error is that of a ratio of means of paired values, by linearization: swarms that are hard for both add little to it.
+    /// The field `std` holds the standard error over swarms: that of a ratio of means of paired
+    /// values, by linearization. Swarms that are hard for both controllers add little to it.
     #[must_use]
     pub fn ratio_to(&self, reference: &Self) -> MeanStd {
         let mean = self.summary.total.mean / reference.summary.total.mean;
@@ -121,36 +122,36 @@ impl ControllerResult {
         MeanStd { mean, std: error / reference.summary.total.mean }
     }
 
-    /// Whether the controller is a bound that no robot can reach.
+    /// Returns whether the controller is a bound that no robot can reach.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.title.starts_with("bound")
     }
 
-    /// Of a controller's flights.
+    /// Collects a controller's episodes.
     pub fn of<W: World>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
         let Controller { name, title, shown, .. } = *controller;
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
     }
 }
 
-/// The outcome of one controller, if it flew.
+/// Returns the results of the controller with this name, if it was evaluated.
 pub fn of<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a ControllerResult> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
-/// Swarms to be flown under the same circumstances.
+/// Set of episodes with one scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a, W: World> {
-    /// The networks.
+    /// Networks and how they are run.
     pub eval: &'a EvalConfig<W>,
-    /// Who flies.
+    /// Controllers to evaluate.
     pub controllers: &'a [Controller<W>],
-    /// The circumstances.
+    /// Scenario of the episodes.
     pub scenario: &'a Scenario,
-    /// How many held-out swarms.
+    /// Number of held-out swarms.
     pub swarms: usize,
-    /// Their seed.
+    /// Seed of the swarms.
     pub seed: u64,
 }
 
@@ -160,7 +161,7 @@ impl<W: World> Case<'_, W> {
         Episode::draw(&self.eval.world, self.scenario, &mut random)
     }
 
-    /// Where one swarm keeps all threads busy, flights are one after the other.
+    /// Large swarms use all threads, so their episodes run one after the other.
     fn pace(&self) -> Schedule {
         if self.eval.many { Schedule::Sequential } else { Schedule::Parallel }
     }
@@ -192,11 +193,13 @@ impl<W: World> Case<'_, W> {
     }
 }
 
-/// A start, once somebody has needed it.
+/// Initial state of an episode, drawn by the first job that needs it.
 type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 
-/// Flies every case's swarms under each of its controllers, as jobs of one piece of [work](jobs). `done` is called after every flight,
-/// from any thread; where robots are many, after every tick ([`calls`]).
+/// Runs the swarms of every case under each of its controllers, as [jobs] named `work`.
+///
+/// Calls `done` from any thread after every episode, or after every tick of large swarms
+/// ([`calls`]).
 pub fn evaluate_all<W: World>(
     work: &str,
     cases: &[Case<'_, W>],
@@ -205,7 +208,9 @@ pub fn evaluate_all<W: World>(
     flown(cases, done, |pace, count, job| jobs::map(work, pace, count, job))
 }
 
-/// Flies `swarms` held-out swarms under each controller, all of them here. `done` is called as by [`evaluate_all`].
+/// Runs `swarms` held-out swarms under each controller in this process.
+///
+/// Calls `done` as [`evaluate_all`] does.
 pub fn evaluate<W: World>(
     eval: &EvalConfig<W>,
     controllers: &[Controller<W>],
@@ -219,7 +224,7 @@ pub fn evaluate<W: World>(
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// The outcomes of cases whose flights are jobs that `map` has done.
+/// Returns the results of cases whose episodes are jobs run by `map`.
 fn flown<W: World>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
@@ -229,7 +234,7 @@ fn flown<W: World>(
         &(dyn Fn(usize) -> Result<EpisodeMetrics> + Send + Sync),
     ) -> Result<Vec<EpisodeMetrics>>,
 ) -> Result<Vec<Vec<ControllerResult>>> {
-    // Flattened, so that no thread waits for the last swarm of a controller.
+    // One flat list, so that no thread waits for the last swarm of a controller.
     let jobs: Vec<[usize; 3]> = cases
         .iter()
         .enumerate()
@@ -244,7 +249,7 @@ fn flown<W: World>(
     let flights = map(pace, jobs.len(), &|job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
-        // Whoever needs a start first draws it, for all controllers.
+        // The first job that needs an initial state draws it for all controllers.
         let start = {
             let mut held = starts[number][swarm].lock().unwrap_or_else(PoisonError::into_inner);
             match &*held {
@@ -263,13 +268,13 @@ fn flown<W: World>(
     Ok(outcomes.collect())
 }
 
-/// How often [`evaluate_all`] says that something is done.
+/// Returns how often [`evaluate_all`] calls `done`.
 pub fn calls<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
     let each = if eval.many { scenario.ticks.into() } else { 1 };
     flights as u64 * each
 }
 
-/// Tells every tick.
+/// Observer that calls a function at every tick.
 #[allow(missing_debug_implementations, reason = "who is told is a function")]
 pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 

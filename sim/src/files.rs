@@ -1,7 +1,7 @@
-//! Files: read with a clear error; written all at once, so that a half-written file never replaces a good one.
+//! File access: clear errors, and atomic replacement of files.
 //!
-//! Only regular files are replaced. A link is followed to what it names, whatever else is there already (a device, a pipe) is
-//! written to and stays what it is, and `-` is the standard output.
+//! Only regular files are replaced. Symbolic links are followed. Devices and pipes are written to
+//! and stay in place. The path `-` is the standard output.
 
 use std::{
     fs, io,
@@ -11,10 +11,10 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// The longest file that is read, in bytes: far beyond any model or key there is, and an end for what has none.
+/// Largest file that is read, in bytes; a limit for endless files.
 const LONGEST_BYTES: u64 = 1 << 30;
 
-/// As many links are followed as systems follow.
+/// Largest number of symbolic links that are followed, as on Linux.
 const MOST_LINKS: usize = 40;
 
 /// Reads a file.
@@ -22,7 +22,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     read_up_to(path, LONGEST_BYTES)
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most `longest` bytes.
 pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.into(), source };
     let mut bytes = Vec::new();
@@ -34,13 +34,13 @@ pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where bytes go.
+/// Destination of a write.
 enum Place {
-    /// The standard output.
+    /// Standard output.
     Output,
-    /// Something that is there already and no regular file.
+    /// Existing device or pipe.
     FlockAdjoint(PathBuf),
-    /// A regular file, there already or not, behind all links.
+    /// Regular file, existing or not, after all links.
     File(PathBuf),
 }
 
@@ -71,12 +71,14 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a path is `-`, the standard output.
+/// Returns whether a path is `-`, the standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes a temporary file in the same folder and renames it once it is complete. Folders are not created.
+/// Writes a temporary file in the same folder and renames it when it is complete.
+///
+/// Folders are not created.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
     let written = Place::of(path).and_then(|place| match place {
         Place::Output => io::stdout().write_all(bytes),
@@ -99,7 +101,7 @@ fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A temporary file in the folder of `file`. The error does not name the temporary file.
+/// Creates a temporary file in the folder of `file`. Errors do not name the temporary file.
 fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder_of(file)).map_err(|error| {
         let reason = error.to_string();
@@ -107,7 +109,7 @@ fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
     })
 }
 
-/// Finds out whether a file can be written, without touching it.
+/// Checks whether a file can be written, without changing it.
 pub fn probe(path: &Path) -> Result {
     let possible = Place::of(path).and_then(|place| {
         if let Place::File(file) = place {
@@ -135,7 +137,7 @@ mod tests {
         write(&at("nearer"), b"new").unwrap();
         assert_eq!(fs::read(at("far/file")).unwrap(), b"new");
         assert!(fs::symlink_metadata(at("near")).unwrap().is_symlink());
-        // One that leads to nothing yet.
+        // A link to a file that does not exist yet.
         symlink("far/later", at("promise")).unwrap();
         write(&at("promise"), b"kept").unwrap();
         assert_eq!(fs::read(at("far/later")).unwrap(), b"kept");

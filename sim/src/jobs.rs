@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, Result};
 
-/// Shard `number` of `of`, counted from 1. Its text is `2/8`.
+/// Shard `number` of `of`, counted from 1, written `2/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
@@ -88,12 +88,12 @@ pub enum JobSource {
 pub enum Schedule {
     /// On all cores, each job on one.
     Parallel,
-    /// One after the other: each keeps all cores busy by itself.
+    /// Runs jobs one after the other; each uses all cores by itself.
     Sequential,
 }
 
 impl Schedule {
-    /// The results of `count` jobs in order, all done here.
+    /// Returns the results of `count` jobs in order, all computed in this process.
     pub fn map<R: Send>(
         self,
         count: usize,
@@ -113,12 +113,12 @@ pub fn set_source(source: JobSource) -> Result {
     SOURCE.set(source).map_err(|_| Error::usage("the shard of this process is set already"))
 }
 
-/// Whether this process computes less than all of its jobs.
+/// Returns whether this process computes less than all of its jobs.
 pub fn is_distributed() -> bool {
     SOURCE.get().is_some()
 }
 
-/// The results of `count` jobs in order. `work` describes them.
+/// Returns the results of `count` jobs in order. `work` describes them.
 pub fn map<R>(
     work: &str,
     pace: Schedule,

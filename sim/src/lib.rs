@@ -1,8 +1,9 @@
 //! Swarms of `wdgnn-core` robots in simulated worlds.
 //!
-//! A [`world`] says how things are and what comes of commands, a [`swarm`] says what robots do, on an [`air`] in which anything may
-//! go wrong, and a [`flight`] is both of them from a start to its end. Nothing here has a command line, a page or a thread of its
-//! own: programs, browsers and other languages fly the same swarms, to the last bit.
+//! A [`world`] defines dynamics and score, a [`swarm`] computes commands, a [`medium`] carries
+//! frames between robots with faults, and an [`episode`] runs a swarm in a world. The crate has no
+//! command line, no user interface and no own threads. Programs, browsers and language
+//! bindings get bit-identical results.
 
 #![forbid(unsafe_code)]
 

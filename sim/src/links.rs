@@ -1,5 +1,7 @@
-//! Who hears whom: robots within radio range, found by a grid of cells, so that the cost grows with the number of links and not
-//! with the square of the number of robots.
+//! Links between robots within radio range.
+//!
+//! A grid of cells finds them, so that the cost grows with the number of links instead of the
+//! square of the number of robots.
 
 mod grid;
 
@@ -7,7 +9,7 @@ use self::grid::{Grid, square_of};
 pub use self::grid::{distance, squared};
 use crate::threads::{LOOKS, share, spread};
 
-/// For every robot, the others within a radius, in ascending order.
+/// For each robot, the other robots within a radius, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
@@ -15,15 +17,15 @@ pub struct Links {
     room: Room,
 }
 
-/// What finding links needs again and again.
+/// Memory that is reused by later searches.
 #[derive(Debug, Default)]
 struct Room {
     grid: Grid,
-    /// What is found in each piece of the work: how many others every robot has, and who they are.
+    /// Results of each chunk of robots: link counts, and robot numbers.
     shares: Vec<(Vec<u32>, Vec<u32>)>,
 }
 
-/// Whoever keeps links over a tick has no use for it.
+/// A clone starts with empty memory, since clones of links are not searched again.
 impl Clone for Room {
     fn clone(&self) -> Self {
         Self::default()
@@ -31,14 +33,14 @@ impl Clone for Room {
 }
 
 impl Links {
-    /// All pairs no further apart than `radius`.
+    /// Finds all pairs with a distance of at most `radius`.
     pub fn within(places: &[[f32; 3]], radius: f32) -> Self {
         let mut links = Self::default();
         links.find(places, radius);
         links
     }
 
-    /// The same in place of whoever heard whom before: memory is used again.
+    /// Replaces the links by all pairs with a distance of at most `radius`, reusing memory.
     pub fn find(&mut self, places: &[[f32; 3]], radius: f32) {
         let Self { starts, others, room: Room { grid, shares } } = self;
         grid.sort(places, radius);
@@ -71,12 +73,12 @@ impl Links {
         }
     }
 
-    /// How many robots there are.
+    /// Returns the number of robots.
     pub fn robots(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Those of the links for which `keep` says so, asked in order: listener first, then whom it hears.
+    /// Returns the links for which `keep(receiver, sender)` holds, called in order.
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(u32, u32) -> bool) -> Self {
         let mut links =
@@ -88,17 +90,17 @@ impl Links {
         links
     }
 
-    /// The robots that `robot` hears.
+    /// Returns the robots in range of `robot`.
     pub fn of(&self, robot: usize) -> &[u32] {
         &self.others[self.starts[robot] as usize..self.starts[robot + 1] as usize]
     }
 
-    /// How many links there are, each counted from both ends.
+    /// Returns the number of links, each counted in both directions.
     pub fn count(&self) -> usize {
         self.others.len()
     }
 
-    /// Every pair once, the smaller robot first.
+    /// Returns every pair once, the smaller robot number first.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.robots())
             .flat_map(|robot| self.of(robot).iter().map(move |&other| (robot, other as usize)))
@@ -106,16 +108,16 @@ impl Links {
     }
 }
 
-/// Whether links of up to `radius` connect all robots, and no two robots are nearer to each other than `closest`.
+/// Returns whether links of up to `radius` connect all robots at distances of at least `closest`.
 pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
     let mut grid = Grid::default();
     grid.sort(places, radius);
     let within = square_of(radius);
-    // Each is in the group of another one with a smaller number, or the first of its own.
+    // Union-find: each robot points to one with a smaller number, or to itself.
     let mut first: Vec<u32> = (0..).take(places.len()).collect();
     let mut group = |mut robot: u32, with: Option<u32>| {
         while first[robot as usize] != robot {
-            // Half of the way is saved for the next time.
+            // Path halving.
             first[robot as usize] = first[first[robot as usize] as usize];
             robot = first[robot as usize];
         }
@@ -224,7 +226,7 @@ mod tests {
         assert!(!connected(&chain(1.1), 1.0, 1.0));
         assert!(connected(&[], 1.0, 1.0) && connected(&[[0.0; 3]], 1.0, 1.0));
         assert!(!connected(&chain(0.9), 1.0, 0.95), "two are too near");
-        // In any order: the ends first, and what joins them last.
+        // Robots in an order in which groups merge late.
         let mut row: Vec<[f32; 3]> = (0..40_u16).map(|x| [f32::from(x * 7 % 40), 0.0, 0.0]).collect();
         assert!(connected(&row, 1.0, 0.0));
         row.remove(13);

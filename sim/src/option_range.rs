@@ -61,7 +61,7 @@ impl OptionRange {
         Self::Real { min, includes_min: true, max }
     }
 
-    /// Numbers above `min`, and at most `max`.
+    /// Numbers above `min` and at most `max`.
     #[must_use]
     pub const fn above(min: f64, max: f64) -> Self {
         Self::Real { min, includes_min: false, max }
@@ -86,7 +86,7 @@ impl OptionRange {
         move |text| self.parse(text)
     }
 
-    /// Checks a whole number that was given for an option.
+    /// Checks an option's whole number.
     ///
     /// # Errors
     /// [`Error::Usage`] with the option, the constraint and the value.
@@ -94,7 +94,7 @@ impl OptionRange {
         if self.contains_whole(value) { Ok(()) } else { Err(self.error(option, value)) }
     }
 
-    /// Checks a number that was given for an option.
+    /// Checks an option's number.
     ///
     /// # Errors
     /// [`Error::Usage`] with the option, the constraint and the value.

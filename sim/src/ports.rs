@@ -1,14 +1,14 @@
-//! The ports of simulated robots.
+//! Ports of simulated robots.
 
 use std::convert::Infallible;
 
 use wdgnn_robot::ports::{Actuator, Sensed, Sensor};
 
-/// What is there to be seen; nothing where the sensor fails.
+/// Sensor with a fixed value; `None` for a failed sensor.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedSensor<S>(pub Option<S>);
 
-/// The sensor fails.
+/// Error of a failed sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SensorError;
 
@@ -20,7 +20,7 @@ impl<S: Copy> Sensor<S> for FixedSensor<S> {
     }
 }
 
-/// Motors write down what they are told.
+/// Actuator that stores the last command.
 #[derive(Debug)]
 pub struct RecordingActuator<'a, O>(pub &'a mut O);
 

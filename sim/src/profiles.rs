@@ -1,6 +1,7 @@
-//! Link profiles, chosen at run time: which codec, how often robots exchange, which radio it is for. One row of one table each.
+//! Link profiles, selected at run time: codec, exchange interval and radio.
 //!
-//! One filter tap is one exchange, so a network flies at the exchange rate that it was trained at: the weight file says which.
+//! One filter tap corresponds to one exchange, so a network must run at the exchange interval of
+//! its training, which is in the weight file.
 
 use std::fmt::Debug;
 
@@ -24,12 +25,12 @@ use crate::{
     radio::Radio,
 };
 
-/// A codec as it is flown, with a key or without one.
+/// Codec in the simulator, with or without a key.
 pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
-    /// One that has heard nothing yet. A codec that seals nothing has no use for the key.
+    /// Creates a codec that has received nothing yet. Codecs without encryption ignore the key.
     fn with_key(key: &Key) -> Self;
 
-    /// The same for a robot whose key can change in flight. A codec that seals nothing has no use for that.
+    /// Creates a codec for a robot with its own keys. Codecs without encryption ignore them.
     fn with_own(key: &Key, _own: &RobotKeys) -> Self
     where
         Self: Sized,
@@ -38,16 +39,16 @@ pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a robot whose key can change is told of its own.
+/// Keys of one robot, for group keys that change.
 #[expect(missing_debug_implementations, reason = "there are keys in it")]
 pub struct RobotKeys {
-    /// Its address.
+    /// Address of the robot.
     pub name: NodeId,
-    /// Its personal key.
+    /// Personal key of the robot.
     pub personal: Key,
-    /// The epoch of the swarm's key that it begins with.
+    /// Epoch of the first group key.
     pub epoch: u8,
-    /// Where names are proven, the keys by which others prove theirs.
+    /// Pairwise keys that authenticate peers; empty without peer authentication.
     pub roster: &'static [Key],
 }
 
@@ -66,50 +67,50 @@ where
     }
 }
 
-/// Any profile, sealed, with room for keys that change in flight and for names that are proven.
+/// Sealed codec with key rotation and peer authentication.
 type Sealed<C, const TAG: usize = 8> = SealedWith<C, Shared, TAG, ROSTER>;
 
-/// A codec without a key, and its sealed form.
+/// Codec without a key, and its sealed form.
 pub trait LinkCodec: SimCodec + Clone + Default {
-    /// With a key.
+    /// Sealed form of the codec.
     type Sealed: SimCodec;
 }
 
-/// Something to do with a codec that is known only now, sealed or not.
+/// Function of a codec type that is selected at run time.
 pub trait CodecVisitor {
-    /// What comes out.
+    /// Result of the function.
     type Output;
 
-    /// Does it.
+    /// Calls the function with the codec.
     fn visit<C: SimCodec>(self) -> Self::Output;
 }
 
-/// Something to do with a codec without a key that is known only now.
+/// Function of an unsealed codec type that is selected at run time.
 pub trait LinkVisitor {
-    /// What comes out.
+    /// Result of the function.
     type Output;
 
-    /// Does it.
+    /// Calls the function with the codec.
     fn visit<P: LinkCodec>(self) -> Self::Output;
 }
 
-/// What there is to know about a profile besides its codec.
+/// Properties of a profile besides its codec.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     name: &'static str,
-    /// As its frames say.
+    /// Profile code in frames.
     code: header::Profile,
-    /// The radio that it is made for.
+    /// Radio of the profile.
     radio: Option<Radio>,
-    /// How many robots its frames have addresses for.
+    /// Number of addresses in frames.
     addresses: usize,
-    /// The network of its exchange rate, in the names of weight files.
+    /// Name of networks for the exchange interval, in weight file names.
     network: &'static str,
 }
 
 macro_rules! profiles {
     ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $row:expr;)+) => {
-        /// A link profile.
+        /// Link profile.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         #[serde(rename_all = "kebab-case")]
@@ -118,7 +119,7 @@ macro_rules! profiles {
         }
 
         impl Profile {
-            /// Every profile.
+            /// All profiles.
             pub const ALL: &'static [Self] = &[$(Self::$profile),+];
 
             fn row(self) -> Row {
@@ -147,14 +148,14 @@ macro_rules! profiles {
             }
         }
 
-        /// Calls `visitor` with the codec of this profile, sealed.
+        /// Calls `visitor` with the sealed codec of this profile.
         pub fn visit_sealed<V: CodecVisitor>(profile: Profile, visitor: V) -> V::Output {
             match profile {
                 $(Profile::$profile => visitor.visit::<$sealed>(),)+
             }
         }
 
-        /// Calls `visitor` with the codec of this profile, not sealed.
+        /// Calls `visitor` with the unsealed codec of this profile.
         pub fn visit_link<V: LinkVisitor>(profile: Profile, visitor: V) -> V::Output {
             match profile {
                 $(Profile::$profile => visitor.visit::<$codec>(),)+
@@ -164,7 +165,7 @@ macro_rules! profiles {
 }
 
 profiles! {
-    /// Everything in f32 at every tick: the paper's exchange, which fits no small radio.
+    /// Full precision at every tick, as in the paper; too long for small radios.
     #[default]
     Exact: Exact, Sealed<Exact>, Row {
         name: "exact",
@@ -186,9 +187,9 @@ profiles! {
         name: "esb32",
         code: header::Profile::Esb32,
         radio: Some(Radio::Nrf24),
-        // One byte of its short header.
+        // The short header holds one byte of the address.
         addresses: 256,
-        // 20 exchanges a second are the same network on either radio.
+        // Networks depend on the exchange interval only, which equals that of dot154.
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
@@ -199,54 +200,54 @@ profiles! {
         addresses: 65_536,
         network: "espnow",
     };
-    /// A Crazyflie's peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
+    /// Crazyflie peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
     P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
         name: "p2p57",
         code: header::Profile::P2p57,
         radio: Some(Radio::Crazyflie),
         addresses: 65_536,
-        // As esb32.
+        // The exchange interval equals that of dot154.
         network: "dot154",
     };
 }
 
 impl Profile {
-    /// The name on the command line and in file names.
+    /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The code in its frames.
+    /// Returns the profile code in frames.
     pub fn code(self) -> u32 {
         self.row().code as u32
     }
 
-    /// The profile with this code in its frames.
+    /// Returns the profile with this code.
     pub fn with_code(code: u32) -> Option<Self> {
         Self::ALL.iter().copied().find(|profile| profile.code() == code)
     }
 
-    /// Control ticks per exchange.
+    /// Returns the control ticks per exchange.
     pub fn exchange(self) -> u32 {
         self.row().code.interval().into()
     }
 
-    /// The radio that a profile is made for; `exact` is for none.
+    /// Returns the radio of the profile; `None` for `exact`.
     pub fn radio(self) -> Option<Radio> {
         self.row().radio
     }
 
-    /// What networks of its exchange rate are called in the names of weight files.
+    /// Returns the name of networks for this exchange interval, in weight file names.
     pub fn network(self) -> &'static str {
         self.row().network
     }
 
-    /// How a node behaves on this profile.
+    /// Returns the behavior of a robot on this profile.
     pub fn behaviour(self, learning: Learning) -> Behaviour {
         Behaviour::new(learning).every(self.exchange())
     }
 
-    /// Checks that there are addresses for so many robots.
+    /// Checks that the profile has addresses for `robots` robots.
     pub fn check_robots(self, robots: usize) -> Result {
         let addresses = self.row().addresses;
         if robots > addresses {
@@ -258,7 +259,9 @@ impl Profile {
         Ok(())
     }
 
-    /// Checks that a model was trained for this profile's exchange rate, or for a lower rate on a profile with a radio.
+    /// Checks that a model was trained for this profile's exchange interval.
+    ///
+    /// Profiles with a radio also accept longer intervals.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.interval);
         if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
@@ -310,7 +313,7 @@ mod tests {
         let model = models::of_profile(RecipeName::Ours, Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
-        // The other way round there is room.
+        // A profile accepts models with a longer exchange interval.
         Profile::Espnow.check(&models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
         assert!(Profile::Exact.check(&model).is_err());
     }

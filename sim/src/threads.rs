@@ -1,25 +1,27 @@
-//! Large swarms' robots on all threads: in pieces that lie side by side, so that every figure is the same at any number of threads.
+//! Parallel loops over the robots of large swarms.
+//!
+//! Work is split into contiguous chunks, so that results do not depend on the number of threads.
 
-/// Pieces for each thread, so that nobody waits long for one that was disturbed.
+/// Chunks per thread, so that a delayed thread does not hold up the others.
 const PIECES: usize = 4;
 
-/// From so many robots on, their ticks are worth a thread: a microsecond each.
+/// Smallest swarm whose ticks run in parallel; a tick takes about a microsecond.
 pub const TICKS: usize = 128;
 
-/// From so many on, a look at each is: tens of nanoseconds.
+/// Smallest swarm whose lookups run in parallel; a lookup takes tens of nanoseconds.
 pub const LOOKS: usize = 4096;
 
-/// A browser has one thread, and a page wants to be small.
+/// Browsers have one thread, and without thread code a page is smaller.
 const ALONE: bool = cfg!(target_family = "wasm");
 
-/// How many robots are in each piece of some work: all of them where it is not worth more than one thread.
+/// Returns the number of robots per chunk; all of them below `worth` robots.
 pub fn share(robots: usize, worth: usize) -> usize {
     let threads = if ALONE || robots < worth { 1 } else { rayon::current_num_threads() };
     let pieces = if threads > 1 { PIECES * threads } else { 1 };
     robots.div_ceil(pieces).max(1)
 }
 
-/// Does every piece of work: several on all threads, a single one on this.
+/// Runs `each` for every chunk, on all threads if there are several chunks.
 pub fn spread<W: Send>(work: impl Iterator<Item = W> + Send, each: impl Fn(W) + Sync) {
     if ALONE {
         return work.for_each(each);
@@ -27,7 +29,7 @@ pub fn spread<W: Send>(work: impl Iterator<Item = W> + Send, each: impl Fn(W) + 
     let mut work = work;
     let Some(first) = work.next() else { return };
     let Some(second) = work.next() else { return each(first) };
-    // By hand: parallel iterators would be compiled anew for every network and every codec.
+    // Parallel iterators would be compiled for every network and every codec.
     let each = &each;
     rayon::scope(|scope| {
         for piece in [first, second].into_iter().chain(work) {

@@ -114,7 +114,7 @@ pub fn weights() -> Weights<'static> {
 pub fn natively(settings: &Settings) -> f64 {
     let (robots, ticks) = (settings.start.len(), (settings.seconds * 100.0) as u32);
     let condition = Scenario { robots, ticks, radius: settings.radius, ..Scenario::PAPER };
-    let start = Episode { world: Flock::<2>::default(), condition, states: settings.start.clone() };
+    let start = Episode { world: Flock::<2>::default(), scenario: condition, states: settings.start.clone() };
     let network = Network::<Flocking>::of(&MODEL, Profile::Dot154).expect("a flocking model");
     let (layout, faults) = (Flock::<2>::layout(), Faults::default());
     let air = RadioConfig { layout: &layout, faults: &faults, swarm: 0, key: [0; 16] };

@@ -1,4 +1,4 @@
-//! The whole story of a task of one's own: trained, flown, shown, on emulated robots.
+//! Custom task from training to emulated robots.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ fn run(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A place of this test's own.
+/// Creates a temporary folder.
 fn place(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! That flights here are the simulator's, and that what is done to a swarm is done.
+//! Tests of episodes against the simulator, and of disturbances.
 
 use wdgnn_sim::{
     controllers::EvalConfig,
@@ -17,7 +17,7 @@ fn flight(controller: Controller) -> Flight<Flock> {
     Flight::new(models::flocking().unwrap(), CONDITION, 1, controller).unwrap()
 }
 
-/// The scores of a flight of the simulator in which motors are late, by the name of a controller.
+/// Scores of a simulated episode with an actuator delay, by name of the controller.
 fn simulated(name: &str, delay: u32) -> Vec<f64> {
     let eval = EvalConfig::shipped(RecipeName::Through).unwrap();
     let world = Flock::with(ModelMismatch { delay, ..ModelMismatch::default() });

@@ -1,4 +1,4 @@
-//! CCM over whole frames by the processor's own AES, where it has one: the instructions are found once a frame, and not once a block.
+//! CCM with the processor's AES instructions, which are detected once per frame.
 
 use aes::{
     Aes128,
@@ -39,7 +39,7 @@ impl BlockCipher for HardwareAes {
     }
 }
 
-/// A frame: its nonce, what is only authenticated, and its content.
+/// Nonce, associated data and content of a frame.
 struct Frame<'a> {
     nonce: &'a Nonce,
     associated: [&'a [u8]; 2],
@@ -84,7 +84,7 @@ impl BlockCipherEncClosure for Open<'_> {
     }
 }
 
-/// Whatever encrypts on this processor.
+/// AES implementation for this processor.
 struct Backend<'a, B>(&'a B);
 
 impl<B: BlockCipherEncBackend<BlockSize = U16>> Blocks for Backend<'_, B> {
@@ -95,7 +95,7 @@ impl<B: BlockCipherEncBackend<BlockSize = U16>> Blocks for Backend<'_, B> {
         self.0.encrypt_block(block.into());
     }
 
-    /// One does not wait for the other: the processor does both at a time.
+    /// The two encryptions are independent, so the processor overlaps them.
     #[expect(clippy::inline_always, reason = "likewise")]
     #[inline(always)]
     fn two(&self, first: &mut Block, second: &mut Block) {

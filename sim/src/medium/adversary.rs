@@ -1,7 +1,7 @@
-//! Voices that are not a robot's own: a stranger without the swarm's key, and insiders who hold it and lie.
+//! Adversaries: outsiders without the group key, and insiders that falsify data.
 //!
-//! They speak by the swarm's codec, in its network's dimensions. All that depends on those is here, so that the rest of the air is
-//! compiled once per task.
+//! They use the swarm's codec and its network's dimensions. All code that depends on these is here,
+//! so that the rest of the medium is compiled once per task.
 
 use wdgnn_core::{
     Beacon,
@@ -28,45 +28,48 @@ use crate::{
     scene::{Frame, SimTask},
 };
 
-/// The key of somebody else.
+/// Key of outsiders.
 const WRONG_KEY: Key = *b"somebody else's.";
 
-/// Forged frames say that they come from here, in metres: if a robot ever has such a neighbour, it was fooled.
+/// Position of forged frames in meters. A robot with such a neighbor accepted a forged frame.
 const NOWHERE: f32 = 50_000.0;
 
-/// Who can speak as the swarm's robots do.
+/// Source of hostile frames in a swarm's format.
 pub trait Adversary: Send {
-    /// Whose frame this is: see [`wdgnn_link::encoding::Codec::identity`].
+    /// Returns the function that reads a frame's sender: [`wdgnn_link::encoding::Codec::identity`].
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
-    /// Whose frame this says that it is at a robot's tick `now`, and of which tick, as its sequence.
+    /// Returns the sender that a frame claims at tick `now`, with its tick as the sequence.
     fn says(&self, now: u32, frame: &[u8]) -> Option<Identity>;
 
-    /// Whether somebody with the key has made a frame that is heard at a robot's tick `now`.
+    /// Returns whether a frame received at tick `now` is authenticated by the group key.
     fn vouches(&mut self, now: u32, frame: &[u8]) -> bool;
 
-    /// The radio that it is made for.
+    /// Returns the radio of the profile.
     fn radio(&self) -> Option<Radio>;
 
-    /// Bytes of a tag, where frames are sealed.
+    /// Returns the length of authentication tags in bytes.
     fn tag_bytes(&self) -> usize;
 
-    /// A frame in a robot's name from somebody without the key, from nowhere, newer than that robot's own: `skew` is by how much
-    /// clocks differ.
+    /// Returns a frame in a robot's name, made without the key, newer than the robot's own.
+    ///
+    /// Its state is far away. `skew` is the largest difference between clocks.
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame>;
 
-    /// A frame in any name from somebody with the key, as of `ahead` ticks after `tick`, of this boot or the last that the profile's
-    /// frames can tell. Its sender is where the numbers of `state` say, and has learned nothing.
+    /// Returns an authentic frame in any name, as of `ahead` ticks after `tick`.
+    ///
+    /// `state` holds the components of the claimed state. The parameters are those of the weight
+    /// file. If the profile's frames cannot hold `boot`, its lower 16 bits are used.
     fn speak_as(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32]) -> Option<Frame>;
 
-    /// Tells robot number `robot` what to lie about.
+    /// Sets the lie of a robot.
     fn teach(&mut self, robot: usize, lie: Lie);
 
-    /// Opens the frames that a robot said at its tick `now`, changes them and seals them again, if it is a liar.
+    /// Decrypts a liar's frames of its tick `now`, falsifies them and encrypts them again.
     fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
 }
 
-/// A voice of robots by one blueprint that speak by the codec `C`.
+/// Adversary for robots with one configuration and the codec `C`.
 #[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
 pub struct CodecAdversary<T, M, C> {
     config: RobotConfig<M, T>,
@@ -83,14 +86,14 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: SimCodec,
 {
-    /// The voice of a swarm with this key.
+    /// Creates the adversary of a swarm with this key.
     pub fn new(config: RobotConfig<M, T>, key: &Key) -> Self {
         let link = Link { profile: C::profile(M::FOLDED), checksum: config.checksum };
         let [stranger, insider] = [&WRONG_KEY, key].map(C::with_key);
         Self { config, link, stranger, insider, key: *key, insiders: Vec::new() }
     }
 
-    /// A frame with the offline parameters, sealed by `codec`.
+    /// Returns a frame with the offline parameters, sealed by `codec`.
     fn say(
         &self,
         codec: &C,
@@ -146,7 +149,7 @@ where
         let state = T::State::from_numbers(numbers);
         let sequence = (tick + ahead) * C::FRAMES;
         let say = |boot| self.say(&self.insider, name, boot, sequence, tick, state);
-        // Short headers tell no more than 16 bits of it.
+        // Short headers hold only 16 bits of the boot count.
         say(boot).or_else(|| say(boot & 0xffff))
     }
 
@@ -161,7 +164,7 @@ where
         let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
         let every = self.config.behaviour.interval.max(1);
         let proves = |frame: &Frame| frame.first().is_some_and(|first| first & MARK != 0);
-        // A robot that lies can prove who it is as well as any other: such frames stay as they are.
+        // A lying robot can prove its own identity, so frames with proofs stay unchanged.
         for (index, frame) in (0..).zip(frames).filter(|(_, frame)| !proves(frame)) {
             let (beacon, _): (BeaconOf<M, T>, _) = insider
                 .decode(&self.link, now, frame)
@@ -175,14 +178,14 @@ where
     }
 }
 
-/// A state from which nobody can be heard: where it says that it is, there is nobody.
+/// Returns the state of forged frames, out of every robot's range.
 fn nowhere<S: State>() -> S {
     let mut numbers = S::Numbers::ZERO;
     numbers.as_mut().fill(NOWHERE);
     S::from_numbers(numbers)
 }
 
-/// Whether a state is that of a forged frame.
+/// Returns whether a state is that of a forged frame.
 pub fn is_nowhere<S: State>(state: &S) -> bool {
     state.numbers().as_ref().first().is_some_and(|x| *x > NOWHERE / 2.0)
 }

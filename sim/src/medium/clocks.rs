@@ -1,6 +1,7 @@
-//! What robots' clocks show: ahead, faster or slower than the world's, with jumps, and with ticks that are skipped.
+//! Clocks of a swarm: offsets, drift, jumps and missed ticks.
 //!
-//! Clocks that are fast or slow, or jump, are set by their robots ([`super::rhythms`]); those that only differ are left so.
+//! Robots synchronize clocks that drift or jump ([`super::robot_clock`]). Clocks with a constant
+//! offset only are not synchronized.
 
 use std::str::FromStr;
 
@@ -15,17 +16,17 @@ use super::{
 };
 use crate::seeds::{Purpose, generator};
 
-/// A clock that jumps: `3@50:40`, robot 3's shows 40 ticks more at tick 50.
+/// Clock jump, written `3@50:40`: at tick 50, robot 3's clock advances by 40 ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jump {
-    /// Whose, and when.
+    /// Robot and tick of the jump.
     pub moment: RobotTick,
-    /// By how many ticks.
+    /// Size of the jump in ticks.
     pub ticks: i32,
 }
 
 impl Jump {
-    /// As it is typed.
+    /// Formats the jump as a command-line argument.
     pub fn words(&self) -> String {
         format!("{}@{}:{}", self.moment.robot, self.moment.tick, self.ticks)
     }
@@ -42,36 +43,36 @@ impl FromStr for Jump {
     }
 }
 
-/// What is wrong with clocks, besides that they differ.
+/// Clock faults besides constant offsets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClockFaults {
-    /// By how much they are fast or slow at most, in parts per million.
+    /// Largest rate error in parts per million.
     pub drift: f64,
-    /// Those that jump.
+    /// Clocks that jump.
     pub jumps: Vec<Jump>,
-    /// The share of ticks that a robot skips.
+    /// Share of ticks that each robot misses.
     pub skip: f64,
 }
 
 impl ClockFaults {
-    /// Whether clocks go wrong in flight, so that they are set.
+    /// Returns whether clocks deviate over time and therefore need synchronization.
     fn go_wrong(&self) -> bool {
         self.drift > 0.0 || !self.jumps.is_empty()
     }
 }
 
-/// The clocks of a swarm.
+/// Clocks of a swarm.
 #[derive(Clone, Debug)]
 pub struct Clocks {
     ahead: Vec<u32>,
     faults: ClockFaults,
     random: Vec<ChaCha8Rng>,
-    /// Those that are set by what robots hear.
+    /// Synchronized clocks; empty if clocks differ by constant offsets only.
     kept: Vec<RobotClock>,
 }
 
 impl Clocks {
-    /// The clocks of swarm number `swarm`, each ahead by so many ticks.
+    /// Creates the clocks of swarm number `swarm`, each `ahead` ticks ahead of the world.
     pub fn new(faults: &ClockFaults, seed: u64, swarm: u64, ahead: Vec<u32>, timing: Timing) -> Self {
         let mut random: Vec<ChaCha8Rng> = (0..ahead.len() as u64)
             .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
@@ -89,8 +90,9 @@ impl Clocks {
         Self { ahead, faults: faults.clone(), random, kept }
     }
 
-    /// What a robot's clock shows at a tick of the world's; nothing where it is not time for a tick of its own yet, or where it is
-    /// too busy for this one.
+    /// Returns the reading of a robot's clock at the world's tick `tick`.
+    ///
+    /// Returns `None` if the robot's next tick has not begun or the robot misses this tick.
     pub fn show(&mut self, tick: u32, robot: usize) -> Option<ClockReading> {
         let ClockFaults { skip, jumps, .. } = &self.faults;
         let busy = *skip > 0.0 && self.random[robot].random_bool(*skip);
@@ -105,12 +107,14 @@ impl Clocks {
         shown.filter(|_| !busy)
     }
 
-    /// Whether robots set their clocks by what they hear.
+    /// Returns whether robots synchronize their clocks by received frames.
     pub fn are_set(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// At the world's tick `world` a robot hears a frame: if it is a swarm member's, as `voice` knows, it tells the time.
+    /// Synchronizes a robot's clock by a frame received at the world's tick `world`.
+    ///
+    /// Frames that `adversary` cannot authenticate with the group key are ignored.
     pub fn hear(&mut self, robot: usize, world: u32, frame: &[u8], adversary: &mut dyn Adversary) {
         let Some(kept) = self.kept.get_mut(robot) else { return };
         let now = kept.tick();
@@ -124,12 +128,12 @@ impl Clocks {
     }
 }
 
-/// What a clock shows.
+/// Reading of a robot's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    /// The tick.
+    /// Tick number.
     pub tick: u32,
-    /// The count went back: numbers of frames come again.
+    /// Whether the clock went back, so that sequence numbers would repeat.
     pub back: bool,
 }
 
@@ -157,7 +161,7 @@ mod tests {
             shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 5, 6)
         };
         assert_eq!(shown("0@2:40"), [5, 6, 47, 48, 49, 50].map(Some));
-        // A robot knows that ticks that it has had are over, and misses one while its clock is put right.
+        // A robot never repeats a tick, and misses one while its clock is corrected.
         assert_eq!(shown("0@2:-40"), [Some(5), Some(6), None, Some(7), Some(8), Some(9)]);
     }
 

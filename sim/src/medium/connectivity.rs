@@ -1,5 +1,4 @@
-//! What the air carries across: nothing between the sides of a partition, to or from who is out of contact, against a one-way link,
-//! or through interference.
+//! Links that carry nothing: partitions, outages, one-way links and interference.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -13,11 +12,11 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// What the air of one swarm carries across.
+/// Connectivity faults of one swarm.
 #[derive(Clone, Debug)]
 pub struct Connectivity {
     swarm: u64,
-    /// In a partition, the side that each robot is on.
+    /// Side of the partition that each robot is on.
     sides: Vec<bool>,
     noise: Channels,
     random: ChaCha8Rng,
@@ -25,13 +24,13 @@ pub struct Connectivity {
 }
 
 impl Connectivity {
-    /// The air of swarm number `swarm`.
+    /// Creates the connectivity faults of swarm number `swarm`.
     pub fn new(faults: &Faults, swarm: u64) -> Self {
         let random = generator(faults.seed, Purpose::Interference, swarm);
         Self { swarm, sides: Vec::new(), noise: Channels::default(), random, deaf: false }
     }
 
-    /// A tick begins.
+    /// Starts a tick: splits the swarm if due and draws interference.
     pub fn begin<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
         self.part(faults, scene);
         self.deaf = faults.interference.is_some_and(|bursts| {
@@ -40,12 +39,12 @@ impl Connectivity {
         });
     }
 
-    /// Whether nobody hears anything in this tick.
+    /// Returns whether interference suppresses all frames in this tick.
     pub fn deaf(&self) -> bool {
         self.deaf
     }
 
-    /// Whether the air carries from one robot to another at this tick.
+    /// Returns whether frames from one robot can reach another one at this tick.
     pub fn carries(&self, faults: &Faults, tick: u32, from: usize, to: usize) -> bool {
         let events = &faults.events;
         let apart = faults.partition.as_ref().is_some_and(|ticks| ticks.contains(&tick))
@@ -53,13 +52,13 @@ impl Connectivity {
         !(apart || events.silent(from, tick) || events.silent(to, tick) || self.one_way(faults, from, to))
     }
 
-    /// Whether this direction of a link carries nothing, for the whole flight.
+    /// Returns whether this direction of a link carries nothing, for the whole episode.
     fn one_way(&self, faults: &Faults, from: usize, to: usize) -> bool {
         let link = self.swarm << 32 | (from as u64) << 16 | to as u64;
         faults.one_way > 0.0 && generator(faults.seed, Purpose::OneWay, link).random_bool(faults.one_way)
     }
 
-    /// Cuts the swarm in two when it is time: west and east of the middle robot.
+    /// Splits the swarm at the median x coordinate when the partition begins.
     fn part<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
         if faults.partition.as_ref().is_some_and(|ticks| ticks.start == scene.tick) {
             let mut easting: Vec<f32> = scene.places.iter().map(|place| place[0]).collect();

@@ -1,7 +1,8 @@
-//! Frames that overlap at a receiver are lost, all of them.
+//! Collisions: frames that overlap at a receiver are all lost.
 //!
-//! Who speaks in a tick begins at a moment of its own, and listens before: as long as somebody whom it hears is speaking, it waits.
-//! So those who hear each other take turns, and those who do not, but reach the same third, collide there: hidden terminals.
+//! Each sender starts at a random time within the tick and senses the carrier first. It waits while
+//! a robot in range is sending. Robots in range of each other therefore take turns. Two hidden
+//! terminals, out of range of each other but in range of a common receiver, collide there.
 
 use rand::{RngExt as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
@@ -13,36 +14,38 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// What a robot needs to hear that somebody speaks, as a share of a frame's time on the air: 192 µs of 802.15.4's, 9 of Wi-Fi's.
+/// Time to detect another transmission, as a share of a frame's airtime.
+///
+/// This is 192 µs on IEEE 802.15.4 and 9 µs on Wi-Fi.
 const SLOT: f64 = 0.05;
-/// Who has waited waits for up to so many of these slots more, so that not everybody begins when somebody ends.
+/// Largest random backoff in slots, so that waiting robots do not start simultaneously.
 const BACKOFF: f64 = 16.0;
 
-/// When frames are on the air, in microseconds from the beginning of a tick.
+/// Transmission times of frames, in microseconds from the start of a tick.
 #[derive(Clone, Debug)]
 pub struct Contention {
     radio: Radio,
-    /// The length of a tick.
+    /// Length of a tick in microseconds.
     period: f64,
     random: ChaCha8Rng,
-    /// From when to when each robot's frames are on the air.
+    /// Start and end of each transmission, per robot.
     sending: Vec<Vec<[f64; 2]>>,
 }
 
 impl Contention {
-    /// The air of swarm number `swarm`, whose ticks take so many seconds.
+    /// Creates the channel of swarm number `swarm` with ticks of `period` seconds.
     pub fn new(radio: Radio, period: f32, seed: u64, swarm: u64) -> Self {
         let random = generator(seed, Purpose::Contention, swarm);
         Self { radio, period: 1.0e6 * f64::from(period), random, sending: Vec::new() }
     }
 
-    /// Everybody sends what it has to say in a tick.
+    /// Schedules the frames `said` in a tick, robot by robot.
     pub fn send(&mut self, links: &Links, said: &[Vec<Frame>]) {
         let mut speakers: Vec<(f64, usize)> = (0..said.len())
             .filter(|robot| !said[*robot].is_empty())
             .map(|robot| (self.random.random_range(0.0..self.period), robot))
             .collect();
-        // Two that begin at the same moment are in no order of their names.
+        // Robots with equal start times are ordered randomly.
         speakers.shuffle(&mut self.random);
         speakers.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.sending = vec![Vec::new(); said.len()];
@@ -57,7 +60,9 @@ impl Contention {
         }
     }
 
-    /// The first moment from `now` on at which a robot hears nobody speak. Who began less than a slot ago is not heard yet.
+    /// Returns the first time from `now` on at which a robot senses an idle channel.
+    ///
+    /// Transmissions that began less than `slot` ago are not sensed yet.
     fn quiet(&mut self, links: &Links, robot: usize, mut now: f64, slot: f64) -> f64 {
         let heard = || links.of(robot).iter().flat_map(|other| &self.sending[*other as usize]);
         while let Some([_, end]) = heard().find(|[from, to]| from + slot <= now && now < *to) {
@@ -66,7 +71,9 @@ impl Contention {
         now
     }
 
-    /// Whether a robot's frame number `index` is lost at a receiver, because somebody else in its range spoke meanwhile, or itself.
+    /// Returns whether a frame collides at a receiver with another transmission.
+    ///
+    /// A receiver also loses frames while it sends.
     pub fn collides(&self, links: &Links, receiver: usize, sender: usize, index: usize) -> bool {
         let Some([from, to]) = self.sending[sender].get(index) else { return false };
         let around = links.of(receiver).iter().map(|other| *other as usize).chain([receiver]);
@@ -79,7 +86,7 @@ impl Contention {
 mod tests {
     use super::*;
 
-    /// Robots in a row, each of which hears the next ones; a frame takes 3,968 µs of a tick of 10 ms.
+    /// Robots in a row, each in range of its neighbors; a frame takes 3,968 µs of a tick of 10 ms.
     fn contention(robots: usize, seed: u64) -> (Contention, Links) {
         let places: Vec<[f32; 3]> = (0..robots).map(|robot| [robot as f32, 0.0, 0.0]).collect();
         let links = Links::within(&places, 1.0);

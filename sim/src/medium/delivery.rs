@@ -1,4 +1,4 @@
-//! The air of one swarm: what reaches whom, what strangers and impostors put into it, and who lies.
+//! Frame delivery in one swarm: receivers of each frame, attackers and liars.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -31,54 +31,54 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// The stream of random numbers that is not one robot's own.
+/// Index of the random stream that is not specific to a robot.
 const EVERYBODY: u64 = 0xffff_ffff;
 
-/// What state liars say: faster by this much per axis, in m/s;
+/// Velocity offset of liars about their state, per axis in m/s.
 const FALSE_SPEED: f32 = 5.0;
-/// somewhere else within so many metres, the radio's range;
+/// Largest position offset of liars about their state, in meters: the radio range.
 const JUMP_METRES: f32 = 2.0;
-/// taps of this size.
+/// Tap value of liars about their state.
 const FALSE_TAPS: f32 = 10_000.0;
 
-/// What a robot can do, in m/s²: the flocking robots' limit.
+/// Acceleration limit of flocking robots in m/s².
 const LARGEST_ACCELERATION: f32 = 10.0;
 
-/// A robot's radio: recordings are played beside what arrives of what the mailbox holds.
+/// Receive path of a robot: queue, link faults, then recorded frames of a replay attack.
 pub type RobotRadio = ReplayAttack<FaultyLink<RxQueue>>;
 
-/// The air of a swarm.
+/// Radio medium of a swarm.
 #[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
 pub struct Medium<'a, T> {
-    /// What its robots have in common.
+    /// Configuration of the robots.
     pub common: SharedConfig<T>,
-    /// What goes wrong.
+    /// Faults of the episode.
     pub faults: Faults,
-    /// Who lies.
+    /// Whether each robot lies.
     pub liars: Vec<bool>,
-    /// Who can speak as robots do.
+    /// Source of forged, impersonated and falsified frames.
     pub adversary: Box<dyn Adversary + 'a>,
     random: ChaCha8Rng,
     connectivity: Connectivity,
-    /// Where frames that overlap are lost.
+    /// Collision model; `None` if collisions are off.
     contention: Option<Contention>,
-    /// Who speaks in others' names.
+    /// Impostor, if the faults include one.
     pub impostor: Option<Impostor>,
-    /// Who brings a new key.
+    /// Operator that distributes a new key, if the faults include a key change.
     key_operator: Option<KeyOperator>,
 }
 
-/// What an air is to its robots, each for itself.
+/// Per-robot receive paths and clocks.
 #[derive(Debug)]
 pub struct Receivers {
-    /// Their radios.
+    /// Receive path of each robot.
     pub radios: Vec<RobotRadio>,
-    /// Their clocks.
+    /// Clocks of the robots.
     pub clocks: Clocks,
 }
 
 impl<'a, T: SimTask> Medium<'a, T> {
-    /// The air of swarm number `swarm`, and what it is to each of its robots.
+    /// Creates the medium of swarm number `swarm` and the receivers of its robots.
     pub fn new(
         common: SharedConfig<T>,
         mut adversary: Box<dyn Adversary + 'a>,
@@ -123,29 +123,30 @@ impl<'a, T: SimTask> Medium<'a, T> {
         (medium, Receivers { radios, clocks })
     }
 
-    /// Whether a robot tells where it is.
+    /// Returns whether a robot reports its true position.
     pub fn truthful(&self, robot: usize) -> bool {
         let lies = self.faults.liars.is_some_and(|liars| matches!(liars.about, About::State));
         !(lies && self.liars[robot])
     }
 
-    /// Whether the air carries from one robot to another at this tick.
+    /// Returns whether frames from one robot can reach another one at this tick.
     pub fn carries(&self, tick: u32, from: usize, to: usize) -> bool {
         self.connectivity.carries(&self.faults, tick, from, to)
     }
 
-    /// Whose frame this is.
+    /// Returns the sender address of a frame.
     pub fn speaker(&self, frame: &[u8]) -> Option<usize> {
         Some(self.adversary.identity()(frame)?.sender.into())
     }
 
-    /// Changes what a liar said at its tick `now`.
+    /// Falsifies the frames that a liar sent at its tick `now`.
     pub fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         self.adversary.lie(robot, now, frames)
     }
 
-    /// Lets everybody hear what reaches it: what strangers and impostors say, and what others `said`. Returns how many frames were
-    /// forged.
+    /// Delivers frames of robots and attackers by calling `put` for each receiver.
+    ///
+    /// `said` holds each robot's frames. Returns the number of forged frames that were delivered.
     pub fn carry(
         &mut self,
         scene: &Scene<'_, T::State>,
@@ -174,7 +175,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
             put(*listener, frame);
         }
         for robot in 0..said.len() {
-            // Lies come first: were they believed, they would displace what is true.
+            // False frames come first: if receivers accepted them, they would displace true ones.
             for frame in forged.iter().chain(&spoofed) {
                 put(robot, frame);
             }
@@ -199,7 +200,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
         forged.len() * said.len()
     }
 
-    /// Frames of somebody without the swarm's key, in the name of robots that are there.
+    /// Returns frames in the names of existing robots, made without the group key.
     fn forge(&mut self, tick: u32) -> Vec<Frame> {
         let (robots, skew) = (self.liars.len(), self.faults.skew);
         let forge = |_| {
@@ -210,8 +211,9 @@ impl<'a, T: SimTask> Medium<'a, T> {
     }
 }
 
-/// The robots of swarm number `swarm` that lie or are at fault, are taken out, out of contact or late: what they do themselves does not
-/// count.
+/// Returns the robots of swarm number `swarm` that are faulty, hostile, absent or late.
+///
+/// Their own behavior does not count in the fault table.
 pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     let mut odd = liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY));
     let lots = [
@@ -233,29 +235,29 @@ pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     odd
 }
 
-/// Who joins in flight.
+/// Draws the robots that are switched on during the episode.
 pub fn late(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(faults.join.map(|join| join.share), faults.seed, Purpose::Joins, swarm, robots)
 }
 
-/// Who lies: a share of the swarm, drawn by lot.
+/// Draws the liars.
 fn liars(faults: &Faults, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
     shares::draw(faults.liars.map_or(0.0, |liars| liars.share), robots, random)
 }
 
-/// The lie of the `number`-th liar: of all kinds, in turn.
+/// Returns the lie of the `number`-th liar; liars take turns through all kinds.
 fn lie<T: SimTask>(common: &SharedConfig<T>, layout: &StateLayout, faults: &Faults, number: usize) -> Lie {
     let (position, velocity) = (layout.position.clone(), layout.velocity.clone());
     match faults.liars.map(|liars| liars.about) {
         Some(About::Parameters) if number.is_multiple_of(2) => {
-            // As far off as is believed, towards a swarm that does not react: all of them together.
+            // Just inside the accepted ball, toward parameters of zero. All such liars agree.
             let ball = common.behaviour.learning.ball;
             let keep = if ball > 0.0 { 1.0 - 0.99 * ball } else { -1.0 };
             Lie::Parameters(common.offline.iter().map(|x| keep * x).collect())
         }
         Some(About::Parameters) => Lie::ParametersScaled(-10.0),
         Some(About::Subtle) if number.is_multiple_of(2) => {
-            // As far as its track may miss its position in the long run.
+            // Just below the long-term position error that receivers accept for a track.
             let time = common.behaviour.interval.max(1) as f32 * common.task.period();
             let miss = 0.25 * LARGEST_ACCELERATION * time * time + BIAS_METERS;
             let speed = 0.95 * miss / TRACK_SECONDS.max(time);

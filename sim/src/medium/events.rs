@@ -1,24 +1,24 @@
-//! What is done to single robots in flight: `3@50`, robot 3 at tick 50; `3@50-80`, from tick 50 up to tick 80.
+//! Faults of single robots: `3@50` is robot 3 at tick 50, `3@50-80` until tick 80.
 
 use std::str::FromStr;
 
-/// A robot and a tick.
+/// Robot and tick of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotTick {
-    /// The robot's id.
+    /// Robot id.
     pub robot: usize,
-    /// The tick before which it happens.
+    /// Tick before which the event happens.
     pub tick: u32,
 }
 
-/// A robot and a stretch of ticks.
+/// Robot and interval of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotInterval {
-    /// The robot's id.
+    /// Robot id.
     pub robot: usize,
-    /// The first tick.
+    /// First tick of the interval.
     pub from: u32,
-    /// The first tick after it.
+    /// First tick after the interval.
     pub to: u32,
 }
 
@@ -46,36 +46,36 @@ impl FromStr for RobotInterval {
     }
 }
 
-/// Everything that is done to robots in a flight.
+/// Events of single robots in an episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Taken out of the sky.
+    /// Robots that are removed from the world.
     pub kills: Vec<RobotTick>,
-    /// Switched off and on again.
+    /// Robots that are switched off and on again.
     pub reboots: Vec<RobotTick>,
-    /// The same while half of what they store is written.
+    /// Robots that restart after a power failure during a write.
     pub brown_outs: Vec<RobotTick>,
-    /// Out of radio contact: neither heard nor hearing.
+    /// Radio outages: the robot neither sends nor receives.
     pub drops: Vec<RobotInterval>,
 }
 
 impl Events {
-    /// The robots that are taken out before `tick`.
+    /// Returns the robots that are removed before `tick`.
     pub fn kills_at(&self, tick: u32) -> impl Iterator<Item = usize> {
         at(&self.kills, tick)
     }
 
-    /// The robots that are restarted before `tick`.
+    /// Returns the robots that restart before `tick`.
     pub fn reboots_at(&self, tick: u32) -> impl Iterator<Item = usize> {
         at(&self.reboots, tick)
     }
 
-    /// The robots that lose power before `tick` while they write what they store.
+    /// Returns the robots that lose power during a write before `tick`.
     pub fn brown_outs_at(&self, tick: u32) -> impl Iterator<Item = usize> {
         at(&self.brown_outs, tick)
     }
 
-    /// Whether `robot` is out of radio contact at `tick`.
+    /// Returns whether the radio of `robot` is out at `tick`.
     pub fn silent(&self, robot: usize, tick: u32) -> bool {
         self.drops.iter().any(|span| span.robot == robot && (span.from..span.to).contains(&tick))
     }

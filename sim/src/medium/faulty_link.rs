@@ -1,4 +1,4 @@
-//! An ear with faults: wraps any other and loses, harms, doubles and delays what it hears.
+//! Frame source with faults: loss, corruption, duplication and delay.
 
 use std::collections::VecDeque;
 
@@ -12,30 +12,32 @@ use super::{
 };
 use crate::scene::Frame;
 
-/// What happens to frames. All chances are per frame and receiver.
+/// Faults of received frames. Probabilities are per frame and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RadioFaults {
-    /// Frames that do not arrive.
+    /// Frame loss.
     pub loss: Loss,
-    /// Chance that a frame arrives with anything from one bit to all of it changed.
+    /// Probability that a frame is corrupted, from one bit to all bytes.
     pub corrupt: f64,
-    /// Chance that a frame arrives twice.
+    /// Probability that a frame arrives twice.
     pub duplicate: f64,
-    /// Chance that a frame arrives late.
+    /// Probability that a frame arrives late.
     pub delay: f64,
-    /// By how many listening windows at most.
+    /// Largest random delay of a frame, in receive windows.
     pub latest: u32,
-    /// By how many listening windows somebody holds back every frame.
+    /// Delay that an attacker adds to every frame, in receive windows.
     pub hold_back: u32,
 }
 
 impl RadioFaults {
-    /// Nothing happens.
+    /// No faults.
     pub const NONE: Self =
         Self { loss: Loss::NONE, corrupt: 0.0, duplicate: 0.0, delay: 0.0, latest: 0, hold_back: 0 };
 }
 
-/// An ear with faults. A listening window ends when the ear inside has nothing more to say.
+/// Frame source with faults.
+///
+/// A receive window ends when the inner source returns `None`.
 #[derive(Clone, Debug)]
 pub struct FaultyLink<E> {
     inner: E,
@@ -44,14 +46,15 @@ pub struct FaultyLink<E> {
     random: ChaCha8Rng,
     channels: Channels,
     window: u32,
-    /// Frames heard a second time.
+    /// Duplicates to deliver next.
     again: VecDeque<Frame>,
-    /// Frames to come with the window in which they do, in the order in which they were sent.
+    /// Delayed frames with the window in which they arrive, in order of sending.
     late: Vec<(u32, Frame)>,
 }
 
 impl<E: FrameSource> FaultyLink<E> {
-    /// Wraps an ear. `sender` reads whose frame it is, so that every link has its own bursts of losses.
+    /// Wraps a source. `sender` reads the sender of a frame, since each link has its own loss
+    /// bursts.
     pub fn new(
         inner: E,
         faults: RadioFaults,
@@ -62,7 +65,7 @@ impl<E: FrameSource> FaultyLink<E> {
         Self { inner, faults, sender, random, channels, window: 0, again: VecDeque::new(), late: Vec::new() }
     }
 
-    /// The ear inside.
+    /// Returns the inner source.
     pub fn inner(&mut self) -> &mut E {
         &mut self.inner
     }
@@ -71,13 +74,13 @@ impl<E: FrameSource> FaultyLink<E> {
         chance > 0.0 && self.random.random_bool(chance.min(1.0))
     }
 
-    /// A frame whose time has come: behind those that are in time.
+    /// Returns a delayed frame that is due. Delayed frames arrive after those in time.
     fn overdue(&mut self) -> Option<Frame> {
         let due = self.late.iter().position(|(window, _)| *window <= self.window)?;
         Some(self.late.remove(due).1)
     }
 
-    /// A frame that is not what was said.
+    /// Returns a copy of the frame with at least one change.
     fn corrupt(&mut self, frame: &[u8]) -> Frame {
         let mut frame = frame.to_vec();
         match self.random.random_range(0..4) {
@@ -89,7 +92,7 @@ impl<E: FrameSource> FaultyLink<E> {
             1 => {
                 let from = self.random.random_range(0..frame.len());
                 let to = self.random.random_range(from..frame.len());
-                // Never a change by nothing.
+                // Inverts a range of bytes, so that the frame always changes.
                 frame[from..=to].iter_mut().for_each(|byte| *byte ^= 0xff);
             }
             2 => self.random.fill_bytes(&mut frame),
@@ -141,7 +144,8 @@ mod tests {
         seeds::{Purpose, generator},
     };
 
-    /// What arrives of `windows` listening windows, in each of which one frame is said: its window's number, eight times.
+    /// Frames received in `windows` receive windows. One frame is sent in each: its window's
+    /// number, eight times.
     fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
         let random = generator(4, Purpose::Air, 0);
         let mut radio = FaultyLink::new(RxQueue::default(), faults, |_| None, random);

@@ -1,5 +1,6 @@
-//! Robots that take their frame for turned: what they sense of their velocity is off by an angle, and what they command by its
-//! opposite.
+//! Heading errors: robots whose coordinate frame is rotated.
+//!
+//! The sensed velocity is rotated by an angle, the command by its opposite.
 
 use std::str::FromStr;
 
@@ -8,17 +9,17 @@ use rand::RngExt as _;
 use super::shares::{self, share};
 use crate::seeds::{Purpose, generator};
 
-/// Robots whose heading is off.
+/// Heading error of a share of the swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeadingError {
-    /// By how much, one way or the other, in degrees.
+    /// Absolute angle in degrees.
     pub degrees: f32,
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
 }
 
 impl HeadingError {
-    /// As it is typed.
+    /// Formats the error as a command-line argument.
     pub fn words(&self) -> String {
         format!("{}:{}", self.degrees, self.share)
     }
@@ -38,14 +39,14 @@ impl FromStr for HeadingError {
     }
 }
 
-/// A turn's cosine and sine; none for who is not turned.
+/// Cosine and sine of a rotation; `None` for no rotation.
 pub type Rotation = Option<[f32; 2]>;
 
-/// The turn of every robot of swarm number `swarm`: one way or the other, by lot.
+/// Draws the rotation of each robot of swarm number `swarm`, with a random sign.
 pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
     let drawn_robots = drawn_robots(error, seed, swarm, robots);
     let degrees = error.map_or(0.0, |error| error.degrees);
-    // Which way is a lot of its own, for swarms of any number.
+    // Signs have their own random stream.
     let mut random = generator(seed, Purpose::Headings, swarm | 1 << 63);
     let ways: Vec<f32> =
         drawn_robots.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
@@ -56,12 +57,12 @@ pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) 
     drawn_robots.iter().zip(ways).map(turn).collect()
 }
 
-/// Who is turned.
+/// Draws the robots with a heading error.
 pub fn drawn_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
 }
 
-/// Turns a vector in the plane of its first two axes.
+/// Rotates a vector in the plane of its first two axes.
 pub fn turn(vector: &mut [f32], by: Rotation) {
     if let ([x, y, ..], Some([cosine, sine])) = (vector, by) {
         (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);

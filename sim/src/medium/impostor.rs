@@ -1,5 +1,8 @@
-//! An insider that speaks in others' names: in everybody's, once, so that nobody is heard again; or in names that it invents, beside
-//! a victim, so that nobody else is.
+//! Compromised robot that impersonates others or invents robots (Sybil attack).
+//!
+//! A spoofing robot sends one frame in the name of each robot, so that receivers reject the true
+//! sender's next frames as replayed. A Sybil robot invents robots around a victim, so that they
+//! displace the victim's true neighbors.
 
 use rand::RngExt as _;
 use wdgnn_core::task::{NodeId, State};
@@ -13,28 +16,31 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// By how many ticks a spoofed frame is ahead: as far as anybody might believe, and less where that is refused.
+/// Ticks by which spoofed frames are ahead of time.
+///
+/// The largest values exceed what receivers accept; the smaller ones are tried for receivers that
+/// reject them.
 const AHEAD_TICKS: [u32; 4] = [50, 10, 2, 0];
-/// Names that are spoofed in one tick: all frames of them are looked at.
+/// Robots impersonated in one tick, few enough that receivers examine all frames.
 const NAMES_PER_TICK: usize = 50;
 
-/// An insider that speaks in others' names.
+/// Compromised robot that sends frames with other sender addresses.
 #[derive(Clone, Debug)]
 pub struct Impostor {
     robot: usize,
     robots: usize,
     spoof: Option<u32>,
     sybil: u32,
-    /// How far from the victim invented robots are, in metres.
+    /// Distance of invented robots from the victim in meters.
     beside: f32,
     layout: StateLayout,
     victim: Option<usize>,
-    /// The names that it takes: of robots that the victim does not hear, then such as nobody has.
+    /// Addresses in use: first of robots out of the victim's range, then of no robot.
     names: Vec<NodeId>,
 }
 
 impl Impostor {
-    /// The one of swarm number `swarm`, if there is one.
+    /// Creates the impostor of swarm number `swarm`, if the faults include one.
     pub fn new(faults: &Faults, layout: &StateLayout, swarm: u64, robots: usize) -> Option<Self> {
         let robot = impostor(faults, swarm, robots)?;
         let (spoof, sybil, beside) = (faults.spoof, faults.sybil, faults.sybil_at.unwrap_or(BESIDE_METRES));
@@ -50,13 +56,14 @@ impl Impostor {
         })
     }
 
-    /// Who it is.
+    /// Returns the impostor's robot id.
     pub fn robot(&self) -> usize {
         self.robot
     }
 
-    /// What it says in the names of robots that are there, to everybody: each name's state as it is, in a frame of the last boot there
-    /// can be, as new as is believed.
+    /// Returns frames in the names of existing robots, with their true states.
+    ///
+    /// Each frame has the highest boot count and the newest acceptable sequence number.
     pub fn spoof<S: State>(&self, scene: &Scene<'_, S>, adversary: &mut dyn Adversary) -> Vec<Frame> {
         let Some(since) = self.spoof.and_then(|from| scene.tick.checked_sub(from)) else { return Vec::new() };
         let first = (since as usize).saturating_mul(NAMES_PER_TICK);
@@ -71,8 +78,10 @@ impl Impostor {
         frames
     }
 
-    /// What it says in names that nobody around has, to whom it reaches: robots all around the one that was next to it at the start, which
-    /// fly as that one does.
+    /// Returns frames of invented robots on a circle around the victim, for robots in range.
+    ///
+    /// The victim is the robot nearest to the impostor at the start. Invented robots move as the
+    /// victim does.
     pub fn invent<S: State>(&mut self, scene: &Scene<'_, S>, adversary: &mut dyn Adversary) -> Vec<Frame> {
         let nearest = || {
             let distance = |other: &u32| {
@@ -102,7 +111,7 @@ impl Impostor {
     }
 }
 
-/// Who speaks in others' names in swarm number `swarm`, if anybody does.
+/// Draws the impostor of swarm number `swarm`, if the faults include one.
 pub fn impostor(faults: &Faults, swarm: u64, robots: usize) -> Option<usize> {
     let any = robots > 0 && (faults.spoof.is_some() || faults.sybil > 0);
     any.then(|| generator(faults.seed, Purpose::Impostors, swarm).random_range(0..robots))

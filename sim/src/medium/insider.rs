@@ -1,4 +1,4 @@
-//! An insider: a robot with the swarm's key that lies. What it says is changed before it is sealed.
+//! Insider: a robot with the group key that sends false data in authentic frames.
 
 use std::ops::Range;
 
@@ -9,34 +9,37 @@ use wdgnn_link::{
     header::{Identity, Link, Parts, Profile},
 };
 
-/// What a liar says.
+/// False data in a liar's frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lie {
-    /// These numbers of its state, its velocity, are off by so much, one way and the other in turn; its position is true.
+    /// Offsets these components of the state, the velocity, by ± the given value; the position is
+    /// true.
     Velocity(Range<usize>, f32),
-    /// These numbers of its state, its position, jump by up to so much from exchange to exchange.
+    /// Moves these components of the state, the position, by a random offset up to the given value.
+    ///
+    /// The offset changes at every exchange.
     Jumps(Range<usize>, f32),
-    /// All taps of this size.
+    /// Sets all taps to this value.
     Taps(f32),
-    /// Wide parameters this many times as large.
+    /// Multiplies the wide parameters by this factor.
     ParametersScaled(f32),
-    /// These wide parameters, whatever it has learned: all such liars say the same.
+    /// Replaces the wide parameters by these, which all such liars share.
     Parameters(Vec<f32>),
-    /// This number in place of one of those that the frame carries, as no honest encoder would write it.
+    /// Overwrites one number of the frame with a value that no valid encoder writes.
     Number {
-        /// Which of them.
+        /// Index of the number.
         place: usize,
-        /// The number.
+        /// Value of the number.
         number: f32,
     },
 }
 
-/// Any profile, spoken by a liar, or by an honest robot when there is no lie.
+/// Codec of any profile that falsifies frames if there is a lie.
 #[derive(Clone, Debug)]
 pub struct Insider<C> {
-    /// The profile.
+    /// Codec of the profile.
     pub codec: C,
-    /// The lie.
+    /// False data; `None` for an honest robot.
     pub lie: Option<Lie>,
 }
 
@@ -115,14 +118,14 @@ impl Lie {
             Self::Parameters(numbers) => {
                 told.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(x, lie)| *x = *lie);
             }
-            // Changed behind the encoder.
+            // Changed after encoding.
             Self::Number { .. } => {}
         }
         told
     }
 }
 
-/// Changes some numbers of a state, each by its place among them.
+/// Changes a range of a state's components, each by its index in the range.
 fn change<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, f32) -> f32) {
     let mut numbers = state.numbers();
     let some = numbers.as_mut().get_mut(range.clone()).unwrap_or_default();
@@ -130,7 +133,7 @@ fn change<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, 
     *state = S::from_numbers(numbers);
 }
 
-/// Something between −1 and 1 that nobody expects (the finaliser of `splitmix64`).
+/// Returns a pseudorandom number between −1 and 1 (the finalizer of `splitmix64`).
 fn anything(sender: u16, exchange: u32, index: usize) -> f32 {
     let mut x = (u64::from(sender) << 40 | u64::from(exchange) << 8 | index as u64).wrapping_add(1);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

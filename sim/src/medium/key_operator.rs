@@ -1,4 +1,6 @@
-//! The operator's station: it brings a swarm its next key, one frame in every exchange, over and over, to the one robot that hears it.
+//! Key operator that sends a swarm its next group key.
+//!
+//! It sends one frame per exchange, repeatedly, and only one robot receives it directly.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -13,10 +15,10 @@ use wdgnn_link::security::{
 use super::options::Faults;
 use crate::scene::Frame;
 
-/// A simulated operator's secret. Real ones have their own, from a file.
+/// Master key of simulated swarms. Real operators read theirs from a file.
 pub const MASTER: Key = *b"simulated master";
 
-/// The keys by which every robot proves its name to every other, by the latter's name and then by the former's.
+/// Pairwise keys by receiver, then by sender.
 static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
     let names = || (0..ROSTER).map(|name| name as NodeId);
     let personal: Vec<Key> = names().map(|name| personal_key(&MASTER, name)).collect();
@@ -24,15 +26,15 @@ static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
     names().map(to).collect()
 });
 
-/// What a simulated operator tells the robot with this name: the keys by which others prove their names to it.
+/// Returns the pairwise keys by which the robot `name` authenticates its peers.
 pub fn roster(name: NodeId) -> &'static [Key] {
     ROSTERS.get(usize::from(name)).map_or(&[], Vec::as_slice)
 }
 
-/// The epoch of the key that it brings.
+/// Epoch of the new group key.
 pub const EPOCH: u8 = 1;
 
-/// The frames that bring those who stay the swarm's next key, which is used from a tick on.
+/// Returns one key-update frame per remaining robot; the new key is used from tick `at` on.
 pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<Frame> {
     let key = swarm_key(&MASTER, EPOCH);
     let frame = |robot: usize| {
@@ -44,18 +46,19 @@ pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<
     staying.filter_map(frame).collect()
 }
 
-/// The operator's station.
+/// Key operator of a swarm.
 #[derive(Clone, Debug)]
 pub struct KeyOperator {
     frames: Vec<Frame>,
-    /// Who hears it.
+    /// Robot that receives the operator's frames.
     pub listener: usize,
     speaks: Range<u32>,
     said: usize,
 }
 
 impl KeyOperator {
-    /// The station of a swarm of so many robots whose tags have so many bytes, if its key is to change.
+    /// Creates the operator of a swarm with authentication tags of `tag` bytes, if its key is to
+    /// change.
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
         let speaks = faults.rekey.clone()?;
         let staying = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
@@ -67,7 +70,7 @@ impl KeyOperator {
         })
     }
 
-    /// What it says in an exchange.
+    /// Returns the operator's frame for an exchange.
     pub fn say(&mut self, tick: u32) -> Option<Frame> {
         let frame =
             self.frames.get(self.said % self.frames.len().max(1)).filter(|_| self.speaks.contains(&tick))?;

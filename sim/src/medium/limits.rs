@@ -27,7 +27,7 @@ pub const SYBIL_NAMES: OptionRange = OptionRange::whole(0, 65_535);
 pub const SATURATION: OptionRange = OptionRange::above(0.0, 1000.0);
 
 impl Faults {
-    /// Checks all faults for a flight of `robots` robots and `ticks` ticks.
+    /// Checks all faults for an episode of `robots` robots and `ticks` ticks.
     pub fn check(&self, robots: usize, ticks: u32) -> Result {
         self.check_numbers()?;
         self.check_partners()?;
@@ -64,7 +64,7 @@ impl Faults {
         moments.chain(drops).chain(jumps).chain(expelled).collect()
     }
 
-    /// Ticks at which something begins.
+    /// Ticks at which events begin.
     fn named_ticks(&self) -> Vec<(&'static str, u32)> {
         let events = &self.events;
         let moments =
@@ -86,7 +86,7 @@ impl Faults {
         moments.chain(drops).chain(jumps).chain(single).collect()
     }
 
-    /// Refuses options that have no effect without another one.
+    /// Rejects options that have no effect without another one.
     fn check_partners(&self) -> Result {
         let alone = [
             ("burst", self.radio.loss.burst != 1.0 && self.radio.loss.chance == 0.0, "drop-chance"),

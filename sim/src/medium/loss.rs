@@ -1,4 +1,4 @@
-//! Which frames are lost: each by itself, or in bursts on a link (Gilbert 1960, Elliott 1963).
+//! Frame loss: independent, or in bursts per link (Gilbert 1960, Elliott 1963).
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::NodeId;
 
-/// How frames are lost.
+/// Rate and burst length of frame loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// The share of frames that is lost.
+    /// Share of frames that are lost.
     pub chance: f64,
-    /// The mean length of a burst of lost frames on one link; 1 and less for losses that know nothing of each other.
+    /// Mean length of a loss burst on one link; losses are independent at 1 and below.
     pub burst: f64,
 }
 
@@ -20,17 +20,20 @@ impl Loss {
     pub const NONE: Self = Self { chance: 0.0, burst: 1.0 };
 }
 
-/// The links of one receiver, each good or bad. A bad one loses everything, a good one nothing.
+/// Gilbert–Elliott states of one receiver's links.
+///
+/// A bad link loses every frame, a good link loses none.
 #[derive(Clone, Debug, Default)]
 pub struct Channels {
     bad: BTreeMap<NodeId, bool>,
 }
 
 impl Channels {
-    /// Whether the next frame on the link from `sender` is lost.
+    /// Returns whether the next frame on the link from `sender` is lost.
     ///
-    /// A bad link turns good with probability 1/burst per frame, a good one bad with as much as keeps the share of lost
-    /// frames at `chance`: chance / (1 − chance) / burst. A link begins as it is in the long run.
+    /// A bad link turns good with probability 1/burst per frame. A good link turns bad with
+    /// probability chance / (1 − chance) / burst, which keeps the share of lost frames at `chance`.
+    /// A link starts in its stationary distribution.
     pub fn lose(&mut self, loss: &Loss, sender: NodeId, random: &mut ChaCha8Rng) -> bool {
         if loss.chance <= 0.0 {
             return false;

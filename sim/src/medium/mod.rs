@@ -1,12 +1,13 @@
-//! The air between robots, byte by byte, and everything that can go wrong in it.
+//! Radio medium between robots, byte by byte, and its faults.
 //!
-//! A robot's radio is a stack of [`Radio`](wdgnn_robot::ports::Radio)s: a [`mailbox`] that the simulated air fills, what happens to
-//! frames on the way ([`faulty`]), and somebody who plays back what was said before ([`replaying`]). Any other radio can take the
-//! mailbox's place. [`insider`]s hold the swarm's key and lie before they seal, an [`impostor`] speaks in others' names. The [`medium`]
-//! is what is between those radios: it does to the swarm what [`options`] say; what it carries is in [`crossing`] and [`contention`].
-//! What robots sense, what becomes of their commands and what time it is to them is in [`senses`], [`motors`], [`clocks`] and
-//! [`rhythms`].
-//! [`crate::swarm::on_air`] flies robots of any kind in it.
+//! A robot's receive path is a stack of [`FrameSource`](rx_queue::FrameSource)s: a queue filled by
+//! the medium ([`rx_queue`]), link faults ([`faulty_link`]) and a replay attack
+//! ([`replay_attack`]). [`delivery`] decides which frames reach which robots, with [`connectivity`]
+//! and [`contention`]. [`insider`]s hold the group key and falsify their data; an [`impostor`] uses
+//! other robots' addresses. [`sensors`], [`motors`], [`clocks`] and [`robot_clock`] model faults of
+//! the robots themselves. [`options`] holds the configuration of all faults.
+//!
+//! [`crate::swarm::radio_swarm`] runs robots of any kind on this medium.
 
 pub mod adversary;
 pub mod clocks;

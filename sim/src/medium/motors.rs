@@ -1,4 +1,4 @@
-//! What becomes of commands: motors that fail, that are weaker than they should be, and frames that are turned.
+//! Motor faults: stuck, dead, weak or saturated motors, and rotated commands.
 
 use std::str::FromStr;
 
@@ -8,28 +8,28 @@ use super::{
 };
 use crate::seeds::Purpose;
 
-/// How motors fail.
+/// Failure mode of motors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// They go on with one command for ever.
+    /// Repeats one command forever.
     Stuck,
-    /// They do nothing.
+    /// Ignores commands.
     Dead,
-    /// They do 40 % of what they are told.
+    /// Applies 40 % of each command.
     Weak,
 }
 
-/// What weak motors do of a command.
+/// Gain of weak motors.
 const WEAK: f32 = 0.4;
 
-/// Robots whose motors fail.
+/// Motor failure of a share of the swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotorFault {
-    /// How.
+    /// Failure mode.
     pub failure: Failure,
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
-    /// From which tick on.
+    /// First tick of the failure.
     pub tick: u32,
 }
 
@@ -37,7 +37,7 @@ const FAILURES: [(&str, Failure); 3] =
     [("stuck", Failure::Stuck), ("dead", Failure::Dead), ("weak", Failure::Weak)];
 
 impl MotorFault {
-    /// As it is typed.
+    /// Formats the fault as a command-line argument.
     pub fn words(&self) -> String {
         let name = FAILURES.iter().find(|(_, failure)| *failure == self.failure).map_or("", |(name, _)| name);
         let from = if self.tick == 0 { String::new() } else { format!("@{}", self.tick) };
@@ -60,34 +60,34 @@ impl FromStr for MotorFault {
     }
 }
 
-/// What is wrong with motors.
+/// Motor faults of a swarm.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DriveFaults {
-    /// Whose fail.
+    /// Motor failure, if any.
     pub motor: Option<MotorFault>,
-    /// The most that anybody's do, per number of a command.
+    /// Saturation limit of all motors, per component of a command.
     pub saturation: Option<f32>,
 }
 
 impl DriveFaults {
-    /// Whose motors fail, in swarm number `swarm`.
+    /// Draws the robots of swarm number `swarm` whose motors fail.
     pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
         shares::of(self.motor.map(|fault| fault.share), seed, Purpose::Motors, swarm, robots)
     }
 }
 
-/// The motors of a swarm.
+/// Motors of a swarm.
 #[derive(Clone, Debug)]
 pub struct Motors {
     faults: DriveFaults,
     failing: Vec<bool>,
-    /// What stuck motors were told last.
+    /// Command that stuck motors repeat.
     stuck: Vec<Option<Vec<f32>>>,
     turns: Vec<Rotation>,
 }
 
 impl Motors {
-    /// The motors of so many robots of swarm number `swarm`, some of which are turned.
+    /// Creates the motors of swarm number `swarm`; `heading` rotates some robots' commands.
     pub fn new(
         faults: &DriveFaults,
         heading: Option<HeadingError>,
@@ -103,15 +103,15 @@ impl Motors {
         }
     }
 
-    /// Whether a robot can steer at a tick: its motors do something of what it says.
+    /// Returns whether a robot's motors follow its commands at least in part at a tick.
     pub fn steers(&self, tick: u32, robot: usize) -> bool {
         let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
         !(self.failing[robot] && self.faults.motor.is_some_and(fails))
     }
 
-    /// What a robot's motors make of a command at a tick.
+    /// Turns a robot's command at a tick into the motors' output.
     pub fn act(&mut self, tick: u32, robot: usize, command: &mut [f32]) {
-        // Who takes its frame for turned one way does everything turned the other way.
+        // A robot with a heading error rotates its commands by the opposite angle.
         turn(command, self.turns[robot].map(|[cosine, sine]| [cosine, -sine]));
         if let Some(MotorFault { failure, tick: from, .. }) = self.faults.motor
             && self.failing[robot]
@@ -137,7 +137,7 @@ impl Motors {
 mod tests {
     use super::*;
 
-    /// What two robots' motors make of the command (tick, −8) in four ticks.
+    /// Motor outputs of two robots for the command (tick, −8) in four ticks.
     fn acted(faults: DriveFaults, heading: Option<HeadingError>) -> Vec<[f32; 2]> {
         let mut motors = Motors::new(&faults, heading, 1, 0, 2);
         let mut act = |tick: u32, robot| {

@@ -1,4 +1,4 @@
-//! A robot's body in this process: every port but the radio, made of memory, and the two halves of a tick through them.
+//! In-memory ports of a simulated robot, except the radio, and the two halves of its tick.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use wdgnn_robot::{
 use super::rx_queue::deliver;
 use crate::{ports::FixedSensor, scene::SimTask};
 
-/// What a robot has besides its node and its radio.
+/// Ports of a robot besides its radio, and the port errors of the current tick.
 #[derive(Debug, Default)]
 pub struct Peripherals {
     memory: Memory,
@@ -22,23 +22,23 @@ pub struct Peripherals {
 }
 
 impl Peripherals {
-    /// Takes up what the robot has stored, as the firmware does after a start.
+    /// Loads the stored record into a node, as the firmware does after a start.
     pub fn resume<T, M, C, const N: usize>(&mut self, node: &mut Node<M, T, N, C>, buffer: &mut [u8])
     where
         T: SimTask,
         M: Model<Features = T::Features, Output = T::Output>,
         C: Codec,
     {
-        // A memory's errors are `Infallible`; a record of another model leaves the offline parameters in place.
+        // The store's error type is `Infallible`. A record of another model is ignored.
         let _resumed = persist::resume(node, &mut self.memory, buffer);
     }
 
-    /// The power goes while what the robot stores is written: `tear` says what is left of it.
+    /// Cuts the power during a write: `tear` returns the remaining bytes of the record.
     pub fn tear(&mut self, tear: impl FnOnce(&[u8]) -> Vec<u8>) {
         self.memory.0 = self.memory.0.as_deref().map(tear);
     }
 
-    /// The first half of a tick: what the robot says is in its radio then.
+    /// Runs the first half of a tick. Sent frames are in `radio` afterwards.
     pub fn open<T, M, C, const N: usize>(
         &mut self,
         node: &mut Node<M, T, N, C>,
@@ -56,7 +56,7 @@ impl Peripherals {
         self.errors = control_loop::open(node, tick, &mut ports, buffer);
     }
 
-    /// The second half of a tick: hears what its radio has.
+    /// Runs the second half of a tick with the frames that `radio` receives.
     pub fn close<T, M, C, const N: usize>(
         &mut self,
         node: &mut Node<M, T, N, C>,
@@ -78,7 +78,7 @@ impl Peripherals {
     }
 }
 
-/// The command is in the tick's report.
+/// Actuator that ignores commands: the caller reads them from the tick's report.
 struct Motors;
 
 impl<O> Actuator<O> for Motors {
@@ -93,7 +93,7 @@ impl<O> Actuator<O> for Motors {
     }
 }
 
-/// What a robot keeps while it is off.
+/// Store that keeps a robot's record in memory.
 #[derive(Debug, Default)]
 struct Memory(Option<Vec<u8>>);
 

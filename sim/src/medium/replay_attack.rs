@@ -1,38 +1,40 @@
-//! Somebody who records what a robot hears and plays it back: wraps any ear.
+//! Replay attack: records received frames and plays them back later.
 
 use super::rx_queue::FrameSource;
 use crate::scene::Frame;
 
-/// An ear beside which a recording is played. Windows are counted as in [`super::faulty`].
+/// Frame source with a replay attack.
+///
+/// Receive windows are counted as in [`super::faulty_link`].
 #[derive(Clone, Debug)]
 pub struct ReplayAttack<E> {
     inner: E,
-    /// The window from which on the recording is played over and over; `None` records nothing.
+    /// First window of playback; `None` records nothing.
     from: Option<u32>,
     window: u32,
     recording: Vec<Vec<Frame>>,
-    /// What is still to be played in this window.
+    /// Recorded frames still to be played in this window.
     playing: std::ops::Range<usize>,
     played: u64,
 }
 
 impl<E: FrameSource> ReplayAttack<E> {
-    /// Records until window `from` and plays back from there on, one recorded window in each.
+    /// Records until window `from`, then plays one recorded window per window, repeatedly.
     pub fn new(inner: E, from: Option<u32>) -> Self {
         Self { inner, from, window: 0, recording: Vec::new(), playing: 0..0, played: 0 }
     }
 
-    /// The ear inside.
+    /// Returns the inner source.
     pub fn inner(&mut self) -> &mut E {
         &mut self.inner
     }
 
-    /// How many recorded frames were played.
+    /// Returns the number of recorded frames that were played.
     pub fn played_frames(&self) -> u64 {
         self.played
     }
 
-    /// The recorded window that is played in the present one.
+    /// Returns the recorded window that is played in the current one.
     fn recorded(&self) -> Option<&Vec<Frame>> {
         let since = self.window.checked_sub(self.from?)?;
         self.recording.get(since as usize % self.recording.len().max(1))
@@ -45,7 +47,7 @@ impl<E: FrameSource> ReplayAttack<E> {
 }
 
 impl<E: FrameSource> FrameSource for ReplayAttack<E> {
-    /// The recording comes first: were it believed, it would displace what is true.
+    /// Recorded frames come first: if receivers accepted them, they would displace true ones.
     fn next(&mut self) -> Option<Frame> {
         if let Some(index) = self.playing.next()
             && let Some(frame) = self.recorded().and_then(|frames| frames.get(index)).cloned()

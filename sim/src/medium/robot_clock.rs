@@ -1,8 +1,10 @@
-//! Clocks that robots set by what they hear of each other, as boards do: [`wdgnn_link::tdma`] over a timer that is fast, slow, or jumps.
+//! Robot clocks synchronized by received frames, as on boards.
 //!
-//! The world goes on by whole ticks, and a robot has its own in the one in which its clock says so. When exactly is kept in
-//! microseconds: a frame arrives as much earlier in the world's tick as its sender's own tick began before it. Robots take turns by
-//! address here and have listened to each other before the flight, so that nothing is left of slots.
+//! Runs [`wdgnn_link::tdma`] on a timer that drifts or jumps. The world advances in whole ticks. A
+//! robot's tick falls into the world's tick in which the robot's clock says so, and the exact time
+//! is kept in microseconds. A frame arrives earlier in the world's tick by the time by which the
+//! sender's own tick began before it. Robots send in order of addresses and have listened before
+//! the episode, so that no TDMA slots are needed.
 
 use wdgnn_core::task::NodeId;
 use wdgnn_link::{
@@ -12,48 +14,48 @@ use wdgnn_link::{
 };
 use wdgnn_robot::control_loop::MOST_VOUCHED;
 
-/// The others that a robot keeps time with, as on boards.
+/// Largest number of other robots that a clock follows, as on boards.
 const OTHERS: usize = 32;
-/// What timers show at the start, in microseconds: they can be put back from there.
+/// Timer value at the start in microseconds, large enough for backward jumps.
 const START: u64 = 1 << 40;
 
-/// One robot's timer, and the clock that it keeps by it.
+/// One robot's timer and the synchronized clock on it.
 #[derive(Clone, Debug)]
 pub struct RobotClock {
     rhythm: Rhythm<OTHERS>,
     period: u32,
-    /// How much faster its timer is than true time.
+    /// Rate error of the timer relative to true time.
     rate: f64,
-    /// By how much it has jumped, in microseconds.
+    /// Sum of the timer's jumps in microseconds.
     off: i64,
-    /// The tick that it has had last.
+    /// Current tick.
     tick: u32,
-    /// When that began, by its timer;
+    /// Timer value at which the current tick began.
     begun: u64,
-    /// and by how much before the world's tick, in microseconds.
+    /// Time from the start of the current tick to the world's tick, in microseconds.
     early: u32,
-    /// The tick that it waits for, where it is known.
+    /// Next tick, if it is already scheduled.
     next: Option<Beat>,
-    /// Untimely frames that it has looked into since.
+    /// Number of frames outside the time window that were authenticated in this tick.
     vouched: u32,
 }
 
-/// What the clock of a robot is made of.
+/// Parameters of a robot's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct RobotClockConfig {
-    /// When ticks and exchanges are.
+    /// Lengths of ticks and exchanges.
     pub timing: Timing,
-    /// Whose it is.
+    /// Robot id.
     pub robot: usize,
-    /// The tick that it begins with.
+    /// First tick.
     pub first: u32,
-    /// How much faster its timer is than true time.
+    /// Rate error of the timer relative to true time.
     pub rate: f64,
-    /// Any number.
+    /// Random seed.
     pub chance: u32,
 }
 
-/// When ticks and exchanges are, where nobody keeps slots.
+/// Returns tick and exchange lengths without TDMA slots.
 pub fn timing(period: f32, interval: u32) -> Timing {
     let (period, interval) = ((f64::from(period) * 1.0e6).round() as u32, interval.max(1));
     let slots = (u32::from(MOST_SLOTS) / interval).max(1);
@@ -61,7 +63,7 @@ pub fn timing(period: f32, interval: u32) -> Timing {
 }
 
 impl RobotClock {
-    /// A robot's clock at the beginning of a flight.
+    /// Creates a robot's clock at the start of an episode.
     pub fn new(making: RobotClockConfig) -> Self {
         let RobotClockConfig { timing, robot, first, rate, chance } = making;
         let rhythm = Rhythm::new(timing, robot as NodeId, START, chance).from_tick(first);
@@ -70,35 +72,35 @@ impl RobotClock {
         Self { rhythm, period, rate, off: 0, tick: first, begun: START, early: 0, next, vouched: 0 }
     }
 
-    /// Returns by how many microseconds the last tick began before the world's tick.
+    /// Returns the time from the start of the current tick to the world's tick, in microseconds.
     pub fn early(&self) -> u32 {
         self.early
     }
 
-    /// What its timer shows at a time of the world's, both in microseconds.
+    /// Returns the timer's value at a time of the world, both in microseconds.
     fn shows(&self, time: u64) -> u64 {
         let passed = (time as f64 * (1.0 + self.rate)) as i64;
         START.saturating_add_signed(passed.saturating_add(self.off))
     }
 
-    /// The timer jumps by so many ticks.
+    /// Makes the timer jump by `ticks`.
     pub fn jump(&mut self, ticks: i32) {
         let by = i64::from(ticks) * i64::from(self.period);
         self.off = self.off.saturating_add(by);
         self.begun = self.begun.saturating_add_signed(by);
-        // A tick that was about to begin does so.
+        // A scheduled tick moves with the timer.
         if let Some(next) = &mut self.next {
             next.begins = next.begins.saturating_add_signed(by);
         }
     }
 
-    /// The tick that has begun by the world's tick with this number, if one has.
+    /// Returns the robot's tick that has begun by the world's tick `world`, if any.
     pub fn show(&mut self, world: u32) -> Option<Beat> {
         let period = u64::from(self.period);
         let now = self.shows(u64::from(world) * period);
         let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.begun + period / 2));
         if beat.begins + period <= now {
-            // There was no time for it.
+            // The scheduled tick has already passed.
             let later = self.rhythm.next(now - period);
             beat = Beat { back: beat.back | later.back, ..later };
         }
@@ -111,7 +113,9 @@ impl RobotClock {
         Some(beat)
     }
 
-    /// Whether a frame of this tick is looked into. Of untimely ones, few are.
+    /// Returns whether a frame of tick `said` is authenticated.
+    ///
+    /// The number of frames outside the time window is limited per tick.
     pub fn looks_into(&mut self, said: u32) -> bool {
         let own = self.tick;
         let timely = said.saturating_add(LATE_TICKS) >= own && said <= own.saturating_add(GUARD_TICKS);
@@ -119,12 +123,12 @@ impl RobotClock {
         timely || self.vouched <= MOST_VOUCHED
     }
 
-    /// The tick that it is in.
+    /// Returns the current tick.
     pub fn tick(&self) -> u32 {
         self.tick
     }
 
-    /// A frame of a swarm member has arrived at the world's tick with this number, `early` microseconds before it.
+    /// Records a member's frame that arrived `early` microseconds before the world's tick `world`.
     pub fn hear(&mut self, who: &Identity, world: u32, early: u32) {
         let time = u64::from(world) * u64::from(self.period);
         let arrived = self.shows(time.saturating_sub(early.into()));

@@ -1,4 +1,4 @@
-//! What every robot of a swarm is made of.
+//! Configuration that all robots of a swarm share.
 
 use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
 use wdgnn_link::encoding::Codec;
@@ -10,42 +10,42 @@ use wdgnn_robot::{
 
 use crate::scene::SimTask;
 
-/// What every robot of a swarm is made of.
+/// Configuration of a swarm's robots: network, task and behavior.
 #[derive(Clone, Copy, Debug)]
 pub struct RobotConfig<M, T> {
-    /// The network.
+    /// Network of the robots.
     pub model: M,
-    /// The task.
+    /// Task of the robots.
     pub task: T,
-    /// The weight file's checksum.
+    /// Checksum of the weight file.
     pub checksum: u32,
-    /// How it behaves.
+    /// Exchange interval, learning rule and trust settings.
     pub behaviour: Behaviour,
 }
 
 impl<T: SimTask, M: Model<Features = T::Features, Output = T::Output> + Copy> RobotConfig<M, T> {
-    /// A robot by it, in a state.
+    /// Builds a robot in a given state.
     pub fn node<C: Codec>(&self, id: NodeId, state: T::State, codec: C) -> Node<M, T, NEIGHBOURS, C> {
         let Self { model, task, checksum, behaviour } = *self;
         Node::new(Settings { id, model, task, checksum, behaviour, state, codec })
     }
 }
 
-/// What all robots of a swarm have in common, whatever their network's dimensions.
+/// Configuration of a swarm's robots, independent of the network's dimensions.
 #[derive(Clone, Debug)]
 pub struct SharedConfig<T> {
-    /// The task.
+    /// Task of the robots.
     pub task: T,
-    /// How they behave.
+    /// Exchange interval, learning rule and trust settings.
     pub behaviour: Behaviour,
-    /// The wide parameters as they were trained.
+    /// Wide parameters of the weight file.
     pub offline: Vec<f32>,
-    /// Their norm.
+    /// Euclidean norm of `offline`.
     pub norm: f32,
 }
 
 impl<M: Model, T: Copy> RobotConfig<M, T> {
-    /// What all robots by it have in common.
+    /// Returns the part of the configuration that does not depend on network dimensions.
     pub fn common(&self) -> SharedConfig<T> {
         let offline = self.model.offline();
         let (norm, offline) = (offline.norm(), offline.numbers().to_vec());

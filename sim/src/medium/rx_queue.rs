@@ -1,4 +1,4 @@
-//! Simulated robots' radios: what they say is taken from them, what they hear is put into them.
+//! Receive queues and per-tick radios of simulated robots.
 
 use std::{collections::VecDeque, convert::Infallible, slice};
 
@@ -6,16 +6,16 @@ use wdgnn_robot::ports::{Radio, Received};
 
 use crate::scene::Frame;
 
-/// A robot's radio in one tick.
+/// Radio of a robot in one tick.
 #[derive(Clone, Debug, Default)]
 pub struct TickRadio<'a> {
-    /// What the robot has said.
+    /// Frames that the robot sent.
     pub said: Vec<Frame>,
     heard: slice::Iter<'a, Frame>,
 }
 
 impl<'a> TickRadio<'a> {
-    /// One in which these frames are heard.
+    /// Creates a radio that receives these frames.
     pub fn hearing(frames: &'a [Frame]) -> Self {
         Self { said: Vec::new(), heard: frames.iter() }
     }
@@ -34,20 +34,20 @@ impl Radio for TickRadio<'_> {
     }
 }
 
-/// Where frames come from, one after the other, in listening windows.
+/// Source of received frames, one receive window after the other.
 pub trait FrameSource {
-    /// The next frame of this window; `None` ends it.
+    /// Returns the next frame of the current window; `None` ends the window.
     fn next(&mut self) -> Option<Frame>;
 }
 
-/// What reaches a robot, until it listens. What it says goes elsewhere.
+/// Frames that reached a robot and were not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct RxQueue {
     heard: VecDeque<Frame>,
 }
 
 impl RxQueue {
-    /// Lets the robot hear a frame.
+    /// Appends a received frame.
     pub fn put(&mut self, frame: Frame) {
         self.heard.push_back(frame);
     }
@@ -59,7 +59,7 @@ impl FrameSource for RxQueue {
     }
 }
 
-/// Copies as much of a frame as fits, and tells how long it is.
+/// Copies the part of a frame that fits into the buffer, and returns the frame's full length.
 pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> Received {
     let fits = frame.len().min(buffer.len());
     buffer[..fits].copy_from_slice(&frame[..fits]);

@@ -1,4 +1,4 @@
-//! What robots sense: the truth with errors of their own, as it was when a sensor froze, or nothing.
+//! Sensor faults: noise, bias, heading errors, frozen and lost sensors.
 
 use std::str::FromStr;
 
@@ -15,33 +15,33 @@ use crate::{
     seeds::{Purpose, generator},
 };
 
-/// By how much robots' sensors err.
+/// Standard deviations of sensor errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Standard deviation of a position, per axis, in metres.
+    /// Standard deviation of a position, per axis, in meters.
     pub position: f32,
     /// Standard deviation of a velocity, per axis, in m/s.
     pub velocity: f32,
 }
 
 impl Noise {
-    /// Sensors that tell the truth.
+    /// No errors.
     pub const NONE: Self = Self { position: 0.0, velocity: 0.0 };
 }
 
-/// Robots whose sensor stops.
+/// Sensor failure of a share of the swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SensorFault {
-    /// Whether it then says nothing; otherwise it says the same for ever.
+    /// Whether the sensor returns nothing; otherwise it repeats its last value.
     pub lost: bool,
-    /// Which share of the swarm.
+    /// Share of the swarm.
     pub share: f64,
-    /// From which tick on.
+    /// First tick of the failure.
     pub tick: u32,
 }
 
 impl SensorFault {
-    /// As it is typed.
+    /// Formats the fault as a command-line argument.
     pub fn words(&self) -> String {
         format!("{}:{}@{}", if self.lost { "lost" } else { "frozen" }, self.share, self.tick)
     }
@@ -62,42 +62,42 @@ impl FromStr for SensorFault {
     }
 }
 
-/// What is wrong with sensors.
+/// Sensor faults of a swarm.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenseFaults {
-    /// By how much they err, anew at every tick.
+    /// Errors drawn at every tick.
     pub noise: Noise,
-    /// By how much they err for good.
+    /// Constant errors, drawn once per robot.
     pub bias: Noise,
-    /// Whose frame is turned.
+    /// Heading errors, if any.
     pub heading: Option<HeadingError>,
-    /// Whose sensor stops.
+    /// Sensor failure, if any.
     pub sensor: Option<SensorFault>,
 }
 
 impl SenseFaults {
-    /// Whose sensor stops, in swarm number `swarm`.
+    /// Draws the robots of swarm number `swarm` whose sensors fail.
     pub fn failing(&self, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
         shares::of(self.sensor.map(|fault| fault.share), seed, Purpose::Sensors, swarm, robots)
     }
 }
 
-/// The sensors of a swarm, each with errors of its own.
+/// Sensors of a swarm, each with its own errors.
 #[derive(Clone, Debug)]
 pub struct Senses<S> {
     faults: SenseFaults,
     layout: StateLayout,
     random: Vec<ChaCha8Rng>,
-    /// What each is off by for good, in deviations: position, then velocity.
+    /// Constant errors of each robot in standard deviations: position, then velocity.
     biases: Vec<Vec<f32>>,
     turns: Vec<Rotation>,
     failing: Vec<bool>,
-    /// What frozen ones say.
+    /// Value that each frozen sensor repeats.
     frozen: Vec<Option<S>>,
 }
 
 impl<S: State> Senses<S> {
-    /// The sensors of so many robots of swarm number `swarm`.
+    /// Creates the sensors of swarm number `swarm`.
     pub fn new(faults: &SenseFaults, seed: u64, layout: StateLayout, swarm: u64, robots: usize) -> Self {
         let streams =
             |purpose| (0..robots as u64).map(move |robot| generator(seed, purpose, swarm << 32 | robot));
@@ -114,18 +114,18 @@ impl<S: State> Senses<S> {
         }
     }
 
-    /// What the robots sense at a tick of where they are and how they move.
+    /// Returns each robot's sensed state at a tick.
     pub fn sense(&mut self, tick: u32, states: &[S]) -> Vec<Option<S>> {
         states.iter().enumerate().map(|(robot, state)| self.sense_one(tick, robot, *state)).collect()
     }
 
-    /// What one of them senses.
+    /// Returns one robot's sensed state at a tick; `None` if its sensor is lost.
     pub fn sense_one(&mut self, tick: u32, robot: usize, state: S) -> Option<S> {
         let sensed = self.erring(robot, state);
         self.outage(tick, robot, sensed)
     }
 
-    /// The truth with a robot's errors.
+    /// Adds a robot's errors to its true state.
     fn erring(&mut self, robot: usize, state: S) -> S {
         let mut numbers = state.numbers();
         let StateLayout { position, velocity } = &self.layout;
@@ -149,7 +149,7 @@ impl<S: State> Senses<S> {
         S::from_numbers(numbers)
     }
 
-    /// What becomes of it when the sensor stops.
+    /// Applies a sensor failure to a sensed state.
     fn outage(&mut self, tick: u32, robot: usize, sensed: S) -> Option<S> {
         match self.faults.sensor {
             Some(fault) if self.failing[robot] && tick >= fault.tick => {
@@ -160,7 +160,7 @@ impl<S: State> Senses<S> {
     }
 }
 
-/// Two numbers with a standard normal distribution (Box and Muller), the same bits on every machine.
+/// Draws two standard normal numbers (Box and Muller), identical on every machine.
 fn normal(random: &mut ChaCha8Rng) -> [f32; 2] {
     let (u, v): (f64, f64) = (random.random(), random.random());
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - u));

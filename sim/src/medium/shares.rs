@@ -1,22 +1,22 @@
-//! Shares of a swarm: how they are typed, and whom the lot falls on.
+//! Shares of a swarm: parsing, and random choice of robots.
 
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::seeds::{Purpose, generator};
 
-/// A share between 0 and 1, if this is one.
+/// Parses a share between 0 and 1.
 pub fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|share| (0.0..=1.0).contains(share))
 }
 
-/// A share and a tick: `0.2@100`.
+/// Parses a share and a tick, such as `0.2@100`.
 pub fn share_at(text: &str) -> Option<(f64, u32)> {
     let (part, tick) = text.split_once('@')?;
     Some((share(part)?, tick.parse().ok()?))
 }
 
-/// Draws a share of a swarm by lot.
+/// Draws a share of a swarm's robots.
 pub fn draw(share: f64, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
     let count = (share * robots as f64).round() as usize;
     let mut drawn: Vec<bool> = (0..robots).map(|robot| robot < count).collect();
@@ -24,7 +24,7 @@ pub fn draw(share: f64, robots: usize, random: &mut ChaCha8Rng) -> Vec<bool> {
     drawn
 }
 
-/// Draws a share of swarm number `swarm` by the lot of `purpose`; nobody where there is no share.
+/// Draws a share of swarm number `swarm` from the stream of `purpose`; no robot for `None`.
 pub fn of(share: Option<f64>, seed: u64, purpose: Purpose, swarm: u64, robots: usize) -> Vec<bool> {
     draw(share.unwrap_or(0.0), robots, &mut generator(seed, purpose, swarm))
 }

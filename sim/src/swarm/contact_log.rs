@@ -1,30 +1,33 @@
-//! Who had word of whom in time to get out of the way.
+//! Log of contacts: which robots received frames of others in time to avoid them.
 //!
-//! A collision that nobody could have avoided says nothing about those who collide. Two robots of which neither has had a frame of the
-//! other, or neither can steer, are such; so are those that are put beside each other.
+//! A collision is unavoidable if neither robot had received a frame of the other in time or neither
+//! could steer. This includes robots that start or join close to each other.
 
-/// Ticks that it takes to go aside by the 0.1 m within which robots are close, at full acceleration along both axes: √(2 · 0.1/14.1)
-/// = 0.12 s.
+/// Ticks to move aside by 0.1 m, the distance of close pairs.
+///
+/// At full acceleration along both axes this takes √(2 · 0.1/14.1) = 0.12 s.
 const NOTICE_TICKS: u32 = 12;
 
-/// A word that is older than this is none: half a second later a robot can be a metre from where it was going.
+/// Age in ticks after which a frame is useless.
+///
+/// After half a second a robot can be a meter from its predicted position.
 const OLD_TICKS: u32 = 50;
 
-/// When frames of each robot have come in at each other.
+/// Times of received frames for each pair of robots.
 #[derive(Clone, Debug)]
 pub struct ContactLog {
     robots: usize,
-    /// For listener and speaker, the tick of the last frame and that of the first of those without a long pause in between.
+    /// For receiver and sender: tick of the last frame, and of the first frame since a long pause.
     heard: Vec<Option<(u32, u32)>>,
 }
 
 impl ContactLog {
-    /// Of so many robots, which know nothing of each other.
+    /// Creates an empty log for `robots` robots.
     pub fn new(robots: usize) -> Self {
         Self { robots, heard: vec![None; robots * robots] }
     }
 
-    /// A frame of a speaker comes in. Whether it is taken for true is the listener's own affair.
+    /// Records a received frame, whether the receiver trusts it or not.
     pub fn note(&mut self, listener: usize, speaker: usize, tick: u32) {
         let Some(heard) = self.place(listener, speaker).and_then(|place| self.heard.get_mut(place)) else {
             return;
@@ -33,7 +36,9 @@ impl ContactLog {
         *heard = Some((tick, first));
     }
 
-    /// Whether a listener has had word of a speaker in time, at this tick. At the start everybody is told at once, or not in time.
+    /// Returns whether a receiver has had frames of a sender in time, at this tick.
+    ///
+    /// Frames of tick 0 count as in time.
     pub fn in_time(&self, listener: usize, speaker: usize, tick: u32) -> bool {
         let heard = self.place(listener, speaker).and_then(|place| *self.heard.get(place)?);
         heard.is_some_and(|(last, first)| {

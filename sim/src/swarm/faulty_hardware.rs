@@ -1,5 +1,6 @@
-//! Somebody who knows everything that robots sense, through senses that err, and with motors that fail: what can be had at all under such
-//! faults.
+//! Controller with faulty sensors and motors.
+//!
+//! With an expert inside, it bounds what any robots achieve under such faults.
 
 use crate::{
     error::Result,
@@ -7,18 +8,18 @@ use crate::{
     scene::{Scene, SimTask, StateLayout, Swarm},
 };
 
-/// A swarm of which somebody knows everything but the truth.
+/// Controller that gets sensed states and acts through faulty motors.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct FaultyHardware<'a, T: SimTask> {
     inner: Box<dyn Swarm<T> + 'a>,
     senses: Senses<T::State>,
     motors: Motors,
-    /// What everybody sensed last.
+    /// Last sensed state of each robot.
     sensed: Vec<T::State>,
 }
 
 impl<'a, T: SimTask> FaultyHardware<'a, T> {
-    /// So many robots of swarm number `swarm`, with the senses and motors that these faults leave them.
+    /// Wraps the controller of swarm number `swarm` with the sensor and motor faults of `faults`.
     pub fn new(
         inner: Box<dyn Swarm<T> + 'a>,
         faults: &Faults,
@@ -64,7 +65,7 @@ mod tests {
         },
     };
 
-    /// Does what it is told to have sensed.
+    /// Commands each robot's sensed position.
     struct Echo;
 
     impl Swarm<Flocking> for Echo {

@@ -1,4 +1,4 @@
-//! Robots of two kinds in one air: those in this process, and some that are not. Each frame is as it was sent.
+//! Swarm of robots in this process and robots elsewhere, on one medium.
 
 use super::{Robots, TickInput, TickOutcome, TrustSnapshot};
 use crate::{
@@ -9,14 +9,16 @@ use crate::{
 /// Robots of two kinds, numbered as one swarm.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct HybridSwarm<'a, T: SimTask> {
-    /// Those before the first of the others, and the others.
+    /// Robots before number `first`, and the others.
     kinds: [Box<dyn Robots<T> + 'a>; 2],
-    /// The first of the others.
+    /// First robot of the second kind.
     first: usize,
 }
 
 impl<'a, T: SimTask> HybridSwarm<'a, T> {
-    /// From robot number `first` on, the `others` in place of these. Both are numbered as in the whole swarm.
+    /// Replaces the robots from number `first` on by `others`.
+    ///
+    /// Both are numbered as in the whole swarm.
     pub fn new(
         mut these: Box<dyn Robots<T> + 'a>,
         others: Box<dyn Robots<T> + 'a>,
@@ -31,7 +33,7 @@ impl<'a, T: SimTask> HybridSwarm<'a, T> {
         self.kinds[usize::from(robot >= self.first)].as_mut()
     }
 
-    /// Asks both kinds, each about its own, and puts the answers in order.
+    /// Calls both kinds, each for its own robots, and joins the results in order.
     fn both<A: Clone, B>(
         &mut self,
         about: &[Option<A>],
@@ -42,7 +44,7 @@ impl<'a, T: SimTask> HybridSwarm<'a, T> {
         let these: Vec<Option<A>> = these.iter().cloned().chain(others.iter().map(|_| None)).collect();
         let others: Vec<Option<A>> = (0..first).map(|_| None).chain(others.iter().cloned()).collect();
         let [one, other] = &mut self.kinds;
-        // Those that take longer begin first.
+        // The second kind takes longer and starts first.
         let others = ask(other.as_mut(), &others);
         let these = ask(one.as_mut(), &these);
         these.into_iter().take(first).chain(others.into_iter().skip(first)).collect()
@@ -106,7 +108,8 @@ mod tests {
 
     const ROBOTS: usize = 6;
 
-    /// What everybody did in ten ticks in which each hears all others; in the fifth the last one is restarted and the first taken out.
+    /// Results of ten ticks with all-to-all links. In the fifth tick the last robot restarts and
+    /// the first is removed.
     fn flown(mut robots: Box<dyn Robots<Flocking> + '_>) -> Vec<Vec<Option<TickOutcome>>> {
         let state = |robot: usize, tick: u32| {
             let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];

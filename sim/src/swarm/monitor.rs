@@ -1,4 +1,4 @@
-//! Watches robots on an air: counts what they do, and checks what must always hold.
+//! Monitor of robots on a radio medium: counters and invariants.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,26 @@ use crate::{
     scene::{Scene, SimTask},
 };
 
-/// Watches robots on an air.
+/// Monitor of robots on a radio medium.
 #[derive(Debug, Default)]
 pub struct SwarmMonitor {
-    /// What was counted.
+    /// Counters of the episode.
     pub counters: Counters,
-    /// Robots that were taken out, each with the tick.
+    /// Removed robots and the ticks of their removal.
     pub killed: BTreeMap<usize, u32>,
-    /// Robots that were switched on, each with the tick, until they are back.
+    /// Restarted robots and the ticks of their restart, until they are back.
     pub returning: Vec<(usize, u32)>,
-    /// Robots in whose name somebody else spoke, after those who have not heard them since; and when that was.
+    /// Receiver and sender pairs without a frame since the spoofing attack.
     muted: Vec<(usize, usize)>,
     since: u32,
-    /// For how many ticks in a row somebody has known invented robots only.
+    /// Consecutive ticks in which a robot's table held invented robots only.
     crowded: BTreeMap<usize, u32>,
-    /// How often in a row an honest robot has believed a liar.
+    /// Consecutive exchanges in which an honest robot trusted a liar.
     deceived: BTreeMap<(usize, NodeId), u32>,
 }
 
 impl SwarmMonitor {
-    /// Somebody speaks in everybody's name.
+    /// Starts measuring how long receivers reject the true senders after a spoofing attack.
     pub fn mute<T: SimTask>(&mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>) {
         let links = (0..scene.places.len())
             .flat_map(|robot| scene.links.of(robot).iter().map(move |other| (robot, *other as usize)));
@@ -43,7 +43,7 @@ impl SwarmMonitor {
         self.since = scene.tick;
     }
 
-    /// Counts what a robot did, and checks what must always hold.
+    /// Counts a robot's tick and checks its invariants.
     pub fn count<T: SimTask>(
         &mut self,
         common: &SharedConfig<T>,
@@ -61,7 +61,7 @@ impl SwarmMonitor {
         if let Some(trust_snapshot) = trust_snapshot {
             counters.judge(trust_snapshot.verdict);
             let alone = !trust_snapshot.known.iter().any(|other| other.counted);
-            // A projection onto the ball rounds anew in every tick.
+            // A projection onto the ball rounds in every tick.
             let rounding = 1.0e-6 * norm;
             let before = before.map_or(&offline[..], |before| &before.wide);
             counters.learned_alone += u64::from(alone && distance(before, &now.wide) > rounding);
@@ -70,12 +70,12 @@ impl SwarmMonitor {
         let command = now.output::<T>();
         let sound = task.command(&command) == command
             && now.wide.iter().all(|x| wdgnn_core::math::admissible(*x))
-            // Rounding on the ball's surface.
+            // Tolerance for rounding on the ball's surface.
             && (ball <= 0.0 || distance(&now.wide, offline) <= 1.001 * ball);
         counters.violations += u64::from(!sound);
     }
 
-    /// Looks at everybody after a tick.
+    /// Updates the counters about trust after a tick.
     pub fn inspect<T: SimTask>(
         &mut self,
         scene: &Scene<'_, T::State>,
@@ -87,7 +87,8 @@ impl SwarmMonitor {
             let Some(trust_snapshot) = trust_snapshot else { continue };
             let lies = medium.liars[robot];
             let robots = medium.liars.len();
-            // Where names are invented, one that is heard from out of range is: its owner is somewhere else.
+            // Under a Sybil attack, a name heard from out of range is invented: its owner is
+            // elsewhere.
             let invented = |name: NodeId| {
                 let known = scene.links.of(robot).contains(&name.into());
                 usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
@@ -135,7 +136,7 @@ impl SwarmMonitor {
         self.wait(scene, medium, trust_snapshot);
     }
 
-    /// Whether somebody knows nobody but invented robots, though there are others in range.
+    /// Counts ticks in which a robot with others in range knows invented robots only.
     fn crowd<S>(
         &mut self,
         robot: usize,
@@ -154,7 +155,7 @@ impl SwarmMonitor {
         }
     }
 
-    /// Waits for those who were away or silenced.
+    /// Measures how long restarted and impersonated robots take to be heard again.
     fn wait<T: SimTask>(
         &mut self,
         scene: &Scene<'_, T::State>,
@@ -168,7 +169,7 @@ impl SwarmMonitor {
             let in_range: Vec<u32> = scene.links.of(*robot).iter().copied().filter(reaches).collect();
             !is_back(*robot, &in_range, trust_snapshot)
         });
-        // The spoofed frame itself is heard at once.
+        // The spoofed frame itself arrives at once.
         let silent = scene.tick.saturating_sub(self.since);
         self.muted.retain(|(robot, other)| {
             let Some(trust_snapshot) = &trust_snapshot[*robot] else { return false };
@@ -183,7 +184,7 @@ impl SwarmMonitor {
     }
 }
 
-/// How far apart numbers are. Eight sums at a time, since one would wait for itself.
+/// Euclidean distance, with eight independent sums for instruction-level parallelism.
 fn distance(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0; 8];
     for (a, b) in a.chunks(8).zip(b.chunks(8)) {
@@ -192,8 +193,9 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>().sqrt()
 }
 
-/// Whether a robot that was switched on counts somebody, and half of those that it can reach count it. Whom nobody can look into is back at
-/// once.
+/// Returns whether a restarted robot trusts a neighbor and half of those in range trust it.
+///
+/// Robots without a trust snapshot count as back.
 fn is_back(robot: usize, in_range: &[u32], trust_snapshot: &[Option<TrustSnapshot>]) -> bool {
     let Some(own) = &trust_snapshot[robot] else { return true };
     let counts_somebody = own.known.iter().any(|other| other.counted);
@@ -202,6 +204,6 @@ fn is_back(robot: usize, in_range: &[u32], trust_snapshot: &[Option<TrustSnapsho
             trust_snapshot[other as usize].iter().flat_map(|trust_snapshot| &trust_snapshot.known);
         known.any(|other| other.counted && usize::from(other.sender) == robot)
     });
-    // Nobody in range is nobody to be back with.
+    // A robot without others in range counts as back.
     in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
 }

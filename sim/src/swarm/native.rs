@@ -1,4 +1,4 @@
-//! Robots in this process that speak in bytes: the firmware's node, tick and frames, with ports made of memory.
+//! Robots in this process that exchange frames, with the firmware's tick and codecs.
 
 use wdgnn_core::{
     model::Model,
@@ -30,14 +30,14 @@ use crate::{
     scene::{Frame, RobotInternals, SimTask},
 };
 
-/// Robots in this process that speak by the codec `C`.
+/// Robots in this process with the codec `C`.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct Native<T: SimTask, M: Model, C> {
     configs: Vec<RobotConfig<M, T>>,
     key: Key,
-    /// Whether the key can change in flight.
+    /// Whether the group key can change.
     rekeyed: bool,
-    /// Whether names have to be proven.
+    /// Whether peers must prove their identity.
     proofs: bool,
     robots: Vec<Option<NativeRobot<T, M, C>>>,
 }
@@ -48,8 +48,9 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: SimCodec,
 {
-    /// Robots by one blueprint each, with the swarm's key, which can change in flight and by which names have to be proven if these
-    /// faults say so.
+    /// Creates robots with one configuration each.
+    ///
+    /// `faults` tells whether the group key can change and whether peers must prove their identity.
     pub fn new(configs: Vec<RobotConfig<M, T>>, key: &Key, faults: &Faults) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
         let mut all = Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(configs.len()), configs };
@@ -59,7 +60,7 @@ where
         all
     }
 
-    /// Starts a robot with a body.
+    /// Starts a robot with its ports.
     fn start(&self, robot: usize, body: Peripherals) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
         let codec = if self.rekeyed || self.proofs {
@@ -75,7 +76,7 @@ where
         NativeRobot::start(&self.configs[robot], name, codec, body)
     }
 
-    /// Starts a robot that was switched off.
+    /// Restarts a robot that was switched off.
     fn restart(&mut self, robot: usize, off: NativeRobot<T, M, C>) {
         self.robots[robot] = Some(self.start(robot, off.body));
     }
@@ -126,7 +127,7 @@ where
     }
 }
 
-/// How many robots a swarm has, as its robots are told; 0, which is everybody, where that is more than addresses.
+/// Returns the swarm size as robots store it; 0 if it exceeds the address space.
 pub fn roster(robots: usize) -> NodeId {
     NodeId::try_from(robots).unwrap_or(0)
 }
@@ -145,7 +146,9 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     C: SimCodec,
 {
-    /// The bytes of the firmware's buffer: a frame of the profile `exact`, its tag, and a byte more. What is longer is told by that alone.
+    /// Length of the firmware's buffer: a frame of the profile `exact`, its tag and one byte.
+    ///
+    /// The extra byte reveals longer frames.
     const BUFFER_BYTES: usize = <Node<M, T, NEIGHBOURS>>::FRAME_BYTES + TAG_BYTES + 1;
 
     /// Starts a robot as the firmware does.
@@ -155,7 +158,7 @@ where
         Self { node, body, verdict: Verdict::Clear }
     }
 
-    /// What it thinks of others.
+    /// Returns the robot's trust in its neighbors.
     pub fn trust_snapshot(&self) -> TrustSnapshot {
         let Self { node, verdict, .. } = self;
         let known = node.neighbours().map(|other| NeighborStatus {
@@ -169,12 +172,12 @@ where
         TrustSnapshot { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
     }
 
-    /// The first half of a tick: the robot's frames, none if it does not speak in this tick.
+    /// Starts a tick with a working sensor, and returns the robot's frames.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
         self.wake(TickInput::new(tick, state))
     }
 
-    /// The same, whether the sensor works or not.
+    /// Starts a tick, and returns the robot's frames; none if it does not send in this tick.
     pub fn wake(&mut self, inputs: TickInput<T::State>) -> Vec<Frame> {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
         let mut radio = TickRadio::default();
@@ -182,7 +185,7 @@ where
         radio.said
     }
 
-    /// The second half of a tick.
+    /// Ends a tick with the received frames.
     pub fn hear(&mut self, frames: &[Frame]) -> TickOutcome {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
         let report = self.body.close(&mut self.node, &mut TickRadio::hearing(frames), buffer);
@@ -212,7 +215,7 @@ mod tests {
         let config = RobotConfig { model, task: Flocking::DEFAULT, checksum: 0, behaviour };
         let mut robot = NativeRobot::start(&config, 1, Exact, Peripherals::default());
         robot.speak(0, State::zero());
-        // Shorter than some other task's frames, and of nobody's version.
+        // The second frame is shorter than some other task's frames and has an unknown version.
         let outcome = robot.hear(&[[0xff; 400].as_slice().into(), [0xff; 300].as_slice().into()]);
         let refused = |reason: Refusal| outcome.counts.refused[reason as usize];
         assert_eq!((refused(Refusal::Trailing), refused(Refusal::Version)), (1, 1), "{:?}", outcome.counts);

@@ -1,4 +1,4 @@
-//! From a weight file to a swarm that flies it.
+//! Construction of swarms from weight files.
 
 use std::marker::PhantomData;
 
@@ -38,38 +38,42 @@ use crate::{
     shapes::{Shapes, Visitor},
 };
 
-/// A swarm, for as long as its model is there.
+/// Swarm that borrows its model.
 pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
 
-/// A network and how it is flown.
+/// Network and how it is run.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "a center's rule is a function")]
 pub struct Network<'a, T: SimTask> {
-    /// Its weight file.
+    /// Weight file of the network.
     pub model: &'a ModelFile,
-    /// The task's settings.
+    /// Task with its settings.
     pub task: T,
-    /// The rule by which it learns in flight.
+    /// Rule of online learning.
     pub rule: Learning,
-    /// Who does.
+    /// Whether online learning is off, decentralized or centralized.
     pub online: Online<T>,
-    /// The link profile.
+    /// Link profile.
     pub profile: Profile,
-    /// The weight file of those robots that fly another one.
+    /// Weight file of the robots with another model.
     pub other: Option<&'a ModelFile>,
 }
 
 impl<'a, T: SimTask> Network<'a, T> {
-    /// A network as its weight file says, learning in flight robot by robot.
+    /// Creates a network with its weight file's settings and decentralized learning.
     ///
-    /// A model of another task is refused, and one that was trained for an exchange rate that the profile does not have.
+    /// # Errors
+    /// Models of another task, and models whose exchange interval does not fit the profile.
     pub fn of(model: &'a ModelFile, profile: Profile) -> Result<Self> {
         profile.check(model)?;
         let rule = model.weights().header.learning;
         Ok(Self { model, task: task(model)?, rule, online: Online::Decentralized, profile, other: None })
     }
 
-    /// A swarm by the fast path, from its start. Small radios carry the network that robots carry; others fly on `exact`.
+    /// Creates a swarm on the fast path.
+    ///
+    /// Profiles for small radios support the robots' network only; `exact` supports all compiled
+    /// shapes.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         if self.profile == Profile::Exact {
             return S::visit(self.size(), BuildExact { network: *self, start })?;
@@ -80,14 +84,15 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(visit_link(self.profile, on))
     }
 
-    /// A swarm of robots in this process that speak in sealed bytes.
+    /// Creates a swarm of robots in this process that exchange sealed frames.
     pub fn radio_swarm(&self, air: &RadioConfig<'_>, robots: usize) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let make = self.build_radio_swarm(Some(air.faults.trust), air, None, robots)?;
         Ok(visit_sealed(self.profile, make))
     }
 
-    /// A swarm of more robots than there are addresses, on `exact`, unsealed, through an air that harms nothing.
+    /// Creates a swarm on the fast path with more robots than addresses, on `exact`, without
+    /// faults.
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
@@ -97,15 +102,17 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(Box::new(Packed::new(&config, self.learns(), start)))
     }
 
-    /// A swarm of robots in this process exactly as the firmware flies them, sealed or not.
+    /// Creates a swarm of robots in this process with the firmware's behavior, sealed or not.
     pub fn native(&self, air: &RadioConfig<'_>, robots: usize, sealed: bool) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let make = self.build_radio_swarm(sealed.then_some(Trust::Robust), air, None, robots)?;
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// A swarm of `count` robots of which those from number `first` on are there already, emulated ones for instance, which carry this
-    /// network; those before it are in this process.
+    /// Creates a swarm of `count` robots of which those from number `first` on are given.
+    ///
+    /// The given robots, such as emulated ones, carry this network. The robots before them are in
+    /// this process.
     pub fn elsewhere(
         &self,
         air: &RadioConfig<'_>,
@@ -119,7 +126,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(visit_codec(self.profile, sealed, make))
     }
 
-    /// Checks that networks of these dimensions can be flown on a profile.
+    /// Checks that networks of these dimensions are supported on a profile.
     pub fn check_shape<S: Shapes<T>>(size: Dimensions, profile: Profile) -> Result {
         if profile == Profile::Exact {
             return if S::all().contains(&size) { Ok(()) } else { S::visit(size, IgnoreShape) };
@@ -127,7 +134,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         check_robots::<T>(size, profile)
     }
 
-    /// Checks that this is a network that robots carry, and that its frames fit the profile's radio.
+    /// Checks that robots carry this network and that its frames fit the profile's radio.
     fn check_robots(&self) -> Result {
         check_robots::<T>(self.size(), self.profile)
     }
@@ -164,7 +171,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(BuildRadioSwarm { config, other, there, air, learns: self.learns(), robots })
     }
 
-    /// What every robot is made of: it behaves at the exchange rate that the model was trained for, which the profile has room for.
+    /// Returns the robots' configuration, with the exchange interval of the model's training.
     fn config<S: Shape<T>>(&self, trust: Option<Trust>) -> Result<RobotConfig<S::Model<'a>, T>> {
         let weights = self.model.weights();
         let model = S::from_weights(&weights).map_err(|source| self.model.unusable(source))?;
@@ -182,7 +189,7 @@ impl<'a, T: SimTask> Network<'a, T> {
     }
 }
 
-/// The task with the settings of a weight file.
+/// Returns the task with the settings of a weight file.
 pub fn task<T: SimTask>(model: &ModelFile) -> Result<T> {
     let trained = model.weights().header.task;
     if trained.task != T::NUMBER {
@@ -191,7 +198,7 @@ pub fn task<T: SimTask>(model: &ModelFile) -> Result<T> {
     Ok(T::from_settings(&trained.numbers))
 }
 
-/// Checks that robots carry networks of these dimensions, and that their frames fit the profile's radio.
+/// Checks that robots carry networks of these dimensions and that frames fit the radio.
 fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
     let carried = T::Shape::DIMENSIONS;
     if size != carried {
@@ -204,7 +211,7 @@ fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
     visit_link(profile, FitsFrames::<T::Shape, T>(profile, PhantomData))
 }
 
-/// Nothing is done with a shape.
+/// Visitor that ignores the shape.
 struct IgnoreShape;
 
 impl<T: SimTask> Visitor<T> for IgnoreShape {
@@ -227,7 +234,9 @@ impl<'a, T: SimTask> Visitor<T> for BuildExact<'a, '_, T> {
     }
 }
 
-/// A swarm by the fast path on `exact`: packed, where nothing of what neighbours said lasts and nobody sees the whole swarm.
+/// Creates a swarm on the fast path on `exact`.
+///
+/// It is packed if robots keep no per-neighbor state and learning is not centralized.
 fn exact<'a, T, M>(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> AnySwarm<'a, T>
 where
     T: SimTask,
@@ -240,7 +249,7 @@ where
     Box::new(Typed::<T, _>::new(config, online, start))
 }
 
-/// A swarm by the fast path, of which only the codec is still to be chosen.
+/// Creates a swarm on the fast path once the codec is known.
 struct BuildTyped<'a, 'b, M, T: SimTask> {
     config: RobotConfig<M, T>,
     online: Online<T>,
@@ -260,7 +269,7 @@ where
     }
 }
 
-/// Asks whether a network's beacons fit a profile's frames.
+/// Checks that a network's beacons fit a profile's frames.
 struct FitsFrames<S, T>(Profile, PhantomData<(S, T)>);
 
 impl<S: Shape<T>, T: SimTask> LinkVisitor for FitsFrames<S, T> {
@@ -278,15 +287,15 @@ impl<S: Shape<T>, T: SimTask> LinkVisitor for FitsFrames<S, T> {
     }
 }
 
-/// Robots that are there already, and the number of the first of them.
+/// Given robots, and the number of the first of them.
 type Elsewhere<'a, T> = (Box<dyn Robots<T> + 'a>, usize);
 
-/// Robots on an air, of which only the codec is still to be chosen.
+/// Creates a swarm on a radio medium once the codec is known.
 struct BuildRadioSwarm<'a, 'b, M, T: SimTask> {
     config: RobotConfig<M, T>,
-    /// What those are made of that fly another model.
+    /// Configuration of the robots with another model.
     other: Option<RobotConfig<M, T>>,
-    /// Those that are there already; none for robots in this process.
+    /// Given robots; `None` if all robots are in this process.
     there: Option<Elsewhere<'a, T>>,
     air: &'b RadioConfig<'b>,
     learns: bool,
@@ -320,24 +329,26 @@ where
     }
 }
 
-/// A network in training: numbers that are not in a file yet.
+/// Network in training, without a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a, T> {
-    /// Its numbers.
+    /// Numbers of the network.
     pub numbers: &'a [f32],
-    /// Its dimensions.
+    /// Dimensions of the network.
     pub size: Dimensions,
-    /// How sums over neighbours are scaled.
+    /// Scale of sums over neighbors.
     pub scale: Scale,
-    /// The task's settings.
+    /// Task with its settings.
     pub task: T,
     /// Control ticks per exchange.
     pub exchange: u32,
 }
 
 impl<'a, T: SimTask> Draft<'a, T> {
-    /// A swarm by the fast path that learns nothing in flight. Exchanges are in full precision: half precision is noise far below
-    /// what a network can tell.
+    /// Creates a swarm on the fast path without online learning.
+    ///
+    /// Exchanges are in full precision: the error of half precision is far below the network's
+    /// resolution.
     pub fn typed<S: Shapes<T>>(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         struct Make<'a, 'b, T: SimTask>(Draft<'a, T>, &'b [T::State]);
         impl<'a, T: SimTask> Visitor<T> for Make<'a, '_, T> {

@@ -1,11 +1,12 @@
-//! The fast path for robots that forget what neighbours said from tick to tick: as on the profile `exact`, through an air that harms
-//! nothing. Thousands to millions of them.
+//! Fast path for robots without per-neighbor state: profile `exact`, no faults.
 //!
-//! A robot is what it keeps by itself and the numbers of its neighbours, an eighth of a node. What everybody says lies side by side, and
-//! whoever hears it reads it there: the core's own tick, and nothing is copied. A test holds these swarms to nodes with tables of their own
+//! Swarms have thousands to millions of robots. Each robot holds its own state and its neighbors'
+//! numbers, an eighth of a node. All beacons are in one array, which receivers read in place with
+//! the core's own tick. A test compares these swarms with nodes that have tables
 //! ([`super::typed`]).
 //!
-//! Robots have numbers of 32 bits, addresses 16: the lower half of a number. Neighbours are in the order of their numbers.
+//! Robot numbers have 32 bits and addresses 16: the lower half of the number. Neighbors are in
+//! ascending order of numbers.
 
 use wdgnn_core::{model::Model, task::NodeId, tensor::Tensor as _};
 use wdgnn_link::{
@@ -27,24 +28,24 @@ use crate::{
     threads::{TICKS, share, spread},
 };
 
-/// Robots of one model that read what others say where it lies.
+/// Robots of one model that read beacons in place.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct Packed<T: SimTask, M: Model> {
     config: RobotConfig<M, T>,
     robots: Vec<Robot<M, T>>,
-    /// What everybody says in a tick; nothing of a robot that is blind, or that nobody would believe.
+    /// Beacon of each robot; `None` for robots without a state or with an implausible one.
     said: Vec<Option<BeaconOf<M, T>>>,
-    /// The tick in which it was said.
+    /// Tick of the beacons.
     tick: u32,
     learns: bool,
 }
 
-/// What there is of a robot.
+/// State of one robot.
 struct Robot<M: Model, T: SimTask> {
     memory: Memory<M, T>,
-    /// How many neighbours it has.
+    /// Number of neighbors.
     count: u8,
-    /// Their numbers, ascending.
+    /// Numbers of the neighbors, ascending.
     neighbours: [u32; NEIGHBOURS],
 }
 
@@ -53,7 +54,7 @@ where
     T: SimTask,
     M: Model<Features = T::Features, Output = T::Output> + Copy,
 {
-    /// A swarm of one model at its start.
+    /// Creates a swarm with these initial states.
     pub fn new(config: &RobotConfig<M, T>, learns: bool, start: &[T::State]) -> Self {
         let kind = kind(config);
         let robots = start.iter().map(|state| Robot::new(kind, *state)).collect();
@@ -61,7 +62,7 @@ where
         Self { config: *config, robots, said, tick: 0, learns }
     }
 
-    /// The first half of a tick: everybody speaks.
+    /// Runs the first half of a tick: robots sense and send.
     fn speak(&mut self, scene: &Scene<'_, T::State>)
     where
         M: Send + Sync,
@@ -79,7 +80,7 @@ where
         spread((0..).step_by(some).zip(speakers), speak);
     }
 
-    /// The second half: everybody hears, acts and learns.
+    /// Runs the second half of a tick: robots receive, act and learn.
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>)
     where
         M: Send + Sync,
@@ -105,7 +106,7 @@ where
     T: SimTask,
     M: Model<Features = T::Features, Output = T::Output>,
 {
-    /// At its start.
+    /// Creates a robot with an initial state.
     fn new(kind: Kind<'_, M, T>, state: T::State) -> Self {
         Self { memory: Memory::new(kind, 0, state), count: 0, neighbours: [0; NEIGHBOURS] }
     }
@@ -114,7 +115,7 @@ where
         &self.neighbours[..usize::from(self.count)]
     }
 
-    /// The first half of a tick: what robot number `own` says.
+    /// Runs the first half of a tick: robot number `own` writes its beacon to `said`.
     fn speak(
         &mut self,
         kind: Kind<'_, M, T>,
@@ -133,7 +134,10 @@ where
         }
     }
 
-    /// Runs the second half of a tick: the robot receives the beacons in `said` of the robots in `linked`. `room` is a buffer.
+    /// Runs the second half of a tick: the robot receives the beacons in `said` of the robots in
+    /// `linked`.
+    ///
+    /// `room` is a buffer.
     fn think<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
@@ -148,8 +152,10 @@ where
         control_loop::conclude(&mut robot, &mut RecordingActuator(command), &hearing, PortErrors::default());
     }
 
-    /// In place of its neighbours, those whom it is linked with and who speak. As in a node's table, whoever was there before has its place
-    /// until the hearing ends, and others those that are free.
+    /// Replaces the neighbors by the linked robots that sent a beacon.
+    ///
+    /// As in a node's table, previous neighbors keep their places, and new ones get only free
+    /// places.
     fn listen_to<'a>(
         &mut self,
         linked: &[u32],
@@ -215,11 +221,11 @@ fn kind<M: Model, T: SimTask>(config: &RobotConfig<M, T>) -> Kind<'_, M, T> {
     Kind::new(&config.model, &config.task, &config.behaviour)
 }
 
-/// The number of the first of some robots, they themselves, what they sense, and where what they say goes.
+/// First robot number of a chunk, its robots, sensed states and beacons.
 type Speaking<'a, M, T> =
     (u32, ((&'a mut [Robot<M, T>], &'a [<T as wdgnn_core::Task>::State]), &'a mut [Option<BeaconOf<M, T>>]));
 
-/// The same with their commands.
+/// First robot number of a chunk, its robots and commands.
 type Thinking<'a, M, T> = (usize, (&'a mut [Robot<M, T>], &'a mut [<T as wdgnn_core::Task>::Output]));
 
 #[cfg(test)]
@@ -240,7 +246,7 @@ mod tests {
         world::{Scenario, flock::Flock},
     };
 
-    /// Everything that is to be seen of robots, as bits.
+    /// All observable values of robots, as bits.
     fn seen(running: &RunningEpisode<Flock>, swarm: &dyn Swarm<Flocking>) -> Vec<u32> {
         let mut seen: Vec<u32> = running.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
         for robot in 0..running.states.len() {
@@ -255,7 +261,7 @@ mod tests {
         seen
     }
 
-    /// Flies robots that are nodes with tables and robots that have none side by side.
+    /// Compares robots with tables and robots without tables, tick by tick.
     fn check(scenario: Scenario, threads: usize) {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
@@ -289,7 +295,7 @@ mod tests {
     fn robots_without_tables_do_what_nodes_do_to_the_last_bit() {
         let calm = Scenario { robots: 50, ticks: 60, ..Scenario::PAPER };
         check(calm, 1);
-        // More robots around than a table holds, who come and go.
+        // More robots in range than a table holds, with changing neighbors.
         let crowd = Scenario { robots: 150, radius: 3.5, speed: 20.0, ticks: 40 };
         for threads in [1, 3] {
             check(crowd, threads);

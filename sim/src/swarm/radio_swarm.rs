@@ -1,6 +1,6 @@
-//! Robots on an air, with everything that goes wrong: whatever they run on, they hear it through the same radios with faults.
+//! Robots on a radio medium with faults, native or emulated.
 //!
-//! This program listens for them and hands over what it heard; where somebody lies, it speaks for the liar.
+//! This process delivers frames to the robots and falsifies the frames of liars.
 
 use wdgnn_link::security::key::Key;
 use wdgnn_robot::safety::gate::Isolation;
@@ -23,10 +23,10 @@ use crate::{
     scene::{Frame, ParamView, RobotInternals, Scene, SimTask, StateLayout, Swarm},
 };
 
-/// A simulated swarm's key. Real swarms have their own, from a file.
+/// Group key of simulated swarms. Real swarms read theirs from a file.
 pub const KEY: Key = *b"simulated swarm.";
 
-/// Robots on an air.
+/// Robots on a radio medium.
 #[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
 pub struct RadioSwarm<'a, T: SimTask> {
     robots: Box<dyn Robots<T> + 'a>,
@@ -36,49 +36,51 @@ pub struct RadioSwarm<'a, T: SimTask> {
     motors: Motors,
     mixed: Option<OtherModelRobots<T>>,
     learns: bool,
-    /// What they said in the last tick.
+    /// Frames that each robot sent in the last tick.
     said: Vec<Vec<Frame>>,
-    /// What everybody heard in the last tick; nothing of who did not listen.
+    /// Frames that each robot received in the last tick; `None` for robots without a tick.
     heard: Vec<Option<Vec<Frame>>>,
-    /// What they did in their last tick.
+    /// Result of each robot's last tick.
     outcomes: Vec<Option<TickOutcome>>,
-    /// Who is in the sky and switched on.
+    /// Whether each robot is present and switched on.
     on: Vec<bool>,
-    /// Robots for which a tick has begun.
+    /// Whether a tick has begun for each robot.
     woken: Vec<bool>,
-    /// Who is switched on in flight.
+    /// Whether each robot joins during the episode.
     late: Vec<bool>,
-    /// Who has had word of whom.
+    /// Frames that robots received of each other.
     notices: ContactLog,
-    /// The last tick.
+    /// Last tick.
     tick: u32,
     watch: SwarmMonitor,
 }
 
-/// Robots of another model on the same air.
+/// Robots with another model on the same medium.
 #[derive(Clone, Debug)]
 pub struct OtherModelRobots<T> {
-    /// What they have in common.
+    /// Configuration of these robots.
     pub common: SharedConfig<T>,
-    /// Who they are.
+    /// Whether each robot has the other model.
     pub drawn: Vec<bool>,
 }
 
-/// What an air is made of, besides robots.
+/// Configuration of a radio medium.
 #[derive(Clone, Copy, Debug)]
 pub struct RadioConfig<'a> {
-    /// What the numbers of a state are.
+    /// Ranges of position and velocity in a state.
     pub layout: &'a StateLayout,
-    /// What goes wrong.
+    /// Faults of the episode.
     pub faults: &'a Faults,
-    /// Which swarm it is: every one has faults of its own.
+    /// Swarm number; each swarm draws its own faults.
     pub swarm: u64,
-    /// The swarm's key.
+    /// Group key.
     pub key: Key,
 }
 
 impl<'a, T: SimTask> RadioSwarm<'a, T> {
-    /// Puts `count` robots on an air. `voice` is that of those who are not robots of the swarm, or lie; `learns` tells whether robots'
+    /// Connects `count` robots to a medium.
+    ///
+    /// `adversary` makes the frames of attackers and liars. `learns` tells whether the robots'
     /// parameters can differ.
     pub fn new(
         robots: Box<dyn Robots<T> + 'a>,
@@ -112,7 +114,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         }
     }
 
-    /// Does to single robots what is to be done before this tick.
+    /// Applies the events that are due before this tick.
     fn intervene(&mut self, scene: &Scene<'_, T::State>) -> Result {
         let (Faults { events, join, spoof, .. }, tick) = (&self.medium.faults, scene.tick);
         for robot in events.kills_at(tick) {
@@ -143,7 +145,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         Ok(())
     }
 
-    /// Takes note of who had word of whom, whatever becomes of it.
+    /// Records received frames in the contact log, whether robots accept them or not.
     fn notice(&mut self, tick: u32, heard: &[Option<Vec<Frame>>]) {
         self.tick = tick;
         for (listener, frames) in heard.iter().enumerate() {
@@ -153,12 +155,12 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         }
     }
 
-    /// Robots of another model, if this is one.
+    /// Returns the configuration of robots with another model, if this is one.
     fn other(&self, robot: usize) -> Option<&SharedConfig<T>> {
         self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]).map(|mixed| &mixed.common)
     }
 
-    /// What every robot that is on knows as its tick begins: its clock's time, and what it senses.
+    /// Returns each present robot's clock reading and sensed state.
     fn wake(&mut self, scene: &Scene<'_, T::State>) -> Result<Vec<Option<TickInput<T::State>>>> {
         let Self { robots, senses, ears, on, woken, .. } = self;
         woken.clear();
@@ -167,7 +169,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
             woken.push(shown.is_some());
             let sensed = senses.sense_one(scene.tick, robot, *state);
             if shown.is_some_and(|shown| shown.back) {
-                // Its frames' numbers come again, under another boot count.
+                // Sequence numbers would repeat, so the robot restarts with a new boot count.
                 robots.reboot(robot)?;
             }
             Ok(shown.map(|ClockReading { tick, .. }| TickInput { tick, sensed }))
@@ -175,7 +177,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         scene.states.iter().enumerate().map(wake).collect()
     }
 
-    /// Lets those who hear something of the swarm set their clocks by it.
+    /// Synchronizes clocks by the received frames.
     fn keep_time(&mut self, world: u32, heard: &[Option<Vec<Frame>>]) {
         let (clocks, adversary) = (&mut self.ears.clocks, &mut self.medium.adversary);
         if !clocks.are_set() {
@@ -208,7 +210,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
             }
         });
         self.watch.counters.forged += forged as u64;
-        // Who does not listen in this tick does so in its next.
+        // Robots without a tick keep their frames until their next tick.
         let mut heard = std::mem::take(&mut self.heard);
         heard.resize_with(self.woken.len(), || None);
         for ((woken, radio), heard) in self.woken.iter().zip(&mut self.ears.radios).zip(&mut heard) {
@@ -238,7 +240,9 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         self.heard = heard;
     }
 
-    /// What a robot's motors do: what it told them last. One that does not know where it is has its drive brake.
+    /// Returns a robot's motor output for its last command.
+    ///
+    /// A robot that has lost its own state is braked by its drive.
     fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
         let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
             return T::nothing();
@@ -275,7 +279,7 @@ impl<T: SimTask> Swarm<T> for RadioSwarm<'_, T> {
     }
 
     fn counts(&self, robot: usize) -> bool {
-        // Parameters of two models have nothing to agree about.
+        // Parameters of different models cannot agree.
         !self.medium.liars[robot] && self.other(robot).is_none()
     }
 
@@ -323,7 +327,7 @@ impl<T: SimTask> Swarm<T> for RadioSwarm<'_, T> {
     }
 }
 
-/// Everything that is heard in one listening window, in this room.
+/// Reads all frames of one receive window into a reused buffer.
 fn listen(radio: &mut RobotRadio, mut room: Vec<Frame>) -> Vec<Frame> {
     room.clear();
     room.extend(std::iter::from_fn(|| radio.next()));

@@ -1,8 +1,8 @@
-//! The fast path: `wdgnn-core` nodes in this process that hand each other their beacons, each stepped by the core's own tick,
-//! through an air that harms nothing.
+//! Fast path: robots in this process that exchange beacons without faults.
 //!
-//! What a robot says is encoded and decoded once, as its link profile does, and the result is handed to everybody in range. In the
-//! profile `exact` that changes no bit, so it is left out. A test ties it to robots that speak in bytes ([`super::native`]).
+//! Each beacon is encoded and decoded once, as its link profile does, and all robots in range get
+//! the result. The profile `exact` changes no bit, so it skips this. A test compares this path with
+//! robots that exchange bytes ([`super::native`]).
 
 use std::any::TypeId;
 
@@ -27,32 +27,32 @@ use crate::{
     threads::{TICKS, share, spread},
 };
 
-/// Room for any profile's frame.
+/// Buffer size for any profile's frame.
 pub const MAX_FRAME_BYTES: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
 
-/// Who trains the wide part in flight.
+/// Online learning of the wide part.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "a rule is a function")]
 pub enum Online<T: Task> {
-    /// Nobody.
+    /// No learning.
     Off,
-    /// Every robot for itself, agreeing with its neighbours.
+    /// Learning on each robot, with consensus between neighbors.
     Decentralized,
-    /// One centre that sees the whole swarm (eq. `onlinelearning`), with this step size.
+    /// Centralized learning from the whole swarm (eq. `onlinelearning`), with this step size.
     Centralized(f32, CentralRule<T>),
 }
 
-/// The number of the first of some nodes, they themselves, and their commands.
+/// First node number of a chunk, its nodes and commands.
 type Acting<'a, M, T, P> = (usize, (&'a mut [Node<M, T, NEIGHBOURS, P>], &'a mut [<T as Task>::Output]));
 
-/// What one frame says.
+/// Decoded frame.
 type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
 
-/// N nodes of one model on one link profile.
+/// Nodes of one model on one link profile.
 #[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
 pub struct Typed<T: SimTask, M: Model, P = Exact> {
     nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
-    /// The frames of a tick, each robot's in a row; nothing of a robot whose turn it is not.
+    /// Frames of a tick, each robot's in a row; `None` for robots that do not send.
     said: Vec<Said<M, T>>,
     online: Online<T>,
 }
@@ -63,13 +63,13 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy,
     P: LinkCodec,
 {
-    /// A swarm of one model at its start.
+    /// Creates a swarm with these initial states.
     pub fn new(config: &RobotConfig<M, T>, online: Online<T>, start: &[T::State]) -> Self {
         let nodes = (0..).zip(start).map(|(id, state)| config.node(id, *state, P::default())).collect();
         Self { nodes, said: Vec::with_capacity(start.len() * P::FRAMES as usize), online }
     }
 
-    /// What everybody in range takes from one robot's frames.
+    /// Appends the decoded frames of a node.
     fn speak(node: &mut Node<M, T, NEIGHBOURS, P>, said: &mut Vec<Said<M, T>>) {
         if TypeId::of::<P>() == TypeId::of::<Exact>() {
             said.push(Some((node.beacon(), Parts::ALL)));
@@ -82,7 +82,7 @@ where
         }
     }
 
-    /// One step of the centralised rule.
+    /// Runs one step of the centralized rule.
     fn learn_together(&mut self, step: f32, rule: CentralRule<T>, commands: &[T::Output]) {
         let Some(first) = self.nodes.first() else { return };
         let states: Vec<T::State> = self.nodes.iter().map(|node| *node.state()).collect();
@@ -163,7 +163,7 @@ where
     }
 }
 
-/// A look into a node.
+/// Returns the internal values of a node.
 pub(super) fn internals<M, T, P, const N: usize>(node: &Node<M, T, N, P>) -> RobotInternals<'_, T>
 where
     T: SimTask,

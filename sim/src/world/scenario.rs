@@ -1,38 +1,42 @@
-//! The circumstances of a flight.
+//! Scenario of an episode: swarm size, radio range, initial speed and length.
 
 use crate::{error::Result, option_range::OptionRange};
 
-/// The smallest distance between two robots at the start, in metres (the paper's).
+/// Smallest distance of two robots at the start, in meters (the paper's).
 pub const CLOSEST_METRES: f32 = 0.1;
 
-/// Robots of a swarm: twenty million take 30 GB. On the air there are fewer addresses
+/// Swarm size. Twenty million robots take 30 GB.
+///
+/// Profiles have fewer addresses
 /// ([`Profile::check_robots`](crate::profiles::Profile::check_robots)).
 pub const ROBOTS: OptionRange = OptionRange::whole(1, 20_000_000);
 
-/// Radio range in metres: above the smallest distance at the start.
+/// Radio range in meters, above the smallest distance at the start.
 pub const RADIUS_METRES: OptionRange = OptionRange::above(0.1, 1000.0);
 
-/// Largest starting speed in m/s: at most the speed of sound.
+/// Largest initial speed in m/s, at most the speed of sound.
 pub const SPEED: OptionRange = OptionRange::real(0.0, 340.0);
 
-/// Length of a flight in ticks on the command line: at most 10,000 s of flocking. Other programs may fly without an end.
+/// Length of an episode in ticks on the command line: at most 10,000 s of flocking.
+///
+/// Other programs may run endless episodes.
 pub const TICKS: OptionRange = OptionRange::whole(1, 1_000_000);
 
-/// The circumstances of a flight.
+/// Scenario of an episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scenario {
-    /// How many robots.
+    /// Number of robots.
     pub robots: usize,
-    /// Radio range in metres; the robots' spacing at the start goes with it.
+    /// Radio range in meters; the initial spacing of robots is proportional to it.
     pub radius: f32,
-    /// Largest starting speed per axis in m/s.
+    /// Largest initial speed per axis in m/s.
     pub speed: f32,
-    /// Length of the flight in ticks.
+    /// Length of the episode in ticks.
     pub ticks: u32,
 }
 
 impl Scenario {
-    /// The paper's: 50 robots, 2 m, 3 m/s, 2 s.
+    /// The paper's scenario: 50 robots, 2 m, 3 m/s, 2 s.
     pub const PAPER: Self = Self { robots: 50, radius: 2.0, speed: 3.0, ticks: 200 };
 
     /// Checks the range of each number.

@@ -1,7 +1,8 @@
-//! Coverage: robots spread over a square in which there is more to see in some places than in others, and those places move.
+//! Coverage: robots spread over a square according to a moving density.
 //!
-//! The score is the mean squared distance from what there is to see to the nearest robot. Robots sense within half their radio range,
-//! so that they hear everybody who could be nearer to what they sense.
+//! The score is the density-weighted mean squared distance to the nearest robot. Sensor range is
+//! half the radio range, so that robots hear all others that could be nearer to a place that they
+//! sense.
 
 pub mod field;
 pub mod lloyd;
@@ -23,11 +24,11 @@ use crate::{
     error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::StateLayout,
 };
 
-/// A square with something to see in it.
+/// Square with a density of interest.
 #[derive(Clone, Debug, Default)]
 pub struct Area {
     field: Field,
-    /// How far robots sense, in metres.
+    /// Sensor range in meters.
     reach: f32,
 }
 
@@ -43,7 +44,7 @@ impl World for Area {
         StateLayout { position: 0..2, velocity: 0..0 }
     }
 
-    /// Thirty robots that hear 3 m far on a square of 10 m, for 20 s.
+    /// Thirty robots with a radio range of 3 m in a square of 10 m, for 20 s.
     fn default_scenario() -> Scenario {
         Scenario { robots: 30, radius: 3.0, speed: 0.0, ticks: 200 }
     }
@@ -56,7 +57,8 @@ impl World for Area {
         models::named("coverage")
     }
 
-    /// What can be learned from one's own cell is Lloyd's way, and the network knows better from its neighbours: a small step.
+    /// The loss of a robot's own cell leads to Lloyd's algorithm, and the network does better with
+    /// its neighbors' data. Online learning therefore uses a small step.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
         let settings = TrainingConfig {
             task: Self::task(),
@@ -69,7 +71,7 @@ impl World for Area {
         (recipe != RecipeName::Paper).then_some(settings)
     }
 
-    /// Everybody in one corner.
+    /// All robots start in one corner.
     fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Cell>> {
         self.field = Field::draw(random);
         self.reach = scenario.radius / 2.0;
@@ -130,7 +132,7 @@ impl World for Area {
 }
 
 impl Area {
-    /// What everybody senses: of what is within reach, the part that nobody else is nearer to.
+    /// Returns each robot's sensed cell: samples within reach that are nearest to it.
     fn cells(&self, tick: u32, places: &[[f32; 2]]) -> Vec<Cell> {
         let look = self.field.look(tick);
         let share = look.mass() / places.len().max(1) as f64;

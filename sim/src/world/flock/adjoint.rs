@@ -1,5 +1,6 @@
-//! The derivative of the velocity variation: through velocities, and what bodies make of commands. The graph, positions and the pushes of
-//! guard and repulsion are taken as they were.
+//! Adjoint of the velocity variation through velocities and actuators.
+//!
+//! Links, positions, repulsion and collision guard count as constants.
 
 use wdgnn_core::{
     task::Task,
@@ -10,21 +11,23 @@ use wdgnn_robot::{onboard::Onboard, tasks::CollisionAvoidance as _};
 use super::{dynamics::SwarmDynamics, motion::mean_velocity};
 use crate::world::{Adjoint, World};
 
-/// Where training starts from: robots brake to the delayed means that their taps hold, in 1/s. Training makes about twice as much of it, and the
-/// deep part adds as much again. With 30 the total is 0.0005 of the expert's lower, and a lag or a payload that is dropped lets the
-/// swarm swing.
+/// Initial gain in 1/s: robots brake to the delayed means in their taps.
+///
+/// Training about doubles it, and the deep part adds as much again. A gain of 30 lowers the total
+/// by 0.0005 of the expert's, but the swarm then oscillates under actuator lag or a dropped
+/// payload.
 const GAIN: f32 = -14.0;
 
-/// Backwards through a flock.
+/// Adjoint of a flocking episode.
 #[derive(Debug)]
 pub struct FlockAdjoint<const D: usize> {
     dynamics: Option<SwarmDynamics<D>>,
-    /// What is owed to what motors do.
+    /// Gradient with respect to each actuator's state.
     acting: Vec<[f32; D]>,
 }
 
 impl<const D: usize> FlockAdjoint<D> {
-    /// With these bodies.
+    /// Creates the adjoint for these dynamics.
     pub fn new(dynamics: Option<SwarmDynamics<D>>) -> Self {
         Self { dynamics, acting: Vec::new() }
     }
@@ -94,8 +97,8 @@ where
         steered.iter().zip(command).map(free).collect()
     }
 
-    /// Positions. No gradient goes through them; robots that learned about them all the same gathered where repulsion and network
-    /// balance. Keeping apart is the business of repulsion and guard.
+    /// Positions. No gradient passes through them. Robots that learned weights for them gathered
+    /// where repulsion and network balance. Repulsion and guard keep robots apart.
     fn blocked_features(&self) -> std::ops::Range<usize> {
         D..3 * D
     }

@@ -1,11 +1,13 @@
-//! What a network has to be held against: controllers without any learning, under the same separation guard as the networks.
+//! Baselines without learning, under the networks' collision guard.
 //!
-//! * [`Hearsay`] brakes straight to the mean of the velocities that it knows of. Every robot hears its neighbours' states at once, and
-//!   what they knew one tick before. Cut off after k hops it is delayed averaging; without a cut it is flooding: every state travels
-//!   one hop per tick, and no controller that has only local information can know more. So flooding under the guard is the floor
-//!   for local information, as far as braking straight to a mean is the best that can be done with it.
-//! * [`Guarded`] puts repulsion and separation guard on anybody, so that their cost is on both sides of a comparison. The centre under it
-//!   knows everything and brakes as hard as robots can: a bound for everybody under the same guard.
+//! * [`DelayedAveraging`] brakes to the mean of the known velocities. Each robot hears its
+//! neighbors' states at once, and the states that they knew one tick before. With a limit of k hops
+//! this is delayed averaging. Without a limit it is flooding: each state travels one hop per tick,
+//! and no controller with local information can know more. Flooding under the guard is therefore
+//! the bound for local information, as far as braking to the mean is the best use of it.
+//! * [`WithCollisionGuard`] adds repulsion and collision guard to any controller, so that both
+//! sides of a comparison bear their cost. With [`HardestBraking`] inside, it is a bound for all
+//! controllers under the guard.
 
 use wdgnn_core::{
     task::Task,
@@ -20,12 +22,12 @@ use crate::{
     world::{Baseline, World},
 };
 
-/// Anybody under the networks' guard.
+/// Controller under the networks' collision guard.
 #[derive(Debug)]
 pub struct WithCollisionGuard<W, const D: usize> {
-    /// Who flies.
+    /// Controller inside.
     pub preferred: W,
-    /// Whose guard.
+    /// Task with the guard's settings.
     pub task: Flocking<D>,
 }
 
@@ -44,13 +46,13 @@ where
     }
 }
 
-/// Everything that a robot has heard, by robot: when it was true, and the velocity.
+/// Known velocities by robot, each with the tick at which it was true.
 type Known<const D: usize> = Vec<Option<(u32, [f32; D])>>;
 
 /// Delayed averaging over hops, or flooding.
 #[derive(Debug, Default)]
 pub struct DelayedAveraging<const D: usize> {
-    /// The most hops that a state travels; `None` for flooding.
+    /// Largest number of hops; `None` for flooding.
     pub hops: Option<u32>,
     /// Length of a tick in seconds.
     pub period: f32,
@@ -58,17 +60,17 @@ pub struct DelayedAveraging<const D: usize> {
 }
 
 impl<const D: usize> DelayedAveraging<D> {
-    /// Nothing heard yet.
+    /// Creates a controller that has heard nothing yet.
     pub fn new(hops: Option<u32>, period: f32) -> Self {
         Self { hops, period, known: Vec::new() }
     }
 
-    /// What every robot knows at this tick where a state travels one hop: those around it, as they are.
+    /// Computes the preferred commands for one hop, from the neighbors' current velocities.
     fn at_once(&self, scene: &Scene<'_, Motion<D>>, preferred: &mut Vec<[f32; D]>) {
         preferred.clear();
         preferred.extend(scene.states.iter().enumerate().map(|(robot, motion)| {
             let linked = scene.links.of(robot);
-            // In the order of robots, as everybody sums.
+            // Sums run in the order of robots, as in the other controllers.
             let (before, behind) = linked.split_at(linked.partition_point(|other| (*other as usize) < robot));
             let (mut sum, mut count) = ([0.0; D], 0.0);
             for known in before.iter().copied().chain([robot as u32]).chain(behind.iter().copied()) {
@@ -80,7 +82,7 @@ impl<const D: usize> DelayedAveraging<D> {
         }));
     }
 
-    /// What every robot knows at this tick: the states of its neighbours, what those knew at the tick before, and what it knew itself.
+    /// Updates each robot's knowledge: neighbors' states, and what these knew one tick before.
     fn hear(&mut self, scene: &Scene<'_, Motion<D>>) {
         let robots = scene.states.len();
         self.known.resize_with(robots, || vec![None; robots]);
@@ -114,7 +116,7 @@ impl<const D: usize> Preference<D> for DelayedAveraging<D> {
             return;
         }
         self.hear(scene);
-        // A state that came over h hops is h − 1 ticks old.
+        // A state that traveled h hops is h − 1 ticks old.
         let oldest = self.hops.map_or(0, |hops| (scene.tick + 1).saturating_sub(hops));
         preferred.clear();
         preferred.extend(scene.states.iter().zip(&self.known).map(|(motion, known)| {
@@ -128,7 +130,7 @@ impl<const D: usize> Preference<D> for DelayedAveraging<D> {
     }
 }
 
-/// Controllers without a network, in the order of tables.
+/// Returns the baselines of flocking, in table order.
 pub fn baselines<W: World<Task = Flocking<D>>, const D: usize>() -> Vec<Baseline<W>>
 where
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
@@ -181,7 +183,8 @@ mod tests {
     use super::{super::motion::place, *};
     use crate::links::Links;
 
-    /// Four robots in a row, each hearing the next: what the first knows of the last comes three hops later.
+    /// Four robots in a row, each in range of the next; the last one's state takes three hops to
+    /// the first.
     fn row() -> Vec<Motion> {
         [0.0, 1.0, 2.0, 3.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 0.0] }).into()
     }
@@ -236,7 +239,7 @@ mod tests {
             task: Flocking { strength: 40.0, ..Flocking::NORMALISED },
         };
         swarm.fly(&scene(0, &motions, &links), &mut commands).unwrap();
-        // 40 · (1/0.2 − 1/0.5) = 120 back for the one behind.
+        // 40 · (1/0.2 − 1/0.5) = 120 backward for the rear robot.
         assert_eq!(commands, [[-10.0, 0.0], [10.0, 0.0]]);
     }
 }

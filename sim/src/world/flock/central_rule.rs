@@ -1,8 +1,8 @@
-//! The centralised rule of the paper: one centre that sees the whole swarm's variation (eq. `onlinelearning`).
+//! Centralized learning rule of the paper (eq. `onlinelearning`).
 
 use wdgnn_core::tasks::flocking::{Flocking, Motion};
 
-/// The gradient of the whole swarm's variation after the coming tick.
+/// Gradient of the whole swarm's velocity variation after the coming tick.
 pub fn gradients<const D: usize>(
     task: &Flocking<D>,
     motions: &[Motion<D>],

@@ -1,7 +1,7 @@
-//! Robots that are not what training assumed: what they sense, what their motors make of a command, and whom they hear.
+//! Robots that differ from the training model in sensing, actuation and links.
 //!
-//! A [`Quirks`] says how far a swarm's robots are off; a [`Bodies`] draws every robot's own share of it from a seed and carries what
-//! lasts from tick to tick.
+//! [`ModelMismatch`] holds the size of each deviation. [`SwarmDynamics`] draws each robot's
+//! parameters from a seed and keeps their state between ticks.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -9,14 +9,14 @@ use wdgnn_core::tasks::flocking::Motion;
 
 use crate::links::Links;
 
-/// How far robots are off. All zero, they are what training assumes.
+/// Deviations from the training model; all zero for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelMismatch {
-    /// Every robot's actuators lack this share of what they are told, in the mean: 0.6 leaves 0.4.
+    /// Mean loss of actuator gain: 0.6 leaves 0.4.
     pub weakness: f32,
-    /// And differ by up to this share from robot to robot.
+    /// Largest deviation of a robot's actuator gain from the mean gain.
     pub spread: f32,
-    /// Standard deviation of a constant acceleration of every robot's own, in m/s².
+    /// Standard deviation of a constant acceleration of each robot, in m/s².
     pub bias: f32,
     /// Time constant of the actuators in seconds.
     pub lag: f32,
@@ -24,34 +24,37 @@ pub struct ModelMismatch {
     pub delay: u32,
     /// Share of its speed that a robot loses per second.
     pub drag: f32,
-    /// Standard deviation of gusts in m/s², each of which lasts 0.1 s and hits everybody alike, and half as much each for itself.
+    /// Standard deviation of gusts in m/s².
+    ///
+    /// Each gust lasts 0.1 s. One part is common to all robots, and one of half the size is
+    /// specific to each.
     pub gusts: f32,
-    /// Standard deviation of noise on sensed velocities in m/s, anew in every tick.
+    /// Standard deviation of noise on sensed velocities in m/s, drawn in every tick.
     pub noise: f32,
-    /// Standard deviation of a constant error of every robot's sensed velocity in m/s.
+    /// Standard deviation of each robot's constant velocity sensor error in m/s.
     pub sensor_bias: f32,
-    /// Share of robots whose velocity sensor stands still from 0.5 s on.
+    /// Share of robots whose velocity sensor freezes at 0.5 s.
     pub frozen: f32,
-    /// Standard deviation of the angle by which a robot's commands are turned, in radians.
+    /// Standard deviation of the rotation of a robot's commands, in radians.
     pub turned: f32,
-    /// Share of robots that everybody else is to follow: they keep their velocity, come what may.
+    /// Share of robots that ignore commands and keep their velocity.
     pub leaders: f32,
-    /// From 0.5 s on, the radio range is this share shorter.
+    /// Relative loss of radio range from 0.5 s on.
     pub shortened: f32,
-    /// From 0.5 s on, actuators do this share more: a payload was dropped.
+    /// Relative increase of actuator gain from 0.5 s on, when a payload is dropped.
     pub dropped: f32,
     /// Share of beacons that are lost.
     pub loss: f32,
-    /// The swarm starts as two halves that fly towards each other at this speed, in m/s.
+    /// Speed in m/s at which two halves of the swarm approach each other at the start.
     pub meeting: f32,
 }
 
-/// When what happens in mid-flight happens, in ticks: half a second.
+/// Tick of changes during the episode, at half a second.
 const MIDWAY: u32 = 50;
-/// How long a gust lasts, in ticks.
+/// Length of a gust in ticks.
 const GUST_TICKS: u32 = 10;
 
-/// The robots of one swarm.
+/// Dynamics of one swarm's robots.
 #[derive(Clone, Debug)]
 pub struct SwarmDynamics<const D: usize = 2> {
     mismatch: ModelMismatch,
@@ -68,7 +71,7 @@ pub struct SwarmDynamics<const D: usize = 2> {
     random: ChaCha8Rng,
 }
 
-/// A normal variate, by twelve uniform ones: the same on every machine.
+/// Draws a normal variate as a sum of twelve uniform ones, identical on every machine.
 fn normal(random: &mut ChaCha8Rng) -> f32 {
     (0..12).map(|_| random.random_range(0.0_f32..1.0)).sum::<f32>() - 6.0
 }
@@ -78,7 +81,7 @@ fn normals<const D: usize>(random: &mut ChaCha8Rng, deviation: f32) -> [f32; D] 
 }
 
 impl<const D: usize> SwarmDynamics<D> {
-    /// Draws every robot's own share.
+    /// Draws each robot's parameters.
     pub fn new(mismatch: ModelMismatch, robots: usize, mut random: ChaCha8Rng) -> Self {
         let each = 0..robots;
         let q = &mismatch;
@@ -112,7 +115,7 @@ impl<const D: usize> SwarmDynamics<D> {
         }
     }
 
-    /// The start of a swarm: two halves that meet, where that is the quirk.
+    /// Changes initial states: two halves that approach each other, if configured.
     pub fn begin(&self, motions: &mut [Motion<D>]) {
         if self.mismatch.meeting > 0.0 {
             for motion in motions {
@@ -123,7 +126,7 @@ impl<const D: usize> SwarmDynamics<D> {
         }
     }
 
-    /// What the robots sense.
+    /// Computes sensed states from true ones.
     pub fn sensed(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
         motions.clone_into(sensed);
         if self.mismatch == ModelMismatch::default() {
@@ -146,7 +149,7 @@ impl<const D: usize> SwarmDynamics<D> {
         }
     }
 
-    /// Who hears whom.
+    /// Finds links with the current radio range, and drops lost beacons.
     pub fn links(&mut self, tick: u32, places: &[[f32; 3]], radius: f32, links: &mut Links) {
         let shortened = if tick >= MIDWAY { self.mismatch.shortened } else { 0.0 };
         links.find(places, radius * (1.0 - shortened));
@@ -156,27 +159,27 @@ impl<const D: usize> SwarmDynamics<D> {
         }
     }
 
-    /// How much of a command's change an actuator makes up in a tick.
+    /// Returns the share of a command's change that an actuator follows in a tick.
     pub fn quickness(&self, period: f32) -> f32 {
         if self.mismatch.lag > period { period / self.mismatch.lag } else { 1.0 }
     }
 
-    /// Ticks between a command and its effect.
+    /// Returns the ticks between a command and its effect.
     pub fn delay(&self) -> usize {
         self.mismatch.delay as usize
     }
 
-    /// Share of the speed that is lost in a tick.
+    /// Returns the share of speed that a robot loses in a tick.
     pub fn lost(&self, period: f32) -> f32 {
         self.mismatch.drag * period
     }
 
-    /// What a robot's actuators make of a command at a tick, once they have: turned in the plane of the first two axes, and scaled.
+    /// Returns the acceleration of a command at a tick: rotated in the x–y plane and scaled.
     pub fn effect(&self, tick: u32, robot: usize, command: &[f32; D]) -> [f32; D] {
         self.turned(tick, robot, command, 1.0)
     }
 
-    /// What a gradient of that is a gradient of: turned the other way.
+    /// Returns the gradient of a command from the gradient of its effect: the transpose.
     pub fn effect_back(&self, tick: u32, robot: usize, grad: &[f32; D]) -> [f32; D] {
         self.turned(tick, robot, grad, -1.0)
     }
@@ -196,7 +199,7 @@ impl<const D: usize> SwarmDynamics<D> {
         turned
     }
 
-    /// The accelerations that follow from commands.
+    /// Returns the accelerations that result from commands.
     pub fn act(
         &mut self,
         tick: u32,
@@ -205,7 +208,7 @@ impl<const D: usize> SwarmDynamics<D> {
         period: f32,
     ) -> Vec<[f32; D]> {
         if self.mismatch == ModelMismatch::default() {
-            // To the last bit.
+            // Commands pass unchanged to the last bit.
             return commands.to_vec();
         }
         self.told.push(commands.to_vec());

@@ -1,4 +1,4 @@
-//! Flocking: robots that start with velocities of their own agree on one, in the plane (the paper's) or in space.
+//! Flocking: robots agree on a velocity, in the plane (the paper's) or in space.
 
 pub mod adjoint;
 pub mod baselines;

@@ -1,4 +1,6 @@
-//! How a swarm starts: on rings or shells, every pair at least 0.1 m apart, everybody connected, velocities at random.
+//! Initial states of flocking: rings or shells of connected robots, random velocities.
+//!
+//! All pairs are at least 0.1 m apart.
 
 use std::f32::consts::TAU;
 
@@ -13,10 +15,10 @@ use crate::{
     world::scenario::{CLOSEST_METRES, Scenario},
 };
 
-/// More draws than this for one start mean that there is none to be had.
+/// Draws after which a scenario counts as impossible.
 const DRAWS: usize = 1000;
 
-/// A start under `condition`, with robots placed by `rings`.
+/// Draws an initial state under `scenario`, with robots placed by `rings`.
 pub fn start<const D: usize>(
     rings: fn(&Scenario, &mut ChaCha8Rng) -> Vec<Motion<D>>,
     scenario: &Scenario,
@@ -36,8 +38,11 @@ pub fn start<const D: usize>(
     )))
 }
 
-/// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length; then every radius is jittered by ±(r−0.1)/4
-/// and every angle by as much along the ring. What is left for the last ring keeps that spacing.
+/// Places robots on rings.
+///
+/// Ring m has radius (m+1)(r+0.1)/2 and one robot per (r+0.1)/2 of its length. Radii are jittered
+/// by ±(r−0.1)/4, and angles by the same length along the ring. The last ring keeps the spacing if
+/// it is not full.
 pub fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
     let spacing = f32::midpoint(scenario.radius, CLOSEST_METRES);
     let jitter = (scenario.radius - CLOSEST_METRES) / 4.0;
@@ -51,7 +56,7 @@ pub fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
             }
             let radius = ring_radius + uniform(random, jitter);
             let angle = TAU * place as f32 / room as f32 + uniform(random, jitter) / ring_radius;
-            // libm, so that a seed starts the same swarm on every machine.
+            // libm gives identical swarms on every machine.
             let position = [radius * libm::cosf(angle), radius * libm::sinf(angle)];
             motions.push(Motion { position, velocity: [0.0; 2] });
         }
@@ -59,8 +64,10 @@ pub fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
     motions
 }
 
-/// The same in space: shell m has radius (m+1)(r+0.1)/2, with one robot per square of that spacing of its surface, spread by the golden
-/// angle and jittered along all three axes.
+/// Places robots on shells in space.
+///
+/// Shell m has radius (m+1)(r+0.1)/2 and one robot per square of that spacing on its surface.
+/// Robots follow the golden angle and are jittered along all three axes.
 pub fn shells(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
     /// π(3 − √5): robots of one shell never line up.
     const GOLDEN_ANGLE: f32 = 2.399_963_2;
@@ -85,7 +92,7 @@ pub fn shells(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<3>> {
     motions
 }
 
-/// Every robot's velocity is drawn from [−v, v] on every axis, and so is one velocity that the whole swarm has in common.
+/// Draws velocities: one for the swarm and one per robot, from [−v, v] on each axis.
 fn set_off<const D: usize>(scenario: &Scenario, random: &mut ChaCha8Rng, motions: &mut [Motion<D>]) {
     let common: [f32; D] = std::array::from_fn(|_| uniform(random, scenario.speed));
     for motion in motions {

@@ -1,4 +1,4 @@
-//! The world of flocking robots, in the plane or in space.
+//! World of flocking robots, in the plane or in space.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -30,50 +30,54 @@ use crate::{
     world::{Adjoint, Baseline, Scenario, SwarmOf, TrainingConfig, World},
 };
 
-/// Repulsion of networks that are trained through the simulator, in metres and m/s². What counts is its strength beside the network's
-/// gain: of reaches from 0.32 to 0.5 m this one leaves fewest pairs within 0.3 m for what it costs.
+/// Repulsion of networks trained through the simulator, in meters and m/s².
+///
+/// Its strength relative to the network's gain matters. Among ranges from 0.32 to 0.5 m, 0.4 m
+/// leaves the fewest pairs within 0.3 m for its cost.
 const REPULSION: f32 = 0.4;
 const STRENGTH: f32 = 17.0;
 
-/// How much of the last tap comes back in each exchange. The best of a search with a linear filter; from 0.8 to 0.9 it makes no
-/// difference, at 0.95 robots hold on to what is no longer true.
+/// Share of the last tap that returns in each exchange.
+///
+/// The best value of a search with a linear filter. Values from 0.8 to 0.9 make no difference; at
+/// 0.95 robots rely on outdated data.
 const ECHO: f32 = 0.86;
 
-/// Robots of `D` axes that move by their accelerations.
+/// Robots with `D` axes that are controlled by acceleration.
 #[derive(Clone, Debug, Default)]
 pub struct Flock<const D: usize = 2> {
-    /// What robots are like; as training assumes unless told otherwise.
+    /// Deviations of robots from the training model; none by default.
     pub mismatch: ModelMismatch,
-    /// An expert of velocities only, who does not avoid collisions.
+    /// Whether the expert ignores collisions.
     pub no_potential: bool,
     dynamics: Option<SwarmDynamics<D>>,
-    /// How many robots there are, and what their bodies are drawn from: they are not, while they do what is told.
+    /// Swarm size and random stream of the dynamics, which are not drawn without mismatch.
     undrawn: Option<(usize, ChaCha8Rng)>,
 }
 
 impl<const D: usize> Flock<D> {
-    /// Robots that are not as training assumes.
+    /// Creates a world with mismatched robots.
     pub fn with(mismatch: ModelMismatch) -> Self {
         Self { mismatch, ..Self::default() }
     }
 }
 
-/// What is different from one number of axes to another.
+/// Properties that depend on the number of axes.
 pub trait Space<const D: usize>: Sized
 where
     Flocking<D>: Task,
 {
-    /// The networks that are compiled in.
+    /// Compiled network shapes.
     type Shapes: Shapes<Flocking<D>>;
-    /// The name on the command line.
+    /// Name on the command line.
     const NAME: &'static str;
-    /// In words.
+    /// Title in tables and pages.
     const TITLE: &'static str;
 
-    /// The network that comes with it.
+    /// Returns the shipped network for a profile.
     fn model(profile: Profile) -> Result<ModelFile>;
 
-    /// Another one.
+    /// Returns a second network of the task.
     fn other_model(_: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
             "there is no other model of --task {}: leave --other-model out",
@@ -81,7 +85,7 @@ where
         )))
     }
 
-    /// Robots around a centre, each within reach of others.
+    /// Places robots around a center, each in range of others.
     fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<D>>;
 }
 
@@ -152,9 +156,10 @@ where
         Scenario::PAPER
     }
 
-    /// Through: features are means, about a ninth of the paper's sums, so that steps and ball are larger; and a robot heeds what came of its
-    /// commands. Ours: in `α_W·C` the best step was 5 for every network tried, whatever its readout's metric, and a ball of radius 1
-    /// keeps the swarm together off the training conditions.
+    /// Through: features are means, about a ninth of the paper's sums, so steps and ball are
+    /// larger, and robots adapt their gain to observed effects. Ours: with the step in units of
+    /// `α_W·C`, 5 was best for every network tried, with each readout metric. A ball of
+    /// radius 1 keeps the swarm together outside the training scenarios.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Flocking<D>>> {
         let through = TrainingConfig {
             task: Flocking { repulsion: REPULSION, strength: STRENGTH, ..Flocking::<D>::MEANS },
@@ -175,8 +180,8 @@ where
         Some(match recipe {
             RecipeName::Through | RecipeName::Evolve => through,
             RecipeName::Ours => ours,
-            // The paper writes S_ij = 1 but must have flown a normalised S: with plain sums this recipe gives 300 to 640,
-            // with means 88 to 94.
+            // The paper writes S_ij = 1 but must have used a normalized S: with plain sums this
+            // recipe gives 300 to 640, with means 88 to 94.
             RecipeName::Paper => TrainingConfig {
                 task: Flocking { floor: 0.0, separation: 0.0, horizon: 0.0, ..Flocking::<D>::SUMS },
                 ..ours
@@ -229,7 +234,7 @@ where
 
     fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
         let Some(dynamics) = &mut self.dynamics else {
-            // What robots command is what they do, to the last bit.
+            // Without mismatch, commands are the accelerations, to the last bit.
             step(motions, commands, task.period);
             return;
         };
@@ -266,9 +271,11 @@ where
         Some(Box::new(FlockAdjoint::new(self.dynamics.clone().or_else(drawn))))
     }
 
-    /// A quarter of the conditions each vary speed, range, number, and all three, so that one network flies off the paper's condition
-    /// too (without it, online learning at a range of 1 m costs 1.45 times the expert instead of less than it; with up to 250 robots
-    /// rather than 120, the offline network gains 2 %).
+    /// Varies speed, range, number of robots, or all three, each in a quarter of the scenarios.
+    ///
+    /// This makes one network robust outside the paper's scenario. Without it, online learning at a
+    /// range of 1 m costs 1.45 times the expert instead of less than the expert. Up to 250 instead
+    /// of 120 robots improves the offline network by 2 %.
     fn vary_scenario(&self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Scenario {
         let mut scenario = *scenario;
         let varied = random.random_range(0..4);
@@ -294,7 +301,7 @@ where
                 scenario.speed = random.random_range(2.0..5.0);
                 scenario.radius = random.random_range(1.2..3.0);
             }
-            // Who trains for one kind of robots trains for no others.
+            // Training for one mismatch adds no others.
             _ if self.mismatch != ModelMismatch::default() => {}
             4 => world.mismatch.noise = random.random_range(0.0..0.2),
             5 => world.mismatch.lag = random.random_range(0.0..0.05),
