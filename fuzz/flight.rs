@@ -18,7 +18,7 @@ pub fn numbers() -> [f32; Net::NUMBERS] {
 
 /// Creates a robot with the settings of a sealed one: probation, tap limit, clip and ball.
 pub fn robot<P: Codec>(numbers: &[f32], codec: P) -> Robot<'_, P> {
-    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("as many as it has");
+    let network = Net::over(numbers, Activation::Tanh, Scale::Mean).expect("the number of weights matches");
     let model = Folded::new(network, Metric::Paper);
     let learning = Learning { ridge: 0.1, cooling: 100.0, ..Learning::paper(1.0) };
     let behaviour = Behaviour::new(learning).every(2).robust();
@@ -33,7 +33,7 @@ pub fn begin<P: Codec>(robot: &mut Robot<'_, P>, tick: u32) {
     assert!(robot.sense(tick, Some(Sensed::now(state))));
     if robot.speaks() {
         for index in 0..P::FRAMES {
-            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "it can always say what it has become");
+            assert!(robot.speak_frame(index, &mut [0; 640]).is_some(), "the frame fits");
         }
     }
 }

@@ -25,7 +25,7 @@ fn read<P: Codec>(mut codec: P, frame: &[u8], run: u16) {
     let mut again = [0; 512];
     let length = codec.encode(&link, &beacon, exchange, index, &mut again);
     // Bytes may differ: −0 is encoded as 0.
-    let again = &again[..length.expect("there is room")];
+    let again = &again[..length.expect("the buffer is large enough")];
     assert_eq!(again.len(), frame.len());
     assert_eq!(codec.decode(&link, 0, again), Ok((beacon, parts)));
 }

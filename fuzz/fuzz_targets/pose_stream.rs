@@ -44,7 +44,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((piece, stream)) = input.split_first() else { return };
     let message = PoseMessage { motion: Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] }, number: 7, age_ms: 20 };
     let mut good = [0; MAX_MESSAGE];
-    let length = encode(&message, &mut good).expect("there is room");
+    let length = encode(&message, &mut good).expect("the buffer is large enough");
     let bytes = [stream, &[0], &good[..length]].concat();
     let mut pose = PoseSensor::new(Line { bytes, read: 0, piece: 1 + usize::from(piece % 40) });
     let (mut newest, mut before) = (None, 0);
@@ -55,6 +55,6 @@ fuzz_target!(|input: &[u8]| {
         assert!(read > before && read - before <= 1_000, "{} bytes in a tick", read - before);
         before = read;
     }
-    assert_eq!(newest, Some(Sensed { state: message.motion, age: 2 }), "the last word is the newest");
+    assert_eq!(newest, Some(Sensed { state: message.motion, age: 2 }), "the last pose is the newest");
     assert_eq!(pose.number(), 7);
 });

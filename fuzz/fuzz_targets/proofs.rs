@@ -27,7 +27,7 @@ fn fly<P: Codec, I: Codec>(codec: P, insider: &I, tag: usize, words: &[u8]) {
         }
         flight::conclude(&mut robot);
         // A tag is guessed with a probability of 2⁻³².
-        assert!(robot.trusted().all(|other| other.beacon.sender != 1), "its own name is nobody else's");
+        assert!(robot.trusted().all(|other| other.beacon.sender != 1), "frames in the robot's own name are rejected");
     }
 }
 

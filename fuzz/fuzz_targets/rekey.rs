@@ -35,7 +35,7 @@ fn fly<P: Codec>(codec: P, tag: usize, words: &[u8]) {
         if change == 0 && raw & 2 == 0 && notice.name == NAME {
             brought = brought.max(epoch);
         }
-        assert!(robot.hear(&mut frame).is_err(), "a key is no beacon");
+        assert!(robot.hear(&mut frame).is_err(), "a key update is no beacon");
         let before = robot.epoch();
         flight::conclude(&mut robot);
         assert!(robot.epoch() >= before && robot.epoch() <= brought, "epoch {before}, {}", robot.epoch());

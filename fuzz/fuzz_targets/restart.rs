@@ -38,7 +38,7 @@ fn start(store: &mut Kept, codec: impl Codec) -> u32 {
     let mut robot = flight::robot(&numbers, codec);
     robot.behaviour_mut().learning.personal_step = 0.1;
     robot.behaviour_mut().learning.personal_clip = 1.0;
-    persist::resume(&mut robot, store, &mut [0; 640]).expect("this store does not fail");
+    persist::resume(&mut robot, store, &mut [0; 640]).expect("the store is in memory");
     assert!(robot.wide().admissible());
     flight::begin(&mut robot, 0);
     flight::conclude(&mut robot);

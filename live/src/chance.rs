@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_drawn_depends_on_what_it_is_for_alone() {
+    fn draws_depend_on_seed_purpose_tick_and_robots_only() {
         let draw = |seed, tick, one| Chance(seed).uniform(About::Loss, tick, one, 7);
         assert_eq!(draw(1, 2, 3), draw(1, 2, 3));
         let others = [draw(2, 2, 3), draw(1, 3, 3), draw(1, 2, 4), Chance(1).uniform(About::Noise, 2, 3, 7)];
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_numbers_have_a_mean_of_nothing_and_a_deviation_of_one() {
+    fn normal_numbers_have_mean_zero_and_deviation_one() {
         let draws: Vec<f64> =
             (0..20_000).map(|tick| f64::from(Chance(1).normal(About::Noise, tick, 0, 0))).collect();
         let mean = draws.iter().sum::<f64>() / 20_000.0;

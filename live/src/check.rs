@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_is_that_of_robots_that_speak_in_bytes() {
+    fn digest_equals_that_of_robots_that_exchange_bytes() {
         let condition = Scenario::PAPER;
         let start = Episode::draw(&Flock::<2>::default(), &condition, &mut generator(1, Purpose::Testing, 0))
             .unwrap();

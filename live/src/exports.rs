@@ -4,7 +4,7 @@
 //! and the prefix `live_` avoids names of the C library in native builds. Nothing else is unsafe:
 //! the page only reads the memory that it gets.
 
-#![allow(unsafe_code, reason = "the names, as told above")]
+#![allow(unsafe_code, reason = "unmangled names, see above")]
 
 use std::cell::RefCell;
 

@@ -65,7 +65,7 @@ pub struct Figures {
 }
 
 /// Episode in the world `W`.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Flight<W: World> {
     world: W,
     condition: Scenario,
@@ -143,7 +143,7 @@ impl<W: World> Flight<W> {
             one_hop.or_else(|| baselines.iter().find(|rival| !expert(rival)))
         };
         chosen.map_or_else(
-            || unreachable!("every world here has baselines"),
+            || unreachable!("every world of the page has baselines"),
             |rival| (rival.make)(&self.world, &self.task),
         )
     }

@@ -19,7 +19,7 @@ pub struct Knobs {
 }
 
 /// Longest delay in ticks.
-pub const LONGEST_DELAY: u32 = 20;
+pub const MAX_DELAY_TICKS: u32 = 20;
 
 impl Default for Knobs {
     /// Controls of the training model.
@@ -41,7 +41,7 @@ impl Knobs {
             1 => self.loss = value.clamp(0.0, 1.0),
             2 => self.noise = value.clamp(0.0, 5.0),
             3 => self.spread = value.clamp(0.0, 1.0),
-            4 => self.delay = value.clamp(0.0, LONGEST_DELAY as f32) as u32,
+            4 => self.delay = value.clamp(0.0, MAX_DELAY_TICKS as f32) as u32,
             5 => self.strength = value.clamp(0.0, 5.0),
             _ => {}
         }

@@ -7,7 +7,7 @@ use wdgnn_sim::scene::SimTask;
 
 use crate::{
     chance::{About, Chance},
-    knobs::{Knobs, LONGEST_DELAY},
+    knobs::{Knobs, MAX_DELAY_TICKS},
 };
 
 /// Motors of a swarm.
@@ -32,7 +32,7 @@ impl<T: SimTask> Motors<T> {
         ids: impl Iterator<Item = NodeId>,
         commands: &mut [T::Output],
     ) {
-        let mut latest = if self.told.len() > LONGEST_DELAY as usize { self.told.pop_back() } else { None }
+        let mut latest = if self.told.len() > MAX_DELAY_TICKS as usize { self.told.pop_back() } else { None }
             .unwrap_or_default();
         latest.clear();
         latest.extend_from_slice(commands);

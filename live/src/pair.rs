@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Largest swarm on the page.
-const MOST_ROBOTS: usize = 2000;
+const MAX_ROBOTS: usize = 2000;
 
 /// Task of the swarms, in the page's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Mission {
 }
 
 /// Two swarms side by side.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Pair {
     /// Controls of both swarms.
     pub knobs: Knobs,
@@ -96,9 +96,9 @@ impl Pair {
     }
 
     fn condition(&self, robots: usize, speed: f32) -> Result<Scenario> {
-        if robots > MOST_ROBOTS {
+        if robots > MAX_ROBOTS {
             return Err(Error::usage(format!(
-                "{robots} robots are too many for a page: at most {MOST_ROBOTS}"
+                "this page supports at most {MAX_ROBOTS} robots, got {robots}"
             )));
         }
         let condition = Scenario { robots, radius: self.knobs.range, speed, ticks: u32::MAX };

@@ -32,7 +32,7 @@ type Robot<T> = Node<ModelOf<'static, T>, T, NEIGHBOURS, Exact>;
 type Wide<T> = <ModelOf<'static, T> as Model>::Wide;
 
 /// Robots of one swarm.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Robots<T: SimTask> {
     nodes: Vec<Robot<T>>,
     /// Beacon of each robot in a tick; `None` for robots that do not send.
@@ -41,7 +41,7 @@ pub struct Robots<T: SimTask> {
 }
 
 /// Learned parameters of a robot that survive a restart.
-#[allow(missing_debug_implementations, reason = "parameters say little")]
+#[allow(missing_debug_implementations, reason = "contains large parameter arrays")]
 pub struct Kept<T: SimTask> {
     id: NodeId,
     wide: Wide<T>,

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flown_fits_the_radio_that_it_is_made_for_and_exact_fits_none() {
+    fn profiles_fit_their_radios_and_exact_fits_none() {
         for (profile, robots) in
             [(Profile::Dot154, 10), (Profile::Esb32, 10), (Profile::P2p57, 10), (Profile::Espnow, 50)]
         {
@@ -127,11 +127,11 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_rate_takes_just_what_is_allowed() {
+    fn max_rate_uses_exactly_the_allowed_channel_time() {
         let airtime = Airtime::new(Profile::Dot154, Radio::Nrf52).unwrap();
         let rate = airtime.max_rate(50);
         assert!((airtime.usage(50, rate) - MAX_CHANNEL_USE).abs() < 1.0e-9);
         assert_eq!(airtime.max_robots(rate * 0.999), 50);
-        assert_eq!(airtime.max_rate(5000), 0.0, "the guards alone are too much");
+        assert_eq!(airtime.max_rate(5000), 0.0, "the guard times alone exceed the limit");
     }
 }

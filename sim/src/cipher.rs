@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_opens_a_frame_finds_what_the_standard_s_cipher_finds_known_or_not() {
+    fn cached_and_uncached_frames_open_as_with_the_reference_cipher() {
         let key = [3; 16];
         // More frames than places, and contents of many lengths.
         for round in 0..3_u8 {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_frame_with_any_byte_changed_is_another_one() {
+    fn a_cached_frame_with_any_byte_changed_is_rejected() {
         let (cipher, nonce) = (Shared::with_key(&[4; 16]), [5; 13]);
         let mut content = *b"what robots tell each other, a few words";
         let tag = sealed(&cipher, &nonce, &mut content);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_goes_through_a_frame_that_somebody_has_sealed_or_opened() {
+    fn a_frame_sealed_or_opened_once_is_not_decrypted_again() {
         let first = Shared::with_key(&[8; 16]);
         // Has the key for lookups but another cipher, so it cannot open a frame itself.
         let second = Shared { key: [8; 16], aes: HardwareAes::with_key(&[0; 16]) };

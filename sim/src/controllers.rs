@@ -126,7 +126,7 @@ pub struct EvalConfig<W: World> {
     pub faults: Option<Faults>,
     /// Whether swarms are large ([`LARGE_SWARM_ROBOTS`]).
     ///
-    /// Large swarms run one after the other, and only under the expert and the robots that learn
+    /// Large swarms run frames do not overlap, and only under the expert and the robots that learn
     /// online. Other controllers keep an all-pairs table.
     pub many: bool,
     /// Model of the share of robots with another model, if the faults include one.

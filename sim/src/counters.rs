@@ -120,7 +120,7 @@ mod reasons {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Refusals, D::Error> {
         let counts = Vec::<u32>::deserialize(from)?;
         if counts.len() != Refusal::ALL.len() {
-            return Err(D::Error::custom("another number of reasons"));
+            return Err(D::Error::custom("wrong number of reasons"));
         }
         let mut refusals = Refusals::default();
         Refusal::ALL.iter().zip(counts).for_each(|(reason, count)| refusals.count_many(*reason, count));

@@ -26,7 +26,7 @@ pub const CLOSE_METRES: [f32; 3] = [0.1, 0.2, 0.3];
 
 /// View of a tick for observers: true states, commands and the swarm.
 #[derive(Clone, Copy)]
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct TickView<'a, W: World> {
     /// World of the episode.
     pub world: &'a W,
@@ -313,11 +313,11 @@ mod tests {
         let places = [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]];
         let links = Links::within(&places, 1.0);
         assert_eq!(closeness(&places, &links, |_| true), (0.05, [1, 1, 1]));
-        assert_eq!(closeness(&places, &links, |robot| robot != 1), (f32::INFINITY, [0; 3]), "one is gone");
+        assert_eq!(closeness(&places, &links, |robot| robot != 1), (f32::INFINITY, [0; 3]), "one is absent");
     }
 
     #[test]
-    fn many_are_as_close_on_threads_as_one_after_the_other() {
+    fn closeness_does_not_depend_on_threads() {
         let places: Vec<[f32; 3]> = (0..2 * LOOKS)
             .map(|robot| [0.09 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
             .collect();

@@ -55,7 +55,7 @@ pub enum Error {
         flown: u16,
     },
     /// Interruption by Ctrl-C.
-    #[error("interrupted; what was written before is complete")]
+    #[error("interrupted; files written so far are complete")]
     Interrupted,
     /// One shard is complete. The command ends without its usual output.
     #[error("shard {0} is complete")]

@@ -161,7 +161,7 @@ impl<W: World> Case<'_, W> {
         Episode::draw(&self.eval.world, self.scenario, &mut random)
     }
 
-    /// Large swarms use all threads, so their episodes run one after the other.
+    /// Large swarms use all threads, so their episodes run frames do not overlap.
     fn pace(&self) -> Schedule {
         if self.eval.many { Schedule::Sequential } else { Schedule::Parallel }
     }
@@ -275,7 +275,7 @@ pub fn calls<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize
 }
 
 /// Observer that calls a function at every tick.
-#[allow(missing_debug_implementations, reason = "who is told is a function")]
+#[allow(missing_debug_implementations, reason = "contains a function")]
 pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 
 impl<W: World> Observer<W> for Ticks<'_> {
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spread_by_hand() {
+    fn mean_and_deviation_by_hand() {
         let spread = MeanStd::of(&[1.0, 3.0]);
         assert_eq!(spread.mean, 2.0);
         assert!((spread.std - 2.0_f64.sqrt()).abs() < 1.0e-12);

@@ -75,7 +75,7 @@ pub struct ShardResults {
 }
 
 /// Part of the jobs that this process computes.
-#[expect(missing_debug_implementations, reason = "it holds a function")]
+#[expect(missing_debug_implementations, reason = "contains a function")]
 pub enum JobSource {
     /// One shard. The function takes its results.
     One(Shard, Box<dyn Fn(ShardResults) -> Result + Send + Sync>),
@@ -88,7 +88,7 @@ pub enum JobSource {
 pub enum Schedule {
     /// On all cores, each job on one.
     Parallel,
-    /// Runs jobs one after the other; each uses all cores by itself.
+    /// Runs jobs frames do not overlap; each uses all cores by itself.
     Sequential,
 }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_shards_are_the_whole_to_the_last_bit_in_any_order() {
+    fn merged_shards_equal_the_unsharded_result_in_any_order() {
         let whole: Vec<f64> = (0..10).map(result).collect();
         for of in [1, 2, 3, 10, 13] {
             let mut shards = shards(of);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_that_do_not_belong_together_are_refused_by_name() {
+    fn mismatched_shards_are_rejected_by_name() {
         let refusal = |shards: &[(String, ShardResults)], work: &str, count| {
             merge::<f64>(work, count, shards).unwrap_err().to_string()
         };
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_read_as_it_is_written_and_others_are_refused() {
+    fn shard_text_round_trips_and_invalid_text_is_rejected() {
         assert_eq!("2/8".parse(), Ok(Shard { number: 2, of: 8 }));
         assert_eq!(Shard { number: 2, of: 8 }.to_string(), "2/8");
         for text in ["", "2", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b"] {

@@ -151,7 +151,7 @@ mod tests {
     use crate::seeds::{Purpose, generator};
 
     #[test]
-    fn the_grid_finds_what_comparing_all_pairs_finds() {
+    fn grid_search_equals_comparison_of_all_pairs() {
         for (case, radius) in (0..).zip([0.3, 1.0, 2.0, 50.0]) {
             for height in [0.0, 6.0] {
                 let mut random = generator(1, Purpose::Testing, case);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_the_same_at_any_number_of_threads_and_in_memory_that_is_used_again() {
+    fn links_do_not_depend_on_threads_or_reused_memory() {
         let mut random = generator(1, Purpose::Testing, 9);
         let mut swarm = |robots: usize, side: f32| -> Vec<[f32; 3]> {
             (0..robots)
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn robots_that_are_nowhere_or_far_away_are_nobodys_neighbours() {
+    fn distant_and_non_finite_positions_have_no_neighbors() {
         let far =
             [[0.0; 3], [1.0, 0.0, 0.0], [1.0e30, -1.0e30, 0.0], [f32::NAN, 0.0, 0.0], [f32::INFINITY; 3]];
         let links = Links::within(&far[2..], 1.0);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn squares_tell_what_roots_do() {
+    fn comparing_squares_equals_comparing_roots() {
         for distance in [0.3_f32, 1.0, 2.0, 0.1, 50.0, 1.4] {
             let square = square_of(distance);
             assert!(
@@ -225,7 +225,7 @@ mod tests {
         assert!(connected(&chain(1.0), 1.0, 1.0));
         assert!(!connected(&chain(1.1), 1.0, 1.0));
         assert!(connected(&[], 1.0, 1.0) && connected(&[[0.0; 3]], 1.0, 1.0));
-        assert!(!connected(&chain(0.9), 1.0, 0.95), "two are too near");
+        assert!(!connected(&chain(0.9), 1.0, 0.95), "two robots are too close");
         // Robots in an order in which groups merge late.
         let mut row: Vec<[f32; 3]> = (0..40_u16).map(|x| [f32::from(x * 7 % 40), 0.0, 0.0]).collect();
         assert!(connected(&row, 1.0, 0.0));

@@ -47,7 +47,7 @@ pub fn named(name: &str) -> Result<ModelFile> {
     let file = format!("models/{name}.wdgnn");
     let (path, bytes) = FILES.iter().find(|(path, _)| *path == file).ok_or_else(|| {
         Error::usage(format!(
-            "no {file} comes with this program: train one with `host-sim train`, and give it with --model"
+            "no {file} is shipped: train one with `host-sim train` and pass it with --model"
         ))
     })?;
     ModelFile::from_bytes(Path::new(path), bytes)

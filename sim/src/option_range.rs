@@ -24,7 +24,7 @@ const MAX_DIGITS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OptionRange {
     /// Whole numbers, both limits included.
-    HardwareAes {
+    Whole {
         /// Smallest value.
         min: u64,
         /// Largest value.
@@ -52,7 +52,7 @@ impl OptionRange {
     /// Whole numbers between two limits, both included.
     #[must_use]
     pub const fn whole(min: u64, max: u64) -> Self {
-        Self::HardwareAes { min, max }
+        Self::Whole { min, max }
     }
 
     /// Numbers between two limits, both included.
@@ -73,7 +73,7 @@ impl OptionRange {
     /// The constraint, such as `a number between 0 and 1`.
     pub fn parse<T: FromStr>(self, text: &str) -> std::result::Result<T, String> {
         let accepted = match self {
-            Self::HardwareAes { .. } => text.parse().is_ok_and(|value| self.contains_whole(value)),
+            Self::Whole { .. } => text.parse().is_ok_and(|value| self.contains_whole(value)),
             Self::Real { .. } => text.parse().is_ok_and(|value| self.contains_real(value)),
         };
         text.parse().ok().filter(|_| accepted).ok_or_else(|| self.to_string())
@@ -107,7 +107,7 @@ impl OptionRange {
     }
 
     fn contains_whole(self, value: u64) -> bool {
-        matches!(self, Self::HardwareAes { min, max } if (min..=max).contains(&value))
+        matches!(self, Self::Whole { min, max } if (min..=max).contains(&value))
     }
 
     fn contains_real(self, value: f64) -> bool {
@@ -125,7 +125,7 @@ impl OptionRange {
 impl Display for OptionRange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::HardwareAes { min, max } => write!(formatter, "a whole number between {min} and {max}"),
+            Self::Whole { min, max } => write!(formatter, "a whole number between {min} and {max}"),
             Self::Real { min, includes_min: true, max } if max == f64::INFINITY => {
                 write!(formatter, "a number of at least {min}")
             }

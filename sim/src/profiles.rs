@@ -31,7 +31,7 @@ pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
     fn with_key(key: &Key) -> Self;
 
     /// Creates a codec for a robot with its own keys. Codecs without encryption ignore them.
-    fn with_own(key: &Key, _own: &RobotKeys) -> Self
+    fn with_own(key: &Key, _own: &RobotKeyring) -> Self
     where
         Self: Sized,
     {
@@ -40,8 +40,8 @@ pub trait SimCodec: Codec + Debug + Send + Sync + 'static {
 }
 
 /// Keys of one robot, for group keys that change.
-#[expect(missing_debug_implementations, reason = "there are keys in it")]
-pub struct RobotKeys {
+#[expect(missing_debug_implementations, reason = "contains keys")]
+pub struct RobotKeyring {
     /// Address of the robot.
     pub name: NodeId,
     /// Personal key of the robot.
@@ -61,8 +61,8 @@ where
         Self::with_cipher(C::default(), B::with_key(key))
     }
 
-    fn with_own(key: &Key, own: &RobotKeys) -> Self {
-        let RobotKeys { name, personal, epoch, roster } = own;
+    fn with_own(key: &Key, own: &RobotKeyring) -> Self {
+        let RobotKeyring { name, personal, epoch, roster } = own;
         Self::with_key(key).rekeyed(*name, personal, *epoch, key).knowing(*name, personal, roster)
     }
 }
@@ -291,7 +291,7 @@ mod tests {
     use crate::{models, recipe::RecipeName, swarm::networks::Network};
 
     #[test]
-    fn every_profile_comes_with_a_model_of_its_exchange_rate() {
+    fn every_profile_has_a_model_of_its_exchange_interval() {
         for recipe in [RecipeName::Ours, RecipeName::Through] {
             for &profile in Profile::ALL {
                 profile.check(&models::of_profile(recipe, profile).unwrap()).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_another_exchange_rate_cannot_be_made() {
+    fn a_network_with_a_wrong_exchange_interval_is_rejected() {
         for (model, profile) in [(Profile::Dot154, Profile::Exact), (Profile::Exact, Profile::Dot154)] {
             let model = models::of_profile(RecipeName::Ours, model).unwrap();
             let refusal = Network::<Flocking>::of(&model, profile).map(drop).unwrap_err().to_string();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_another_exchange_rate_is_refused_with_the_way_out() {
+    fn a_model_with_a_wrong_exchange_interval_is_rejected_with_advice() {
         let model = models::of_profile(RecipeName::Ours, Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");

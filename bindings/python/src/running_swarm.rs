@@ -268,7 +268,7 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
         let mut commands = Vec::new();
         let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
         let mut links = Links::default();
-        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.condition, &mut links);
+        self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.scenario, &mut links);
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);
         expert
             .fly(&wdgnn_sim::scene::Scene { tick, states, places: &places, links: &links }, &mut commands)?;

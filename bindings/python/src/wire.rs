@@ -23,7 +23,7 @@ use wdgnn_robot::{
     onboard::{LONGEST_BUFFER, ModelOf},
 };
 use wdgnn_sim::{
-    profiles::{CodecVisitor, RobotKeys, SimCodec, visit_codec},
+    profiles::{CodecVisitor, RobotKeyring, SimCodec, visit_codec},
     scene::SimTask,
     world::World,
 };
@@ -174,14 +174,14 @@ struct ForTask<'a> {
     profile: &'a str,
     checksum: u32,
     key: Option<Key>,
-    own: Option<RobotKeys>,
+    own: Option<RobotKeyring>,
 }
 
 /// Creates a codec for a link.
 struct ForCodec<T> {
     checksum: u32,
     key: Key,
-    own: Option<RobotKeys>,
+    own: Option<RobotKeyring>,
     task: std::marker::PhantomData<fn() -> T>,
 }
 
@@ -258,7 +258,7 @@ impl Codec {
             }
             let roster = roster.iter().map(|key| parse_key(key)).collect::<PyResult<Vec<Key>>>()?;
             // The codec borrows the peer keys for ever. They have at most 1,024 bytes.
-            Ok(RobotKeys { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
+            Ok(RobotKeyring { name, personal: parse_key(&personal)?, epoch, roster: Vec::leak(roster) })
         });
         let order = ForTask { profile, checksum, key, own: own.transpose()? };
         Ok(Self { codec: visit(task, order)??, now: None })

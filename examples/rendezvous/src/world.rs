@@ -24,7 +24,7 @@ impl World for Plane {
 
     const NAME: &'static str = "rendezvous";
     const TITLE: &'static str = "robots that meet";
-    const SCORE: &'static str = "mean squared distance from the middle in m²";
+    const SCORE: &'static str = "mean squared distance from the center in m²";
     const PACKAGE: &'static str = "rendezvous";
 
     fn layout() -> StateLayout {
@@ -69,8 +69,10 @@ impl World for Plane {
     fn baselines() -> Vec<Baseline<Self>> {
         let baseline = |name, title, make| Baseline { name, title, shown: true, make };
         vec![
-            baseline("expert", "to the middle of all", |_, _| Box::new(To(|scene, _| middle(scene.states)))),
-            baseline("averaging", "to the neighbours' mean", |_, _| Box::new(To(neighbours_middle))),
+            baseline("expert", "to the center of all robots", |_, _| {
+                Box::new(To(|scene, _| middle(scene.states)))
+            }),
+            baseline("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbor_center))),
         ]
     }
 
@@ -84,7 +86,7 @@ fn middle(places: &[Place]) -> [f32; 2] {
     [0, 1].map(|axis| places.iter().map(|place| place.0[axis]).sum::<f32>() / places.len() as f32)
 }
 
-fn neighbours_middle(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
+fn neighbor_center(scene: &Scene<'_, Place>, robot: usize) -> [f32; 2] {
     let near = scene.links.of(robot).iter().map(|&other| scene.states[other as usize]);
     middle(&near.chain([scene.states[robot]]).collect::<Vec<_>>())
 }

@@ -12,7 +12,7 @@ use wdgnn_protocol::companion::CHECKSUM;
 
 use crate::{
     medium::key_operator::{self, MASTER},
-    profiles::RobotKeys,
+    profiles::RobotKeyring,
     scene::Frame,
 };
 
@@ -65,9 +65,9 @@ impl Told {
     }
 
     /// What this robot is told of its own, of a swarm of so many.
-    pub fn own(self, name: NodeId, robots: usize) -> Option<RobotKeys> {
+    pub fn own(self, name: NodeId, robots: usize) -> Option<RobotKeyring> {
         let personal = self.personal.then(|| personal_key(&MASTER, name))?;
-        Some(RobotKeys { name, personal, epoch: 0, roster: self.roster(name, robots) })
+        Some(RobotKeyring { name, personal, epoch: 0, roster: self.roster(name, robots) })
     }
 
     /// The settings pages of a swarm of so many.

@@ -80,7 +80,7 @@ fn module(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
         .status()?;
     if !status.success() {
         return Err(format!(
-            "the module was not built; if its target is missing: rustup target add {TARGET}"
+            "the module was not built; to install its target, run `rustup target add {TARGET}`"
         )
         .into());
     }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_equals_rfc_4648_vectors() {
         for (bytes, text) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {

@@ -67,7 +67,10 @@ impl BlockSizeUser for Open<'_> {
 }
 
 impl BlockCipherEncClosure for Seal<'_> {
-    #[expect(clippy::inline_always, reason = "to where the processor's instructions are known to be there")]
+    #[expect(
+        clippy::inline_always,
+        reason = "must be inlined into the function that enables the CPU features"
+    )]
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
         let Frame { nonce, associated, content } = self.frame;
@@ -76,7 +79,10 @@ impl BlockCipherEncClosure for Seal<'_> {
 }
 
 impl BlockCipherEncClosure for Open<'_> {
-    #[expect(clippy::inline_always, reason = "likewise")]
+    #[expect(
+        clippy::inline_always,
+        reason = "must be inlined into the function that enables the CPU features"
+    )]
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
         let Frame { nonce, associated, content } = self.frame;
@@ -88,7 +94,10 @@ impl BlockCipherEncClosure for Open<'_> {
 struct Backend<'a, B>(&'a B);
 
 impl<B: BlockCipherEncBackend<BlockSize = U16>> Blocks for Backend<'_, B> {
-    #[expect(clippy::inline_always, reason = "likewise")]
+    #[expect(
+        clippy::inline_always,
+        reason = "must be inlined into the function that enables the CPU features"
+    )]
     #[inline(always)]
     fn one(&self, block: &mut Block) {
         let block: &mut BlockOf<B> = block.into();
@@ -96,7 +105,10 @@ impl<B: BlockCipherEncBackend<BlockSize = U16>> Blocks for Backend<'_, B> {
     }
 
     /// The two encryptions are independent, so the processor overlaps them.
-    #[expect(clippy::inline_always, reason = "likewise")]
+    #[expect(
+        clippy::inline_always,
+        reason = "must be inlined into the function that enables the CPU features"
+    )]
     #[inline(always)]
     fn two(&self, first: &mut Block, second: &mut Block) {
         self.one(first);

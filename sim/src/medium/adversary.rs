@@ -70,7 +70,7 @@ pub trait Adversary: Send {
 }
 
 /// Adversary for robots with one configuration and the codec `C`.
-#[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and codecs")]
 pub struct CodecAdversary<T, M, C> {
     config: RobotConfig<M, T>,
     link: Link,

@@ -150,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn a_good_clock_shows_the_worlds_ticks_ahead_by_its_own() {
+    fn a_clock_without_faults_has_a_constant_offset() {
         assert_eq!(shown(&ClockFaults::default(), 0, 3, 3), [3, 4, 5].map(Some));
     }
 
     #[test]
-    fn a_clock_jumps_when_it_is_told_to_and_whoever_hears_nobody_stays_there() {
+    fn a_clock_keeps_its_jump_without_received_frames() {
         let shown = |jump: &str| {
             let jumps = [jump, "1@0:7"].map(|jump| jump.parse().unwrap()).to_vec();
             shown(&ClockFaults { jumps, ..ClockFaults::default() }, 0, 5, 6)
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drifting_clock_never_shows_a_tick_twice_and_is_off_by_no_more_than_it_may() {
+    fn drifting_clocks_never_repeat_a_tick_and_stay_within_bounds() {
         let mut fast = 0;
         for seed in 0..20 {
             let shown = shown(&ClockFaults { drift: 10_000.0, ..ClockFaults::default() }, seed, 0, 1001);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_robot_skips_its_share_of_ticks_and_its_clock_goes_on() {
+    fn a_robot_misses_its_share_of_ticks_while_its_clock_runs() {
         let shown = shown(&ClockFaults { skip: 0.3, ..ClockFaults::default() }, 0, 0, 2000);
         let skipped = shown.iter().filter(|shown| shown.is_none()).count();
         assert!((540..660).contains(&skipped), "{skipped} of 2000");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_are_read_and_said_as_they_are_typed() {
+    fn jump_arguments_round_trip() {
         for typed in ["3@50:40", "0@1:-7"] {
             assert_eq!(typed.parse::<Jump>().unwrap().words(), typed);
         }

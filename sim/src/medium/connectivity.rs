@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_directions_carries_nothing_for_the_whole_flight() {
+    fn one_way_links_stay_one_way_for_the_whole_episode() {
         let faults = Faults { one_way: 0.3, ..Faults::default() };
         let connectivity = Connectivity::new(&faults, 0);
         let pairs: Vec<(usize, usize)> = (0..50).flat_map(|from| (0..50).map(move |to| (from, to))).collect();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn interference_makes_everybody_deaf_for_its_share_of_ticks_in_bursts() {
+    fn interference_has_its_share_of_ticks_and_its_burst_length() {
         let interference = Some(Bursts { share: 0.2, ticks: 5 });
         let faults = Faults { interference, ..Faults::default() };
         let (mut connectivity, links) = (Connectivity::new(&faults, 0), Links::default());

@@ -98,19 +98,19 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_overlap_are_lost_where_both_are_heard() {
+    fn overlapping_frames_are_lost_at_common_receivers() {
         let (mut air, links) = contention(4, 1);
         air.sending = vec![vec![[0.0, 10.0]], vec![], vec![[9.0, 20.0]], vec![]];
         assert!(air.collides(&links, 1, 0, 0) && air.collides(&links, 1, 2, 0));
-        assert!(!air.collides(&links, 3, 2, 0), "the last does not hear the first");
+        assert!(!air.collides(&links, 3, 2, 0), "robots 3 and 0 are out of range");
         air.sending[2] = vec![[10.0, 20.0]];
-        assert!(!air.collides(&links, 1, 0, 0), "one after the other");
+        assert!(!air.collides(&links, 1, 0, 0), "frames do not overlap");
         air.sending[1] = vec![[5.0, 15.0]];
-        assert!(air.collides(&links, 1, 0, 0), "who speaks hears nobody");
+        assert!(air.collides(&links, 1, 0, 0), "a sending robot receives nothing");
     }
 
     #[test]
-    fn who_hears_somebody_waits_and_who_does_not_collides() {
+    fn robots_in_range_take_turns_and_hidden_terminals_collide() {
         let (mut near, mut hidden) = (0, 0);
         for seed in 0..200 {
             let (mut air, links) = contention(3, seed);

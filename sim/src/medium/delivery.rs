@@ -48,7 +48,7 @@ const LARGEST_ACCELERATION: f32 = 10.0;
 pub type RobotRadio = ReplayAttack<FaultyLink<RxQueue>>;
 
 /// Radio medium of a swarm.
-#[allow(missing_debug_implementations, reason = "voices are told apart by what they say")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and codecs")]
 pub struct Medium<'a, T> {
     /// Configuration of the robots.
     pub common: SharedConfig<T>,

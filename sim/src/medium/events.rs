@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_and_spans_are_read() {
+    fn events_and_intervals_are_parsed() {
         assert_eq!("3@50".parse(), Ok(RobotTick { robot: 3, tick: 50 }));
         assert_eq!("12@0-7".parse(), Ok(RobotInterval { robot: 12, from: 0, to: 7 }));
         for bad in ["", "3", "@5", "3@", "x@5", "3@-1", "3@5-9"] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_robot_is_silent_from_the_first_tick_up_to_the_last() {
+    fn a_radio_outage_covers_its_interval() {
         let events = Events { drops: vec![RobotInterval { robot: 3, from: 5, to: 7 }], ..Events::default() };
         let silent = |tick| events.silent(3, tick);
         assert_eq!([4, 5, 6, 7].map(silent), [false, true, true, false]);

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn without_faults_everything_arrives_in_its_window() {
+    fn without_faults_every_frame_arrives_in_its_window() {
         for (window, frames) in heard(RadioFaults::NONE, 100).iter().enumerate() {
             assert_eq!(frames, &[[window as u8; 8]]);
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_frames_arrive_twice_and_unchanged() {
+    fn duplicated_frames_arrive_twice_and_unchanged() {
         let frames = heard(RadioFaults { duplicate: 0.5, ..RadioFaults::NONE }, 200);
         assert!(frames.iter().all(|window| window.iter().all(|frame| *frame == window[0])));
         let twice = frames.iter().filter(|window| window.len() == 2).count();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn late_frames_arrive_within_the_latest_window_and_none_is_lost() {
+    fn late_frames_arrive_within_the_largest_delay() {
         let frames = heard(RadioFaults { delay: 0.5, latest: 3, ..RadioFaults::NONE }, 200);
         let delays: Vec<usize> = (0..)
             .zip(&frames)
@@ -189,21 +189,21 @@ mod tests {
             .collect();
         assert!(delays.iter().all(|delay| *delay <= 3));
         assert!(delays.iter().filter(|delay| **delay > 0).count() > 70);
-        assert!(delays.len() >= 197, "all but those still on their way: {}", delays.len());
+        assert!(delays.len() >= 197, "all but those still delayed: {}", delays.len());
     }
 
     #[test]
-    fn frames_that_are_held_back_all_come_so_much_later_in_order() {
+    fn frames_held_back_arrive_in_order_after_the_delay() {
         let frames = heard(RadioFaults { hold_back: 3, ..RadioFaults::NONE }, 50);
         assert!(frames[..3].iter().all(Vec::is_empty));
         assert!((0..).zip(&frames[3..]).all(|(window, frames)| *frames == [[window; 8]]));
     }
 
     #[test]
-    fn harmed_frames_are_never_what_was_said() {
+    fn corrupted_frames_always_differ_from_the_original() {
         let frames = heard(RadioFaults { corrupt: 1.0, ..RadioFaults::NONE }, 250);
         assert!((0..).zip(&frames).all(|(window, frames)| frames[0] != [window; 8]));
-        assert!(frames.iter().any(|frames| frames[0].len() < 8), "some are cut");
+        assert!(frames.iter().any(|frames| frames[0].len() < 8), "some are truncated");
         let one_bit = |window: u8, frame: &[u8]| {
             frame.iter().map(|byte| (byte ^ window).count_ones()).sum::<u32>() == 1 && frame.len() == 8
         };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_does_the_same() {
+    fn equal_seeds_give_equal_faults() {
         let faults = RadioFaults {
             loss: Loss { chance: 0.2, burst: 4.0 },
             corrupt: 0.1,

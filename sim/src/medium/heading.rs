@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_turned_by_the_angle_one_way_or_the_other() {
+    fn a_share_of_robots_is_rotated_in_either_direction() {
         let error = Some(HeadingError { degrees: 30.0, share: 0.4 });
         let turns: Vec<[f32; 2]> = turns(error, 3, 0, 50).into_iter().flatten().collect();
         assert_eq!(turns.len(), 20);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_read_and_said_as_they_are_typed() {
+    fn heading_error_arguments_round_trip() {
         assert_eq!("30:0.2".parse::<HeadingError>().unwrap().words(), "30:0.2");
         for bad in ["", "30", "x:0.2", "200:0.2", "30:2", "-5:0.1"] {
             assert!(bad.parse::<HeadingError>().unwrap_err().contains("30:0.2"), "{bad}");

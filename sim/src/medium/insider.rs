@@ -172,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_lie_says_the_truth() {
+    fn an_honest_robot_sends_its_true_beacon() {
         assert_eq!(told(None, 0), truth());
     }
 
     #[test]
-    fn a_lie_changes_what_it_is_about_and_nothing_else() {
+    fn a_lie_changes_only_its_own_components() {
         let mut expected = truth();
         expected.state.velocity = [8.0, -1.0];
         assert_eq!(told(Some(Lie::Velocity(2..4, 5.0)), 0), expected);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jumping_position_is_another_one_in_every_exchange() {
+    fn a_jumping_position_changes_at_every_exchange() {
         let [first, second] = [0, 1].map(|exchange| told(Some(Lie::Jumps(0..2, 2.0)), exchange).state);
         assert_ne!(first.position, second.position);
         assert!(first.position.iter().zip([1.0, 2.0]).all(|(said, is)| (said - is).abs() <= 2.0));

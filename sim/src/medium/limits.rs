@@ -164,7 +164,7 @@ mod tests {
     use crate::medium::events::{Events, RobotTick};
 
     #[test]
-    fn robots_and_ticks_outside_the_flight_are_refused() {
+    fn robots_and_ticks_outside_the_episode_are_rejected() {
         let kill = |robot, tick| Faults {
             events: Events { kills: vec![RobotTick { robot, tick }], ..Events::default() },
             ..Faults::default()
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_without_its_partner_is_refused() {
+    fn an_option_without_its_required_option_is_rejected() {
         let refused = |faults: &Faults| faults.check(5, 200).unwrap_err().to_string();
         let sybil = Faults { sybil_at: Some(0.5), ..Faults::default() };
         assert_eq!(refused(&sybil), "--sybil-at has no effect without --sybil");

@@ -67,27 +67,27 @@ mod tests {
     }
 
     #[test]
-    fn independent_losses_have_their_share() {
+    fn independent_losses_have_the_configured_share() {
         let (share, burst) = measured(Loss { chance: 0.3, burst: 1.0 });
         assert!((share - 0.3).abs() < 0.01, "{share}");
-        assert!((burst - 1.0 / 0.7).abs() < 0.02, "losses in a row by chance: {burst}");
+        assert!((burst - 1.0 / 0.7).abs() < 0.02, "consecutive losses by chance: {burst}");
     }
 
     #[test]
-    fn bursts_have_their_share_and_their_length() {
+    fn loss_bursts_have_the_configured_share_and_length() {
         let (share, burst) = measured(Loss { chance: 0.3, burst: 8.0 });
         assert!((share - 0.3).abs() < 0.02, "{share}");
         assert!((burst - 8.0).abs() < 0.4, "{burst}");
     }
 
     #[test]
-    fn links_are_bad_each_for_itself() {
+    fn links_turn_bad_independently() {
         let mut random = generator(2, Purpose::Air, 0);
         let mut channels = Channels::default();
         let loss = Loss { chance: 0.5, burst: 50.0 };
-        let hybrid = (0..10_000)
+        let equal = (0..10_000)
             .filter(|_| channels.lose(&loss, 1, &mut random) == channels.lose(&loss, 2, &mut random))
             .count();
-        assert!((3_000..7_000).contains(&hybrid), "{hybrid} of 10,000 alike");
+        assert!((3_000..7_000).contains(&equal), "{equal} of 10,000 equal");
     }
 }

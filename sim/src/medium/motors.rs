@@ -160,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn good_motors_do_what_they_are_told() {
+    fn motors_without_faults_follow_commands() {
         assert_eq!(of_one(&acted(DriveFaults::default(), None)), [0.0, 1.0, 2.0, 3.0].map(|x| [x, -8.0]));
     }
 
     #[test]
-    fn motors_stick_die_and_weaken_from_their_tick_on() {
+    fn motor_failures_begin_at_their_tick() {
         let of = |failure, tick| of_one(&acted(failing_all(failure, tick), None));
         assert_eq!(of(Failure::Stuck, 2), [0.0, 1.0, 2.0, 2.0].map(|x| [x, -8.0]));
         assert_eq!(of(Failure::Stuck, 0), [[0.0, -8.0]; 4]);
@@ -174,27 +174,27 @@ mod tests {
     }
 
     #[test]
-    fn only_its_share_fails() {
+    fn only_the_configured_share_fails() {
         let fault = MotorFault { failure: Failure::Dead, share: 0.5, tick: 0 };
         let acted = acted(DriveFaults { motor: Some(fault), saturation: None }, None);
         assert_eq!(acted[6..].iter().filter(|command| **command == [0.0; 2]).count(), 1, "{acted:?}");
     }
 
     #[test]
-    fn saturated_motors_do_no_more_than_they_can() {
+    fn saturated_motors_clip_commands() {
         let acted = acted(DriveFaults { motor: None, saturation: Some(2.5) }, None);
         assert_eq!(of_one(&acted), [0.0, 1.0, 2.0, 2.5].map(|x| [x, -2.5]));
     }
 
     #[test]
-    fn commands_of_a_turned_robot_are_turned_back() {
+    fn heading_errors_rotate_commands() {
         let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
         let [x, y] = acted(DriveFaults::default(), heading)[6];
         assert!((x.abs() - 8.0).abs() < 1.0e-5 && (y.abs() - 3.0).abs() < 1.0e-5, "{x} {y}");
     }
 
     #[test]
-    fn faults_are_read_and_said_as_they_are_typed() {
+    fn fault_arguments_round_trip() {
         for typed in ["stuck:0.1", "dead:0.2@50", "weak:1"] {
             assert_eq!(typed.parse::<MotorFault>().unwrap().words(), typed);
         }

@@ -75,7 +75,7 @@ mod tests {
     use crate::medium::rx_queue::RxQueue;
 
     #[test]
-    fn what_was_heard_is_played_back_over_and_over_before_what_is_new() {
+    fn recorded_frames_are_replayed_before_new_ones() {
         let mut radio = ReplayAttack::new(RxQueue::default(), Some(2));
         let window = |radio: &mut ReplayAttack<RxQueue>, number: u8| -> Vec<u8> {
             radio.inner().put([number].into());

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_longer_than_the_buffer_is_cut_and_tells_its_length() {
+    fn a_frame_longer_than_the_buffer_is_truncated_and_reports_its_length() {
         let frame = Frame::from([1, 2, 3]);
         let (frames, mut buffer) = ([frame], [0; 2]);
         let mut radio = TickRadio::hearing(&frames);

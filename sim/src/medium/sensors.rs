@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_its_deviation_is_each_robots_own_and_comes_again() {
+    fn noise_has_its_deviation_differs_between_robots_and_is_reproducible() {
         let faults = SenseFaults { noise: Noise { position: 0.1, velocity: 0.2 }, ..SenseFaults::default() };
         let mut two = senses(&faults, 0, 2);
         let sensed: Vec<Vec<Option<Motion>>> = (0..5000).map(|tick| two.sense(tick, &[REST; 2])).collect();
@@ -203,18 +203,18 @@ mod tests {
     }
 
     #[test]
-    fn a_bias_stays_and_has_its_deviation_over_robots() {
+    fn a_bias_is_constant_and_has_its_deviation_over_robots() {
         let faults = SenseFaults { bias: Noise { position: 0.5, velocity: 0.0 }, ..SenseFaults::default() };
         let mut many = senses(&faults, 0, 2000);
         let sensed = many.sense(0, &vec![REST; 2000]);
-        assert_eq!(many.sense(1, &vec![REST; 2000]), sensed, "the same at every tick");
+        assert_eq!(many.sense(1, &vec![REST; 2000]), sensed, "equal at every tick");
         let squares: f32 = sensed.iter().flatten().map(|motion| (motion.position[1] - 2.0).powi(2)).sum();
         assert!(((squares / 2000.0).sqrt() - 0.5).abs() < 0.03);
         assert!(sensed.iter().flatten().all(|motion| motion.velocity == [0.0; 2]));
     }
 
     #[test]
-    fn a_frozen_sensor_says_the_same_for_ever_and_a_lost_one_nothing() {
+    fn a_frozen_sensor_repeats_its_value_and_a_lost_one_returns_none() {
         let moving = |tick: u32| [Motion { position: [tick as f32, 0.0], velocity: [1.0, 0.0] }];
         let said = |lost| {
             let sensor = Some(SensorFault { lost, share: 1.0, tick: 2 });
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_robot_senses_its_velocity_turned_and_its_place_as_it_is() {
+    fn heading_errors_rotate_velocities_but_not_positions() {
         let heading = Some(HeadingError { degrees: 90.0, share: 1.0 });
         let flying = Motion { position: [1.0, 2.0], velocity: [3.0, 0.0] };
         let sensed =
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_read_and_said_as_they_are_typed() {
+    fn fault_arguments_round_trip() {
         for typed in ["frozen:0.1@50", "lost:1@0"] {
             assert_eq!(typed.parse::<SensorFault>().unwrap().words(), typed);
         }

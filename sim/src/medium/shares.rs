@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_read() {
+    fn shares_are_parsed() {
         assert_eq!(
             (share("0.2"), share("1"), share("1.1"), share("-0.1"), share("NaN")),
             (Some(0.2), Some(1.0), None, None, None)
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lot_falls_on_as_many_as_asked_for_and_on_others_in_another_swarm() {
+    fn draws_have_the_configured_size_and_differ_between_swarms() {
         let drawn = |swarm| of(Some(0.3), 1, Purpose::Motors, swarm, 50);
         assert_eq!(drawn(0).iter().filter(|drawn| **drawn).count(), 15);
         assert_eq!(drawn(0), drawn(0));

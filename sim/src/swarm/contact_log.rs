@@ -56,23 +56,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_is_in_time_when_it_came_before_it_was_too_late_and_not_too_long_ago() {
+    fn a_contact_is_in_time_if_it_is_neither_too_recent_nor_too_old() {
         let mut notices = ContactLog::new(3);
         notices.note(0, 1, 100);
         assert!(!notices.in_time(0, 1, 111) && notices.in_time(0, 1, 112));
-        assert!(!notices.in_time(1, 0, 112), "the other one knows nothing");
+        assert!(!notices.in_time(1, 0, 112), "contacts are directional");
         assert!(notices.in_time(0, 1, 150) && !notices.in_time(0, 1, 151));
         notices.note(0, 1, 151);
-        assert!(!notices.in_time(0, 1, 152), "after a long pause it is news again");
+        assert!(!notices.in_time(0, 1, 152), "a long pause restarts the contact");
         notices.note(0, 2, 100);
         notices.note(0, 2, 140);
-        assert!(notices.in_time(0, 2, 141), "after a short one it is not");
+        assert!(notices.in_time(0, 2, 141), "a short pause does not");
         notices.note(9, 0, 100);
         assert!(!notices.in_time(9, 0, 120), "nobody");
     }
 
     #[test]
-    fn at_the_start_who_was_told_at_once_was_told_in_time() {
+    fn frames_of_the_first_tick_count_as_in_time() {
         let mut notices = ContactLog::new(2);
         notices.note(0, 1, 0);
         notices.note(1, 0, 1);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_is_the_one_that_the_standard_names() {
+    fn digest_equals_standard_crc_64_xz() {
         // CRC-64/XZ of 50 words of zeros, by an independent bitwise implementation.
         let mut crc = u64::MAX;
         for _bit in 0..50 * 32 {

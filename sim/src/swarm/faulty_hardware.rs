@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Controller that gets sensed states and acts through faulty motors.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct FaultyHardware<'a, T: SimTask> {
     inner: Box<dyn Swarm<T> + 'a>,
     senses: Senses<T::State>,
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_what_is_sensed_and_what_it_says_is_done_as_far_as_motors_go() {
+    fn the_controller_gets_sensed_states_and_acts_through_motors() {
         let at = |x| Motion { position: [x, 0.0], velocity: [0.0; 2] };
         let (links, states) = (Links::default(), [at(1.0), at(2.0)]);
         let fly = |faults: &Faults| {

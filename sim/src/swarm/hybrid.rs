@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Robots of two kinds, numbered as one swarm.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct HybridSwarm<'a, T: SimTask> {
     /// Robots before number `first`, and the others.
     kinds: [Box<dyn Robots<T> + 'a>; 2],
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn two_kinds_in_one_air_do_what_one_kind_does() {
+    fn a_hybrid_swarm_equals_a_native_swarm() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model: ModelOf<'_, Flocking> =

@@ -107,7 +107,7 @@ pub struct TrustSnapshot {
 
 /// Status of a neighbor in a robot's table.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct NeighborStatus {
     /// Address of the neighbor.
     pub sender: NodeId,

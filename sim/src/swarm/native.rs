@@ -26,12 +26,12 @@ use crate::{
         robot_config::RobotConfig,
         rx_queue::TickRadio,
     },
-    profiles::{RobotKeys, SimCodec},
+    profiles::{RobotKeyring, SimCodec},
     scene::{Frame, RobotInternals, SimTask},
 };
 
 /// Robots in this process with the codec `C`.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Native<T: SimTask, M: Model, C> {
     configs: Vec<RobotConfig<M, T>>,
     key: Key,
@@ -67,7 +67,7 @@ where
             let roster = if self.proofs { key_operator::roster(name) } else { &[] };
             C::with_own(
                 &self.key,
-                &RobotKeys { name, personal: personal_key(&MASTER, name), epoch: 0, roster },
+                &RobotKeyring { name, personal: personal_key(&MASTER, name), epoch: 0, roster },
             )
         } else {
             C::with_key(&self.key)
@@ -133,7 +133,7 @@ pub fn roster(robots: usize) -> NodeId {
 }
 
 /// One robot in this process.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct NativeRobot<T: SimTask, M: Model, C> {
     node: Node<M, T, NEIGHBOURS, C>,
     body: Peripherals,
@@ -207,7 +207,7 @@ mod tests {
     };
 
     #[test]
-    fn a_frame_that_the_firmware_has_no_room_for_is_too_long_here_too() {
+    fn frames_longer_than_the_firmware_buffer_are_rejected() {
         let file = models::shipped(RecipeName::Ours, Architecture::WdGnn).unwrap();
         let weights = file.weights();
         let model = <<Flocking as Onboard>::Shape as Shape<Flocking>>::from_weights(&weights).unwrap();

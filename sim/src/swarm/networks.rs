@@ -43,7 +43,7 @@ pub type AnySwarm<'a, T> = Box<dyn Swarm<T> + 'a>;
 
 /// Network and how it is run.
 #[derive(Clone, Copy)]
-#[allow(missing_debug_implementations, reason = "a center's rule is a function")]
+#[allow(missing_debug_implementations, reason = "contains a function")]
 pub struct Network<'a, T: SimTask> {
     /// Weight file of the network.
     pub model: &'a ModelFile,
@@ -97,7 +97,9 @@ impl<'a, T: SimTask> Network<'a, T> {
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;
         if !config.behaviour.forgets() {
-            return Err(Error::usage("so many robots fly on --profile exact only, with a model of its own"));
+            return Err(Error::usage(
+                "swarms of this size run on --profile exact only, with a model of that profile",
+            ));
         }
         Ok(Box::new(Packed::new(&config, self.learns(), start)))
     }
@@ -165,7 +167,7 @@ impl<'a, T: SimTask> Network<'a, T> {
         };
         if mixed && (other.is_none() || there.is_some()) {
             return Err(Error::usage(
-                "--other-model is for robots in this process that have another model to fly: flocking ones",
+                "--other-model needs native robots and a task with a second model, such as flocking",
             ));
         }
         Ok(BuildRadioSwarm { config, other, there, air, learns: self.learns(), robots })
@@ -203,7 +205,7 @@ fn check_robots<T: SimTask>(size: Dimensions, profile: Profile) -> Result {
     let carried = T::Shape::DIMENSIONS;
     if size != carried {
         return Err(Error::usage(format!(
-            "robots carry networks of {} layers, {} taps and {} features; one of {}, {} and {} flies on --profile exact \
+            "robots carry networks of {} layers, {} taps and {} features; one of {}, {} and {} runs on --profile exact \
              without faults only",
             carried.layers, carried.taps, carried.hidden, size.layers, size.taps, size.hidden
         )));
@@ -281,7 +283,7 @@ impl<S: Shape<T>, T: SimTask> LinkVisitor for FitsFrames<S, T> {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "what these robots say does not fit the frames of --profile {}: a network with fewer taps may, or another profile",
+            "a beacon of this network does not fit the frames of --profile {}: use fewer taps or another profile",
             self.0.name()
         )))
     }

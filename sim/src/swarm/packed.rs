@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Robots of one model that read beacons in place.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Packed<T: SimTask, M: Model> {
     config: RobotConfig<M, T>,
     robots: Vec<Robot<M, T>>,
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn robots_without_tables_do_what_nodes_do_to_the_last_bit() {
+    fn packed_robots_equal_nodes_bit_for_bit() {
         let calm = Scenario { robots: 50, ticks: 60, ..Scenario::PAPER };
         check(calm, 1);
         // More robots in range than a table holds, with changing neighbors.

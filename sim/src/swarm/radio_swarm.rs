@@ -27,7 +27,7 @@ use crate::{
 pub const KEY: Key = *b"simulated swarm.";
 
 /// Robots on a radio medium.
-#[allow(missing_debug_implementations, reason = "robots are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct RadioSwarm<'a, T: SimTask> {
     robots: Box<dyn Robots<T> + 'a>,
     medium: Medium<'a, T>,

@@ -32,7 +32,7 @@ pub const MAX_FRAME_BYTES: usize = wdgnn_robot::onboard::LONGEST_BUFFER;
 
 /// Online learning of the wide part.
 #[derive(Clone, Copy)]
-#[allow(missing_debug_implementations, reason = "a rule is a function")]
+#[allow(missing_debug_implementations, reason = "contains a function")]
 pub enum Online<T: Task> {
     /// No learning.
     Off,
@@ -49,7 +49,7 @@ type Acting<'a, M, T, P> = (usize, (&'a mut [Node<M, T, NEIGHBOURS, P>], &'a mut
 type Said<M, T> = Option<(BeaconOf<M, T>, Parts)>;
 
 /// Nodes of one model on one link profile.
-#[allow(missing_debug_implementations, reason = "swarms are told apart by what they do")]
+#[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
 pub struct Typed<T: SimTask, M: Model, P = Exact> {
     nodes: Vec<Node<M, T, NEIGHBOURS, P>>,
     /// Frames of a tick, each robot's in a row; `None` for robots that do not send.

@@ -61,7 +61,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Returns the shipped network for a profile.
     fn model(_profile: Profile) -> Result<ModelFile> {
         Err(Error::usage(format!(
-            "no network comes with this task: train one with `train --task {}`, and give it with --model",
+            "no network is shipped for this task: train one with `train --task {}` and pass it with --model",
             Self::NAME
         )))
     }

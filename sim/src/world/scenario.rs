@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_out_of_range_are_refused() {
+    fn scenarios_out_of_range_are_rejected() {
         let error = |scenario: Scenario| scenario.check().unwrap_err().to_string();
         assert_eq!(
             error(Scenario { robots: 0, ..Scenario::PAPER }),
@@ -72,7 +72,7 @@ mod tests {
             assert!(Scenario { speed, ..Scenario::PAPER }.check().is_err(), "{speed}");
         }
         assert!(Scenario { ticks: 0, ..Scenario::PAPER }.check().is_err());
-        assert!(Scenario { ticks: u32::MAX, ..Scenario::PAPER }.check().is_ok(), "a flight without an end");
+        assert!(Scenario { ticks: u32::MAX, ..Scenario::PAPER }.check().is_ok(), "an endless episode");
         assert!(Scenario::PAPER.check().is_ok());
     }
 }

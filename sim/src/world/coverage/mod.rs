@@ -155,7 +155,7 @@ mod tests {
     };
 
     #[test]
-    fn lloyd_beats_standing_still_and_knowing_more_beats_knowing_less() {
+    fn lloyd_beats_no_motion_and_global_beats_local_knowledge() {
         let mut totals = [0.0; 3];
         for swarm in 0..4 {
             let scenario = Scenario { robots: 20, ticks: 100, ..Area::default_scenario() };
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_share_everything_that_is_within_reach() {
+    fn cells_partition_the_density_within_reach() {
         let mut world = Area::default();
         let scenario = Scenario { robots: 10, radius: 100.0, ..Area::default_scenario() };
         let cells = world.begin(&scenario, &mut generator(1, Purpose::Testing, 0)).unwrap();

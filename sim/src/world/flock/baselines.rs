@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn averaging_over_hops_goes_no_further() {
+    fn averaging_is_limited_to_its_hops() {
         for (hops, mean) in [(1, 0.5), (2, 1.0), (3, 1.5), (6, 1.5)] {
             let mut swarm = DelayedAveraging::new(Some(hops), 0.5);
             let last = (0..8).map(|tick| preferred(&mut swarm, tick)[0]).last();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_flies_is_guarded() {
+    fn the_guard_applies_to_any_controller() {
         struct Ahead;
         impl Preference<2> for Ahead {
             fn preferred_commands(&mut self, scene: &Scene<'_, Motion>, preferred: &mut Vec<[f32; 2]>) {

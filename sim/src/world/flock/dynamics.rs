@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn without_quirks_robots_do_what_they_are_told() {
+    fn without_mismatch_commands_pass_unchanged() {
         let mut dynamics: SwarmDynamics =
             SwarmDynamics::new(ModelMismatch::default(), 2, generator(1, Purpose::SwarmDynamics, 0));
         let mut sensed = Vec::new();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_command_comes_late_and_a_lagging_one_little_by_little() {
+    fn delay_and_lag_by_hand() {
         let mismatch = ModelMismatch { delay: 2, lag: 0.02, ..ModelMismatch::default() };
         let mut dynamics: SwarmDynamics =
             SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_robot_does_its_share_and_loses_speed_to_drag() {
+    fn weakness_and_drag_by_hand() {
         let mismatch = ModelMismatch { weakness: 0.5, drag: 1.0, ..ModelMismatch::default() };
         let mut dynamics: SwarmDynamics =
             SwarmDynamics::new(mismatch, 2, generator(1, Purpose::SwarmDynamics, 0));

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_start_is_apart_and_connected() {
+    fn initial_states_are_separated_and_connected() {
         check(rings);
         check(shells);
     }
