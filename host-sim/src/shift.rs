@@ -180,7 +180,7 @@ impl Plan<'_> {
     pub fn measure(&self, row: &Row) -> Result<Outcome> {
         let plain = self.eval;
         let retrained = self.retrained(row.quirks)?;
-        let paper = EvalConfig { personal: false, ..plain.clone() };
+        let paper = EvalConfig { local_adaptation: false, ..plain.clone() };
         let retrained = EvalConfig { models: vec![retrained], ..plain.clone() };
         let columns =
             [(plain, EXPERT), (plain, OFFLINE), (&paper, ONLINE), (plain, ONLINE), (&retrained, OFFLINE)];

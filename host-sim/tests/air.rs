@@ -36,7 +36,7 @@ impl Observer<Flock> for Last {
 
 fn flown(profile: Profile, faults: Option<Faults>) -> (EpisodeMetrics, Vec<Motion>) {
     let condition = Scenario { robots: ROBOTS, ..Scenario::PAPER };
-    let eval = EvalConfig { faults, ..EvalConfig::<Flock>::of_profile(RecipeName::Ours, profile).unwrap() };
+    let eval = EvalConfig { faults, ..EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap() };
     let start = Episode::draw(&eval.world, &condition, &mut generator(5, Purpose::Testing, 0)).unwrap();
     let mut swarm = eval.swarm(&Controller::named(ONLINE).unwrap(), &start, 0).unwrap();
     let mut last = Last::default();

@@ -51,7 +51,7 @@ fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
     let condition = Scenario { robots: 40, radius: 2.5, ticks: 60, ..Scenario::PAPER };
     for recipe in [RecipeName::Ours, RecipeName::Through] {
         for &profile in Profile::ALL {
-            check::<Flock>(&models::of_profile(recipe, profile).unwrap(), profile, &condition);
+            check::<Flock>(&models::for_profile(recipe, profile).unwrap(), profile, &condition);
         }
     }
 }
@@ -59,7 +59,7 @@ fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
 /// A network of the shape that robots of a task have, as training would begin with it.
 fn untrained<W: World>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
-    recipe.exchange = profile.exchange();
+    recipe.exchange = profile.exchange_ticks();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let numbers = first::weights(&size, Architecture::WdGnn, 1);
     let header = recipe.header(size, recipe.learning(1.0, 1.0));

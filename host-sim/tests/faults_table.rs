@@ -13,7 +13,7 @@ use host_sim::{
 };
 
 fn flown(only: &str, profile: Profile) -> Vec<Row> {
-    let eval = EvalConfig::<Flock>::of_profile(RecipeName::Ours, profile).unwrap();
+    let eval = EvalConfig::<Flock>::for_profile(RecipeName::Ours, profile).unwrap();
     let condition = Scenario { robots: 20, ..Scenario::PAPER };
     let bench = Bench::new(eval, condition, 2, 7, Trust::Robust).unwrap();
     let plan = Plan::new(&bench, only, "").unwrap();

@@ -41,7 +41,7 @@ impl Profile {
 
     /// Exchanges per second at 100 ticks per second.
     pub fn rate(self) -> f64 {
-        100.0 / f64::from(self.exchange())
+        100.0 / f64::from(self.exchange_ticks())
     }
 }
 

@@ -121,14 +121,14 @@ pub struct EvalConfig<W: World> {
     /// Step size of the centralized rule relative to γ.
     pub central_step_ratio: f32,
     /// Whether robots use local adaptation where their model has it; the paper's do not.
-    pub personal: bool,
+    pub local_adaptation: bool,
     /// Faults of the radio medium; `None` for message passing without a medium.
     pub faults: Option<Faults>,
     /// Whether swarms are large ([`LARGE_SWARM_ROBOTS`]).
     ///
     /// Large swarms run frames do not overlap, and only under the expert and the robots that learn
     /// online. Other controllers keep an all-pairs table.
-    pub many: bool,
+    pub is_large: bool,
     /// Model of the share of robots with another model, if the faults include one.
     pub other: Option<ModelFile>,
     /// World of the evaluation.
@@ -146,9 +146,9 @@ impl<W: World> EvalConfig<W> {
             models,
             step: None,
             central_step_ratio,
-            personal: true,
+            local_adaptation: true,
             faults: None,
-            many: false,
+            is_large: false,
             other: None,
             world: W::default(),
         }
@@ -177,7 +177,7 @@ impl<W: World> EvalConfig<W> {
                     && !(center && (self.faults.is_some() || W::central_rule().is_none()))
             }
         };
-        let few = |controller: &Controller<W>| !self.many || [EXPERT, ONLINE].contains(&controller.name);
+        let few = |controller: &Controller<W>| !self.is_large || [EXPERT, ONLINE].contains(&controller.name);
         Controller::all().into_iter().filter(there).filter(few).collect()
     }
 
@@ -187,7 +187,7 @@ impl<W: World> EvalConfig<W> {
     }
 
     /// Adds a model, replacing the one of its architecture.
-    pub fn put(&mut self, model: ModelFile) {
+    pub fn insert_model(&mut self, model: ModelFile) {
         let architecture = model.architecture();
         match self.models.iter_mut().find(|known| known.architecture() == architecture) {
             Some(known) => *known = model,
@@ -196,8 +196,8 @@ impl<W: World> EvalConfig<W> {
     }
 
     /// Describes the models in one line.
-    pub fn words(&self) -> String {
-        let words: Vec<String> = self.models.iter().map(ModelFile::words).collect();
+    pub fn describe(&self) -> String {
+        let words: Vec<String> = self.models.iter().map(ModelFile::describe).collect();
         if words.is_empty() { "none".into() } else { words.join(", ") }
     }
 
@@ -234,7 +234,7 @@ impl<W: World> EvalConfig<W> {
         network.other = self.other.as_ref();
         let rule = &mut network.rule;
         rule.step = self.step.unwrap_or(rule.step);
-        if !self.personal {
+        if !self.local_adaptation {
             *rule = Learning { personal_step: 0.0, heeds: false, ..*rule };
         }
         network.online = match (learner, W::central_rule()) {
@@ -265,10 +265,10 @@ impl EvalConfig<Flock> {
     /// Returns an evaluation of the shipped models for a profile.
     ///
     /// Profiles for small radios have WD-GNNs only.
-    pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
+    pub fn for_profile(recipe: RecipeName, profile: Profile) -> Result<Self> {
         match profile {
             Profile::Exact => Self::shipped(recipe),
-            _ => Ok(Self::of(vec![models::of_profile(recipe, profile)?], profile)),
+            _ => Ok(Self::of(vec![models::for_profile(recipe, profile)?], profile)),
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct Counters {
 
 impl Counters {
     /// Counts a verdict of the safety gate.
-    pub fn judge(&mut self, verdict: Verdict) {
+    pub fn count_verdict(&mut self, verdict: Verdict) {
         if let Verdict::Alone(isolation) = verdict {
             let phase = match isolation {
                 Isolation::Hold => 0,
@@ -134,7 +134,7 @@ pub fn by_name(refusals: &Refusals) -> BTreeMap<&'static str, u64> {
 }
 
 /// Formats rejected frames for tables.
-pub fn in_words(refused: &BTreeMap<impl Display, u64>) -> String {
+pub fn format_rejections(refused: &BTreeMap<impl Display, u64>) -> String {
     let words: Vec<String> = refused.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     if words.is_empty() { "–".into() } else { words.join(", ") }
 }

@@ -17,7 +17,7 @@ use crate::{
     error::{Error, Result},
     links::{Links, distance, squared},
     scene::{ParamView, Scene, Swarm},
-    threads::{LOOKS, share, spread},
+    threads::{MIN_PARALLEL_LOOKUPS, chunk_len, for_each_chunk},
     world::{OutputOf, Scenario, StateOf, World},
 };
 
@@ -186,7 +186,7 @@ impl<W: World> RunningEpisode<W> {
         world.sense(*tick, states, &mut self.sensed);
         let scene = Scene { tick: *tick, states: &self.sensed, places: &self.places, links: &self.links };
         swarm.fly(&scene, &mut self.commands)?;
-        self.flight.near(&self.places, &self.links, swarm);
+        self.flight.measure_distances(&self.places, &self.links, swarm);
         Ok(())
     }
 
@@ -211,7 +211,7 @@ impl<W: World> RunningEpisode<W> {
 
 impl EpisodeMetrics {
     /// Measures distances between robots.
-    fn near<T: Task>(&mut self, places: &[[f32; 3]], links: &Links, swarm: &dyn Swarm<T>) {
+    fn measure_distances<T: Task>(&mut self, places: &[[f32; 3]], links: &Links, swarm: &dyn Swarm<T>) {
         let is_present = |robot| swarm.is_present(robot);
         let (smallest, close) = closeness(places, links, is_present);
         if close[0] > 0 {
@@ -230,14 +230,14 @@ impl EpisodeMetrics {
 ///
 /// The distance is infinite if there is no pair. Counts are for each of [`CLOSE_METRES`].
 pub fn closeness(places: &[[f32; 3]], links: &Links, is_present: impl Fn(usize) -> bool) -> (f32, [u32; 3]) {
-    let some = share(places.len(), LOOKS);
-    if some >= places.len() {
+    let chunk = chunk_len(places.len(), MIN_PARALLEL_LOOKUPS);
+    if chunk >= places.len() {
         return closeness_of(0..places.len(), places, links, is_present);
     }
     let is_present: Vec<bool> = (0..places.len()).map(is_present).collect();
-    let mut found = vec![(f32::INFINITY, [0; 3]); places.len().div_ceil(some)];
-    spread((0..).step_by(some).zip(&mut found), |(first, found)| {
-        let robots = first..places.len().min(first + some);
+    let mut found = vec![(f32::INFINITY, [0; 3]); places.len().div_ceil(chunk)];
+    for_each_chunk((0..).step_by(chunk).zip(&mut found), |(first, found)| {
+        let robots = first..places.len().min(first + chunk);
         *found = closeness_of(robots, places, links, |robot| is_present[robot]);
     });
     found.into_iter().fold((f32::INFINITY, [0; 3]), |(smallest, close), (other, more)| {
@@ -296,8 +296,8 @@ pub fn disagreement<T: Task>(swarm: &dyn Swarm<T>, robots: usize) -> Option<f64>
         f64::from(sum.sqrt()).powi(2)
     };
     let mut squares = vec![0.0; views.len()];
-    let some = share(views.len(), LOOKS);
-    spread(squares.chunks_mut(some).zip(views.chunks(some)), |(squares, views)| {
+    let chunk = chunk_len(views.len(), MIN_PARALLEL_LOOKUPS);
+    for_each_chunk(squares.chunks_mut(chunk).zip(views.chunks(chunk)), |(squares, views)| {
         squares.iter_mut().zip(views).for_each(|(square, view)| *square = squared(view.wide));
     });
     let sum: f64 = squares.iter().sum();
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn closeness_does_not_depend_on_threads() {
-        let places: Vec<[f32; 3]> = (0..2 * LOOKS)
+        let places: Vec<[f32; 3]> = (0..2 * MIN_PARALLEL_LOOKUPS)
             .map(|robot| [0.09 * robot as f32 % 70.0, 0.4 * (robot / 250) as f32, 0.0])
             .collect();
         let (links, is_present) = (Links::within(&places, 1.0), |robot: usize| !robot.is_multiple_of(7));

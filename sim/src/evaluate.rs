@@ -136,7 +136,7 @@ impl ControllerResult {
 }
 
 /// Returns the results of the controller with this name, if it was evaluated.
-pub fn of<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a ControllerResult> {
+pub fn find<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a ControllerResult> {
     outcomes.iter().find(|outcome| outcome.name == name)
 }
 
@@ -162,8 +162,8 @@ impl<W: World> Case<'_, W> {
     }
 
     /// Large swarms use all threads, so their episodes run frames do not overlap.
-    fn pace(&self) -> Schedule {
-        if self.eval.many { Schedule::Sequential } else { Schedule::Parallel }
+    fn schedule(&self) -> Schedule {
+        if self.eval.is_large { Schedule::Sequential } else { Schedule::Parallel }
     }
 
     fn fly(
@@ -175,9 +175,9 @@ impl<W: World> Case<'_, W> {
     ) -> Result<EpisodeMetrics> {
         let mut flown = self.eval.swarm(&self.controllers[controller], start, swarm as u64)?;
         let watchers: &mut [&mut dyn Observer<W>] =
-            if self.eval.many { &mut [&mut Ticks(done)] } else { &mut [] };
+            if self.eval.is_large { &mut [&mut Ticks(done)] } else { &mut [] };
         let flight = start.fly(&self.eval.task()?, flown.as_mut(), watchers, &AtomicBool::new(false))?;
-        if !self.eval.many {
+        if !self.eval.is_large {
             done();
         }
         Ok(flight)
@@ -205,7 +205,7 @@ pub fn evaluate_all<W: World>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<Vec<ControllerResult>>> {
-    flown(cases, done, |pace, count, job| jobs::map(work, pace, count, job))
+    run_cases(cases, done, |schedule, count, job| jobs::map(work, schedule, count, job))
 }
 
 /// Runs `swarms` held-out swarms under each controller in this process.
@@ -220,12 +220,12 @@ pub fn evaluate<W: World>(
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<ControllerResult>> {
     let case = Case { eval, controllers, scenario, swarms, seed };
-    let outcomes = flown(&[case], done, |pace, count, job| pace.map(count, job))?;
+    let outcomes = run_cases(&[case], done, |schedule, count, job| schedule.map(count, job))?;
     Ok(outcomes.into_iter().flatten().collect())
 }
 
 /// Returns the results of cases whose episodes are jobs run by `map`.
-fn flown<W: World>(
+fn run_cases<W: World>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
     map: impl FnOnce(
@@ -245,8 +245,8 @@ fn flown<W: World>(
         .collect();
     let starts: Vec<Vec<SharedEpisode<W>>> =
         cases.iter().map(|case| (0..case.swarms).map(|_| Mutex::default()).collect()).collect();
-    let pace = cases.first().map_or(Schedule::Parallel, Case::pace);
-    let flights = map(pace, jobs.len(), &|job| {
+    let schedule = cases.first().map_or(Schedule::Parallel, Case::schedule);
+    let flights = map(schedule, jobs.len(), &|job| {
         let [number, controller, swarm] = jobs[job];
         let case = &cases[number];
         // The first job that needs an initial state draws it for all controllers.
@@ -269,8 +269,8 @@ fn flown<W: World>(
 }
 
 /// Returns how often [`evaluate_all`] calls `done`.
-pub fn calls<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
-    let each = if eval.many { scenario.ticks.into() } else { 1 };
+pub fn progress_steps<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
+    let each = if eval.is_large { scenario.ticks.into() } else { 1 };
     flights as u64 * each
 }
 

@@ -12,45 +12,45 @@ use std::{
 use crate::error::{Error, Result};
 
 /// Largest file that is read, in bytes; a limit for endless files.
-const LONGEST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Largest number of symbolic links that are followed, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Reads a file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
-    read_up_to(path, LONGEST_BYTES)
+    read_up_to(path, MAX_BYTES)
 }
 
 /// Reads a file of at most `longest` bytes.
-pub fn read_up_to(path: &Path, longest: u64) -> Result<Vec<u8>> {
+pub fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.into(), source };
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(failed)?;
-    file.take(longest + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > longest {
-        return Err(failed(io::Error::other(format!("it is longer than {longest} bytes"))));
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(failed(io::Error::other(format!("it is longer than {limit} bytes"))));
     }
     Ok(bytes)
 }
 
 /// Destination of a write.
-enum Place {
+enum Destination {
     /// Standard output.
-    Output,
+    Stdout,
     /// Existing device or pipe.
     FlockAdjoint(PathBuf),
     /// Regular file, existing or not, after all links.
     File(PathBuf),
 }
 
-impl Place {
+impl Destination {
     fn of(path: &Path) -> io::Result<Self> {
         if is_standard_output(path) {
-            return Ok(Self::Output);
+            return Ok(Self::Stdout);
         }
         let mut path = PathBuf::from(path);
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             match fs::symlink_metadata(&path) {
                 Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
                 Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
@@ -80,10 +80,10 @@ pub fn is_standard_output(path: &Path) -> bool {
 ///
 /// Folders are not created.
 pub fn write(path: &Path, bytes: &[u8]) -> Result {
-    let written = Place::of(path).and_then(|place| match place {
-        Place::Output => io::stdout().write_all(bytes),
-        Place::FlockAdjoint(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
-        Place::File(file) => replace(&file, bytes),
+    let written = Destination::of(path).and_then(|place| match place {
+        Destination::Stdout => io::stdout().write_all(bytes),
+        Destination::FlockAdjoint(there) => fs::OpenOptions::new().write(true).open(there)?.write_all(bytes),
+        Destination::File(file) => replace(&file, bytes),
     });
     written.map_err(|source| Error::Write { path: path.into(), source })
 }
@@ -111,8 +111,8 @@ fn draft(file: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 /// Checks whether a file can be written, without changing it.
 pub fn probe(path: &Path) -> Result {
-    let possible = Place::of(path).and_then(|place| {
-        if let Place::File(file) = place {
+    let possible = Destination::of(path).and_then(|place| {
+        if let Destination::File(file) = place {
             draft(&file)?;
         }
         Ok(())

@@ -7,7 +7,7 @@ mod grid;
 
 use self::grid::{Grid, square_of};
 pub use self::grid::{distance, squared};
-use crate::threads::{LOOKS, share, spread};
+use crate::threads::{MIN_PARALLEL_LOOKUPS, chunk_len, for_each_chunk};
 
 /// For each robot, the other robots within a radius, in ascending order.
 #[derive(Clone, Debug, Default)]
@@ -45,20 +45,20 @@ impl Links {
         let Self { starts, others, room: Room { grid, shares } } = self;
         grid.sort(places, radius);
         let within = square_of(radius);
-        let some = share(places.len(), LOOKS);
+        let chunk = chunk_len(places.len(), MIN_PARALLEL_LOOKUPS);
         starts.clear();
         starts.push(0);
         others.clear();
-        if some >= places.len() {
+        if chunk >= places.len() {
             for (robot, place) in (0..).zip(places) {
                 grid.around(robot, place, within, others);
                 starts.push(others.len() as u32);
             }
             return;
         }
-        shares.resize_with(places.len().div_ceil(some), Default::default);
-        let work = (0..).step_by(some).zip(places.chunks(some)).zip(&mut *shares);
-        spread(work, |((first, places), (ends, others))| {
+        shares.resize_with(places.len().div_ceil(chunk), Default::default);
+        let work = (0..).step_by(chunk).zip(places.chunks(chunk)).zip(&mut *shares);
+        for_each_chunk(work, |((first, places), (ends, others))| {
             ends.clear();
             others.clear();
             for (robot, place) in (first..).zip(places) {
@@ -182,7 +182,7 @@ mod tests {
                 .map(|_| [random.random_range(0.0..side), random.random_range(0.0..side), 0.0])
                 .collect()
         };
-        let (many, few) = (swarm(LOOKS + 7, 60.0), swarm(30, 3.0));
+        let (many, few) = (swarm(MIN_PARALLEL_LOOKUPS + 7, 60.0), swarm(30, 3.0));
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -192,7 +192,7 @@ mod tests {
             })
         };
         let [one, three] = [1, 3].map(with);
-        assert!(one.count() > LOOKS);
+        assert!(one.count() > MIN_PARALLEL_LOOKUPS);
         assert_eq!((&one.starts, &one.others), (&three.starts, &three.others));
         assert_eq!(one.robots(), many.len());
     }

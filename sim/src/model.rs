@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Largest weight file that is read, in bytes. The largest network takes 0.1 MB.
-const LONGEST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A weight file in memory.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct ModelFile {
 impl ModelFile {
     /// Loads and checks a weight file.
     pub fn load(path: &Path) -> Result<Self> {
-        Self::from_bytes(path, &files::read_up_to(path, LONGEST_BYTES)?)
+        Self::from_bytes(path, &files::read_up_to(path, MAX_BYTES)?)
     }
 
     /// Checks and copies a weight file's bytes; errors name `path`.
@@ -65,7 +65,7 @@ impl ModelFile {
     }
 
     /// Describes the model: its architecture, path and checksum.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let (path, checksum) = (self.path.display(), self.weights().checksum);
         format!("{} {path} (checksum {checksum:08x})", self.architecture().name())
     }

@@ -72,6 +72,6 @@ pub fn all(recipe: RecipeName) -> Result<Vec<ModelFile>> {
 }
 
 /// Returns the shipped WD-GNN for a link profile.
-pub fn of_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
+pub fn for_profile(recipe: RecipeName, profile: Profile) -> Result<ModelFile> {
     named(&format!("{}-{}", family(recipe), profile.network()))
 }

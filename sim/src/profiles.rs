@@ -19,7 +19,7 @@ use wdgnn_link::{
 use wdgnn_robot::config::Behaviour;
 
 use crate::{
-    cipher::Shared,
+    cipher::CachedAes,
     error::{Error, Result},
     model::ModelFile,
     radio::Radio,
@@ -68,7 +68,7 @@ where
 }
 
 /// Sealed codec with key rotation and peer authentication.
-type Sealed<C, const TAG: usize = 8> = SealedWith<C, Shared, TAG, ROSTER>;
+type Sealed<C, const TAG: usize = 8> = SealedWith<C, CachedAes, TAG, ROSTER>;
 
 /// Codec without a key, and its sealed form.
 pub trait LinkCodec: SimCodec + Clone + Default {
@@ -96,7 +96,7 @@ pub trait LinkVisitor {
 
 /// Properties of a profile besides its codec.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct ProfileInfo {
     name: &'static str,
     /// Profile code in frames.
     code: header::Profile,
@@ -109,7 +109,7 @@ struct Row {
 }
 
 macro_rules! profiles {
-    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $row:expr;)+) => {
+    ($($(#[$comment:meta])* $profile:ident: $codec:ty, $sealed:ty, $info:expr;)+) => {
         /// Link profile.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -122,9 +122,9 @@ macro_rules! profiles {
             /// All profiles.
             pub const ALL: &'static [Self] = &[$(Self::$profile),+];
 
-            fn row(self) -> Row {
+            fn info(self) -> ProfileInfo {
                 match self {
-                    $(Self::$profile => $row,)+
+                    $(Self::$profile => $info,)+
                 }
             }
         }
@@ -167,7 +167,7 @@ macro_rules! profiles {
 profiles! {
     /// Full precision at every tick, as in the paper; too long for small radios.
     #[default]
-    Exact: Exact, Sealed<Exact>, Row {
+    Exact: Exact, Sealed<Exact>, ProfileInfo {
         name: "exact",
         code: header::Profile::Exact,
         radio: None,
@@ -175,7 +175,7 @@ profiles! {
         network: "wd-gnn",
     };
     /// IEEE 802.15.4, one frame of at most 116 bytes, 20 exchanges a second.
-    Dot154: half::Dot154, Sealed<half::Dot154>, Row {
+    Dot154: half::Dot154, Sealed<half::Dot154>, ProfileInfo {
         name: "dot154",
         code: header::Profile::Dot154,
         radio: Some(Radio::Dot154),
@@ -183,7 +183,7 @@ profiles! {
         network: "dot154",
     };
     /// nRF24, four frames of 32 bytes, 20 exchanges a second.
-    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, Row {
+    Esb32: esb32::Esb32, Sealed<esb32::Esb32, 4>, ProfileInfo {
         name: "esb32",
         code: header::Profile::Esb32,
         radio: Some(Radio::Nrf24),
@@ -193,7 +193,7 @@ profiles! {
         network: "dot154",
     };
     /// ESP-NOW, one frame of at most 250 bytes, 50 exchanges a second.
-    Espnow: half::EspNow, Sealed<half::EspNow>, Row {
+    Espnow: half::EspNow, Sealed<half::EspNow>, ProfileInfo {
         name: "espnow",
         code: header::Profile::EspNow,
         radio: Some(Radio::EspNow),
@@ -201,7 +201,7 @@ profiles! {
         network: "espnow",
     };
     /// Crazyflie peer-to-peer packets, two frames of at most 57 bytes, 20 exchanges a second.
-    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, Row {
+    P2p57: p2p57::P2p57, Sealed<p2p57::P2p57>, ProfileInfo {
         name: "p2p57",
         code: header::Profile::P2p57,
         radio: Some(Radio::Crazyflie),
@@ -214,12 +214,12 @@ profiles! {
 impl Profile {
     /// Returns the name on the command line and in file names.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.info().name
     }
 
     /// Returns the profile code in frames.
     pub fn code(self) -> u32 {
-        self.row().code as u32
+        self.info().code as u32
     }
 
     /// Returns the profile with this code.
@@ -228,28 +228,28 @@ impl Profile {
     }
 
     /// Returns the control ticks per exchange.
-    pub fn exchange(self) -> u32 {
-        self.row().code.interval().into()
+    pub fn exchange_ticks(self) -> u32 {
+        self.info().code.interval().into()
     }
 
     /// Returns the radio of the profile; `None` for `exact`.
     pub fn radio(self) -> Option<Radio> {
-        self.row().radio
+        self.info().radio
     }
 
     /// Returns the name of networks for this exchange interval, in weight file names.
     pub fn network(self) -> &'static str {
-        self.row().network
+        self.info().network
     }
 
     /// Returns the behavior of a robot on this profile.
     pub fn behaviour(self, learning: Learning) -> Behaviour {
-        Behaviour::new(learning).every(self.exchange())
+        Behaviour::new(learning).every(self.exchange_ticks())
     }
 
     /// Checks that the profile has addresses for `robots` robots.
     pub fn check_robots(self, robots: usize) -> Result {
-        let addresses = self.row().addresses;
+        let addresses = self.info().addresses;
         if robots > addresses {
             return Err(Error::usage(format!(
                 "--robots must be at most {addresses} on --profile {}, the number of its addresses, got {robots}",
@@ -264,7 +264,7 @@ impl Profile {
     /// Profiles with a radio also accept longer intervals.
     pub fn check(self, model: &ModelFile) -> Result {
         let trained = u32::from(model.weights().header.interval);
-        if trained == self.exchange() || (self != Self::Exact && trained > self.exchange()) {
+        if trained == self.exchange_ticks() || (self != Self::Exact && trained > self.exchange_ticks()) {
             return Ok(());
         }
         Err(Error::usage(format!(
@@ -273,7 +273,7 @@ impl Profile {
             model.path().display(),
             ticks(trained),
             self.name(),
-            ticks(self.exchange()),
+            ticks(self.exchange_ticks()),
             self.name()
         )))
     }
@@ -294,7 +294,7 @@ mod tests {
     fn every_profile_has_a_model_of_its_exchange_interval() {
         for recipe in [RecipeName::Ours, RecipeName::Through] {
             for &profile in Profile::ALL {
-                profile.check(&models::of_profile(recipe, profile).unwrap()).unwrap();
+                profile.check(&models::for_profile(recipe, profile).unwrap()).unwrap();
             }
         }
     }
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_network_with_a_wrong_exchange_interval_is_rejected() {
         for (model, profile) in [(Profile::Dot154, Profile::Exact), (Profile::Exact, Profile::Dot154)] {
-            let model = models::of_profile(RecipeName::Ours, model).unwrap();
+            let model = models::for_profile(RecipeName::Ours, model).unwrap();
             let refusal = Network::<Flocking>::of(&model, profile).map(drop).unwrap_err().to_string();
             assert!(refusal.contains("was trained for one exchange every"), "{refusal}");
         }
@@ -310,11 +310,11 @@ mod tests {
 
     #[test]
     fn a_model_with_a_wrong_exchange_interval_is_rejected_with_advice() {
-        let model = models::of_profile(RecipeName::Ours, Profile::Espnow).unwrap();
+        let model = models::for_profile(RecipeName::Ours, Profile::Espnow).unwrap();
         let refusal = Profile::Dot154.check(&model).unwrap_err().to_string();
         assert!(refusal.contains("every 2 ticks") && refusal.contains("train --profile dot154"), "{refusal}");
         // A profile accepts models with a longer exchange interval.
-        Profile::Espnow.check(&models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
+        Profile::Espnow.check(&models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap()).unwrap();
         assert!(Profile::Exact.check(&model).is_err());
     }
 }

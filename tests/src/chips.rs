@@ -53,7 +53,7 @@ pub static IMAGE: LazyLock<PathBuf> =
     LazyLock::new(|| image::build_sealed("dot154", &DEVELOPMENT_KIT).expect("an image for the nRF52840"));
 
 static MODEL: LazyLock<ModelFile> =
-    LazyLock::new(|| models::of_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
+    LazyLock::new(|| models::for_profile(RecipeName::Ours, Profile::Dot154).expect("a model"));
 
 /// How so many robots are flown, from a seed, for so long.
 ///

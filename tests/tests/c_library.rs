@@ -43,13 +43,14 @@ struct Flight {
 
 /// What the simulated operator tells robots and says in flight, as `examples/swarm.c` reads it.
 fn operator(rekey: &Range<u32>, expelled: &[usize], robots: usize) -> Vec<u8> {
-    let frames = key_operator::frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
+    let frames =
+        key_operator::update_frames((0..robots).filter(|robot| !expelled.contains(robot)), rekey.end, 8);
     let frames_at = 16 * robots * (1 + robots);
     let numbers = [rekey.start, rekey.end, frames.len() as u32, frames_at as u32];
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     for name in (0..robots).map(|robot| robot as u16) {
         bytes.extend(personal_key(&MASTER, name));
-        bytes.extend(key_operator::roster(name)[..robots].as_flattened());
+        bytes.extend(key_operator::peer_keys(name)[..robots].as_flattened());
     }
     for frame in &frames {
         bytes.extend(&**frame);

@@ -10,7 +10,7 @@ use host_sim::{
         Flight, RELEASE, Settings,
         operator::{Rekey, Told},
     },
-    medium::key_operator::{MASTER, frames},
+    medium::key_operator::{MASTER, update_frames},
 };
 use nrf52_emulator::{Part, air::SECOND, image::hex_segments, reset_reason};
 use system_tests::{
@@ -130,7 +130,7 @@ fn a_key_is_kept_within_a_tenth_of_a_second_though_the_robot_has_kept_something_
     let mut flight = told_flight(together(1, 2, 4.0, &image), &MASTER, PROVEN);
     fly_to(&mut flight, 0.2);
     let at = flight.flown[0].status.unwrap().tick + 100;
-    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    flight.companions[0].hand_over(update_frames([0].into_iter(), at, 8).remove(0));
     fly_to(&mut flight, 0.32);
     assert_eq!(flight.flown[0].epochs.len(), 1, "not used yet");
     cut_power(&mut flight, 0);
@@ -149,7 +149,7 @@ fn a_key_is_kept_though_the_flight_was_long_and_nothing_else_is() {
     flight.air.stations[0].chip.program(others.start, &vec![0; others.len()]);
     fly_to(&mut flight, 130.0);
     let at = flight.flown[0].status.unwrap().tick + 100;
-    flight.companions[0].hand_over(frames([0].into_iter(), at, 8).remove(0));
+    flight.companions[0].hand_over(update_frames([0].into_iter(), at, 8).remove(0));
     fly_to(&mut flight, 130.12);
     cut_power(&mut flight, 0);
     fly_to(&mut flight, 134.0);

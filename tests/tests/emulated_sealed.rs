@@ -37,7 +37,7 @@ const SEQUENCE: usize = 12;
 const HEADER_BYTES: usize = 17;
 
 fn model() -> ModelFile {
-    models::of_profile(RecipeName::Ours, Profile::Dot154).unwrap()
+    models::for_profile(RecipeName::Ours, Profile::Dot154).unwrap()
 }
 
 fn key() -> Key {
@@ -195,8 +195,9 @@ fn two_hundred_senders_with_the_key_do_not_displace_those_who_were_there() {
             // Of a crowd that says nothing new some are not believed; friends are, all the time.
             let neighbours = outcome.counts.neighbors as usize;
             assert!((friends.len()..=NEIGHBOURS).contains(&neighbours), "{neighbours}");
-            let known = judge.trust_snapshot().known;
-            let stays = |id: &u16| known.iter().any(|one| one.sender == *id && one.heard_now && one.counted);
+            let known = judge.trust_snapshot().neighbors;
+            let stays =
+                |id: &u16| known.iter().any(|one| one.sender == *id && one.heard_now && one.is_trusted);
             assert!(FRIENDS.iter().all(stays), "friends stay at tick {now}: {known:?}");
             let strangers = (200 - (SENDERS - friends.len())) as u32;
             // Friends among the first that were there; whoever else the list has room for finds none in the table.

@@ -182,7 +182,7 @@ fn sealed_swarms_do_the_same_on_every_profile_whatever_goes_wrong() {
             assert!(hostile.refused.contains_key(reason), "{}: {:?}", profile.name(), hostile.refused);
         }
         // Everything that each robot heard of strangers, at 5 frames in every exchange.
-        let exchanges = u64::from(90 / profile.exchange());
+        let exchanges = u64::from(90 / profile.exchange_ticks());
         assert!(hostile.refused["forged"] > exchanges * 5 * 8 / 2, "{:?}", hostile.refused);
     }
 }

@@ -38,7 +38,7 @@ fn lines(board: &str, footprint: &Footprint) -> Vec<(String, u64)> {
 /// The most stack that a robot with eight neighbours ever used, by its own account.
 fn stack(image: &Path, link: Link) -> u64 {
     let (robots, profile) = (9, link.profile);
-    let model = models::of_profile(RecipeName::Ours, profile).unwrap();
+    let model = models::for_profile(RecipeName::Ours, profile).unwrap();
     let mut emulated = Emulated::new::<Flocking>(image, &model, link, robots, &Faults::default()).unwrap();
     let swarm: &mut dyn Robots<Flocking> = &mut emulated;
     // Past the first save of the parameters, so that it is in the account.
@@ -48,7 +48,7 @@ fn stack(image: &Path, link: Link) -> u64 {
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
         let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
-        let known = |outcome: &TickOutcome| outcome.counts.neighbors == 8 || tick < profile.exchange();
+        let known = |outcome: &TickOutcome| outcome.counts.neighbors == 8 || tick < profile.exchange_ticks();
         assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
     }
     emulated.leave();

@@ -216,14 +216,14 @@ mod emulated {
     /// Two emulated robots hear each other's words as Python tells them again under other names, and those of a foreigner.
     fn understand(link: Link, [model_at, sequence_at]: [usize; 2], foreign: Refusal) {
         let key = link.sealed.then(|| Path::new(KEY));
-        let model = models::of_profile(RecipeName::Ours, link.profile).unwrap();
+        let model = models::for_profile(RecipeName::Ours, link.profile).unwrap();
         let profile = Profile {
             name: link.profile.name(),
             model: format!("{:08x}", model.weights().checksum),
             key: key.map(|path| hex(&key::read(path).unwrap())),
         };
         // The first and the last have their turn in the same ticks.
-        let every = link.profile.exchange();
+        let every = link.profile.exchange_ticks();
         let listeners = 1 + every as usize;
         // And two for whom Python speaks: nobody hears a name that the swarm does not have.
         let (robots, names) = (listeners + 2, [listeners, listeners + 1]);

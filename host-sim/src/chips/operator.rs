@@ -61,7 +61,7 @@ pub struct Told {
 impl Told {
     /// The keys by which others prove their names to this robot, of a swarm of so many.
     pub fn roster(self, name: NodeId, robots: usize) -> &'static [Key] {
-        if self.proofs { key_operator::roster(name).get(..robots).unwrap_or_default() } else { &[] }
+        if self.proofs { key_operator::peer_keys(name).get(..robots).unwrap_or_default() } else { &[] }
     }
 
     /// What this robot is told of its own, of a swarm of so many.
@@ -119,7 +119,7 @@ impl Operator {
         }
         if self.frames.is_empty() {
             let at = tick?.saturating_add(self.ticks.len() as u32);
-            self.frames = key_operator::frames(self.staying.iter().copied(), at, TAG_BYTES);
+            self.frames = key_operator::update_frames(self.staying.iter().copied(), at, TAG_BYTES);
             self.changes = Some(at);
         }
         let frame = self.frames.get(self.said % self.frames.len().max(1)).cloned();

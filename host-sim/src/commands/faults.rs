@@ -132,7 +132,7 @@ impl FaultsArguments {
         self.outputs.check()?;
         let settled = self.settled(&condition);
         let command = settled.command("faults");
-        let models = self.model::<W>()?.words();
+        let models = self.model::<W>()?.describe();
         let lengths: Vec<Length> = lengths
             .into_iter()
             .map(|(seconds, swarms)| {

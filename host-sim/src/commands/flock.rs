@@ -22,7 +22,7 @@ use crate::{
     },
     controllers::{Controller, EvalConfig, LARGE_SWARM_ROBOTS},
     error::{Error, Result},
-    evaluate::{Case, ControllerResult, calls, evaluate, evaluate_all},
+    evaluate::{Case, ControllerResult, evaluate, evaluate_all, progress_steps},
     fault_options::FaultArguments,
     jobs,
     model::ModelFile,
@@ -129,7 +129,7 @@ impl FlockArguments {
     fn eval(&self) -> Result<EvalConfig<Flock>> {
         let mut eval = match (self.profile, self.recipe) {
             (profile, recipe @ (RecipeName::Ours | RecipeName::Through)) => {
-                EvalConfig::of_profile(recipe, profile)?
+                EvalConfig::for_profile(recipe, profile)?
             }
             (Profile::Exact, recipe @ RecipeName::Paper) => EvalConfig::shipped(recipe)?,
             (profile, recipe) => {
@@ -141,14 +141,14 @@ impl FlockArguments {
             }
         };
         if let Some(path) = &self.model {
-            eval.put(ModelFile::load(path)?);
+            eval.insert_model(ModelFile::load(path)?);
         }
         eval.world = Flock::with(ModelMismatch { delay: self.actuator_delay, ..ModelMismatch::default() });
         eval.set_faults(self.faults.faults(self.robots, self.ticks, self.seed)?, self.robots)?;
         eval.check()?;
         eval.step = self.step_size;
-        eval.many = self.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
-        if eval.many {
+        eval.is_large = self.robots > LARGE_SWARM_ROBOTS && eval.faults.is_none();
+        if eval.is_large {
             eprintln!(
                 "more than {}: only the expert and robots that learn in flight are flown",
                 counted(LARGE_SWARM_ROBOTS, "robot")
@@ -176,7 +176,7 @@ impl FlockArguments {
         let mut recorded = None;
         let (eval, outcomes) = if let Some(count) = self.realisations {
             self.realise(count, &condition)?
-        } else if eval.many && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
+        } else if eval.is_large && self.swarms() == 1 && self.seeds == 1 && !jobs::is_distributed() {
             // So many robots are flown once, for figures and page.
             let (replay, outcomes) = self.record(&eval, &condition)?;
             recorded = Some(replay);
@@ -191,7 +191,7 @@ impl FlockArguments {
         let delayed = self.flies_delayed(&eval).then(|| Delayed::fly(&eval, &condition, self.seed));
         let delayed = delayed.transpose()?;
         let command = self.settled().command("flock");
-        let origin = &self.scenario.origin(command, eval.words()).with_faults(&self.faults.words());
+        let origin = &self.scenario.origin(command, eval.describe()).with_faults(&self.faults.words());
         outputs.deliver(&Results {
             origin,
             json: self.output(&outcomes, &over, delayed.as_ref()),
@@ -216,8 +216,11 @@ impl FlockArguments {
         let swarms = self.swarms();
         let case = |seed| Case { eval, controllers: &controllers, scenario: condition, swarms, seed };
         let cases: Vec<_> = (self.seed..).take(self.seeds).map(case).collect();
-        let bar = progress::bar(calls(eval, condition, cases.len() * swarms * controllers.len()), "flying");
-        let work = format!("{}, {}", self.settled().command("flock"), eval.words());
+        let bar = progress::bar(
+            progress_steps(eval, condition, cases.len() * swarms * controllers.len()),
+            "flying",
+        );
+        let work = format!("{}, {}", self.settled().command("flock"), eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         bar.finish_and_clear();
         Ok(outcomes)
@@ -230,7 +233,7 @@ impl FlockArguments {
         condition: &Scenario,
     ) -> Result<(Replay, Vec<ControllerResult>)> {
         let controllers = eval.controllers();
-        let bar = progress::bar(calls(eval, condition, controllers.len()), "flying");
+        let bar = progress::bar(progress_steps(eval, condition, controllers.len()), "flying");
         let shown = controllers.clone();
         let (replay, flights) = page::replay::record(eval, shown, condition, self.seed, &|| bar.inc(1))?;
         bar.finish_and_clear();
@@ -268,7 +271,7 @@ impl FlockArguments {
     /// Whether one swarm with delayed actuators is flown as well: not where the delay of all swarms is given, and not where flights
     /// take long.
     fn flies_delayed(&self, eval: &EvalConfig<Flock>) -> bool {
-        self.robots > 1 && self.actuator_delay == 0 && self.realisations.is_none() && !eval.many
+        self.robots > 1 && self.actuator_delay == 0 && self.realisations.is_none() && !eval.is_large
     }
 
     /// Whether this is the paper's experiment.

@@ -26,12 +26,12 @@ pub fn paper(name: &str) -> Option<[(f64, f64); 2]> {
 }
 
 fn total_of(outcomes: &[ControllerResult], name: &str) -> f64 {
-    evaluate::of(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+    evaluate::find(outcomes, name).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
 }
 
 /// Total relative to the expert's, and its standard error over swarms; `None` without an expert or with a total of 0.
 fn ratio(outcome: &ControllerResult, outcomes: &[ControllerResult]) -> Option<MeanStd> {
-    let expert = evaluate::of(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
+    let expert = evaluate::find(outcomes, EXPERT).filter(|expert| expert.summary.total.mean > 0.0)?;
     Some(outcome.ratio_to(expert))
 }
 

@@ -136,12 +136,12 @@ impl FlyArguments {
             seed: self.seed,
         };
         let settled = self.settled(&condition);
-        let work = format!("{}, {}", settled.command("fly"), eval.words());
+        let work = format!("{}, {}", settled.command("fly"), eval.describe());
         let outcomes = evaluate_all(&work, &[case], &|| bar.inc(1))?.swap_remove(0);
         bar.finish_and_clear();
         let digest = self.fly_online(&eval, &condition)?;
         self.records.trajectories.write(&eval, &condition, self.seed)?;
-        let origin = &self.scenario.origin(settled.command("fly"), eval.words());
+        let origin = &self.scenario.origin(settled.command("fly"), eval.describe());
         let origin = &origin.clone().with_faults(&self.faults.words());
         outputs.deliver(&Results {
             origin,
@@ -256,7 +256,7 @@ impl FlyArguments {
             condition.ticks,
             self.seed,
             self.profile.name(),
-            eval.words(),
+            eval.describe(),
             match self.faults.words() {
                 words if words.is_empty() => words,
                 words => format!("\nframes sealed, with{words}"),
@@ -280,7 +280,7 @@ impl FlyArguments {
 
 /// One sentence that says what came out.
 fn finding(outcomes: &[ControllerResult]) -> String {
-    let total = |name| evaluate::of(outcomes, name).map(|outcome| outcome.summary.total.mean);
+    let total = |name| evaluate::find(outcomes, name).map(|outcome| outcome.summary.total.mean);
     match (total(EXPERT), total(OFFLINE), total(ONLINE)) {
         (Some(expert), Some(offline), Some(online)) if expert > 0.0 => format!(
             "The network as trained comes to {:.3} times the expert’s total, and learning in flight to <strong>{:.3}</strong>.",

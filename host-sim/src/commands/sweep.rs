@@ -141,7 +141,7 @@ struct Point {
 
 impl Point {
     fn expert(&self) -> f64 {
-        evaluate::of(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
+        evaluate::find(&self.outcomes, EXPERT).map_or(f64::NAN, |outcome| outcome.summary.total.mean)
     }
 
     /// A controller's total relative to the expert's.
@@ -208,12 +208,12 @@ impl SweepArguments {
         let cases: Vec<_> = conditions.iter().map(case).collect();
         let settled = self.settled(&usual, &values);
         let command = settled.command("sweep");
-        let work = format!("{command}, {}", eval.words());
+        let work = format!("{command}, {}", eval.describe());
         let outcomes = evaluate_all(&work, &cases, &|| bar.inc(1))?;
         let points: Vec<Point> =
             values.iter().zip(outcomes).map(|(&value, outcomes)| Point { value, outcomes }).collect();
         bar.finish_and_clear();
-        let origin = self.scenario.origin(command, eval.words());
+        let origin = self.scenario.origin(command, eval.describe());
         let page = self.page::<W>(&points, origin.with_faults(&self.faults.words()));
         outputs.deliver(&Results {
             origin: &page.origin,
@@ -233,7 +233,7 @@ impl SweepArguments {
             counted(self.swarms, "swarm"),
             self.parameter.name(),
             self.seed,
-            eval.words()
+            eval.describe()
         );
         table::print(&self.ratios(points));
         println!("\nTotal relative to the expert's under the same condition: {}.\n", W::SCORE);

@@ -128,8 +128,8 @@ impl TrainArguments {
         let mut recipe = Recipe::<W>::named(self.recipe.unwrap_or_else(Recipe::<W>::usual))?;
         recipe.epochs = self.epochs.unwrap_or(recipe.epochs);
         recipe.profile = self.profile;
-        recipe.exchange = self.exchange.unwrap_or(self.profile.exchange());
-        let possible = OptionRange::whole(self.profile.exchange().into(), MAX_EXCHANGE_TICKS);
+        recipe.exchange = self.exchange.unwrap_or(self.profile.exchange_ticks());
+        let possible = OptionRange::whole(self.profile.exchange_ticks().into(), MAX_EXCHANGE_TICKS);
         possible.check_whole("exchange", recipe.exchange.into())?;
         match &mut recipe.way {
             Way::Imitate(imitate) => {

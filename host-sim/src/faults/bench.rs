@@ -11,7 +11,7 @@ use crate::{
     episode::{Episode, EpisodeMetrics, Observer, TickView},
     error::Result,
     medium::{
-        delivery::odd_ones_out,
+        delivery::excluded_robots,
         options::{Faults, Trust},
     },
     seeds::{Purpose, generator},
@@ -136,7 +136,7 @@ impl<W: World> FaultFlights<W> {
     }
 
     fn odd(&self, swarm: u64, flown: &FaultFlight<W>) -> Vec<bool> {
-        odd_ones_out(&self.faults, swarm, flown.states.first().map_or(0, Vec::len))
+        excluded_robots(&self.faults, swarm, flown.states.first().map_or(0, Vec::len))
     }
 }
 
@@ -216,7 +216,7 @@ impl<W: World> Bench<W> {
 
     /// Exchanges in a flight.
     pub fn exchanges(&self) -> u32 {
-        self.condition.ticks.div_ceil(self.eval.profile.exchange())
+        self.condition.ticks.div_ceil(self.eval.profile.exchange_ticks())
     }
 }
 

@@ -42,7 +42,7 @@ type Said<'w> = BeaconOf<RobotModel<'w>, Flocking>;
 
 /// All of them.
 pub fn rows(seed: u64) -> Result<Vec<Row>> {
-    let model = models::of_profile(RecipeName::Ours, Profile::Exact)?;
+    let model = models::for_profile(RecipeName::Ours, Profile::Exact)?;
     let rows = [lengths(&model, seed)?, numbers(&model)?, crowd(&model)?];
     Ok(rows.into_iter().map(|row| Row { seed, ..row }).collect())
 }

@@ -267,7 +267,7 @@ fn scores(outcomes: &[ControllerResult], score: &str, period: f32) -> Chart {
 
 /// Running totals relative to the expert's in the same swarm. Their ends are the ratios of the totals.
 fn running(outcomes: &[ControllerResult], period: f32) -> Option<Chart> {
-    let expert = evaluate::of(outcomes, EXPERT)?;
+    let expert = evaluate::find(outcomes, EXPERT)?;
     let series = outcomes.iter().map(|outcome| {
         let curves: Vec<Vec<f64>> = (outcome.flights.iter())
             .zip(&expert.flights)

@@ -136,7 +136,7 @@ impl Recorder {
     ) -> Replay {
         let flights = vec![self.recording::<W>(name, title, flight)];
         let Self { ticks, robots, start, scenery, .. } = self;
-        let (profile, exchange) = (profile.name(), profile.exchange());
+        let (profile, exchange) = (profile.name(), profile.exchange_ticks());
         Replay { period: task.period(), radius, robots, ticks, start, scenery, profile, exchange, flights }
     }
 }
@@ -194,7 +194,7 @@ pub fn record<W: World>(
         Ok((recorder.recording::<W>(controller.name, controller.title, &flight), (recorder, flight)))
     };
     // A swarm of many robots keeps all threads busy, and much of the memory.
-    let flown: Result<Vec<_>> = if eval.many {
+    let flown: Result<Vec<_>> = if eval.is_large {
         controllers.into_iter().map(fly).collect()
     } else {
         controllers.into_par_iter().map(fly).collect()
@@ -204,7 +204,7 @@ pub fn record<W: World>(
     let (mut recorders, flights): (Vec<Recorder>, Vec<EpisodeMetrics>) = rest.into_iter().unzip();
     let recorder = recorders.pop().unwrap_or_else(|| Recorder::new(condition));
     let Recorder { ticks, robots, start, scenery, .. } = recorder;
-    let (profile, exchange) = (eval.profile.name(), eval.profile.exchange());
+    let (profile, exchange) = (eval.profile.name(), eval.profile.exchange_ticks());
     let (period, radius) = (task.period(), condition.radius);
     let replay =
         Replay { period, radius, robots, ticks, start, scenery, profile, exchange, flights: recordings };

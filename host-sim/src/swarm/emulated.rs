@@ -128,8 +128,8 @@ impl Emulated {
     fn start(&self, robot: usize) -> Result<Emulator> {
         let name = robot as NodeId;
         let told = self.told.then(|| personal_key(&MASTER, name));
-        let told =
-            told.map(|key| Told { key, roster: if self.proofs { key_operator::roster(name) } else { &[] } });
+        let told = told
+            .map(|key| Told { key, roster: if self.proofs { key_operator::peer_keys(name) } else { &[] } });
         Emulator::start(&self.image, robot, self.count, told.as_ref(), &self.place(robot), &self.watchdog)
             .map_err(|error| Error::Failed(format!("robot {robot} does not start: {error}")))
     }

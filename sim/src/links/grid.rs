@@ -1,6 +1,6 @@
 //! Grid of cells for neighbor search, and distances between positions.
 
-use crate::threads::{LOOKS, share, spread};
+use crate::threads::{MIN_PARALLEL_LOOKUPS, chunk_len, for_each_chunk};
 
 /// Robots sorted by grid cell with a counting sort.
 ///
@@ -56,8 +56,8 @@ impl Grid {
         self.starts.resize(self.sides.iter().product::<usize>() + 1, 0);
         let mut cells = std::mem::take(&mut self.cells);
         cells.resize(places.len(), 0);
-        let some = share(places.len(), LOOKS);
-        spread(cells.chunks_mut(some).zip(places.chunks(some)), |(cells, places)| {
+        let chunk = chunk_len(places.len(), MIN_PARALLEL_LOOKUPS);
+        for_each_chunk(cells.chunks_mut(chunk).zip(places.chunks(chunk)), |(cells, places)| {
             cells
                 .iter_mut()
                 .zip(places)
@@ -120,12 +120,12 @@ impl Grid {
 /// Every robot is written and kept only if it is near. About one in four is, which branch
 /// predictors cannot guess.
 #[inline]
-fn add_near(some: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
+fn add_near(chunk: &[(u32, [f32; 3])], robot: u32, place: &[f32; 3], within: f32, others: &mut Vec<u32>) {
     let first = others.len();
-    others.resize(first + some.len(), 0);
+    others.resize(first + chunk.len(), 0);
     let places = &mut others[first..];
     let mut count = 0;
-    for (other, its_place) in some {
+    for (other, its_place) in chunk {
         if let Some(slot) = places.get_mut(count) {
             *slot = *other;
         }

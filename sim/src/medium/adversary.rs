@@ -29,10 +29,10 @@ use crate::{
 };
 
 /// Key of outsiders.
-const WRONG_KEY: Key = *b"somebody else's.";
+const OUTSIDER_KEY: Key = *b"somebody else's.";
 
 /// Position of forged frames in meters. A robot with such a neighbor accepted a forged frame.
-const NOWHERE: f32 = 50_000.0;
+const FORGED_POSITION_METRES: f32 = 50_000.0;
 
 /// Source of hostile frames in a swarm's format.
 pub trait Adversary: Send {
@@ -40,10 +40,10 @@ pub trait Adversary: Send {
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
     /// Returns the sender that a frame claims at tick `now`, with its tick as the sequence.
-    fn says(&self, now: u32, frame: &[u8]) -> Option<Identity>;
+    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<Identity>;
 
     /// Returns whether a frame received at tick `now` is authenticated by the group key.
-    fn vouches(&mut self, now: u32, frame: &[u8]) -> bool;
+    fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool;
 
     /// Returns the radio of the profile.
     fn radio(&self) -> Option<Radio>;
@@ -60,13 +60,14 @@ pub trait Adversary: Send {
     ///
     /// `state` holds the components of the claimed state. The parameters are those of the weight
     /// file. If the profile's frames cannot hold `boot`, its lower 16 bits are used.
-    fn speak_as(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32]) -> Option<Frame>;
+    fn impersonate(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32])
+    -> Option<Frame>;
 
     /// Sets the lie of a robot.
-    fn teach(&mut self, robot: usize, lie: Lie);
+    fn set_lie(&mut self, robot: usize, lie: Lie);
 
     /// Decrypts a liar's frames of its tick `now`, falsifies them and encrypts them again.
-    fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
+    fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result;
 }
 
 /// Adversary for robots with one configuration and the codec `C`.
@@ -74,7 +75,7 @@ pub trait Adversary: Send {
 pub struct CodecAdversary<T, M, C> {
     config: RobotConfig<M, T>,
     link: Link,
-    stranger: C,
+    outsider: C,
     insider: C,
     key: Key,
     insiders: Vec<Option<Insider<C>>>,
@@ -89,12 +90,12 @@ where
     /// Creates the adversary of a swarm with this key.
     pub fn new(config: RobotConfig<M, T>, key: &Key) -> Self {
         let link = Link { profile: C::profile(M::FOLDED), checksum: config.checksum };
-        let [stranger, insider] = [&WRONG_KEY, key].map(C::with_key);
-        Self { config, link, stranger, insider, key: *key, insiders: Vec::new() }
+        let [outsider, insider] = [&OUTSIDER_KEY, key].map(C::with_key);
+        Self { config, link, outsider, insider, key: *key, insiders: Vec::new() }
     }
 
     /// Returns a frame with the offline parameters, sealed by `codec`.
-    fn say(
+    fn frame(
         &self,
         codec: &C,
         sender: NodeId,
@@ -121,12 +122,12 @@ where
         |frame| C::identity(frame, 0)
     }
 
-    fn says(&self, now: u32, frame: &[u8]) -> Option<Identity> {
+    fn claimed_identity(&self, now: u32, frame: &[u8]) -> Option<Identity> {
         let who = C::identity(frame, now)?;
         Some(Identity { sequence: who.sequence / C::FRAMES, ..who })
     }
 
-    fn vouches(&mut self, now: u32, frame: &[u8]) -> bool {
+    fn is_authentic(&mut self, now: u32, frame: &[u8]) -> bool {
         self.insider.vouch(&self.link, now, 0, frame).is_some()
     }
 
@@ -140,27 +141,34 @@ where
 
     fn forge(&mut self, sender: NodeId, tick: u32, skew: u32) -> Option<Frame> {
         let sequence = (tick + skew) * C::FRAMES + C::FRAMES;
-        self.say(&self.stranger, sender, 0, sequence, tick, nowhere::<T::State>())
+        self.frame(&self.outsider, sender, 0, sequence, tick, forged_state::<T::State>())
     }
 
-    fn speak_as(&mut self, name: NodeId, boot: u32, tick: u32, ahead: u32, state: &[f32]) -> Option<Frame> {
+    fn impersonate(
+        &mut self,
+        name: NodeId,
+        boot: u32,
+        tick: u32,
+        ahead: u32,
+        state: &[f32],
+    ) -> Option<Frame> {
         let mut numbers = <T::State as State>::Numbers::ZERO;
         numbers.as_mut().iter_mut().zip(state).for_each(|(to, from)| *to = *from);
         let state = T::State::from_numbers(numbers);
         let sequence = (tick + ahead) * C::FRAMES;
-        let say = |boot| self.say(&self.insider, name, boot, sequence, tick, state);
+        let frame = |boot| self.frame(&self.insider, name, boot, sequence, tick, state);
         // Short headers hold only 16 bits of the boot count.
-        say(boot).or_else(|| say(boot & 0xffff))
+        frame(boot).or_else(|| frame(boot & 0xffff))
     }
 
-    fn teach(&mut self, robot: usize, lie: Lie) {
+    fn set_lie(&mut self, robot: usize, lie: Lie) {
         if self.insiders.len() <= robot {
             self.insiders.resize_with(robot + 1, || None);
         }
         self.insiders[robot] = Some(Insider { codec: C::with_key(&self.key), lie: Some(lie) });
     }
 
-    fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
+    fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
         let Some(Some(insider)) = self.insiders.get_mut(robot) else { return Ok(()) };
         let every = self.config.behaviour.interval.max(1);
         let proves = |frame: &Frame| frame.first().is_some_and(|first| first & MARK != 0);
@@ -179,13 +187,13 @@ where
 }
 
 /// Returns the state of forged frames, out of every robot's range.
-fn nowhere<S: State>() -> S {
+fn forged_state<S: State>() -> S {
     let mut numbers = S::Numbers::ZERO;
-    numbers.as_mut().fill(NOWHERE);
+    numbers.as_mut().fill(FORGED_POSITION_METRES);
     S::from_numbers(numbers)
 }
 
 /// Returns whether a state is that of a forged frame.
-pub fn is_nowhere<S: State>(state: &S) -> bool {
-    state.numbers().as_ref().first().is_some_and(|x| *x > NOWHERE / 2.0)
+pub fn is_forged_state<S: State>(state: &S) -> bool {
+    state.numbers().as_ref().first().is_some_and(|x| *x > FORGED_POSITION_METRES / 2.0)
 }

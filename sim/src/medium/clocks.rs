@@ -56,7 +56,7 @@ pub struct ClockFaults {
 
 impl ClockFaults {
     /// Returns whether clocks deviate over time and therefore need synchronization.
-    fn go_wrong(&self) -> bool {
+    fn need_synchronization(&self) -> bool {
         self.drift > 0.0 || !self.jumps.is_empty()
     }
 }
@@ -68,7 +68,7 @@ pub struct Clocks {
     faults: ClockFaults,
     random: Vec<ChaCha8Rng>,
     /// Synchronized clocks; empty if clocks differ by constant offsets only.
-    kept: Vec<RobotClock>,
+    synchronized: Vec<RobotClock>,
 }
 
 impl Clocks {
@@ -80,50 +80,54 @@ impl Clocks {
         let drift = faults.drift * 1.0e-6;
         let mut keep = |(robot, (random, first)): (usize, (&mut ChaCha8Rng, &u32))| {
             let rate = if drift > 0.0 { random.random_range(-drift..=drift) } else { 0.0 };
-            RobotClock::new(RobotClockConfig { timing, robot, first: *first, rate, chance: random.random() })
+            RobotClock::new(RobotClockConfig { timing, robot, first: *first, rate, seed: random.random() })
         };
-        let kept = if faults.go_wrong() {
+        let synchronized = if faults.need_synchronization() {
             random.iter_mut().zip(&ahead).enumerate().map(&mut keep).collect()
         } else {
             Vec::new()
         };
-        Self { ahead, faults: faults.clone(), random, kept }
+        Self { ahead, faults: faults.clone(), random, synchronized }
     }
 
     /// Returns the reading of a robot's clock at the world's tick `tick`.
     ///
     /// Returns `None` if the robot's next tick has not begun or the robot misses this tick.
-    pub fn show(&mut self, tick: u32, robot: usize) -> Option<ClockReading> {
+    pub fn read(&mut self, tick: u32, robot: usize) -> Option<ClockReading> {
         let ClockFaults { skip, jumps, .. } = &self.faults;
         let busy = *skip > 0.0 && self.random[robot].random_bool(*skip);
-        let shown = match self.kept.get_mut(robot) {
-            None => Some(ClockReading { tick: tick.saturating_add(self.ahead[robot]), back: false }),
-            Some(kept) => {
+        let shown = match self.synchronized.get_mut(robot) {
+            None => Some(ClockReading { tick: tick.saturating_add(self.ahead[robot]), went_back: false }),
+            Some(synchronized) => {
                 let now = jumps.iter().filter(|jump| jump.moment == RobotTick { robot, tick });
-                now.for_each(|jump| kept.jump(jump.ticks));
-                kept.show(tick).map(|Beat { tick, back, .. }| ClockReading { tick, back })
+                now.for_each(|jump| synchronized.jump(jump.ticks));
+                synchronized
+                    .begin_tick(tick)
+                    .map(|Beat { tick, back: went_back, .. }| ClockReading { tick, went_back })
             }
         };
         shown.filter(|_| !busy)
     }
 
     /// Returns whether robots synchronize their clocks by received frames.
-    pub fn are_set(&self) -> bool {
-        !self.kept.is_empty()
+    pub fn are_synchronized(&self) -> bool {
+        !self.synchronized.is_empty()
     }
 
     /// Synchronizes a robot's clock by a frame received at the world's tick `world`.
     ///
     /// Frames that `adversary` cannot authenticate with the group key are ignored.
-    pub fn hear(&mut self, robot: usize, world: u32, frame: &[u8], adversary: &mut dyn Adversary) {
-        let Some(kept) = self.kept.get_mut(robot) else { return };
-        let now = kept.tick();
-        let Some(who) = adversary.says(now, frame).filter(|who| usize::from(who.sender) != robot) else {
+    pub fn synchronize(&mut self, robot: usize, world: u32, frame: &[u8], adversary: &mut dyn Adversary) {
+        let Some(synchronized) = self.synchronized.get_mut(robot) else { return };
+        let now = synchronized.tick();
+        let Some(sender) =
+            adversary.claimed_identity(now, frame).filter(|sender| usize::from(sender.sender) != robot)
+        else {
             return;
         };
-        if kept.looks_into(who.sequence) && adversary.vouches(now, frame) {
-            let early = self.kept.get(usize::from(who.sender)).map_or(0, RobotClock::early);
-            self.kept[robot].hear(&who, world, early);
+        if synchronized.admits(sender.sequence) && adversary.is_authentic(now, frame) {
+            let lead_us = self.synchronized.get(usize::from(sender.sender)).map_or(0, RobotClock::lead_us);
+            self.synchronized[robot].receive(&sender, world, lead_us);
         }
     }
 }
@@ -134,7 +138,7 @@ pub struct ClockReading {
     /// Tick number.
     pub tick: u32,
     /// Whether the clock went back, so that sequence numbers would repeat.
-    pub back: bool,
+    pub went_back: bool,
 }
 
 #[cfg(test)]
@@ -146,7 +150,7 @@ mod tests {
 
     fn shown(faults: &ClockFaults, seed: u64, ahead: u32, ticks: u32) -> Vec<Option<u32>> {
         let mut clocks = Clocks::new(faults, seed, 0, vec![ahead], TIMING);
-        (0..ticks).map(|tick| clocks.show(tick, 0).map(|shown| shown.tick)).collect()
+        (0..ticks).map(|tick| clocks.read(tick, 0).map(|shown| shown.tick)).collect()
     }
 
     #[test]

@@ -20,28 +20,28 @@ pub struct Connectivity {
     sides: Vec<bool>,
     noise: Channels,
     random: ChaCha8Rng,
-    deaf: bool,
+    jammed: bool,
 }
 
 impl Connectivity {
     /// Creates the connectivity faults of swarm number `swarm`.
     pub fn new(faults: &Faults, swarm: u64) -> Self {
         let random = generator(faults.seed, Purpose::Interference, swarm);
-        Self { swarm, sides: Vec::new(), noise: Channels::default(), random, deaf: false }
+        Self { swarm, sides: Vec::new(), noise: Channels::default(), random, jammed: false }
     }
 
     /// Starts a tick: splits the swarm if due and draws interference.
-    pub fn begin<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
-        self.part(faults, scene);
-        self.deaf = faults.interference.is_some_and(|bursts| {
+    pub fn begin_tick<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
+        self.split(faults, scene);
+        self.jammed = faults.interference.is_some_and(|bursts| {
             let bursts = Loss { chance: bursts.share, burst: bursts.ticks.into() };
             self.noise.lose(&bursts, 0, &mut self.random)
         });
     }
 
     /// Returns whether interference suppresses all frames in this tick.
-    pub fn deaf(&self) -> bool {
-        self.deaf
+    pub fn is_jammed(&self) -> bool {
+        self.jammed
     }
 
     /// Returns whether frames from one robot can reach another one at this tick.
@@ -59,7 +59,7 @@ impl Connectivity {
     }
 
     /// Splits the swarm at the median x coordinate when the partition begins.
-    fn part<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
+    fn split<S>(&mut self, faults: &Faults, scene: &Scene<'_, S>) {
         if faults.partition.as_ref().is_some_and(|ticks| ticks.start == scene.tick) {
             let mut easting: Vec<f32> = scene.places.iter().map(|place| place[0]).collect();
             easting.sort_unstable_by(f32::total_cmp);
@@ -99,14 +99,14 @@ mod tests {
         let interference = Some(Bursts { share: 0.2, ticks: 5 });
         let faults = Faults { interference, ..Faults::default() };
         let (mut connectivity, links) = (Connectivity::new(&faults, 0), Links::default());
-        let deaf: Vec<bool> = (0..20_000)
+        let jammed: Vec<bool> = (0..20_000)
             .map(|tick| {
-                connectivity.begin(&faults, &scene(tick, &links));
-                connectivity.deaf()
+                connectivity.begin_tick(&faults, &scene(tick, &links));
+                connectivity.is_jammed()
             })
             .collect();
-        let count = deaf.iter().filter(|deaf| **deaf).count() as f64;
-        let bursts = deaf.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        let count = jammed.iter().filter(|jammed| **jammed).count() as f64;
+        let bursts = jammed.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         assert!((count / 20_000.0 - 0.2).abs() < 0.02, "{count}");
         assert!((count / bursts - 5.0).abs() < 0.5, "{bursts}");
     }

@@ -51,7 +51,7 @@ impl Contention {
         self.sending = vec![Vec::new(); said.len()];
         for (moment, robot) in speakers {
             let slot = SLOT * self.radio.frame_us(said[robot][0].len());
-            let mut now = self.quiet(links, robot, moment, slot);
+            let mut now = self.next_idle(links, robot, moment, slot);
             for frame in &said[robot] {
                 let end = now + self.radio.frame_us(frame.len());
                 self.sending[robot].push([now, end]);
@@ -63,7 +63,7 @@ impl Contention {
     /// Returns the first time from `now` on at which a robot senses an idle channel.
     ///
     /// Transmissions that began less than `slot` ago are not sensed yet.
-    fn quiet(&mut self, links: &Links, robot: usize, mut now: f64, slot: f64) -> f64 {
+    fn next_idle(&mut self, links: &Links, robot: usize, mut now: f64, slot: f64) -> f64 {
         let heard = || links.of(robot).iter().flat_map(|other| &self.sending[*other as usize]);
         while let Some([_, end]) = heard().find(|[from, to]| from + slot <= now && now < *to) {
             now = end + slot * self.random.random_range(0.0..BACKOFF);
@@ -99,25 +99,25 @@ mod tests {
 
     #[test]
     fn overlapping_frames_are_lost_at_common_receivers() {
-        let (mut air, links) = contention(4, 1);
-        air.sending = vec![vec![[0.0, 10.0]], vec![], vec![[9.0, 20.0]], vec![]];
-        assert!(air.collides(&links, 1, 0, 0) && air.collides(&links, 1, 2, 0));
-        assert!(!air.collides(&links, 3, 2, 0), "robots 3 and 0 are out of range");
-        air.sending[2] = vec![[10.0, 20.0]];
-        assert!(!air.collides(&links, 1, 0, 0), "frames do not overlap");
-        air.sending[1] = vec![[5.0, 15.0]];
-        assert!(air.collides(&links, 1, 0, 0), "a sending robot receives nothing");
+        let (mut channel, links) = contention(4, 1);
+        channel.sending = vec![vec![[0.0, 10.0]], vec![], vec![[9.0, 20.0]], vec![]];
+        assert!(channel.collides(&links, 1, 0, 0) && channel.collides(&links, 1, 2, 0));
+        assert!(!channel.collides(&links, 3, 2, 0), "robots 3 and 0 are out of range");
+        channel.sending[2] = vec![[10.0, 20.0]];
+        assert!(!channel.collides(&links, 1, 0, 0), "frames do not overlap");
+        channel.sending[1] = vec![[5.0, 15.0]];
+        assert!(channel.collides(&links, 1, 0, 0), "a sending robot receives nothing");
     }
 
     #[test]
     fn robots_in_range_take_turns_and_hidden_terminals_collide() {
         let (mut near, mut hidden) = (0, 0);
         for seed in 0..200 {
-            let (mut air, links) = contention(3, seed);
-            air.send(&links, &[frame(), frame(), vec![]]);
-            near += u32::from(air.collides(&links, 1, 0, 0));
-            air.send(&links, &[frame(), vec![], frame()]);
-            hidden += u32::from(air.collides(&links, 1, 0, 0));
+            let (mut channel, links) = contention(3, seed);
+            channel.send(&links, &[frame(), frame(), vec![]]);
+            near += u32::from(channel.collides(&links, 1, 0, 0));
+            channel.send(&links, &[frame(), vec![], frame()]);
+            hidden += u32::from(channel.collides(&links, 1, 0, 0));
         }
         // Both within 198 µs of 10 ms: 4 %. Both within 3,968 µs: 1 − (1 − 0.397)² = 64 %.
         assert!(near < 20, "{near} of 200");

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Index of the random stream that is not specific to a robot.
-const EVERYBODY: u64 = 0xffff_ffff;
+const SWARM_STREAM: u64 = 0xffff_ffff;
 
 /// Velocity offset of liars about their state, per axis in m/s.
 const FALSE_SPEED: f32 = 5.0;
@@ -87,14 +87,14 @@ impl<'a, T: SimTask> Medium<'a, T> {
         swarm: u64,
         robots: usize,
     ) -> (Self, Receivers) {
-        let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY);
+        let mut random = generator(faults.seed, Purpose::Air, swarm << 32 | SWARM_STREAM);
         let liars = liars(faults, robots, &mut random);
         let identity = adversary.identity();
         let mut lies = 0;
         let (mut radios, mut ahead) = (Vec::with_capacity(robots), Vec::with_capacity(robots));
-        for (robot, lies_too) in liars.iter().enumerate() {
-            if *lies_too {
-                adversary.teach(robot, lie(&common, layout, faults, lies));
+        for (robot, is_liar) in liars.iter().enumerate() {
+            if *is_liar {
+                adversary.set_lie(robot, lie(&common, layout, faults, lies));
                 lies += 1;
             }
             let own = generator(faults.seed, Purpose::Air, swarm << 32 | robot as u64);
@@ -124,7 +124,7 @@ impl<'a, T: SimTask> Medium<'a, T> {
     }
 
     /// Returns whether a robot reports its true position.
-    pub fn truthful(&self, robot: usize) -> bool {
+    pub fn reports_true_position(&self, robot: usize) -> bool {
         let lies = self.faults.liars.is_some_and(|liars| matches!(liars.about, About::State));
         !(lies && self.liars[robot])
     }
@@ -135,43 +135,44 @@ impl<'a, T: SimTask> Medium<'a, T> {
     }
 
     /// Returns the sender address of a frame.
-    pub fn speaker(&self, frame: &[u8]) -> Option<usize> {
+    pub fn sender(&self, frame: &[u8]) -> Option<usize> {
         Some(self.adversary.identity()(frame)?.sender.into())
     }
 
     /// Falsifies the frames that a liar sent at its tick `now`.
-    pub fn lie(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
-        self.adversary.lie(robot, now, frames)
+    pub fn falsify(&mut self, robot: usize, now: u32, frames: &mut [Frame]) -> Result {
+        self.adversary.falsify(robot, now, frames)
     }
 
     /// Delivers frames of robots and attackers by calling `put` for each receiver.
     ///
     /// `said` holds each robot's frames. Returns the number of forged frames that were delivered.
-    pub fn carry(
+    pub fn deliver(
         &mut self,
         scene: &Scene<'_, T::State>,
         said: &[Vec<Frame>],
         mut put: impl FnMut(usize, &Frame),
     ) -> usize {
-        self.connectivity.begin(&self.faults, scene);
+        self.connectivity.begin_tick(&self.faults, scene);
         let exchanges = scene.tick.is_multiple_of(self.common.behaviour.interval.max(1));
         let forged = if exchanges { self.forge(scene.tick) } else { Vec::new() };
-        let brought = self.key_operator.as_mut().filter(|_| exchanges);
-        let brought =
-            brought.and_then(|key_operator| Some((key_operator.listener, key_operator.say(scene.tick)?)));
+        let key_update = self.key_operator.as_mut().filter(|_| exchanges);
+        let key_update = key_update
+            .and_then(|key_operator| Some((key_operator.receiver, key_operator.next_frame(scene.tick)?)));
         let Self { adversary, impostor, .. } = self;
-        let spoofed = impostor.as_ref().map_or(Vec::new(), |one| one.spoof(scene, adversary.as_mut()));
+        let spoofed =
+            impostor.as_ref().map_or(Vec::new(), |one| one.spoofed_frames(scene, adversary.as_mut()));
         let invented = match impostor {
-            Some(one) if exchanges => one.invent(scene, adversary.as_mut()),
+            Some(one) if exchanges => one.sybil_frames(scene, adversary.as_mut()),
             _ => Vec::new(),
         };
         if let Some(contention) = &mut self.contention {
             contention.send(scene.links, said);
         }
-        if self.connectivity.deaf() {
+        if self.connectivity.is_jammed() {
             return 0;
         }
-        if let Some((listener, frame)) = &brought {
+        if let Some((listener, frame)) = &key_update {
             put(*listener, frame);
         }
         for robot in 0..said.len() {
@@ -214,16 +215,17 @@ impl<'a, T: SimTask> Medium<'a, T> {
 /// Returns the robots of swarm number `swarm` that are faulty, hostile, absent or late.
 ///
 /// Their own behavior does not count in the fault table.
-pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
-    let mut odd = liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | EVERYBODY));
+pub fn excluded_robots(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
+    let mut excluded =
+        liars(faults, robots, &mut generator(faults.seed, Purpose::Air, swarm << 32 | SWARM_STREAM));
     let lots = [
         faults.drives.failing(faults.seed, swarm, robots),
         faults.senses.failing(faults.seed, swarm, robots),
-        heading::drawn_robots(faults.senses.heading, faults.seed, swarm, robots),
-        late(faults, swarm, robots),
+        heading::affected_robots(faults.senses.heading, faults.seed, swarm, robots),
+        late_robots(faults, swarm, robots),
     ];
     for lot in lots {
-        odd.iter_mut().zip(lot).for_each(|(odd, drawn)| *odd |= drawn);
+        excluded.iter_mut().zip(lot).for_each(|(excluded, drawn)| *excluded |= drawn);
     }
     let gone = faults.events.kills.iter().map(|kill| kill.robot);
     let silent = faults.events.drops.iter().map(|drop| drop.robot);
@@ -231,12 +233,12 @@ pub fn odd_ones_out(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     gone.chain(silent)
         .chain(expelled)
         .chain(impostor(faults, swarm, robots))
-        .for_each(|robot| odd[robot] = true);
-    odd
+        .for_each(|robot| excluded[robot] = true);
+    excluded
 }
 
 /// Draws the robots that are switched on during the episode.
-pub fn late(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
+pub fn late_robots(faults: &Faults, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(faults.join.map(|join| join.share), faults.seed, Purpose::Joins, swarm, robots)
 }
 

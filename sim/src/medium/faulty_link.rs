@@ -47,9 +47,9 @@ pub struct FaultyLink<E> {
     channels: Channels,
     window: u32,
     /// Duplicates to deliver next.
-    again: VecDeque<Frame>,
+    duplicates: VecDeque<Frame>,
     /// Delayed frames with the window in which they arrive, in order of sending.
-    late: Vec<(u32, Frame)>,
+    delayed: Vec<(u32, Frame)>,
 }
 
 impl<E: FrameSource> FaultyLink<E> {
@@ -62,7 +62,16 @@ impl<E: FrameSource> FaultyLink<E> {
         random: ChaCha8Rng,
     ) -> Self {
         let channels = Channels::default();
-        Self { inner, faults, sender, random, channels, window: 0, again: VecDeque::new(), late: Vec::new() }
+        Self {
+            inner,
+            faults,
+            sender,
+            random,
+            channels,
+            window: 0,
+            duplicates: VecDeque::new(),
+            delayed: Vec::new(),
+        }
     }
 
     /// Returns the inner source.
@@ -70,14 +79,14 @@ impl<E: FrameSource> FaultyLink<E> {
         &mut self.inner
     }
 
-    fn happens(&mut self, chance: f64) -> bool {
+    fn draw(&mut self, chance: f64) -> bool {
         chance > 0.0 && self.random.random_bool(chance.min(1.0))
     }
 
     /// Returns a delayed frame that is due. Delayed frames arrive after those in time.
-    fn overdue(&mut self) -> Option<Frame> {
-        let due = self.late.iter().position(|(window, _)| *window <= self.window)?;
-        Some(self.late.remove(due).1)
+    fn next_due(&mut self) -> Option<Frame> {
+        let due = self.delayed.iter().position(|(window, _)| *window <= self.window)?;
+        Some(self.delayed.remove(due).1)
     }
 
     /// Returns a copy of the frame with at least one change.
@@ -104,34 +113,34 @@ impl<E: FrameSource> FaultyLink<E> {
 
 impl<E: FrameSource> FrameSource for FaultyLink<E> {
     fn next(&mut self) -> Option<Frame> {
-        if let Some(frame) = self.again.pop_front() {
+        if let Some(frame) = self.duplicates.pop_front() {
             return Some(frame);
         }
         loop {
             let Some(frame) = self.inner.next() else {
-                let overdue = self.overdue();
-                self.window += u32::from(overdue.is_none());
-                return overdue;
+                let next_due = self.next_due();
+                self.window += u32::from(next_due.is_none());
+                return next_due;
             };
             let sender = (self.sender)(&frame).map_or(0, |identity| identity.sender);
             let loss = self.faults.loss;
             if self.channels.lose(&loss, sender, &mut self.random) {
                 continue;
             }
-            let late = if self.happens(self.faults.delay) {
+            let delay = if self.draw(self.faults.delay) {
                 self.random.random_range(1..=self.faults.latest.max(1))
             } else {
                 0
             };
-            let windows = late + self.faults.hold_back;
+            let windows = delay + self.faults.hold_back;
             if windows > 0 {
-                self.late.push((self.window + windows, frame));
+                self.delayed.push((self.window + windows, frame));
                 continue;
             }
-            if self.happens(self.faults.duplicate) {
-                self.again.push_back(frame.clone());
+            if self.draw(self.faults.duplicate) {
+                self.duplicates.push_back(frame.clone());
             }
-            return Some(if self.happens(self.faults.corrupt) { self.corrupt(&frame) } else { frame });
+            return Some(if self.draw(self.faults.corrupt) { self.corrupt(&frame) } else { frame });
         }
     }
 }

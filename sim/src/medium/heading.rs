@@ -43,27 +43,26 @@ impl FromStr for HeadingError {
 pub type Rotation = Option<[f32; 2]>;
 
 /// Draws the rotation of each robot of swarm number `swarm`, with a random sign.
-pub fn turns(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
-    let drawn_robots = drawn_robots(error, seed, swarm, robots);
+pub fn draw_rotations(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<Rotation> {
+    let affected = affected_robots(error, seed, swarm, robots);
     let degrees = error.map_or(0.0, |error| error.degrees);
     // Signs have their own random stream.
     let mut random = generator(seed, Purpose::Headings, swarm | 1 << 63);
-    let ways: Vec<f32> =
-        drawn_robots.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
-    let turn = |(drawn_robots, way): (&bool, f32)| {
-        let angle = way * degrees.to_radians();
-        drawn_robots.then(|| [libm::cosf(angle), libm::sinf(angle)])
+    let signs: Vec<f32> = affected.iter().map(|_| if random.random_bool(0.5) { 1.0 } else { -1.0 }).collect();
+    let turn = |(affected, sign): (&bool, f32)| {
+        let angle = sign * degrees.to_radians();
+        affected.then(|| [libm::cosf(angle), libm::sinf(angle)])
     };
-    drawn_robots.iter().zip(ways).map(turn).collect()
+    affected.iter().zip(signs).map(turn).collect()
 }
 
 /// Draws the robots with a heading error.
-pub fn drawn_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
+pub fn affected_robots(error: Option<HeadingError>, seed: u64, swarm: u64, robots: usize) -> Vec<bool> {
     shares::of(error.map(|error| error.share), seed, Purpose::Headings, swarm, robots)
 }
 
 /// Rotates a vector in the plane of its first two axes.
-pub fn turn(vector: &mut [f32], by: Rotation) {
+pub fn rotate(vector: &mut [f32], by: Rotation) {
     if let ([x, y, ..], Some([cosine, sine])) = (vector, by) {
         (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
     }
@@ -76,24 +75,26 @@ mod tests {
     #[test]
     fn a_quarter_turn_by_hand() {
         let mut vector = [3.0, 4.0, 5.0];
-        turn(&mut vector, Some([0.0, 1.0]));
+        rotate(&mut vector, Some([0.0, 1.0]));
         assert_eq!(vector, [-4.0, 3.0, 5.0]);
-        turn(&mut vector, None);
+        rotate(&mut vector, None);
         assert_eq!(vector, [-4.0, 3.0, 5.0]);
-        turn(&mut [], Some([0.0, 1.0]));
+        rotate(&mut [], Some([0.0, 1.0]));
     }
 
     #[test]
     fn a_share_of_robots_is_rotated_in_either_direction() {
         let error = Some(HeadingError { degrees: 30.0, share: 0.4 });
-        let turns: Vec<[f32; 2]> = turns(error, 3, 0, 50).into_iter().flatten().collect();
-        assert_eq!(turns.len(), 20);
+        let rotations: Vec<[f32; 2]> = draw_rotations(error, 3, 0, 50).into_iter().flatten().collect();
+        assert_eq!(rotations.len(), 20);
         assert!(
-            turns
+            rotations
                 .iter()
                 .all(|[cosine, sine]| (cosine - 0.866).abs() < 1.0e-3 && (sine.abs() - 0.5).abs() < 1.0e-3)
         );
-        assert!(turns.iter().any(|[_, sine]| *sine > 0.0) && turns.iter().any(|[_, sine]| *sine < 0.0));
+        assert!(
+            rotations.iter().any(|[_, sine]| *sine > 0.0) && rotations.iter().any(|[_, sine]| *sine < 0.0)
+        );
     }
 
     #[test]

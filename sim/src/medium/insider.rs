@@ -76,8 +76,8 @@ impl<C: Codec> Codec for Insider<C> {
         index: u32,
         buffer: &mut [u8],
     ) -> Option<usize> {
-        let told = self.lie.as_ref().map_or(*beacon, |lie| lie.tell(beacon, round));
-        let length = self.codec.encode(link, &told, round, index, buffer)?;
+        let sent = self.lie.as_ref().map_or(*beacon, |lie| lie.apply(beacon, round));
+        let length = self.codec.encode(link, &sent, round, index, buffer)?;
         if let Some(Lie::Number { place, number }) = self.lie {
             let at = C::header_bytes() + 4 * place;
             buffer.get_mut(at..at + 4)?.copy_from_slice(&number.to_le_bytes());
@@ -96,37 +96,37 @@ impl<C: Codec> Codec for Insider<C> {
 }
 
 impl Lie {
-    fn tell<S: State, H: Chains, W: Tensor>(
+    fn apply<S: State, H: Chains, W: Tensor>(
         &self,
         beacon: &Beacon<S, H, W>,
         exchange: u32,
     ) -> Beacon<S, H, W> {
-        let mut told = *beacon;
+        let mut sent = *beacon;
         match self {
-            Self::Velocity(range, offset) => change(&mut told.state, range, |place, x| {
+            Self::Velocity(range, offset) => map_components(&mut sent.state, range, |place, x| {
                 x + if place.is_multiple_of(2) { *offset } else { -offset }
             }),
-            Self::Jumps(range, reach) => change(&mut told.state, range, |place, x| {
-                x + reach * anything(beacon.sender, exchange, range.start + place)
+            Self::Jumps(range, reach) => map_components(&mut sent.state, range, |place, x| {
+                x + reach * pseudorandom(beacon.sender, exchange, range.start + place)
             }),
             Self::Taps(size) => {
-                told.chains.for_each_sent(|_, taps| taps.fill(*size));
+                sent.chains.for_each_sent(|_, taps| taps.fill(*size));
             }
             Self::ParametersScaled(factor) => {
-                told.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
+                sent.wide.numbers_mut().iter_mut().for_each(|x| *x *= factor);
             }
             Self::Parameters(numbers) => {
-                told.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(x, lie)| *x = *lie);
+                sent.wide.numbers_mut().iter_mut().zip(numbers).for_each(|(x, lie)| *x = *lie);
             }
             // Changed after encoding.
             Self::Number { .. } => {}
         }
-        told
+        sent
     }
 }
 
 /// Changes a range of a state's components, each by its index in the range.
-fn change<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, f32) -> f32) {
+fn map_components<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, f32) -> f32) {
     let mut numbers = state.numbers();
     let some = numbers.as_mut().get_mut(range.clone()).unwrap_or_default();
     some.iter_mut().enumerate().for_each(|(place, x)| *x = change(place, *x));
@@ -134,7 +134,7 @@ fn change<S: State>(state: &mut S, range: &Range<usize>, change: impl Fn(usize, 
 }
 
 /// Returns a pseudorandom number between −1 and 1 (the finalizer of `splitmix64`).
-fn anything(sender: u16, exchange: u32, index: usize) -> f32 {
+fn pseudorandom(sender: u16, exchange: u32, index: usize) -> f32 {
     let mut x = (u64::from(sender) << 40 | u64::from(exchange) << 8 | index as u64).wrapping_add(1);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -152,58 +152,58 @@ mod tests {
 
     use super::*;
 
-    type Said = Beacon<Motion, Stacked<2, 2, NoChain>, Filter<2, 1, 2>>;
+    type TestBeacon = Beacon<Motion, Stacked<2, 2, NoChain>, Filter<2, 1, 2>>;
 
     const LINK: Link = Link { profile: Profile::Exact, checksum: 1 };
 
-    fn truth() -> Said {
+    fn true_beacon() -> TestBeacon {
         let state = Motion { position: [1.0, 2.0], velocity: [3.0, 4.0] };
         let chains = Stacked { chain: Chain([[0.5, -0.5], [0.0; 2]]), above: NoChain };
         let mut wide = Filter::ZERO;
         wide.numbers_mut().copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
-        Said { sender: 7, boot: 0, sequence: 12, degree: 3, state, chains, wide }
+        TestBeacon { sender: 7, boot: 0, sequence: 12, degree: 3, state, chains, wide }
     }
 
-    fn told(lie: Option<Lie>, exchange: u32) -> Said {
+    fn sent(lie: Option<Lie>, exchange: u32) -> TestBeacon {
         let mut insider = Insider { codec: Exact, lie };
         let mut frame = [0; 256];
-        let length = insider.encode(&LINK, &truth(), exchange, 0, &mut frame).unwrap();
+        let length = insider.encode(&LINK, &true_beacon(), exchange, 0, &mut frame).unwrap();
         insider.decode(&LINK, 0, &frame[..length]).unwrap().0
     }
 
     #[test]
     fn an_honest_robot_sends_its_true_beacon() {
-        assert_eq!(told(None, 0), truth());
+        assert_eq!(sent(None, 0), true_beacon());
     }
 
     #[test]
     fn a_lie_changes_only_its_own_components() {
-        let mut expected = truth();
+        let mut expected = true_beacon();
         expected.state.velocity = [8.0, -1.0];
-        assert_eq!(told(Some(Lie::Velocity(2..4, 5.0)), 0), expected);
+        assert_eq!(sent(Some(Lie::Velocity(2..4, 5.0)), 0), expected);
 
-        let mut expected = truth();
+        let mut expected = true_beacon();
         expected.chains.chain.0[0] = [100.0, 100.0];
-        assert_eq!(told(Some(Lie::Taps(100.0)), 0), expected);
+        assert_eq!(sent(Some(Lie::Taps(100.0)), 0), expected);
 
-        let mut expected = truth();
+        let mut expected = true_beacon();
         expected.wide.numbers_mut().copy_from_slice(&[-1.0, -2.0, -3.0, -4.0]);
-        assert_eq!(told(Some(Lie::ParametersScaled(-1.0)), 0), expected);
-        assert_eq!(told(Some(Lie::Parameters(vec![-1.0, -2.0, -3.0, -4.0])), 0), expected);
+        assert_eq!(sent(Some(Lie::ParametersScaled(-1.0)), 0), expected);
+        assert_eq!(sent(Some(Lie::Parameters(vec![-1.0, -2.0, -3.0, -4.0])), 0), expected);
     }
 
     #[test]
     fn any_number_can_be_written_into_a_frame() {
         let insider = Insider { codec: Exact, lie: Some(Lie::Number { place: 1, number: f32::NAN }) };
         let mut frame = [0; 256];
-        insider.encode(&LINK, &truth(), 0, 0, &mut frame).unwrap();
+        insider.encode(&LINK, &true_beacon(), 0, 0, &mut frame).unwrap();
         assert_eq!(frame[Exact::header_bytes() + 4..][..4], f32::NAN.to_le_bytes());
         assert_eq!(frame[Exact::header_bytes()..][..4], 1.0_f32.to_le_bytes());
     }
 
     #[test]
     fn a_jumping_position_changes_at_every_exchange() {
-        let [first, second] = [0, 1].map(|exchange| told(Some(Lie::Jumps(0..2, 2.0)), exchange).state);
+        let [first, second] = [0, 1].map(|exchange| sent(Some(Lie::Jumps(0..2, 2.0)), exchange).state);
         assert_ne!(first.position, second.position);
         assert!(first.position.iter().zip([1.0, 2.0]).all(|(said, is)| (said - is).abs() <= 2.0));
         assert_eq!(first.velocity, [3.0, 4.0]);

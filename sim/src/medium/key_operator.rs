@@ -19,7 +19,7 @@ use crate::scene::Frame;
 pub const MASTER: Key = *b"simulated master";
 
 /// Pairwise keys by receiver, then by sender.
-static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
+static PEER_KEYS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
     let names = || (0..ROSTER).map(|name| name as NodeId);
     let personal: Vec<Key> = names().map(|name| personal_key(&MASTER, name)).collect();
     let to = |name| personal.iter().map(|personal| pair_key::<Aes>(personal, name)).collect();
@@ -27,15 +27,15 @@ static ROSTERS: LazyLock<Vec<Vec<Key>>> = LazyLock::new(|| {
 });
 
 /// Returns the pairwise keys by which the robot `name` authenticates its peers.
-pub fn roster(name: NodeId) -> &'static [Key] {
-    ROSTERS.get(usize::from(name)).map_or(&[], Vec::as_slice)
+pub fn peer_keys(name: NodeId) -> &'static [Key] {
+    PEER_KEYS.get(usize::from(name)).map_or(&[], Vec::as_slice)
 }
 
 /// Epoch of the new group key.
 pub const EPOCH: u8 = 1;
 
 /// Returns one key-update frame per remaining robot; the new key is used from tick `at` on.
-pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<Frame> {
+pub fn update_frames(remaining: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<Frame> {
     let key = swarm_key(&MASTER, EPOCH);
     let frame = |robot: usize| {
         let mut frame = vec![0; Notice::bytes(tag)];
@@ -43,7 +43,7 @@ pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<
         let notice = Notice { name, epoch: EPOCH, at };
         notice.write(&personal_key(&MASTER, name), &key, tag, &mut frame).map(|_| frame.into())
     };
-    staying.filter_map(frame).collect()
+    remaining.filter_map(frame).collect()
 }
 
 /// Key operator of a swarm.
@@ -51,30 +51,30 @@ pub fn frames(staying: impl Iterator<Item = usize>, at: u32, tag: usize) -> Vec<
 pub struct KeyOperator {
     frames: Vec<Frame>,
     /// Robot that receives the operator's frames.
-    pub listener: usize,
-    speaks: Range<u32>,
-    said: usize,
+    pub receiver: usize,
+    active: Range<u32>,
+    sent: usize,
 }
 
 impl KeyOperator {
     /// Creates the operator of a swarm with authentication tags of `tag` bytes, if its key is to
     /// change.
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
-        let speaks = faults.rekey.clone()?;
-        let staying = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
+        let active = faults.rekey.clone()?;
+        let remaining = || (0..robots).filter(|robot| !faults.expelled.contains(robot));
         Some(Self {
-            frames: frames(staying(), speaks.end, tag),
-            listener: staying().next()?,
-            speaks,
-            said: 0,
+            frames: update_frames(remaining(), active.end, tag),
+            receiver: remaining().next()?,
+            active,
+            sent: 0,
         })
     }
 
     /// Returns the operator's frame for an exchange.
-    pub fn say(&mut self, tick: u32) -> Option<Frame> {
+    pub fn next_frame(&mut self, tick: u32) -> Option<Frame> {
         let frame =
-            self.frames.get(self.said % self.frames.len().max(1)).filter(|_| self.speaks.contains(&tick))?;
-        self.said += 1;
+            self.frames.get(self.sent % self.frames.len().max(1)).filter(|_| self.active.contains(&tick))?;
+        self.sent += 1;
         Some(frame.clone())
     }
 }

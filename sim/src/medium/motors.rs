@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{
-    heading::{HeadingError, Rotation, turn, turns},
+    heading::{HeadingError, Rotation, draw_rotations, rotate},
     shares::{self, share, share_at},
 };
 use crate::seeds::Purpose;
@@ -20,7 +20,7 @@ pub enum Failure {
 }
 
 /// Gain of weak motors.
-const WEAK: f32 = 0.4;
+const WEAK_GAIN: f32 = 0.4;
 
 /// Motor failure of a share of the swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub struct Motors {
     failing: Vec<bool>,
     /// Command that stuck motors repeat.
     stuck: Vec<Option<Vec<f32>>>,
-    turns: Vec<Rotation>,
+    rotations: Vec<Rotation>,
 }
 
 impl Motors {
@@ -99,12 +99,12 @@ impl Motors {
             faults: *faults,
             failing: faults.failing(seed, swarm, robots),
             stuck: vec![None; robots],
-            turns: turns(heading, seed, swarm, robots),
+            rotations: draw_rotations(heading, seed, swarm, robots),
         }
     }
 
     /// Returns whether a robot's motors follow its commands at least in part at a tick.
-    pub fn steers(&self, tick: u32, robot: usize) -> bool {
+    pub fn can_steer(&self, tick: u32, robot: usize) -> bool {
         let fails = |fault: MotorFault| fault.failure != Failure::Weak && tick >= fault.tick;
         !(self.failing[robot] && self.faults.motor.is_some_and(fails))
     }
@@ -112,7 +112,7 @@ impl Motors {
     /// Turns a robot's command at a tick into the motors' output.
     pub fn act(&mut self, tick: u32, robot: usize, command: &mut [f32]) {
         // A robot with a heading error rotates its commands by the opposite angle.
-        turn(command, self.turns[robot].map(|[cosine, sine]| [cosine, -sine]));
+        rotate(command, self.rotations[robot].map(|[cosine, sine]| [cosine, -sine]));
         if let Some(MotorFault { failure, tick: from, .. }) = self.faults.motor
             && self.failing[robot]
             && tick >= from
@@ -122,12 +122,12 @@ impl Motors {
                     command.copy_from_slice(self.stuck[robot].get_or_insert_with(|| command.to_vec()));
                 }
                 Failure::Dead => command.fill(0.0),
-                Failure::Weak => command.iter_mut().for_each(|x| *x *= WEAK),
+                Failure::Weak => command.iter_mut().for_each(|x| *x *= WEAK_GAIN),
             }
         }
-        if let Some(most) = self.faults.saturation {
+        if let Some(limit) = self.faults.saturation {
             for x in command {
-                *x = x.clamp(-most, most);
+                *x = x.clamp(-limit, limit);
             }
         }
     }
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(of(Failure::Stuck, 2), [0.0, 1.0, 2.0, 2.0].map(|x| [x, -8.0]));
         assert_eq!(of(Failure::Stuck, 0), [[0.0, -8.0]; 4]);
         assert_eq!(of(Failure::Dead, 3), [[0.0, -8.0], [1.0, -8.0], [2.0, -8.0], [0.0, 0.0]]);
-        assert_eq!(of(Failure::Weak, 3)[3], [3.0 * WEAK, -8.0 * WEAK]);
+        assert_eq!(of(Failure::Weak, 3)[3], [3.0 * WEAK_GAIN, -8.0 * WEAK_GAIN]);
     }
 
     #[test]

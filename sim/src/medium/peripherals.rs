@@ -11,7 +11,7 @@ use wdgnn_robot::{
     ports::{Actuator, Ports, Radio, Store},
 };
 
-use super::rx_queue::deliver;
+use super::rx_queue::copy_frame;
 use crate::{ports::FixedSensor, scene::SimTask};
 
 /// Ports of a robot besides its radio, and the port errors of the current tick.
@@ -101,7 +101,7 @@ impl Store for Memory {
     type Error = Infallible;
 
     fn load(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Infallible> {
-        Ok(self.0.as_ref().map(|bytes| deliver(bytes, buffer).length))
+        Ok(self.0.as_ref().map(|bytes| copy_frame(bytes, buffer).length))
     }
 
     fn save(&mut self, bytes: &[u8]) -> Result<(), Infallible> {

@@ -15,29 +15,29 @@ use wdgnn_link::{
 use wdgnn_robot::control_loop::MOST_VOUCHED;
 
 /// Largest number of other robots that a clock follows, as on boards.
-const OTHERS: usize = 32;
+const MAX_PEERS: usize = 32;
 /// Timer value at the start in microseconds, large enough for backward jumps.
-const START: u64 = 1 << 40;
+const START_US: u64 = 1 << 40;
 
 /// One robot's timer and the synchronized clock on it.
 #[derive(Clone, Debug)]
 pub struct RobotClock {
-    rhythm: Rhythm<OTHERS>,
+    rhythm: Rhythm<MAX_PEERS>,
     period: u32,
     /// Rate error of the timer relative to true time.
     rate: f64,
     /// Sum of the timer's jumps in microseconds.
-    off: i64,
+    offset_us: i64,
     /// Current tick.
     tick: u32,
     /// Timer value at which the current tick began.
-    begun: u64,
+    began: u64,
     /// Time from the start of the current tick to the world's tick, in microseconds.
-    early: u32,
+    lead_us: u32,
     /// Next tick, if it is already scheduled.
     next: Option<Beat>,
     /// Number of frames outside the time window that were authenticated in this tick.
-    vouched: u32,
+    authenticated: u32,
 }
 
 /// Parameters of a robot's clock.
@@ -52,7 +52,7 @@ pub struct RobotClockConfig {
     /// Rate error of the timer relative to true time.
     pub rate: f64,
     /// Random seed.
-    pub chance: u32,
+    pub seed: u32,
 }
 
 /// Returns tick and exchange lengths without TDMA slots.
@@ -64,30 +64,40 @@ pub fn timing(period: f32, interval: u32) -> Timing {
 
 impl RobotClock {
     /// Creates a robot's clock at the start of an episode.
-    pub fn new(making: RobotClockConfig) -> Self {
-        let RobotClockConfig { timing, robot, first, rate, chance } = making;
-        let rhythm = Rhythm::new(timing, robot as NodeId, START, chance).from_tick(first);
-        let next = Some(Beat { tick: first, begins: START, speaks: None, back: false });
+    pub fn new(config: RobotClockConfig) -> Self {
+        let RobotClockConfig { timing, robot, first, rate, seed } = config;
+        let rhythm = Rhythm::new(timing, robot as NodeId, START_US, seed).from_tick(first);
+        let next = Some(Beat { tick: first, begins: START_US, speaks: None, back: false });
         let period = timing.period;
-        Self { rhythm, period, rate, off: 0, tick: first, begun: START, early: 0, next, vouched: 0 }
+        Self {
+            rhythm,
+            period,
+            rate,
+            offset_us: 0,
+            tick: first,
+            began: START_US,
+            lead_us: 0,
+            next,
+            authenticated: 0,
+        }
     }
 
     /// Returns the time from the start of the current tick to the world's tick, in microseconds.
-    pub fn early(&self) -> u32 {
-        self.early
+    pub fn lead_us(&self) -> u32 {
+        self.lead_us
     }
 
     /// Returns the timer's value at a time of the world, both in microseconds.
-    fn shows(&self, time: u64) -> u64 {
+    fn timer_at(&self, time: u64) -> u64 {
         let passed = (time as f64 * (1.0 + self.rate)) as i64;
-        START.saturating_add_signed(passed.saturating_add(self.off))
+        START_US.saturating_add_signed(passed.saturating_add(self.offset_us))
     }
 
     /// Makes the timer jump by `ticks`.
     pub fn jump(&mut self, ticks: i32) {
         let by = i64::from(ticks) * i64::from(self.period);
-        self.off = self.off.saturating_add(by);
-        self.begun = self.begun.saturating_add_signed(by);
+        self.offset_us = self.offset_us.saturating_add(by);
+        self.began = self.began.saturating_add_signed(by);
         // A scheduled tick moves with the timer.
         if let Some(next) = &mut self.next {
             next.begins = next.begins.saturating_add_signed(by);
@@ -95,10 +105,10 @@ impl RobotClock {
     }
 
     /// Returns the robot's tick that has begun by the world's tick `world`, if any.
-    pub fn show(&mut self, world: u32) -> Option<Beat> {
+    pub fn begin_tick(&mut self, world: u32) -> Option<Beat> {
         let period = u64::from(self.period);
-        let now = self.shows(u64::from(world) * period);
-        let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.begun + period / 2));
+        let now = self.timer_at(u64::from(world) * period);
+        let mut beat = self.next.take().unwrap_or_else(|| self.rhythm.next(self.began + period / 2));
         if beat.begins + period <= now {
             // The scheduled tick has already passed.
             let later = self.rhythm.next(now - period);
@@ -108,19 +118,19 @@ impl RobotClock {
             self.next = Some(beat);
             return None;
         }
-        (self.tick, self.begun, self.vouched) = (beat.tick, beat.begins, 0);
-        self.early = (now - beat.begins) as u32;
+        (self.tick, self.began, self.authenticated) = (beat.tick, beat.begins, 0);
+        self.lead_us = (now - beat.begins) as u32;
         Some(beat)
     }
 
     /// Returns whether a frame of tick `said` is authenticated.
     ///
     /// The number of frames outside the time window is limited per tick.
-    pub fn looks_into(&mut self, said: u32) -> bool {
+    pub fn admits(&mut self, said: u32) -> bool {
         let own = self.tick;
         let timely = said.saturating_add(LATE_TICKS) >= own && said <= own.saturating_add(GUARD_TICKS);
-        self.vouched += u32::from(!timely);
-        timely || self.vouched <= MOST_VOUCHED
+        self.authenticated += u32::from(!timely);
+        timely || self.authenticated <= MOST_VOUCHED
     }
 
     /// Returns the current tick.
@@ -129,9 +139,9 @@ impl RobotClock {
     }
 
     /// Records a member's frame that arrived `early` microseconds before the world's tick `world`.
-    pub fn hear(&mut self, who: &Identity, world: u32, early: u32) {
+    pub fn receive(&mut self, sender: &Identity, world: u32, lead_us: u32) {
         let time = u64::from(world) * u64::from(self.period);
-        let arrived = self.shows(time.saturating_sub(early.into()));
-        self.rhythm.heard(who, Note::default(), arrived);
+        let arrived = self.timer_at(time.saturating_sub(lead_us.into()));
+        self.rhythm.heard(sender, Note::default(), arrived);
     }
 }

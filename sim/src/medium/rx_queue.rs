@@ -10,14 +10,14 @@ use crate::scene::Frame;
 #[derive(Clone, Debug, Default)]
 pub struct TickRadio<'a> {
     /// Frames that the robot sent.
-    pub said: Vec<Frame>,
-    heard: slice::Iter<'a, Frame>,
+    pub sent: Vec<Frame>,
+    received: slice::Iter<'a, Frame>,
 }
 
 impl<'a> TickRadio<'a> {
     /// Creates a radio that receives these frames.
-    pub fn hearing(frames: &'a [Frame]) -> Self {
-        Self { said: Vec::new(), heard: frames.iter() }
+    pub fn receiving(frames: &'a [Frame]) -> Self {
+        Self { sent: Vec::new(), received: frames.iter() }
     }
 }
 
@@ -25,12 +25,12 @@ impl Radio for TickRadio<'_> {
     type Error = Infallible;
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Infallible> {
-        self.said.push(frame.into());
+        self.sent.push(frame.into());
         Ok(())
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Received>, Infallible> {
-        Ok(self.heard.next().map(|frame| deliver(frame, buffer)))
+        Ok(self.received.next().map(|frame| copy_frame(frame, buffer)))
     }
 }
 
@@ -43,24 +43,24 @@ pub trait FrameSource {
 /// Frames that reached a robot and were not read yet.
 #[derive(Clone, Debug, Default)]
 pub struct RxQueue {
-    heard: VecDeque<Frame>,
+    received: VecDeque<Frame>,
 }
 
 impl RxQueue {
     /// Appends a received frame.
     pub fn put(&mut self, frame: Frame) {
-        self.heard.push_back(frame);
+        self.received.push_back(frame);
     }
 }
 
 impl FrameSource for RxQueue {
     fn next(&mut self) -> Option<Frame> {
-        self.heard.pop_front()
+        self.received.pop_front()
     }
 }
 
 /// Copies the part of a frame that fits into the buffer, and returns the frame's full length.
-pub fn deliver(frame: &[u8], buffer: &mut [u8]) -> Received {
+pub fn copy_frame(frame: &[u8], buffer: &mut [u8]) -> Received {
     let fits = frame.len().min(buffer.len());
     buffer[..fits].copy_from_slice(&frame[..fits]);
     Received::untimed(frame.len())
@@ -74,7 +74,7 @@ mod tests {
     fn a_frame_longer_than_the_buffer_is_truncated_and_reports_its_length() {
         let frame = Frame::from([1, 2, 3]);
         let (frames, mut buffer) = ([frame], [0; 2]);
-        let mut radio = TickRadio::hearing(&frames);
+        let mut radio = TickRadio::receiving(&frames);
         assert_eq!(radio.receive(&mut buffer), Ok(Some(Received::untimed(3))));
         assert_eq!(buffer, [1, 2]);
         assert_eq!(radio.receive(&mut buffer), Ok(None));

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use wdgnn_core::task::State;
 
 use super::{
-    heading::{HeadingError, Rotation, turn, turns},
+    heading::{HeadingError, Rotation, draw_rotations, rotate},
     shares::{self, share_at},
 };
 use crate::{
@@ -90,7 +90,7 @@ pub struct Senses<S> {
     random: Vec<ChaCha8Rng>,
     /// Constant errors of each robot in standard deviations: position, then velocity.
     biases: Vec<Vec<f32>>,
-    turns: Vec<Rotation>,
+    rotations: Vec<Rotation>,
     failing: Vec<bool>,
     /// Value that each frozen sensor repeats.
     frozen: Vec<Option<S>>,
@@ -107,7 +107,7 @@ impl<S: State> Senses<S> {
             faults: *faults,
             random: streams(Purpose::Senses).collect(),
             biases: streams(Purpose::Biases).map(bias).collect(),
-            turns: turns(faults.heading, seed, swarm, robots),
+            rotations: draw_rotations(faults.heading, seed, swarm, robots),
             failing: faults.failing(seed, swarm, robots),
             frozen: vec![None; robots],
             layout,
@@ -121,15 +121,15 @@ impl<S: State> Senses<S> {
 
     /// Returns one robot's sensed state at a tick; `None` if its sensor is lost.
     pub fn sense_one(&mut self, tick: u32, robot: usize, state: S) -> Option<S> {
-        let sensed = self.erring(robot, state);
-        self.outage(tick, robot, sensed)
+        let sensed = self.with_errors(robot, state);
+        self.with_failure(tick, robot, sensed)
     }
 
     /// Adds a robot's errors to its true state.
-    fn erring(&mut self, robot: usize, state: S) -> S {
+    fn with_errors(&mut self, robot: usize, state: S) -> S {
         let mut numbers = state.numbers();
         let StateLayout { position, velocity } = &self.layout;
-        turn(numbers.as_mut().get_mut(velocity.clone()).unwrap_or_default(), self.turns[robot]);
+        rotate(numbers.as_mut().get_mut(velocity.clone()).unwrap_or_default(), self.rotations[robot]);
         let (moved, random) = (self.biases[robot].split_at(position.len()), &mut self.random[robot]);
         let SenseFaults { noise, bias, .. } = self.faults;
         let parts = [
@@ -150,7 +150,7 @@ impl<S: State> Senses<S> {
     }
 
     /// Applies a sensor failure to a sensed state.
-    fn outage(&mut self, tick: u32, robot: usize, sensed: S) -> Option<S> {
+    fn with_failure(&mut self, tick: u32, robot: usize, sensed: S) -> Option<S> {
         match self.faults.sensor {
             Some(fault) if self.failing[robot] && tick >= fault.tick => {
                 (!fault.lost).then(|| *self.frozen[robot].get_or_insert(sensed))

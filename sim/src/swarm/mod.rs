@@ -102,7 +102,7 @@ pub struct TrustSnapshot {
     /// Epoch of the group key in use.
     pub epoch: u8,
     /// Neighbors in the robot's table.
-    pub known: Vec<NeighborStatus>,
+    pub neighbors: Vec<NeighborStatus>,
 }
 
 /// Status of a neighbor in a robot's table.
@@ -114,11 +114,11 @@ pub struct NeighborStatus {
     /// Whether a frame of it arrived in this tick.
     pub heard_now: bool,
     /// Whether its states are compared with predictions.
-    pub followed: bool,
+    pub is_checked: bool,
     /// Whether its last state matched the prediction.
-    pub believed: bool,
+    pub is_plausible: bool,
     /// Whether the robot uses its data.
-    pub counted: bool,
+    pub is_trusted: bool,
     /// Whether its state is that of a forged frame.
-    pub nowhere: bool,
+    pub is_forged: bool,
 }

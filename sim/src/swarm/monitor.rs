@@ -25,7 +25,7 @@ pub struct SwarmMonitor {
     /// Restarted robots and the ticks of their restart, until they are back.
     pub returning: Vec<(usize, u32)>,
     /// Receiver and sender pairs without a frame since the spoofing attack.
-    muted: Vec<(usize, usize)>,
+    impersonated: Vec<(usize, usize)>,
     since: u32,
     /// Consecutive ticks in which a robot's table held invented robots only.
     crowded: BTreeMap<usize, u32>,
@@ -35,11 +35,11 @@ pub struct SwarmMonitor {
 
 impl SwarmMonitor {
     /// Starts measuring how long receivers reject the true senders after a spoofing attack.
-    pub fn mute<T: SimTask>(&mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>) {
+    pub fn start_spoofing<T: SimTask>(&mut self, scene: &Scene<'_, T::State>, medium: &Medium<'_, T>) {
         let links = (0..scene.places.len())
             .flat_map(|robot| scene.links.of(robot).iter().map(move |other| (robot, *other as usize)));
         let impostor = medium.impostor.as_ref().map(Impostor::robot);
-        self.muted = links.filter(|(_, other)| Some(*other) != impostor).collect();
+        self.impersonated = links.filter(|(_, other)| Some(*other) != impostor).collect();
         self.since = scene.tick;
     }
 
@@ -59,8 +59,8 @@ impl SwarmMonitor {
             counters.refused.count_many(*refusal, count);
         }
         if let Some(trust_snapshot) = trust_snapshot {
-            counters.judge(trust_snapshot.verdict);
-            let alone = !trust_snapshot.known.iter().any(|other| other.counted);
+            counters.count_verdict(trust_snapshot.verdict);
+            let alone = !trust_snapshot.neighbors.iter().any(|other| other.is_trusted);
             // A projection onto the ball rounds in every tick.
             let rounding = 1.0e-6 * norm;
             let before = before.map_or(&offline[..], |before| &before.wide);
@@ -93,7 +93,7 @@ impl SwarmMonitor {
                 let known = scene.links.of(robot).contains(&name.into());
                 usize::from(name) >= robots || (medium.faults.sybil > 0 && !known)
             };
-            self.crowd(robot, scene, &invented, trust_snapshot);
+            self.track_crowding(robot, scene, &invented, trust_snapshot);
             let expelled = |robot: usize| medium.faults.expelled.contains(&robot);
             let changed = medium.faults.rekey.as_ref().map(|rekey| rekey.end);
             let since =
@@ -104,13 +104,13 @@ impl SwarmMonitor {
                 }
                 let heard = |other: &NeighborStatus| expelled(other.sender.into()) && other.heard_now;
                 let late = since > LATE_TICKS + GUARD_TICKS && trust_snapshot.epoch > 0;
-                self.counters.fooled += u64::from(late && trust_snapshot.known.iter().any(heard));
+                self.counters.fooled += u64::from(late && trust_snapshot.neighbors.iter().any(heard));
             }
-            for &NeighborStatus { sender, heard_now, followed, believed, counted, nowhere } in
-                &trust_snapshot.known
+            for &NeighborStatus { sender, heard_now, is_checked, is_plausible, is_trusted, is_forged } in
+                &trust_snapshot.neighbors
             {
                 let other = usize::from(sender);
-                self.counters.fooled += u64::from(nowhere);
+                self.counters.fooled += u64::from(is_forged);
                 if let Some(tick) = self.killed.get(&other) {
                     self.counters.longest_stale = self.counters.longest_stale.max(scene.tick - tick);
                 }
@@ -118,12 +118,12 @@ impl SwarmMonitor {
                     continue;
                 }
                 let liar = invented(sender) || medium.liars.get(other).copied().unwrap_or(true);
-                if heard_now && followed {
+                if heard_now && is_checked {
                     let words = if liar { &mut self.counters.lies } else { &mut self.counters.truths };
                     words.told += 1;
-                    words.refused += u64::from(!believed);
+                    words.refused += u64::from(!is_plausible);
                 }
-                if liar && counted {
+                if liar && is_trusted {
                     let pair = (robot, sender);
                     let before = self.deceived.get(&pair).copied().unwrap_or_default();
                     let times = before + u32::from(heard_now);
@@ -133,19 +133,19 @@ impl SwarmMonitor {
             }
         }
         self.deceived = deceived;
-        self.wait(scene, medium, trust_snapshot);
+        self.track_returns(scene, medium, trust_snapshot);
     }
 
     /// Counts ticks in which a robot with others in range knows invented robots only.
-    fn crowd<S>(
+    fn track_crowding<S>(
         &mut self,
         robot: usize,
         scene: &Scene<'_, S>,
         invented: &dyn Fn(NodeId) -> bool,
         trust_snapshot: &TrustSnapshot,
     ) {
-        let crowded = !trust_snapshot.known.is_empty()
-            && trust_snapshot.known.iter().all(|other| invented(other.sender));
+        let crowded = !trust_snapshot.neighbors.is_empty()
+            && trust_snapshot.neighbors.iter().all(|other| invented(other.sender));
         if crowded && !scene.links.of(robot).is_empty() {
             let ticks = self.crowded.entry(robot).or_default();
             *ticks += 1;
@@ -156,7 +156,7 @@ impl SwarmMonitor {
     }
 
     /// Measures how long restarted and impersonated robots take to be heard again.
-    fn wait<T: SimTask>(
+    fn track_returns<T: SimTask>(
         &mut self,
         scene: &Scene<'_, T::State>,
         medium: &Medium<'_, T>,
@@ -171,11 +171,11 @@ impl SwarmMonitor {
         });
         // The spoofed frame itself arrives at once.
         let silent = scene.tick.saturating_sub(self.since);
-        self.muted.retain(|(robot, other)| {
+        self.impersonated.retain(|(robot, other)| {
             let Some(trust_snapshot) = &trust_snapshot[*robot] else { return false };
             let hears = |known: &NeighborStatus| usize::from(known.sender) == *other && known.heard_now;
             let still = scene.links.of(*robot).contains(&(*other as u32))
-                && !(silent > 0 && trust_snapshot.known.iter().any(hears));
+                && !(silent > 0 && trust_snapshot.neighbors.iter().any(hears));
             if still {
                 counters.longest_muted = counters.longest_muted.max(silent);
             }
@@ -198,12 +198,12 @@ fn distance(a: &[f32], b: &[f32]) -> f32 {
 /// Robots without a trust snapshot count as back.
 fn is_back(robot: usize, in_range: &[u32], trust_snapshot: &[Option<TrustSnapshot>]) -> bool {
     let Some(own) = &trust_snapshot[robot] else { return true };
-    let counts_somebody = own.known.iter().any(|other| other.counted);
+    let trusts_any = own.neighbors.iter().any(|other| other.is_trusted);
     let counted = in_range.iter().filter(|&&other| {
         let mut known =
-            trust_snapshot[other as usize].iter().flat_map(|trust_snapshot| &trust_snapshot.known);
-        known.any(|other| other.counted && usize::from(other.sender) == robot)
+            trust_snapshot[other as usize].iter().flat_map(|trust_snapshot| &trust_snapshot.neighbors);
+        known.any(|other| other.is_trusted && usize::from(other.sender) == robot)
     });
     // A robot without others in range counts as back.
-    in_range.is_empty() || (counts_somebody && 2 * counted.count() >= in_range.len())
+    in_range.is_empty() || (trusts_any && 2 * counted.count() >= in_range.len())
 }

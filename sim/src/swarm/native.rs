@@ -19,7 +19,7 @@ use super::{NeighborStatus, Robots, TickInput, TickOutcome, TrustSnapshot, torn,
 use crate::{
     error::Result,
     medium::{
-        adversary::is_nowhere,
+        adversary::is_forged_state,
         key_operator::{self, MASTER},
         options::Faults,
         peripherals::Peripherals,
@@ -64,7 +64,7 @@ where
     fn start(&self, robot: usize, body: Peripherals) -> NativeRobot<T, M, C> {
         let name = robot as NodeId;
         let codec = if self.rekeyed || self.proofs {
-            let roster = if self.proofs { key_operator::roster(name) } else { &[] };
+            let roster = if self.proofs { key_operator::peer_keys(name) } else { &[] };
             C::with_own(
                 &self.key,
                 &RobotKeyring { name, personal: personal_key(&MASTER, name), epoch: 0, roster },
@@ -72,7 +72,7 @@ where
         } else {
             C::with_key(&self.key)
         };
-        let codec = codec.among(roster(self.configs.len()));
+        let codec = codec.among(stored_swarm_size(self.configs.len()));
         NativeRobot::start(&self.configs[robot], name, codec, body)
     }
 
@@ -90,8 +90,8 @@ where
 {
     fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
         let robots = self.robots.iter_mut().zip(inputs);
-        let said = robots.map(|(robot, inputs)| Some(robot.as_mut()?.wake((*inputs)?)));
-        said.map(Option::unwrap_or_default).collect()
+        let sent = robots.map(|(robot, inputs)| Some(robot.as_mut()?.begin_tick((*inputs)?)));
+        sent.map(Option::unwrap_or_default).collect()
     }
 
     fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
@@ -128,7 +128,7 @@ where
 }
 
 /// Returns the swarm size as robots store it; 0 if it exceeds the address space.
-pub fn roster(robots: usize) -> NodeId {
+pub fn stored_swarm_size(robots: usize) -> NodeId {
     NodeId::try_from(robots).unwrap_or(0)
 }
 
@@ -161,34 +161,34 @@ where
     /// Returns the robot's trust in its neighbors.
     pub fn trust_snapshot(&self) -> TrustSnapshot {
         let Self { node, verdict, .. } = self;
-        let known = node.neighbours().map(|other| NeighborStatus {
+        let neighbors = node.neighbours().map(|other| NeighborStatus {
             sender: other.beacon.sender,
             heard_now: other.heard == node.tick(),
-            followed: other.known > 0,
-            believed: other.proven > 0,
-            counted: other.counts,
-            nowhere: is_nowhere(&other.beacon.state),
+            is_checked: other.known > 0,
+            is_plausible: other.proven > 0,
+            is_trusted: other.counts,
+            is_forged: is_forged_state(&other.beacon.state),
         });
-        TrustSnapshot { verdict: *verdict, epoch: node.epoch(), known: known.collect() }
+        TrustSnapshot { verdict: *verdict, epoch: node.epoch(), neighbors: neighbors.collect() }
     }
 
     /// Starts a tick with a working sensor, and returns the robot's frames.
     pub fn speak(&mut self, tick: u32, state: T::State) -> Vec<Frame> {
-        self.wake(TickInput::new(tick, state))
+        self.begin_tick(TickInput::new(tick, state))
     }
 
     /// Starts a tick, and returns the robot's frames; none if it does not send in this tick.
-    pub fn wake(&mut self, inputs: TickInput<T::State>) -> Vec<Frame> {
+    pub fn begin_tick(&mut self, inputs: TickInput<T::State>) -> Vec<Frame> {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
         let mut radio = TickRadio::default();
         self.body.open(&mut self.node, &mut radio, inputs.tick, inputs.sensed, buffer);
-        radio.said
+        radio.sent
     }
 
     /// Ends a tick with the received frames.
     pub fn hear(&mut self, frames: &[Frame]) -> TickOutcome {
         let buffer = &mut [0; LONGEST_BUFFER][..Self::BUFFER_BYTES];
-        let report = self.body.close(&mut self.node, &mut TickRadio::hearing(frames), buffer);
+        let report = self.body.close(&mut self.node, &mut TickRadio::receiving(frames), buffer);
         self.verdict = report.verdict;
         TickOutcome::new(&report, self.node.wide().numbers())
     }

@@ -25,7 +25,7 @@ use crate::{
     medium::robot_config::RobotConfig,
     ports::RecordingActuator,
     scene::{ParamView, RobotInternals, Scene, SimTask, Swarm},
-    threads::{TICKS, share, spread},
+    threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
 /// Robots of one model that read beacons in place.
@@ -67,7 +67,7 @@ where
     where
         M: Send + Sync,
     {
-        let some = share(self.robots.len(), TICKS);
+        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
         let Self { config, robots, said, .. } = self;
         self.tick = scene.tick;
         let kind = kind(config);
@@ -76,8 +76,8 @@ where
                 robot.speak(kind, own, scene.tick, *state, said);
             }
         };
-        let speakers = robots.chunks_mut(some).zip(scene.states.chunks(some)).zip(said.chunks_mut(some));
-        spread((0..).step_by(some).zip(speakers), speak);
+        let speakers = robots.chunks_mut(chunk).zip(scene.states.chunks(chunk)).zip(said.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(speakers), speak);
     }
 
     /// Runs the second half of a tick: robots receive, act and learn.
@@ -85,7 +85,7 @@ where
     where
         M: Send + Sync,
     {
-        let some = share(self.robots.len(), TICKS);
+        let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
         let Self { config, robots, said, .. } = self;
         commands.clear();
         commands.resize(robots.len(), T::nothing());
@@ -96,8 +96,8 @@ where
                 robot.think(kind, scene.links.of(own), said, &mut room, command);
             }
         };
-        let thinkers = robots.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread((0..).step_by(some).zip(thinkers), think);
+        let thinkers = robots.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(thinkers), think);
     }
 }
 

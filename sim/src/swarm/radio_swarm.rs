@@ -31,7 +31,7 @@ pub const KEY: Key = *b"simulated swarm.";
 pub struct RadioSwarm<'a, T: SimTask> {
     robots: Box<dyn Robots<T> + 'a>,
     medium: Medium<'a, T>,
-    ears: Receivers,
+    receivers: Receivers,
     senses: Senses<T::State>,
     motors: Motors,
     mixed: Option<OtherModelRobots<T>>,
@@ -45,14 +45,14 @@ pub struct RadioSwarm<'a, T: SimTask> {
     /// Whether each robot is present and switched on.
     on: Vec<bool>,
     /// Whether a tick has begun for each robot.
-    woken: Vec<bool>,
+    has_tick: Vec<bool>,
     /// Whether each robot joins during the episode.
     late: Vec<bool>,
     /// Frames that robots received of each other.
-    notices: ContactLog,
+    contacts: ContactLog,
     /// Last tick.
     tick: u32,
-    watch: SwarmMonitor,
+    monitor: SwarmMonitor,
 }
 
 /// Robots with another model on the same medium.
@@ -92,12 +92,12 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         count: usize,
     ) -> Self {
         let Faults { senses, drives, seed, .. } = *air.faults;
-        let late = delivery::late(air.faults, air.swarm, count);
-        let (medium, ears) = Medium::new(common, adversary, air.layout, air.faults, air.swarm, count);
+        let late = delivery::late_robots(air.faults, air.swarm, count);
+        let (medium, receivers) = Medium::new(common, adversary, air.layout, air.faults, air.swarm, count);
         Self {
             robots,
             medium,
-            ears,
+            receivers,
             senses: Senses::new(&senses, seed, air.layout.clone(), air.swarm, count),
             motors: Motors::new(&drives, senses.heading, seed, air.swarm, count),
             mixed,
@@ -107,50 +107,50 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
             outcomes: vec![None; count],
             on: late.iter().map(|late| !late).collect(),
             late,
-            woken: Vec::new(),
-            notices: ContactLog::new(count),
+            has_tick: Vec::new(),
+            contacts: ContactLog::new(count),
             tick: 0,
-            watch: SwarmMonitor::default(),
+            monitor: SwarmMonitor::default(),
         }
     }
 
     /// Applies the events that are due before this tick.
-    fn intervene(&mut self, scene: &Scene<'_, T::State>) -> Result {
+    fn apply_events(&mut self, scene: &Scene<'_, T::State>) -> Result {
         let (Faults { events, join, spoof, .. }, tick) = (&self.medium.faults, scene.tick);
         for robot in events.kills_at(tick) {
             self.robots.kill(robot);
             self.on[robot] = false;
             self.outcomes[robot] = None;
-            self.watch.killed.insert(robot, tick);
+            self.monitor.killed.insert(robot, tick);
         }
         for robot in events.reboots_at(tick).filter(|robot| self.on[*robot]) {
             self.robots.reboot(robot)?;
-            self.watch.returning.push((robot, tick));
+            self.monitor.returning.push((robot, tick));
         }
         for robot in events.brown_outs_at(tick).filter(|robot| self.on[*robot]) {
             self.robots.brown_out(robot)?;
-            self.watch.returning.push((robot, tick));
+            self.monitor.returning.push((robot, tick));
         }
         if join.is_some_and(|join| join.tick == tick) {
             for robot in (0..self.on.len()).filter(|robot| self.late[*robot]) {
-                if !self.watch.killed.contains_key(&robot) {
+                if !self.monitor.killed.contains_key(&robot) {
                     self.on[robot] = true;
-                    self.watch.returning.push((robot, tick));
+                    self.monitor.returning.push((robot, tick));
                 }
             }
         }
         if *spoof == Some(tick) {
-            self.watch.mute(scene, &self.medium);
+            self.monitor.start_spoofing(scene, &self.medium);
         }
         Ok(())
     }
 
     /// Records received frames in the contact log, whether robots accept them or not.
-    fn notice(&mut self, tick: u32, heard: &[Option<Vec<Frame>>]) {
+    fn record_contacts(&mut self, tick: u32, heard: &[Option<Vec<Frame>>]) {
         self.tick = tick;
         for (listener, frames) in heard.iter().enumerate() {
-            for speaker in frames.iter().flatten().filter_map(|frame| self.medium.speaker(frame)) {
-                self.notices.note(listener, speaker, tick);
+            for speaker in frames.iter().flatten().filter_map(|frame| self.medium.sender(frame)) {
+                self.contacts.record(listener, speaker, tick);
             }
         }
     }
@@ -162,40 +162,43 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
 
     /// Returns each present robot's clock reading and sensed state.
     fn wake(&mut self, scene: &Scene<'_, T::State>) -> Result<Vec<Option<TickInput<T::State>>>> {
-        let Self { robots, senses, ears, on, woken, .. } = self;
-        woken.clear();
+        let Self { robots, senses, receivers, on, has_tick, .. } = self;
+        has_tick.clear();
         let wake = |(robot, state): (usize, &T::State)| {
-            let shown = ears.clocks.show(scene.tick, robot).filter(|_| on[robot]);
-            woken.push(shown.is_some());
+            let reading = receivers.clocks.read(scene.tick, robot).filter(|_| on[robot]);
+            has_tick.push(reading.is_some());
             let sensed = senses.sense_one(scene.tick, robot, *state);
-            if shown.is_some_and(|shown| shown.back) {
+            if reading.is_some_and(|reading| reading.went_back) {
                 // Sequence numbers would repeat, so the robot restarts with a new boot count.
                 robots.reboot(robot)?;
             }
-            Ok(shown.map(|ClockReading { tick, .. }| TickInput { tick, sensed }))
+            Ok(reading.map(|ClockReading { tick, .. }| TickInput { tick, sensed }))
         };
         scene.states.iter().enumerate().map(wake).collect()
     }
 
     /// Synchronizes clocks by the received frames.
-    fn keep_time(&mut self, world: u32, heard: &[Option<Vec<Frame>>]) {
-        let (clocks, adversary) = (&mut self.ears.clocks, &mut self.medium.adversary);
-        if !clocks.are_set() {
+    fn synchronize_clocks(&mut self, world: u32, heard: &[Option<Vec<Frame>>]) {
+        let (clocks, adversary) = (&mut self.receivers.clocks, &mut self.medium.adversary);
+        if !clocks.are_synchronized() {
             return;
         }
         for (robot, frames) in heard.iter().enumerate() {
-            frames.iter().flatten().for_each(|frame| clocks.hear(robot, world, frame, adversary.as_mut()));
+            frames
+                .iter()
+                .flatten()
+                .for_each(|frame| clocks.synchronize(robot, world, frame, adversary.as_mut()));
         }
     }
 
     /// Runs the first half of a tick: robots sense and send.
     fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
-        self.intervene(scene)?;
+        self.apply_events(scene)?;
         let inputs = self.wake(scene)?;
         self.said = self.robots.speak(&inputs);
         for (robot, (inputs, frames)) in inputs.iter().zip(&mut self.said).enumerate() {
             if let Some(TickInput { tick, .. }) = inputs {
-                self.medium.lie(robot, *tick, frames)?;
+                self.medium.falsify(robot, *tick, frames)?;
             }
         }
         Ok(())
@@ -203,22 +206,23 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
 
     /// Runs the second half of a tick: robots receive, act and learn.
     fn listen(&mut self, scene: &Scene<'_, T::State>, commands: &mut Vec<T::Output>) {
-        let (radios, on) = (&mut self.ears.radios, &self.on);
-        let forged = self.medium.carry(scene, &self.said, |robot, frame| {
+        let (radios, on) = (&mut self.receivers.radios, &self.on);
+        let forged = self.medium.deliver(scene, &self.said, |robot, frame| {
             if on[robot] {
                 radios[robot].inner().inner().put(frame.clone());
             }
         });
-        self.watch.counters.forged += forged as u64;
+        self.monitor.counters.forged += forged as u64;
         // Robots without a tick keep their frames until their next tick.
         let mut heard = std::mem::take(&mut self.heard);
-        heard.resize_with(self.woken.len(), || None);
-        for ((woken, radio), heard) in self.woken.iter().zip(&mut self.ears.radios).zip(&mut heard) {
+        heard.resize_with(self.has_tick.len(), || None);
+        for ((has_tick, radio), heard) in self.has_tick.iter().zip(&mut self.receivers.radios).zip(&mut heard)
+        {
             let room = heard.take().unwrap_or_default();
-            *heard = woken.then(|| listen(radio, room));
+            *heard = has_tick.then(|| listen(radio, room));
         }
-        self.keep_time(scene.tick, &heard);
-        self.notice(scene.tick, &heard);
+        self.synchronize_clocks(scene.tick, &heard);
+        self.record_contacts(scene.tick, &heard);
         let outcomes = self.robots.hear(&heard);
         let trust_snapshot: Vec<Option<TrustSnapshot>> =
             (0..outcomes.len()).map(|robot| self.robots.trust_snapshot(robot)).collect();
@@ -228,7 +232,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
                     (self.outcomes[robot].as_ref(), trust_snapshot[robot].as_ref());
                 let mixed = self.mixed.as_ref().filter(|mixed| mixed.drawn[robot]);
                 let common = mixed.map_or(&self.medium.common, |mixed| &mixed.common);
-                self.watch.count(common, trust_snapshot, before, now);
+                self.monitor.count(common, trust_snapshot, before, now);
             }
             self.outcomes[robot] = now;
         }
@@ -236,7 +240,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         for robot in 0..self.outcomes.len() {
             commands.push(self.command(robot, scene));
         }
-        self.watch.inspect(scene, &self.medium, &trust_snapshot);
+        self.monitor.inspect(scene, &self.medium, &trust_snapshot);
         self.heard = heard;
     }
 
@@ -289,9 +293,9 @@ impl<T: SimTask> Swarm<T> for RadioSwarm<'_, T> {
 
     fn avoidable(&self, one: usize, other: usize) -> bool {
         [(one, other), (other, one)].into_iter().any(|(robot, other)| {
-            self.motors.steers(self.tick, robot)
-                && self.medium.truthful(other)
-                && self.notices.in_time(robot, other, self.tick)
+            self.motors.can_steer(self.tick, robot)
+                && self.medium.reports_true_position(other)
+                && self.contacts.in_time(robot, other, self.tick)
         })
     }
 
@@ -314,8 +318,8 @@ impl<T: SimTask> Swarm<T> for RadioSwarm<'_, T> {
     }
 
     fn counters(&self) -> Option<Counters> {
-        let replayed = self.ears.radios.iter().map(RobotRadio::played_frames).sum();
-        Some(Counters { replayed, ..self.watch.counters.clone() })
+        let replayed = self.receivers.radios.iter().map(RobotRadio::played_frames).sum();
+        Some(Counters { replayed, ..self.monitor.counters.clone() })
     }
 
     fn lost(&mut self) -> Vec<String> {

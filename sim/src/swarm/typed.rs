@@ -24,7 +24,7 @@ use crate::{
     ports::RecordingActuator,
     profiles::LinkCodec,
     scene::{CentralRule, ParamView, RobotInternals, Scene, SimTask, Swarm},
-    threads::{TICKS, share, spread},
+    threads::{MIN_PARALLEL_TICKS, chunk_len, for_each_chunk},
 };
 
 /// Buffer size for any profile's frame.
@@ -140,9 +140,9 @@ where
                 );
             }
         };
-        let some = share(self.nodes.len(), TICKS);
-        let actors = self.nodes.chunks_mut(some).zip(commands.chunks_mut(some));
-        spread((0..).step_by(some).zip(actors), hear_and_act);
+        let chunk = chunk_len(self.nodes.len(), MIN_PARALLEL_TICKS);
+        let actors = self.nodes.chunks_mut(chunk).zip(commands.chunks_mut(chunk));
+        for_each_chunk((0..).step_by(chunk).zip(actors), hear_and_act);
         if let Online::Centralized(step, rule) = self.online {
             self.learn_together(step, rule, commands);
         }

@@ -15,7 +15,7 @@ use crate::{
         flock_tables::{self, OverSeeds},
     },
     controllers::{EXPERT, EvalConfig, OFFLINE, ONLINE},
-    counters::in_words,
+    counters::format_rejections,
     error::Result,
     evaluate::{self, ControllerResult, MeanStd, Summary},
     origin::Origin,
@@ -140,7 +140,7 @@ impl FlockArguments {
         let last = self.seed + self.seeds as u64 - 1;
         println!("\nseeds {} to {last}, mean ± standard deviation over seeds:\n", self.seed);
         let shown =
-            |name: &str| evaluate::of(outcomes, name).is_some_and(|outcome| self.all || outcome.shown);
+            |name: &str| evaluate::find(outcomes, name).is_some_and(|outcome| self.all || outcome.shown);
         let over: Vec<_> = over.iter().filter(|(name, ..)| shown(name)).cloned().collect();
         table::print(&flock_tables::over_seeds_rows(&over));
     }
@@ -172,7 +172,7 @@ impl FlockArguments {
             self.profile.name(),
         );
         if self.all || self.model.is_some() {
-            println!("models: {}", eval.words());
+            println!("models: {}", eval.describe());
         }
         let faults = self.faults.words();
         if !faults.is_empty() {
@@ -204,7 +204,7 @@ fn seconds(ticks: u32) -> String {
 
 /// One sentence about the difference that learning in flight makes. `trained_for`: whether robots behave as in training.
 fn finding(outcomes: &[ControllerResult], trained_for: bool) -> String {
-    let of = |name| evaluate::of(outcomes, name);
+    let of = |name| evaluate::find(outcomes, name);
     let [Some(expert), Some(offline), Some(online)] = [EXPERT, OFFLINE, ONLINE].map(of) else {
         return String::new();
     };
@@ -233,7 +233,7 @@ fn finding(outcomes: &[ControllerResult], trained_for: bool) -> String {
 fn print_refusals(outcomes: &[ControllerResult]) {
     for ControllerResult { title, summary, .. } in outcomes {
         if let (Some(heard), Some(refused)) = (summary.heard, &summary.refused) {
-            println!("{}: {heard} frames heard, refused: {}", title, in_words(refused));
+            println!("{}: {heard} frames heard, refused: {}", title, format_rejections(refused));
         }
     }
 }

@@ -55,7 +55,7 @@ impl SwarmArguments {
             }
         }
         let settled = self.settled(condition);
-        let origin = self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = self.scenario.origin(settled.command("swarm"), model.describe());
         let origin = &origin.with_faults(&self.faults.words());
         let outcomes = [Self::outcome(&flown)];
         self.outputs.deliver(&Results {

@@ -24,7 +24,7 @@ impl SwarmArguments {
             Image { profile: self.profile, key: self.key.as_deref(), model: self.model.as_deref() };
         let (json, log) = (self.outputs.json, self.log);
         let settled = self.settled(condition);
-        let origin = self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = self.scenario.origin(settled.command("swarm"), model.describe());
         let origin = &origin.with_faults(&self.faults.words());
         let flight = ChipFlight { kind, image: self.image.as_deref(), settings, log, json, origin };
         self.scenario.check()?;
@@ -53,7 +53,7 @@ impl SwarmArguments {
             ));
         }
         let settled = self.settled(condition);
-        let origin = &self.scenario.origin(settled.command("swarm"), model.words());
+        let origin = &self.scenario.origin(settled.command("swarm"), model.describe());
         let (profile, json, seed) = (self.profile, self.outputs.json, self.seed);
         self.scenario.check()?;
         self.gateway.fly(&GatewayFlight { profile, model, condition, seed, json, origin }, *key)?;

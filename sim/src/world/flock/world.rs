@@ -110,11 +110,11 @@ impl Space<2> for Flock<2> {
     const TITLE: &'static str = "flocking in the plane";
 
     fn model(profile: Profile) -> Result<ModelFile> {
-        models::of_profile(RecipeName::Ours, profile)
+        models::for_profile(RecipeName::Ours, profile)
     }
 
     fn other_model(profile: Profile) -> Result<ModelFile> {
-        models::of_profile(RecipeName::Through, profile)
+        models::for_profile(RecipeName::Through, profile)
     }
 
     fn rings(scenario: &Scenario, random: &mut ChaCha8Rng) -> Vec<Motion<2>> {
