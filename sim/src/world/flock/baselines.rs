@@ -1,13 +1,13 @@
 //! Baselines without learning, under the networks' collision guard.
 //!
 //! * [`DelayedAveraging`] brakes to the mean of the known velocities. Each robot hears its
-//! neighbors' states at once, and the states that they knew one tick before. With a limit of k hops
-//! this is delayed averaging. Without a limit it is flooding: each state travels one hop per tick,
-//! and no controller with local information can know more. Flooding under the guard is therefore
-//! the bound for local information, as far as braking to the mean is the best use of it.
+//!   neighbors' states at once, and the states that they knew one tick before. With a limit of k hops
+//!   this is delayed averaging. Without a limit it is flooding: each state travels one hop per tick,
+//!   and no controller with local information can know more. Flooding under the guard is therefore
+//!   the bound for local information, as far as braking to the mean is the best use of it.
 //! * [`WithCollisionGuard`] adds repulsion and collision guard to any controller, so that both
-//! sides of a comparison bear their cost. With [`HardestBraking`] inside, it is a bound for all
-//! controllers under the guard.
+//!   sides of a comparison bear their cost. With [`HardestBraking`] inside, it is a bound for all
+//!   controllers under the guard.
 
 use wdgnn_core::{
     task::Task,
