@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     files,
     seeds::{Purpose, generator},
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Observer that writes the state and the command of every robot.
@@ -30,7 +30,7 @@ pub struct Trajectories {
 impl Trajectories {
     /// Records a flight under the network that learns in flight.
     #[must_use]
-    pub fn new<W: World>(path: PathBuf, task: &W::Task) -> Self {
+    pub fn new<W: Environment>(path: PathBuf, task: &W::Task) -> Self {
         Self { path, period: task.period(), controller: ONLINE, text: String::new() }
     }
 
@@ -47,7 +47,7 @@ impl Trajectories {
 ///
 /// # Errors
 /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-pub fn write<W: World>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+pub fn write<W: Environment>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
     let task = eval.task()?;
     let start = Episode::draw(&eval.world, condition, &mut generator(seed, Purpose::Testing, 0))?;
     let mut trajectories = Trajectories::new::<W>(path.into(), &task);
@@ -60,7 +60,7 @@ pub fn write<W: World>(path: &Path, eval: &EvalConfig<W>, condition: &Scenario, 
 }
 
 /// Names of the numbers of a state.
-fn names<W: World>(numbers: usize) -> Vec<String> {
+fn names<W: Environment>(numbers: usize) -> Vec<String> {
     let layout = W::layout();
     let axis = |of: &std::ops::Range<usize>, quantity: &str, at: usize| {
         of.contains(&at).then(|| match ["x", "y", "z"].get(at - of.start) {
@@ -76,7 +76,7 @@ fn names<W: World>(numbers: usize) -> Vec<String> {
     (0..numbers).map(name).collect()
 }
 
-impl<W: World> Observer<W> for Trajectories {
+impl<W: Environment> Observer<W> for Trajectories {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         let TickView { world, scene, commands, swarm } = moment;
         let (tick, score) = (scene.tick, world.score(scene.tick, scene.states));

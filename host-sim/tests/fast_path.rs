@@ -19,18 +19,18 @@ use host_sim::{
         typed::Online,
     },
     train::{first, recipe::Recipe},
-    world::{Scenario, SwarmOf, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, SwarmOf, coverage::Area, flock::Flock},
 };
 
 /// What a swarm does from a start to the end: every command and every wide parameter.
-fn digest<W: World>(start: &Episode<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
+fn digest<W: Environment>(start: &Episode<W>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> String {
     let mut digest = EpisodeDigest::default();
     start.fly(task, swarm, &mut [&mut digest], &AtomicBool::new(false)).unwrap();
     digest.finish()
 }
 
 /// Flies one start by the fast path and by robots that speak in bytes, unsealed and sealed.
-fn check<W: World>(model: &ModelFile, profile: Profile, condition: &Scenario) {
+fn check<W: Environment>(model: &ModelFile, profile: Profile, condition: &Scenario) {
     let start = Episode::draw(&W::default(), condition, &mut generator(2, Purpose::Testing, 0)).unwrap();
     let network = Network::<W::Task>::of(model, profile).unwrap();
     let faults = Faults { trust: Trust::AsTrained, ..Faults::default() };
@@ -57,7 +57,7 @@ fn the_fast_path_does_what_robots_do_that_speak_in_bytes() {
 }
 
 /// A network of the shape that robots of a task have, as training would begin with it.
-fn untrained<W: World>(profile: Profile) -> ModelFile {
+fn untrained<W: Environment>(profile: Profile) -> ModelFile {
     let mut recipe = Recipe::<W>::named(RecipeName::Evolve).unwrap();
     recipe.exchange = profile.exchange_ticks();
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
@@ -67,7 +67,7 @@ fn untrained<W: World>(profile: Profile) -> ModelFile {
 }
 
 /// Every profile that has room for what robots of a task say. Returns how many there are.
-fn check_all<W: World>() -> usize {
+fn check_all<W: Environment>() -> usize {
     let condition = Scenario { robots: 20, ticks: 40, ..W::default_scenario() };
     let size = <W::Shapes as Shapes<W::Task>>::all()[0];
     let fits = |profile: &&Profile| Network::<W::Task>::check_shape::<W::Shapes>(size, **profile).is_ok();

@@ -11,7 +11,7 @@ use wdgnn_sim::{
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks,
-    world::{OutputOf, Scenario, SceneDisc, StateOf, SwarmOf, World},
+    world::{Environment, OutputOf, Scenario, SceneDisc, StateOf, SwarmOf, World},
 };
 
 use crate::{
@@ -39,7 +39,7 @@ struct Member {
 }
 
 /// Controller of the swarm.
-enum Crew<W: World> {
+enum Crew<W: Environment> {
     Robots(Robots<W::Task>),
     Somebody(SwarmOf<'static, W>),
 }
@@ -66,7 +66,7 @@ pub struct Figures {
 
 /// Episode in the world `W`.
 #[allow(missing_debug_implementations, reason = "contains trait objects and functions")]
-pub struct Flight<W: World> {
+pub struct Flight<W: Environment> {
     world: W,
     condition: Scenario,
     task: W::Task,
@@ -86,7 +86,7 @@ pub struct Flight<W: World> {
     chance: Chance,
 }
 
-impl<W: World> Flight<W> {
+impl<W: Environment> Flight<W> {
     /// Creates an episode of `scenario` with a seed.
     pub fn new(
         model: &'static ModelFile,
@@ -100,7 +100,7 @@ impl<W: World> Flight<W> {
             task: networks::task(model)?,
             crew: Crew::Robots(Robots::new(model, controller, &[])?),
             members: (0..).take(drawn.states.len()).map(member).collect(),
-            before: drawn.states.iter().map(W::place).collect(),
+            before: drawn.states.iter().map(W::position).collect(),
             world: drawn.world,
             states: drawn.states,
             condition,
@@ -199,7 +199,7 @@ impl<W: World> Flight<W> {
     /// Finds the robots in range of each other.
     fn look(&mut self, range: f32) {
         self.condition.radius = range;
-        let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         self.world.links(self.tick, &places, &self.condition, &mut self.range);
     }
 
@@ -217,7 +217,7 @@ impl<W: World> Flight<W> {
     /// Runs one tick: links, sensing and commands, then `see`, then the world's step.
     pub fn tick(&mut self, knobs: &Knobs, see: impl FnOnce(&Self)) -> Result {
         self.before.clear();
-        self.before.extend(self.states.iter().map(W::place));
+        self.before.extend(self.states.iter().map(W::position));
         self.look(knobs.range);
         self.command(knobs)?;
         see(self);
@@ -283,7 +283,7 @@ pub trait Show {
     fn period(&self) -> f32;
 }
 
-impl<W: World> Show for Flight<W> {
+impl<W: Environment> Show for Flight<W> {
     fn step(&mut self, knobs: &Knobs, ticks: u32) -> Result {
         (0..ticks).try_for_each(|_| self.tick(knobs, |_| {}))?;
         self.look(knobs.range);
@@ -345,7 +345,7 @@ impl<W: World> Show for Flight<W> {
             .states
             .iter()
             .zip(&self.members)
-            .map(|(state, member)| (W::place(state)[0], member.id))
+            .map(|(state, member)| (W::position(state)[0], member.id))
             .collect();
         places.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         places.split_off(places.len() / 2).into_iter().map(|(_, id)| id).collect()
@@ -356,7 +356,7 @@ impl<W: World> Show for Flight<W> {
         let layout = W::layout();
         let period = self.task.period();
         for (robot, (state, member)) in self.states.iter().zip(&self.members).enumerate() {
-            let place = W::place(state);
+            let place = W::position(state);
             let mut velocity = [0, 1, 2].map(|axis| (place[axis] - self.before[robot][axis]) / period);
             let told = state.numbers();
             if let Some(told) = told.as_ref().get(layout.velocity.clone()).filter(|told| !told.is_empty()) {
@@ -383,7 +383,7 @@ impl<W: World> Show for Flight<W> {
     }
 
     fn figures(&self) -> Figures {
-        let places: Vec<[f32; 3]> = self.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.states.iter().map(W::position).collect();
         let (_, [_, close, _]) = closeness(&places, &self.range, |_| true);
         let robots = self.states.len();
         let (apart, gain) = match &self.crew {
@@ -410,7 +410,7 @@ impl<W: World> Show for Flight<W> {
 }
 
 /// Changes each axis of a state's velocity, or of its position without velocity.
-fn change<W: World>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32)) {
+fn change<W: Environment>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32)) {
     let layout = W::layout();
     let range = if layout.velocity.is_empty() { layout.position } else { layout.velocity };
     let mut numbers = state.numbers();
@@ -420,7 +420,7 @@ fn change<W: World>(state: &mut StateOf<W>, mut change: impl FnMut(u32, &mut f32
 }
 
 /// Falsifies the state of a lying robot by a constant offset that depends on its address.
-fn lie<W: World>(member: &Member, state: &mut StateOf<W>) {
+fn lie<W: Environment>(member: &Member, state: &mut StateOf<W>) {
     if member.lies {
         let by = if W::layout().velocity.is_empty() { FALSE_METRES } else { FALSE_SPEED };
         change::<W>(state, |axis, x| *x += if (u32::from(member.id) >> axis) & 1 == 0 { by } else { -by });

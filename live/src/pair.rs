@@ -4,7 +4,7 @@ use wdgnn_core::task::NodeId;
 use wdgnn_sim::{
     error::{Error, Result},
     model::ModelFile,
-    world::{Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, coverage::Area, flock::Flock},
 };
 
 use crate::{
@@ -42,7 +42,7 @@ impl Mission {
     }
 
     fn begin(self, condition: Scenario, seed: u64, controller: Controller) -> Result<Box<dyn Show>> {
-        fn of<W: World>(
+        fn of<W: Environment>(
             model: &'static ModelFile,
             condition: Scenario,
             seed: u64,

@@ -15,12 +15,12 @@ use crate::{
         radio_swarm::{KEY, RadioConfig},
         typed::Online,
     },
-    world::{SwarmOf, World, flock::Flock},
+    world::{Environment, SwarmOf, flock::Flock},
 };
 
 /// Controller in a comparison.
 #[derive(Clone, Debug)]
-pub struct Controller<W: World> {
+pub struct Controller<W: Environment> {
     /// Name in JSON and CSV.
     pub name: &'static str,
     /// Name in tables.
@@ -31,7 +31,7 @@ pub struct Controller<W: World> {
 }
 
 #[derive(Clone, Debug)]
-enum Kind<W: World> {
+enum Kind<W: Environment> {
     /// Controller without a network.
     Baseline(fn(&W, &W::Task) -> SwarmOf<'static, W>),
     /// Network and its online learning.
@@ -69,7 +69,7 @@ pub const CENTRALIZED: &str = "wd-gnn-online-centralised";
 /// Name of the controller that totals are compared with, in worlds that have one.
 pub const EXPERT: &str = "expert";
 
-impl<W: World> Controller<W> {
+impl<W: Environment> Controller<W> {
     /// Returns all controllers in table order: shown baselines, networks, other baselines.
     pub fn all() -> Vec<Self> {
         let baselines = || {
@@ -111,7 +111,7 @@ impl<W: World> Controller<W> {
 
 /// Networks of an evaluation and how they are run.
 #[derive(Clone, Debug)]
-pub struct EvalConfig<W: World> {
+pub struct EvalConfig<W: Environment> {
     /// Link profile.
     pub profile: Profile,
     /// Models, one per architecture.
@@ -135,7 +135,7 @@ pub struct EvalConfig<W: World> {
     pub world: W,
 }
 
-impl<W: World> EvalConfig<W> {
+impl<W: Environment> EvalConfig<W> {
     /// Creates an evaluation of these models with default settings.
     pub fn of(models: Vec<ModelFile>, profile: Profile) -> Self {
         // The centralized gradient is a sum over robots. Each robot's own gradient is about 1/8 of
@@ -210,7 +210,7 @@ impl<W: World> EvalConfig<W> {
 
     /// Returns the task constants of all controllers: those of the first weight file.
     pub fn task(&self) -> Result<W::Task> {
-        self.models.first().map_or_else(|| Ok(W::task()), networks::task)
+        self.models.first().map_or_else(|| Ok(W::default_task()), networks::task)
     }
 
     /// Creates a controller for swarm number `swarm` at its start.

@@ -180,7 +180,7 @@ impl<W: World> RunningEpisode<W> {
     pub fn decide(&mut self, swarm: &mut dyn Swarm<W::Task>) -> Result {
         let Self { world, tick, states, .. } = self;
         self.places.clear();
-        self.places.extend(states.iter().map(W::place));
+        self.places.extend(states.iter().map(W::position));
         world.links(*tick, &self.places, &self.scenario, &mut self.links);
         self.flight.score.push(world.score(*tick, states));
         world.sense(*tick, states, &mut self.sensed);

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     jobs::{self, Schedule},
     seeds::{Purpose, generator},
-    world::{Scenario, World},
+    world::{Environment, Scenario, World},
 };
 
 /// Mean and standard deviation over swarms.
@@ -129,7 +129,7 @@ impl ControllerResult {
     }
 
     /// Collects a controller's episodes.
-    pub fn of<W: World>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
+    pub fn of<W: Environment>(controller: &Controller<W>, flights: &[EpisodeMetrics]) -> Self {
         let Controller { name, title, shown, .. } = *controller;
         Self { name, title, shown, flights: flights.to_vec(), summary: Summary::of(flights) }
     }
@@ -142,7 +142,7 @@ pub fn find<'a>(outcomes: &'a [ControllerResult], name: &str) -> Option<&'a Cont
 
 /// Set of episodes with one scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a, W: World> {
+pub struct Case<'a, W: Environment> {
     /// Networks and how they are run.
     pub eval: &'a EvalConfig<W>,
     /// Controllers to evaluate.
@@ -155,7 +155,7 @@ pub struct Case<'a, W: World> {
     pub seed: u64,
 }
 
-impl<W: World> Case<'_, W> {
+impl<W: Environment> Case<'_, W> {
     fn start(&self, swarm: usize) -> Result<Episode<W>> {
         let mut random = generator(self.seed, Purpose::Testing, swarm as u64);
         Episode::draw(&self.eval.world, self.scenario, &mut random)
@@ -200,7 +200,7 @@ type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 ///
 /// Calls `done` from any thread after every episode, or after every tick of large swarms
 /// ([`calls`]).
-pub fn evaluate_all<W: World>(
+pub fn evaluate_all<W: Environment>(
     work: &str,
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
@@ -211,7 +211,7 @@ pub fn evaluate_all<W: World>(
 /// Runs `swarms` held-out swarms under each controller in this process.
 ///
 /// Calls `done` as [`evaluate_all`] does.
-pub fn evaluate<W: World>(
+pub fn evaluate<W: Environment>(
     eval: &EvalConfig<W>,
     controllers: &[Controller<W>],
     scenario: &Scenario,
@@ -225,7 +225,7 @@ pub fn evaluate<W: World>(
 }
 
 /// Returns the results of cases whose episodes are jobs run by `map`.
-fn run_cases<W: World>(
+fn run_cases<W: Environment>(
     cases: &[Case<'_, W>],
     done: &(dyn Fn() + Sync),
     map: impl FnOnce(
@@ -269,7 +269,7 @@ fn run_cases<W: World>(
 }
 
 /// Returns how often [`evaluate_all`] calls `done`.
-pub fn progress_steps<W: World>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
+pub fn progress_steps<W: Environment>(eval: &EvalConfig<W>, scenario: &Scenario, flights: usize) -> u64 {
     let each = if eval.is_large { scenario.ticks.into() } else { 1 };
     flights as u64 * each
 }

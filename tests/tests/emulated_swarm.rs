@@ -26,7 +26,7 @@ use host_sim::{
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },
-    world::{Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, coverage::Area, flock::Flock},
 };
 use system_tests::image;
 
@@ -53,7 +53,7 @@ struct Flown {
 #[derive(Default)]
 struct Stories(Vec<String>);
 
-impl<W: World> Observer<W> for Stories {
+impl<W: Environment> Observer<W> for Stories {
     fn see(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
@@ -63,7 +63,11 @@ impl<W: World> Observer<W> for Stories {
     }
 }
 
-fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>) -> (Flown, Vec<String>) {
+fn fly<W: Environment>(
+    told: &Told<'_>,
+    task: &W::Task,
+    swarm: &mut dyn Swarm<W::Task>,
+) -> (Flown, Vec<String>) {
     let condition = Scenario { robots: told.robots, ticks: told.ticks, ..W::default_scenario() };
     let mut random = generator(told.seed, Purpose::Testing, 0);
     let start = Episode::draw(&W::default(), &condition, &mut random).unwrap();
@@ -76,7 +80,7 @@ fn fly<W: World>(told: &Told<'_>, task: &W::Task, swarm: &mut dyn Swarm<W::Task>
 }
 
 /// Robots of one kind for a flight: `make` puts them on its air.
-fn fly_with<W: World>(
+fn fly_with<W: Environment>(
     told: &Told<'_>,
     make: impl for<'w> FnOnce(&Network<'w, W::Task>, &RadioConfig<'_>) -> AnySwarm<'w, W::Task>,
 ) -> (Flown, Vec<String>) {
@@ -89,26 +93,26 @@ fn fly_with<W: World>(
     fly::<W>(told, &network.task, swarm.as_mut())
 }
 
-fn model<W: World>(told: &Told<'_>) -> ModelFile {
+fn model<W: Environment>(told: &Told<'_>) -> ModelFile {
     W::model(told.link.profile).unwrap()
 }
 
-fn fly_native<W: World>(told: &Told<'_>) -> Flown {
+fn fly_native<W: Environment>(told: &Told<'_>) -> Flown {
     fly_with::<W>(told, |network, air| network.native(air, told.robots, told.link.sealed).unwrap()).0
 }
 
-fn emulated<W: World>(told: &Told<'_>) -> Emulated {
+fn emulated<W: Environment>(told: &Told<'_>) -> Emulated {
     Emulated::new::<W::Task>(told.image, &model::<W>(told), told.link, told.robots, &told.faults).unwrap()
 }
 
-fn fly_emulated<W: World>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
+fn fly_emulated<W: Environment>(told: &Told<'_>, robots: Emulated) -> (Flown, Vec<String>) {
     fly_with::<W>(told, |network, air| {
         network.elsewhere(air, Box::new(robots), 0, told.robots, told.link.sealed).unwrap()
     })
 }
 
 /// Flies a swarm in this process and the same in emulators. Both must have done and counted the same.
-fn fly_both<W: World>(told: &Told<'_>) -> Flown {
+fn fly_both<W: Environment>(told: &Told<'_>) -> Flown {
     let native = fly_native::<W>(told);
     let (emulated, stories) = fly_emulated::<W>(told, emulated::<W>(told));
     assert_eq!(stories, [""; 0], "nobody was lost");
@@ -136,7 +140,7 @@ fn fifty_emulated_robots_do_what_fifty_native_ones_do_bit_for_bit() {
 
 #[test]
 fn robots_of_every_task_do_the_same() {
-    fn check<W: World>() {
+    fn check<W: Environment>() {
         let image = image::build_with("robot", &[], &[("WDGNN_TASK", W::NAME)]).unwrap();
         let faults = Faults::default();
         let told = Told { link: UNSEALED, image: &image, robots: 12, ticks: 60, seed: 3, faults };

@@ -16,7 +16,7 @@ use wdgnn_sim::{
     model::ModelFile,
     scene::SimTask,
     swarm::digest::EpisodeDigest,
-    world::{OutputOf, StateOf, World},
+    world::{Environment, OutputOf, StateOf},
 };
 
 use crate::owned_swarm::OwnedSwarm;
@@ -98,7 +98,7 @@ pub trait RunningSwarm: Send {
 }
 
 /// A running swarm in the world `W`.
-pub struct TypedSwarm<W: World> {
+pub struct TypedSwarm<W: Environment> {
     aloft: RunningEpisode<W>,
     task: W::Task,
     swarm: OwnedSwarm<W::Task>,
@@ -107,7 +107,7 @@ pub struct TypedSwarm<W: World> {
     decided: bool,
 }
 
-impl<W: World> TypedSwarm<W> {
+impl<W: Environment> TypedSwarm<W> {
     /// Swarm at its start. `model` is the weight file of a network.
     pub fn new(
         start: &Episode<W>,
@@ -149,7 +149,7 @@ impl<W: World> TypedSwarm<W> {
     }
 }
 
-impl<W: World> RunningSwarm for TypedSwarm<W> {
+impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     fn sizes(&self) -> Sizes {
         self.sizes
     }
@@ -266,7 +266,7 @@ impl<W: World> RunningSwarm for TypedSwarm<W> {
     fn expert(&mut self) -> Result<Option<Vec<f32>>> {
         let Some(mut expert) = self.aloft.world.expert(&self.task) else { return Ok(None) };
         let mut commands = Vec::new();
-        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::place).collect();
+        let places: Vec<[f32; 3]> = self.aloft.states.iter().map(W::position).collect();
         let mut links = Links::default();
         self.aloft.world.clone().links(self.aloft.tick, &places, &self.aloft.scenario, &mut links);
         let (tick, states) = (self.aloft.tick, &self.aloft.states[..]);

@@ -12,7 +12,7 @@ use wdgnn_sim::{
     profiles::Profile,
     seeds::{Purpose, generator},
     swarm::{networks::Network, radio_swarm::RadioConfig, typed::Online},
-    world::{Scenario, World, coverage::Area, flock::Flock},
+    world::{Environment, Scenario, World, coverage::Area, flock::Flock},
 };
 
 use crate::{
@@ -26,7 +26,7 @@ pub trait WorldVisitor {
     type Output;
 
     /// Runs the operation for the world `W`.
-    fn visit<W: World>(self) -> Self::Output;
+    fn visit<W: Environment>(self) -> Self::Output;
 }
 
 macro_rules! worlds {
@@ -107,7 +107,7 @@ pub const NETWORK: &str = "network";
 impl WorldVisitor for &SwarmConfig {
     type Output = Result<Box<dyn RunningSwarm>>;
 
-    fn visit<W: World>(self) -> Self::Output {
+    fn visit<W: Environment>(self) -> Self::Output {
         let defaults = W::default_scenario();
         let ConditionOverrides { robots, radius, speed } = self.condition;
         let condition = Scenario {
@@ -126,7 +126,7 @@ impl WorldVisitor for &SwarmConfig {
         if self.faults.is_some() || self.key.is_some() {
             return Err(Error::usage("faults and key need the controller network"));
         }
-        let task = W::task();
+        let task = W::default_task();
         let baselines = W::baselines();
         let Some(rival) = baselines.iter().find(|rival| rival.name == self.controller) else {
             let names: Vec<&str> = baselines.iter().map(|rival| rival.name).collect();
@@ -142,7 +142,7 @@ impl WorldVisitor for &SwarmConfig {
 
 impl SwarmConfig {
     /// Swarm with the network as controller.
-    fn network<W: World>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
+    fn network<W: Environment>(&self, start: &Episode<W>) -> Result<Box<dyn RunningSwarm>> {
         let model = match &self.model {
             Some(model) => model.clone(),
             None => Arc::new(W::model(self.profile)?),

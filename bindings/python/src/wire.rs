@@ -25,7 +25,7 @@ use wdgnn_robot::{
 use wdgnn_sim::{
     profiles::{CodecVisitor, RobotKeyring, SimCodec, visit_codec},
     scene::SimTask,
-    world::World,
+    world::Environment,
 };
 
 use crate::{
@@ -188,7 +188,7 @@ struct ForCodec<T> {
 impl WorldVisitor for ForTask<'_> {
     type Output = PyResult<Box<dyn AnyCodec>>;
 
-    fn visit<W: World>(self) -> Self::Output {
+    fn visit<W: Environment>(self) -> Self::Output {
         let Self { checksum, key, own, .. } = self;
         let visitor = ForCodec::<W::Task> {
             checksum,

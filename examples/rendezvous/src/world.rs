@@ -9,7 +9,7 @@ use wdgnn_sim::{
     model::ModelFile,
     profiles::Profile,
     scene::{Scene, StateLayout, Swarm},
-    world::{Adjoint, Baseline, Scenario, World},
+    world::{Adjoint, Baseline, Presentation, Scenario, Training, World},
 };
 
 use super::task::{Place, Rendezvous};
@@ -21,11 +21,7 @@ pub struct Plane;
 impl World for Plane {
     type Task = Rendezvous;
     type Shapes = (<Rendezvous as Onboard>::Shape,);
-
     const NAME: &'static str = "rendezvous";
-    const TITLE: &'static str = "robots that meet";
-    const SCORE: &'static str = "mean squared distance from the center in m²";
-    const PACKAGE: &'static str = "rendezvous";
 
     fn layout() -> StateLayout {
         StateLayout { position: 0..2, velocity: 0..0 }
@@ -35,13 +31,8 @@ impl World for Plane {
         Scenario { robots: 20, radius: 4.0, speed: 0.0, ticks: 100 }
     }
 
-    fn task() -> Rendezvous {
+    fn default_task() -> Rendezvous {
         Rendezvous
-    }
-
-    /// Returns the shipped network, which is also in the robot's image.
-    fn model(_: Profile) -> Result<ModelFile> {
-        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
     /// Draws random positions in a square.
@@ -49,7 +40,7 @@ impl World for Plane {
         Ok((0..scenario.robots).map(|_| Place([0, 1].map(|_| random.random_range(-5.0..5.0)))).collect())
     }
 
-    fn place(Place([x, y]): &Place) -> [f32; 3] {
+    fn position(Place([x, y]): &Place) -> [f32; 3] {
         [*x, *y, 0.0]
     }
 
@@ -64,6 +55,18 @@ impl World for Plane {
         let squares = places.iter().flat_map(|place| [0, 1].map(|axis| place.0[axis] - middle[axis]));
         squares.map(|x| f64::from(x * x)).sum::<f64>() / places.len() as f64
     }
+}
+
+/// Optional: titles, models and baselines.
+impl Presentation for Plane {
+    const TITLE: &'static str = "robots that meet";
+    const SCORE: &'static str = "mean squared distance from the center in m²";
+    const PACKAGE: &'static str = "rendezvous";
+
+    /// Returns the shipped network, which is also in the robot's image.
+    fn model(_: Profile) -> Result<ModelFile> {
+        ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
+    }
 
     /// Optional: baselines that networks are compared with, simplest first.
     fn baselines() -> Vec<Baseline<Self>> {
@@ -75,7 +78,10 @@ impl World for Plane {
             baseline("averaging", "to the neighbors' mean", |_, _| Box::new(To(neighbor_center))),
         ]
     }
+}
 
+/// Optional: training through the simulator.
+impl Training for Plane {
     /// Optional: training through the simulator.
     fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))

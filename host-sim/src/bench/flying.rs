@@ -15,7 +15,7 @@ use crate::{
         networks::Network,
         radio_swarm::{KEY, RadioConfig},
     },
-    world::{Scenario, World, flock::Flock},
+    world::{Presentation as _, Scenario, World, flock::Flock},
 };
 
 /// Robot-steps that are flown for one figure, at least: some seconds.

@@ -131,7 +131,7 @@ fn start(robots: usize, ticks: u32) -> Result<Episode<Flock>> {
 
 fn links(rounds: usize) -> Result {
     let start = start(2000, 1)?;
-    let places: Vec<[f32; 3]> = start.states.iter().map(Flock::<2>::place).collect();
+    let places: Vec<[f32; 3]> = start.states.iter().map(Flock::<2>::position).collect();
     let mut links = Links::default();
     for _ in 0..rounds {
         links.find(&places, Scenario::PAPER.radius);

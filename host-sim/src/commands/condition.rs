@@ -6,7 +6,7 @@ use super::typed::Typed;
 use crate::{
     error::{Error, Result},
     world::{
-        Scenario, World,
+        Environment, Scenario,
         scenario::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
     },
 };
@@ -30,7 +30,7 @@ pub struct ConditionArguments {
 
 impl ConditionArguments {
     /// The condition in the world `W`.
-    pub fn of<W: World>(&self) -> Result<Scenario> {
+    pub fn of<W: Environment>(&self) -> Result<Scenario> {
         let usual = W::default_scenario();
         if self.speed.is_some() && usual.speed == 0.0 {
             return Err(Error::usage(format!(

@@ -27,7 +27,7 @@ use crate::{
     page::{self, Bar, Bars, ChartPage, flights::counted},
     profiles::Profile,
     progress, table,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// The lengths of flights that are flown unless one is asked for, in seconds; and how many times fewer swarms the longer ones take.
@@ -120,11 +120,11 @@ struct Length {
 
 impl FaultsArguments {
     /// Flies and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition.of::<W>()?;
         let lengths = self.lengths::<W>()?;
         ROBOTS.check_whole("robots", condition.robots as u64)?;
-        let ticks = |seconds: f64| (seconds / f64::from(W::task().period())).round() as u32;
+        let ticks = |seconds: f64| (seconds / f64::from(W::default_task().period())).round() as u32;
         for (seconds, _) in &lengths {
             self.own.faults(condition.robots, ticks(*seconds), self.seed)?;
         }
@@ -169,8 +169,8 @@ impl FaultsArguments {
     }
 
     /// The lengths of flights in seconds, each with how many swarms fly so long.
-    fn lengths<W: World>(&self) -> Result<Vec<(f64, usize)>> {
-        let period = f64::from(W::task().period());
+    fn lengths<W: Environment>(&self) -> Result<Vec<(f64, usize)>> {
+        let period = f64::from(W::default_task().period());
         // Seconds as they are said: a period of 0.01 is not exactly that.
         let of_ticks = |ticks: u32| (f64::from(ticks) * period * 1.0e6).round() / 1.0e6;
         let Some(seconds) = self.seconds.or(self.condition.ticks.map(of_ticks)) else {
@@ -180,11 +180,11 @@ impl FaultsArguments {
         Ok(vec![(seconds, self.swarms)])
     }
 
-    fn model<W: World>(&self) -> Result<ModelFile> {
+    fn model<W: Environment>(&self) -> Result<ModelFile> {
         self.model.as_ref().map_or_else(|| W::model(self.profile), |path| ModelFile::load(path))
     }
 
-    fn bench<W: World>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
+    fn bench<W: Environment>(&self, condition: Scenario, swarms: usize, seed: u64) -> Result<Bench<W>> {
         let trust = if self.plain { Trust::Plain } else { Trust::Robust };
         Bench::new(
             EvalConfig::<W>::of(vec![self.model::<W>()?], self.profile),
@@ -196,7 +196,7 @@ impl FaultsArguments {
     }
 
     /// Flies all tables, each as often as there are seeds.
-    fn fly<W: World>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
+    fn fly<W: Environment>(&self, lengths: &[Length], work: &str) -> Result<Vec<Table>> {
         let own = self.own.words();
         let plans = lengths
             .iter()
@@ -230,7 +230,7 @@ impl FaultsArguments {
     }
 
     /// The worst of every row over seeds.
-    fn table<W: World>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
+    fn table<W: Environment>(&self, length: &Length, seeds: Vec<Vec<Row>>) -> Result<Table> {
         let Length { seconds, swarms, condition } = *length;
         let worst = |row: usize| seeds.iter().map(|rows| rows[row].clone()).reduce(Row::worse);
         let faults = (0..seeds[0].len()).filter_map(worst).collect();
@@ -240,7 +240,7 @@ impl FaultsArguments {
     }
 
     /// What a table is of.
-    fn heading<W: World>(&self, table: &Table) -> String {
+    fn heading<W: Environment>(&self, table: &Table) -> String {
         let Table { seconds, swarms, robots, .. } = table;
         format!(
             "{}: {} of {robots} robots per row, {seconds} s of flight, profile {}, {}{}",
@@ -255,7 +255,7 @@ impl FaultsArguments {
         )
     }
 
-    fn print<W: World>(&self, table: &Table) {
+    fn print<W: Environment>(&self, table: &Table) {
         let Table { reference, faults, .. } = table;
         println!("{}\n", self.heading::<W>(table));
         table::print(&faults::cells(faults));
@@ -294,7 +294,7 @@ impl FaultsArguments {
         }
     }
 
-    fn page<W: World>(&self, tables: &[Table], origin: Origin) -> ChartPage {
+    fn page<W: Environment>(&self, tables: &[Table], origin: Origin) -> ChartPage {
         let holding = tables.iter().flat_map(|table| &table.faults).filter(|row| row.holds).count();
         let all: usize = tables.iter().map(|table| table.faults.len()).sum();
         let bars = tables.iter().flat_map(|table| {
@@ -406,7 +406,7 @@ fn csv_rows(tables: &[Table]) -> Vec<Vec<String>> {
 }
 
 /// What there is to compare with: the same swarms without faults, as trained, and under the expert.
-fn reference<W: World>(bench: &Bench<W>) -> Result<String> {
+fn reference<W: Environment>(bench: &Bench<W>) -> Result<String> {
     let total =
         |trust| -> Result<f64> { Ok(Bench { trust, ..bench.clone() }.fly(&Faults::default())?.total()) };
     let (flown, as_trained) = (total(bench.trust)?, total(Trust::AsTrained)?);

@@ -33,7 +33,7 @@ use crate::{
     recipe::{Architecture, RecipeName},
     train::recipe::Recipe,
     world::{
-        Scenario, World as _,
+        Presentation as _, Scenario, World as _,
         flock::{Flock, dynamics::ModelMismatch},
         scenario::{RADIUS_METRES, ROBOTS, SPEED, TICKS},
     },
@@ -204,7 +204,9 @@ impl FlockArguments {
             },
             csv: &|| flock_tables::csv_rows(&outcomes),
             page: &|| self.page(&eval, &outcomes, recorded.as_ref(), delayed.as_ref(), origin),
-            plots: &|| page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::task().period()),
+            plots: &|| {
+                page::flights::plots(&outcomes, Flock::<2>::SCORE, Flock::<2>::default_task().period())
+            },
         })?;
         self.trajectories.write(&eval, &condition, self.seed)?;
         self.scenario.save("flock", &self.scenario.typed)

@@ -30,7 +30,7 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::digest::EpisodeDigest,
     table,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Fly held-out swarms of any task under every controller that there is, and compare them.
@@ -93,11 +93,11 @@ struct Output<'a> {
 }
 
 impl FlyArguments {
-    fn condition<W: World>(&self) -> Result<Scenario> {
+    fn condition<W: Environment>(&self) -> Result<Scenario> {
         self.condition.of::<W>()
     }
 
-    fn eval<W: World>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
+    fn eval<W: Environment>(&self, condition: &Scenario) -> Result<EvalConfig<W>> {
         let model = match &self.model {
             Some(path) => Some(load_wd_gnn(path)?),
             None => W::model(self.profile).ok(),
@@ -110,7 +110,7 @@ impl FlyArguments {
     }
 
     /// Flies in the world `W` and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition::<W>()?;
         self.profile.check_robots(condition.robots)?;
         let eval = self.eval::<W>(&condition)?;
@@ -149,13 +149,17 @@ impl FlyArguments {
             print: &|| self.print_table(&eval, &condition, &outcomes, digest.as_deref()),
             csv: &|| flock_tables::csv_rows(&outcomes),
             page: &|| self.page(&eval, &condition, &outcomes, origin),
-            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::task().period()),
+            plots: &|| page::flights::plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         self.scenario.save("fly", &settled)
     }
 
     /// Flies the first swarm again under the network that learns, writes the capture, and returns the digest.
-    fn fly_online<W: World>(&self, eval: &EvalConfig<W>, condition: &Scenario) -> Result<Option<String>> {
+    fn fly_online<W: Environment>(
+        &self,
+        eval: &EvalConfig<W>,
+        condition: &Scenario,
+    ) -> Result<Option<String>> {
         if eval.models.is_empty() {
             return Ok(None);
         }
@@ -177,7 +181,7 @@ impl FlyArguments {
         Ok(Some(digest.finish()))
     }
 
-    fn page<W: World>(
+    fn page<W: Environment>(
         &self,
         eval: &EvalConfig<W>,
         condition: &Scenario,
@@ -219,7 +223,7 @@ impl FlyArguments {
         self.condition.settled(&self.scenario.typed, condition)
     }
 
-    fn output<'a, W: World>(
+    fn output<'a, W: Environment>(
         &self,
         condition: &Scenario,
         outcomes: &'a [ControllerResult],
@@ -240,7 +244,7 @@ impl FlyArguments {
         }
     }
 
-    fn print_table<W: World>(
+    fn print_table<W: Environment>(
         &self,
         eval: &EvalConfig<W>,
         condition: &Scenario,

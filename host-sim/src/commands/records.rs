@@ -11,7 +11,7 @@ use crate::{
     files,
     swarm::capture::Listener,
     trajectories::{self, Trajectories},
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// File with the trajectories of a flight.
@@ -45,7 +45,7 @@ impl TrajectoryArguments {
     ///
     /// # Errors
     /// A model that does not fit, an invalid condition, [`crate::error::Error::Write`].
-    pub fn write<W: World>(&self, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
+    pub fn write<W: Environment>(&self, eval: &EvalConfig<W>, condition: &Scenario, seed: u64) -> Result {
         let Some(path) = &self.trajectories else { return Ok(()) };
         trajectories::write(path, eval, condition, seed)
     }
@@ -64,7 +64,7 @@ impl RecordArguments {
     }
 
     /// Returns the observer that writes the files of a flight.
-    pub fn records<W: World>(&self, task: &W::Task) -> Result<Records> {
+    pub fn records<W: Environment>(&self, task: &W::Task) -> Result<Records> {
         self.check()?;
         let trajectories = self.trajectories.trajectories.clone();
         Ok(Records {
@@ -89,7 +89,7 @@ impl Records {
     }
 }
 
-impl<W: World> Observer<W> for Records {
+impl<W: Environment> Observer<W> for Records {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         if let Some(listener) = &mut self.listener {
             listener.see(moment)?;

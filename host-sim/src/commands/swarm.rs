@@ -28,7 +28,7 @@ use crate::{
     option_range::OptionRange,
     page::replay::Replay,
     profiles::Profile,
-    world::{Scenario, World, scenario::ROBOTS},
+    world::{Environment, Scenario, scenario::ROBOTS},
 };
 
 /// Length of a flight: at most an hour.
@@ -140,10 +140,10 @@ struct Flown {
 }
 
 impl SwarmArguments {
-    fn condition<W: World>(&self) -> Result<Scenario> {
+    fn condition<W: Environment>(&self) -> Result<Scenario> {
         let mut condition = self.condition.of::<W>()?;
         if let Some(seconds) = self.seconds {
-            let period = W::task().period();
+            let period = W::default_task().period();
             condition.ticks = (seconds / f64::from(period)).round() as u32;
             if condition.ticks == 0 {
                 return Err(Error::usage(format!(
@@ -169,7 +169,7 @@ impl SwarmArguments {
         plain && self.profile == Profile::Exact && self.profile.check_robots(robots).is_err()
     }
 
-    fn model<W: World>(&self) -> Result<ModelFile> {
+    fn model<W: Environment>(&self) -> Result<ModelFile> {
         let model = match &self.model {
             Some(path) => ModelFile::load(path)?,
             None => W::model(self.profile)?,
@@ -189,7 +189,7 @@ impl SwarmArguments {
     }
 
     /// Flies in the world `W` and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let condition = self.condition::<W>()?;
         let faults = self.faults.faults(condition.robots, condition.ticks, self.seed)?;
         let model = self.model::<W>()?;

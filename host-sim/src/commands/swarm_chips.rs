@@ -31,7 +31,7 @@ use crate::{
     seeds::{Purpose, generator},
     swarm::{image, log::Decoder, networks::Network, radio_swarm::RadioConfig},
     table::aligned,
-    world::{Scenario, World as _, flock::Flock},
+    world::{Presentation as _, Scenario, World as _, flock::Flock},
 };
 
 /// Seconds between the first and the last robot that is switched on.

@@ -27,7 +27,7 @@ use crate::{
     progress,
     recipe::RecipeName,
     table,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Values of any parameter. [`Scenario::check`] has the limits of each.
@@ -166,7 +166,7 @@ struct OutputPoint<'a> {
 
 impl SweepArguments {
     /// Flies and prints.
-    pub fn run<W: World>(&self) -> Result {
+    pub fn run<W: Environment>(&self) -> Result {
         let parameter = self.parameter.name();
         let typed = &self.scenario.typed;
         if typed.told().iter().any(|told| told.option == parameter && !told.usual) {
@@ -226,7 +226,7 @@ impl SweepArguments {
         self.scenario.save("sweep", &settled)
     }
 
-    fn print<W: World>(&self, eval: &EvalConfig<W>, points: &[Point]) {
+    fn print<W: Environment>(&self, eval: &EvalConfig<W>, points: &[Point]) {
         println!(
             "{}: {} per {}, seed {}, models: {}\n",
             W::TITLE,
@@ -241,7 +241,7 @@ impl SweepArguments {
     }
 
     /// The networks that are flown.
-    fn models<W: World>(&self) -> Result<Vec<ModelFile>> {
+    fn models<W: Environment>(&self) -> Result<Vec<ModelFile>> {
         match (&self.model, self.recipe) {
             (Some(path), _) => Ok(vec![ModelFile::load(path)?]),
             (None, recipe) if W::NAME == "flocking" && self.profile == Profile::Exact => {
@@ -256,7 +256,7 @@ impl SweepArguments {
     }
 
     /// The paper's figure, and all numbers under it.
-    fn page<W: World>(&self, points: &[Point], origin: Origin) -> ChartPage {
+    fn page<W: Environment>(&self, points: &[Point], origin: Origin) -> ChartPage {
         let series = |(index, outcome): (usize, &ControllerResult)| Series {
             name: outcome.title.to_owned(),
             color: Some(outcome.name),

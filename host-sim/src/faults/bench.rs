@@ -16,12 +16,12 @@ use crate::{
     },
     seeds::{Purpose, generator},
     swarm::faulty_hardware::FaultyHardware,
-    world::{Scenario, StateOf, World},
+    world::{Environment, Scenario, StateOf},
 };
 
 /// What is flown.
 #[derive(Clone, Debug)]
-pub struct Bench<W: World> {
+pub struct Bench<W: Environment> {
     /// The models and the profile.
     pub eval: EvalConfig<W>,
     /// The condition.
@@ -36,14 +36,14 @@ pub struct Bench<W: World> {
 
 /// One flight under a fault, with every robot at every tick.
 #[derive(Clone, Debug)]
-pub struct FaultFlight<W: World> {
+pub struct FaultFlight<W: Environment> {
     /// What was measured.
     pub flight: EpisodeMetrics,
     world: W,
     states: Vec<Vec<StateOf<W>>>,
 }
 
-impl<W: World> FaultFlight<W> {
+impl<W: Environment> FaultFlight<W> {
     /// The sum of the scores of those robots that `odd` does not leave out.
     pub fn total(&self, odd: &[bool]) -> f64 {
         (0..self.states.len()).map(|tick| self.score(tick, odd)).sum()
@@ -63,13 +63,13 @@ impl<W: World> FaultFlight<W> {
 
 /// Flights of all swarms under one fault.
 #[derive(Clone, Debug)]
-pub struct FaultFlights<W: World> {
+pub struct FaultFlights<W: Environment> {
     /// One per swarm.
     pub flights: Vec<FaultFlight<W>>,
     faults: Faults,
 }
 
-impl<W: World> FaultFlights<W> {
+impl<W: Environment> FaultFlights<W> {
     /// Cost against a fault-free run of the same swarms.
     pub fn ratio(&self, without: &Self) -> f64 {
         let total = |flown: &Self| -> f64 {
@@ -140,7 +140,7 @@ impl<W: World> FaultFlights<W> {
     }
 }
 
-impl<W: World> Bench<W> {
+impl<W: Environment> Bench<W> {
     /// A bench with these models.
     pub fn new(
         eval: EvalConfig<W>,
@@ -223,7 +223,7 @@ impl<W: World> Bench<W> {
 /// Writes down where everybody is.
 struct Recorder<S>(Vec<Vec<S>>);
 
-impl<W: World> Observer<W> for Recorder<StateOf<W>> {
+impl<W: Environment> Observer<W> for Recorder<StateOf<W>> {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.push(moment.scene.states.to_vec());
         Ok(())

@@ -15,14 +15,14 @@ use crate::{
     error::Result,
     fault_options::FlightArguments,
     medium::options::Faults,
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// Flights that rows are held against, flown once each: by length, swarms and options.
 type Known<W> = BTreeMap<(u32, usize, String), Arc<Reference<W>>>;
 
 /// What a row is held against.
-struct Reference<W: World> {
+struct Reference<W: Environment> {
     flights: FaultFlights<W>,
     /// Close pairs of the expert, per flight.
     expert: f64,
@@ -30,12 +30,12 @@ struct Reference<W: World> {
 
 /// The rows of a bench.
 #[allow(missing_debug_implementations, reason = "flights are long")]
-pub struct Rows<W: World> {
+pub struct Rows<W: Environment> {
     bench: Bench<W>,
     known: Mutex<Known<W>>,
 }
 
-impl<W: World> Rows<W> {
+impl<W: Environment> Rows<W> {
     /// Those of a bench.
     pub fn new(bench: Bench<W>) -> Self {
         Self { bench, known: Mutex::default() }
@@ -121,6 +121,6 @@ impl<W: World> Rows<W> {
 }
 
 /// Faults as they are typed.
-fn faults<W: World>(bench: &Bench<W>, options: &str) -> Result<Faults> {
+fn faults<W: Environment>(bench: &Bench<W>, options: &str) -> Result<Faults> {
     FlightArguments::typed(options)?.faults(bench.condition.robots, u32::MAX, bench.seed)
 }

@@ -15,7 +15,7 @@ use crate::{
     evaluate::Ticks,
     profiles::Profile,
     seeds::{Purpose, generator},
-    world::{Scenario, SceneDisc, World},
+    world::{Environment, Scenario, SceneDisc},
 };
 
 /// Robots shown at most, one by one. They are numbered from the inside of the rings, so that these are the swarm's core.
@@ -113,7 +113,12 @@ impl Recorder {
     }
 
     /// What was recorded of a flight.
-    fn recording<W: World>(&self, name: &'static str, title: &str, flight: &EpisodeMetrics) -> Recording {
+    fn recording<W: Environment>(
+        &self,
+        name: &'static str,
+        title: &str,
+        flight: &EpisodeMetrics,
+    ) -> Recording {
         Recording {
             name,
             title: title.into(),
@@ -126,7 +131,7 @@ impl Recorder {
     }
 
     /// A replay of this flight alone.
-    pub fn replay<W: World>(
+    pub fn replay<W: Environment>(
         self,
         task: &W::Task,
         radius: f32,
@@ -141,7 +146,7 @@ impl Recorder {
     }
 }
 
-impl<W: World> Observer<W> for Recorder {
+impl<W: Environment> Observer<W> for Recorder {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         let scene = &moment.scene;
         self.troubles.see(moment, self.robots);
@@ -177,7 +182,7 @@ impl<W: World> Observer<W> for Recorder {
 }
 
 /// Flies the first held-out swarm of `seed` under some controllers: the replay, and the flights. `ticked` is called after every tick.
-pub fn record<W: World>(
+pub fn record<W: Environment>(
     eval: &EvalConfig<W>,
     controllers: Vec<Controller<W>>,
     condition: &Scenario,
@@ -244,8 +249,8 @@ mod tests {
         }
     }
 
-    fn record<W: World>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
-        let places: Vec<[f32; 3]> = states.iter().map(W::place).collect();
+    fn record<W: Environment>(recorder: &mut Recorder, tick: u32, states: &[StateOf<W>]) {
+        let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
         let moment = TickView { world: &W::default(), scene, commands: &[], swarm: &Nobody };
         recorder.see(&moment).unwrap();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{episode::TickView, world::World};
+use crate::{episode::TickView, world::Environment};
 
 /// Ticks from one look at the links to the next, and for how long a look is shown. More often, nobody could see.
 const EVERY: u32 = 5;
@@ -20,7 +20,7 @@ pub struct Troubles {
 
 impl Troubles {
     /// Looks at a tick of the first so many robots.
-    pub fn see<W: World>(&mut self, moment: &TickView<'_, W>, robots: usize) {
+    pub fn see<W: Environment>(&mut self, moment: &TickView<'_, W>, robots: usize) {
         let tick = moment.scene.tick;
         if tick == 0 {
             self.liars = (0..robots).filter(|robot| !moment.swarm.counts(*robot)).collect();

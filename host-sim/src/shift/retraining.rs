@@ -15,7 +15,7 @@ use crate::{
     model::ModelFile,
     swarm::networks::Draft,
     train::{adam::Adam, first, net::Places, through, ways::Through},
-    world::{World as _, flock::Flock},
+    world::{Training as _, World as _, flock::Flock},
 };
 
 /// Gains of the readout to be tried, relative to what it was.

@@ -13,11 +13,11 @@ use crate::{
     error::Result,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::World,
+    world::Environment,
 };
 
 /// Writes the gradient of a step to `gradient` and returns the mean cost of its networks.
-pub fn gradient<W: World>(
+pub fn gradient<W: Environment>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
@@ -37,7 +37,7 @@ pub fn gradient<W: World>(
 }
 
 /// Scores of a step's networks, relative to the score at the start.
-fn costs<W: World>(
+fn costs<W: Environment>(
     recipe: &Recipe<W>,
     evolve: &Evolve,
     draft: &Draft<'_, W::Task>,
@@ -64,7 +64,7 @@ fn costs<W: World>(
 }
 
 /// What flights cost on average, each relative to what it would if nothing ever changed.
-fn cost<W: World>(draft: &Draft<'_, W::Task>, starts: &[Episode<W>]) -> Result<f64> {
+fn cost<W: Environment>(draft: &Draft<'_, W::Task>, starts: &[Episode<W>]) -> Result<f64> {
     let mut sum = 0.0;
     for start in starts {
         let mut swarm = draft.typed::<W::Shapes>(&start.states)?;

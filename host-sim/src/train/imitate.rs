@@ -14,7 +14,7 @@ use crate::{
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{OutputOf, StateOf, SwarmOf, World},
+    world::{Environment, OutputOf, StateOf, SwarmOf},
 };
 
 /// Trajectories per step where whole trajectories are taken (the paper's batch size).
@@ -24,7 +24,7 @@ const BATCH_TRAJECTORIES: usize = 20;
 const WINDOW_TICKS: usize = 8;
 
 /// Flies a swarm, asks the expert at every tick, and writes down both. Either of them may be in command.
-struct Pupil<'a, W: World> {
+struct Pupil<'a, W: Environment> {
     swarm: SwarmOf<'a, W>,
     expert: SwarmOf<'static, W>,
     /// Whether the expert's commands are carried out (behaviour cloning) or the network's (data-set aggregation).
@@ -33,7 +33,7 @@ struct Pupil<'a, W: World> {
     trajectory: Trajectory,
 }
 
-impl<W: World> Swarm<W::Task> for Pupil<'_, W> {
+impl<W: Environment> Swarm<W::Task> for Pupil<'_, W> {
     fn fly(&mut self, scene: &Scene<'_, StateOf<W>>, commands: &mut Vec<OutputOf<W>>) -> Result {
         self.swarm.fly(scene, commands)?;
         let mut labels = Vec::with_capacity(commands.len());
@@ -64,7 +64,7 @@ fn count(imitate: &Imitate, epoch: usize) -> usize {
 }
 
 /// Flights that epoch `epoch` adds to the data set. The expert flies those of the first epoch.
-pub fn flights<W: World>(
+pub fn flights<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
     draft: &Draft<'_, W::Task>,
@@ -112,7 +112,7 @@ pub enum Draw {
 }
 
 /// What the steps of an epoch look at.
-pub fn draws<W: World>(
+pub fn draws<W: Environment>(
     recipe: &Recipe<W>,
     imitate: &Imitate,
     (layers, taps): (usize, usize),

@@ -16,12 +16,12 @@ use crate::{
     profiles::Profile,
     recipe::RecipeName,
     scene::SimTask,
-    world::{Scenario, TrainingConfig, World},
+    world::{Environment, Scenario, TrainingConfig},
 };
 
 /// Every choice of a training run.
 #[derive(Clone, Debug)]
-pub struct Recipe<W: World> {
+pub struct Recipe<W: Environment> {
     /// Its name.
     pub name: RecipeName,
     /// The world.
@@ -52,7 +52,7 @@ pub struct Recipe<W: World> {
     pub exchange: u32,
 }
 
-impl<W: World> Recipe<W> {
+impl<W: Environment> Recipe<W> {
     /// A recipe by name, with an exchange in every tick.
     pub fn named(name: RecipeName) -> Result<Self> {
         let settings = W::training_config(name)
@@ -101,7 +101,7 @@ impl<W: World> Recipe<W> {
     /// imitation if there is an expert, and by its score alone if there is neither.
     pub fn usual() -> RecipeName {
         let world = W::default();
-        let task = W::task();
+        let task = W::default_task();
         if world.adjoint().is_some() {
             RecipeName::Through
         } else if world.expert(&task).is_some() {
@@ -183,7 +183,7 @@ impl<W: World> Recipe<W> {
 }
 
 /// The largest command: what is left of one that is larger than any.
-fn limit<W: World>(task: &W::Task) -> f32 {
+fn limit<W: Environment>(task: &W::Task) -> f32 {
     let mut huge = <W::Task as SimTask>::nothing();
     huge.as_mut().fill(1.0e18);
     task.command(&huge).as_ref().first().copied().unwrap_or(1.0)

@@ -28,7 +28,7 @@ use crate::{
     model::ModelFile,
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{SwarmOf, World},
+    world::{Environment, SwarmOf},
 };
 
 /// How good a network is, on flights that it was not trained on.
@@ -68,7 +68,7 @@ pub trait Watcher: Sync {
 
 /// Trains a network. Ends early, with [`Error::Interrupted`] and everything kept, once `stop` is set.
 #[derive(Debug)]
-pub struct Train<'a, W: World, K> {
+pub struct Train<'a, W: Environment, K> {
     /// What to train.
     pub plan: &'a Plan<W>,
     /// Where it will be kept, for error messages.
@@ -88,7 +88,7 @@ struct Data {
     flights: VecDeque<Vec<Trajectory>>,
 }
 
-impl<W: World, K: Watcher> Train<'_, W, K> {
+impl<W: Environment, K: Watcher> Train<'_, W, K> {
     /// Trains.
     pub fn run(&self) -> Result<(ModelFile, Quality)> {
         let Plan { name, recipe, .. } = self.plan;

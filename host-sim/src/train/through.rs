@@ -25,11 +25,11 @@ use crate::{
     error::{Error, Result},
     seeds::{Purpose, generator},
     swarm::networks::Draft,
-    world::{Adjoint, OutputOf, Scenario, StateOf, World},
+    world::{Adjoint, Environment, OutputOf, Scenario, StateOf},
 };
 
 /// What is to be remembered of one robot at one tick.
-struct Memory<W: World> {
+struct Memory<W: Environment> {
     state: StateOf<W>,
     /// Neighbours that counted, and when they spoke.
     heard: Vec<(u32, u32)>,
@@ -41,14 +41,14 @@ struct Memory<W: World> {
 }
 
 /// A flight as it was flown, tick by tick.
-struct Flown<W: World> {
+struct Flown<W: Environment> {
     states: Vec<Vec<StateOf<W>>>,
     taps: Vec<Vec<f32>>,
     memories: Vec<Vec<Memory<W>>>,
     scores: Vec<f32>,
 }
 
-impl<W: World> Observer<W> for Flown<W> {
+impl<W: Environment> Observer<W> for Flown<W> {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
@@ -81,7 +81,7 @@ struct Slope {
 
 /// Writes the mean gradient over one step's flights to `gradient` and returns their mean loss. `draw` says what a flight is flown under,
 /// in which world.
-pub fn gradient<W: World>(
+pub fn gradient<W: Environment>(
     draft: &Draft<'_, W::Task>,
     through: &Through,
     draw: &(dyn Fn(&mut ChaCha8Rng) -> (W, Scenario) + Sync),
@@ -123,7 +123,7 @@ fn mean(flights: &[Slope], through: &Through, gradient: &mut [f32]) -> f32 {
 }
 
 /// One flight, there and back.
-fn one<W: World>(
+fn one<W: Environment>(
     start: &Episode<W>,
     draft: &Draft<'_, W::Task>,
     net: &Net<'_>,
@@ -142,7 +142,7 @@ fn one<W: World>(
     Ok(flown.backward(derivative.as_mut(), draft, net, through))
 }
 
-impl<W: World> Flown<W> {
+impl<W: Environment> Flown<W> {
     fn backward(
         &self,
         derivative: &mut dyn Adjoint<W>,
@@ -389,10 +389,11 @@ mod tests {
 
     #[test]
     fn a_world_without_a_derivative_is_told() {
-        use crate::world::coverage::Area;
+        use crate::world::{World as _, coverage::Area};
         let size = Dimensions { taps: 4, ..SIZE };
         let numbers = first::weights(&size, crate::recipe::Architecture::WdGnn, 1);
-        let draft = Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::task(), exchange: 1 };
+        let draft =
+            Draft { numbers: &numbers, size, scale: Scale::Closed, task: Area::default_task(), exchange: 1 };
         let draw = |_: &mut _| (Area::default(), Area::default_scenario());
         let refused = gradient(&draft, &THROUGH, &draw, 3, 0, &mut vec![0.0; numbers.len()]).unwrap_err();
         assert!(refused.to_string().contains("--task coverage has no derivative"), "{refused}");

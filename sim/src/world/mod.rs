@@ -33,21 +33,18 @@ pub type OutputOf<W> = <<W as World>::Task as Task>::Output;
 /// Controller of a world's robots.
 pub type SwarmOf<'a, W> = Box<dyn Swarm<<W as World>::Task> + 'a>;
 
-/// World of a task. A value belongs to one episode and keeps its random draws.
+/// Dynamics, links and score of a task: all that a new task must define.
+///
+/// A value belongs to one episode and keeps its random draws.
 pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Task of the robots.
     type Task: SimTask;
+
     /// Compiled network shapes.
     type Shapes: Shapes<Self::Task>;
 
     /// Name on the command line and in file names.
     const NAME: &'static str;
-    /// Quantity that the score measures, with its unit. Lower is better.
-    const SCORE: &'static str;
-    /// Title in tables and pages.
-    const TITLE: &'static str;
-    /// Cargo package of the firmware image for this task.
-    const PACKAGE: &'static str = "wdgnn-firmware";
 
     /// Returns the ranges of position and velocity in a state.
     fn layout() -> StateLayout;
@@ -56,29 +53,13 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     fn default_scenario() -> Scenario;
 
     /// Returns the default task settings.
-    fn task() -> Self::Task;
-
-    /// Returns the shipped network for a profile.
-    fn model(_profile: Profile) -> Result<ModelFile> {
-        Err(Error::usage(format!(
-            "no network is shipped for this task: train one with `train --task {}` and pass it with --model",
-            Self::NAME
-        )))
-    }
-
-    /// Returns a second network of the task, for swarms with two models.
-    fn other_model(_profile: Profile) -> Result<ModelFile> {
-        Err(Error::usage(format!(
-            "there is no other model of --task {}: leave --other-model out",
-            Self::NAME
-        )))
-    }
+    fn default_task() -> Self::Task;
 
     /// Draws each robot's initial state.
     fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<StateOf<Self>>>;
 
     /// Returns a robot's position in meters; the third component is zero in the plane.
-    fn place(state: &StateOf<Self>) -> [f32; 3];
+    fn position(state: &StateOf<Self>) -> [f32; 3];
 
     /// Finds the links of robots at these positions.
     fn links(&mut self, _tick: u32, places: &[[f32; 3]], scenario: &Scenario, links: &mut Links) {
@@ -101,7 +82,53 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
 
     /// Returns the cost at a tick, which training minimizes.
     fn score(&self, tick: u32, states: &[StateOf<Self>]) -> f64;
+}
 
+/// Presentation of a world in programs: titles, models, baselines and drawing.
+///
+/// Every item has a default.
+pub trait Presentation: World {
+    /// Quantity that the score measures, with its unit. Lower is better.
+    const SCORE: &'static str = "score";
+
+    /// Title in tables and pages.
+    const TITLE: &'static str = Self::NAME;
+
+    /// Cargo package of the firmware image for this task.
+    const PACKAGE: &'static str = "wdgnn-firmware";
+
+    /// Returns the shipped network for a profile.
+    fn model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "no network is shipped for this task: train one with `train --task {}` and pass it with --model",
+            Self::NAME
+        )))
+    }
+
+    /// Returns a second network of the task, for swarms with two models.
+    fn other_model(_profile: Profile) -> Result<ModelFile> {
+        Err(Error::usage(format!(
+            "there is no other model of --task {}: leave --other-model out",
+            Self::NAME
+        )))
+    }
+
+    /// Returns the baselines that networks are compared with.
+    fn baselines() -> Vec<Baseline<Self>> {
+        Vec::new()
+    }
+
+    /// Returns objects to draw besides robots.
+    fn scene_discs(&self, _tick: u32) -> Vec<SceneDisc> {
+        Vec::new()
+    }
+}
+
+/// Training of networks in a world.
+///
+/// Every item has a default. Without an expert, networks cannot be trained by imitation; without
+/// an adjoint, they cannot be trained through the simulator.
+pub trait Training: World {
     /// Returns an expert that networks can imitate; it may know more than robots do.
     fn expert(&self, _task: &Self::Task) -> Option<SwarmOf<'static, Self>> {
         None
@@ -110,11 +137,6 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Makes the expert ignore collisions. Returns whether the expert supports this.
     fn drop_potential(&mut self) -> bool {
         false
-    }
-
-    /// Returns the baselines that networks are compared with.
-    fn baselines() -> Vec<Baseline<Self>> {
-        Vec::new()
     }
 
     /// Returns the rule of centralized online learning.
@@ -130,7 +152,7 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     /// Returns the training configuration of a recipe; `None` if the world does not support it.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Self::Task>> {
         (recipe != RecipeName::Paper).then(|| TrainingConfig {
-            task: Self::task(),
+            task: Self::default_task(),
             scale: Scale::Closed,
             step: 1.0,
             ball: 1.0,
@@ -148,12 +170,14 @@ pub trait World: Clone + Debug + Default + Send + Sync + 'static {
     fn vary_robots(&self, scenario: &Scenario, random: &mut ChaCha8Rng) -> (Self, Scenario) {
         (self.clone(), self.vary_scenario(scenario, random))
     }
-
-    /// Returns objects to draw besides robots.
-    fn scene_discs(&self, _tick: u32) -> Vec<SceneDisc> {
-        Vec::new()
-    }
 }
+
+/// World with presentation and training, as the programs need it.
+///
+/// A new task implements [`World`] and adds empty implementations of the other two traits.
+pub trait Environment: World + Presentation + Training {}
+
+impl<W: World + Presentation + Training> Environment for W {}
 
 /// Training configuration of a network.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,7 @@ use crate::{
     },
     profiles::Profile,
     table,
-    world::{World as _, flock::Flock},
+    world::{Presentation as _, flock::Flock},
 };
 
 /// The JSON output.

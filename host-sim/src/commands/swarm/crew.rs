@@ -13,11 +13,11 @@ use crate::{
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// What robots are made of.
-pub struct Crew<'a, W: World> {
+pub struct Crew<'a, W: Environment> {
     /// What was asked for.
     pub arguments: &'a SwarmArguments,
     /// Under which circumstances.
@@ -28,7 +28,7 @@ pub struct Crew<'a, W: World> {
     pub air: RadioConfig<'a>,
 }
 
-impl<'a, W: World> Crew<'a, W> {
+impl<'a, W: Environment> Crew<'a, W> {
     /// A start.
     pub fn draw(&self) -> Result<Episode<W>> {
         let mut random = generator(self.arguments.seed, Purpose::Testing, 0);

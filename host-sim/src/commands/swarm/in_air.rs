@@ -22,12 +22,12 @@ use crate::{
         networks::{AnySwarm, Network},
         radio_swarm::RadioConfig,
     },
-    world::World,
+    world::Environment,
 };
 
 impl SwarmArguments {
     /// Flies them, and prints.
-    pub(super) fn fly_in_air<W: World>(&self, given: &Given) -> Result {
+    pub(super) fn fly_in_air<W: Environment>(&self, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.refuse_off_chips(faults, condition.robots)?;
         let other = (faults.other_models > 0.0).then(|| W::other_model(self.profile)).transpose()?;
@@ -64,7 +64,7 @@ impl SwarmArguments {
             print: &|| self.print::<W>(condition, &flown, twin.as_ref()),
             csv: &|| Self::csv_rows(&flown.flight),
             page: &|| Ok(self.page::<W>(condition, &flown, &outcomes, origin)),
-            plots: &|| plots(&outcomes, W::SCORE, W::task().period()),
+            plots: &|| plots(&outcomes, W::SCORE, W::default_task().period()),
         })?;
         self.scenario.save("swarm", &settled)?;
         match twin {
@@ -77,7 +77,7 @@ impl SwarmArguments {
     }
 
     /// Flies a swarm and records the flight.
-    fn fly<W: World>(
+    fn fly<W: Environment>(
         &self,
         swarm: &mut dyn Swarm<W::Task>,
         task: &W::Task,

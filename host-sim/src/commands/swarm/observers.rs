@@ -4,13 +4,13 @@ use crate::{
     episode::{Observer, TickView},
     error::Result,
     progress::Progress,
-    world::World,
+    world::Environment,
 };
 
 /// Tells how far the flight is.
 pub(super) struct Ticks(pub Progress);
 
-impl<W: World> Observer<W> for Ticks {
+impl<W: Environment> Observer<W> for Ticks {
     fn see(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.set_position(moment.scene.tick.into());
         Ok(())
@@ -28,7 +28,7 @@ impl Losses {
     }
 }
 
-impl<W: World> Observer<W> for Losses {
+impl<W: Environment> Observer<W> for Losses {
     fn see(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }

@@ -12,12 +12,12 @@ use super::{
 use crate::{
     error::{Error, Result},
     medium::options::Faults,
-    world::World,
+    world::Environment,
 };
 
 impl SwarmArguments {
     /// Flies chips.
-    pub(super) fn fly_on_chips<W: World>(&self, kind: Part, given: &Given) -> Result {
+    pub(super) fn fly_on_chips<W: Environment>(&self, kind: Part, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.refuse_on_chips::<W>(faults)?;
         let settings =
@@ -33,7 +33,7 @@ impl SwarmArguments {
     }
 
     /// Flies simulated robots in the air of real ones.
-    pub(super) fn fly_beside_real<W: World>(&self, given: &Given) -> Result {
+    pub(super) fn fly_beside_real<W: Environment>(&self, given: &Given) -> Result {
         let Given { condition, faults, model, key } = given;
         self.chips.refuse()?;
         if self.nodes != Nodes::Native || self.emulates() || self.image.is_some() || self.log {

@@ -12,7 +12,7 @@ use crate::{
     evaluate::{ControllerResult, Summary},
     origin::Origin,
     page::{self, flights::counted},
-    world::{Scenario, World},
+    world::{Environment, Scenario},
 };
 
 /// The JSON output.
@@ -38,7 +38,7 @@ impl SwarmArguments {
         ControllerResult { name: ONLINE, title: ONLINE_TITLE, shown: true, flights, summary }
     }
 
-    pub(super) fn page<W: World>(
+    pub(super) fn page<W: Environment>(
         &self,
         condition: &Scenario,
         flown: &Flown,
@@ -90,7 +90,7 @@ impl SwarmArguments {
         }
     }
 
-    pub(super) fn print<W: World>(&self, condition: &Scenario, flown: &Flown, twin: Option<&Flown>) {
+    pub(super) fn print<W: Environment>(&self, condition: &Scenario, flown: &Flown, twin: Option<&Flown>) {
         let Output { robots, ticks, total, r#final, digest, heard, refused, wall_seconds, .. } =
             Self::output(condition, flown, twin);
         let sealed = if self.key.is_some() { "sealed" } else { "unsealed" };

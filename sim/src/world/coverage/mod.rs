@@ -19,7 +19,7 @@ use self::{
     field::Field,
     lloyd::{Lloyd, LocalLloyd, NoMotion},
 };
-use super::{Baseline, Scenario, SceneDisc, SwarmOf, TrainingConfig, World};
+use super::{Baseline, Presentation, Scenario, SceneDisc, SwarmOf, Training, TrainingConfig, World};
 use crate::{
     error::Result, model::ModelFile, models, profiles::Profile, recipe::RecipeName, scene::StateLayout,
 };
@@ -35,10 +35,7 @@ pub struct Area {
 impl World for Area {
     type Task = Coverage;
     type Shapes = (OneLayer<6, 4, 32, 2>,);
-
     const NAME: &'static str = "coverage";
-    const TITLE: &'static str = "coverage of an area by its density";
-    const SCORE: &'static str = "mean squared distance to the nearest robot in m²";
 
     fn layout() -> StateLayout {
         StateLayout { position: 0..2, velocity: 0..0 }
@@ -49,26 +46,8 @@ impl World for Area {
         Scenario { robots: 30, radius: 3.0, speed: 0.0, ticks: 200 }
     }
 
-    fn task() -> Coverage {
+    fn default_task() -> Coverage {
         Coverage::DEFAULT
-    }
-
-    fn model(_: Profile) -> Result<ModelFile> {
-        models::named("coverage")
-    }
-
-    /// The loss of a robot's own cell leads to Lloyd's algorithm, and the network does better with
-    /// its neighbors' data. Online learning therefore uses a small step.
-    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
-        let settings = TrainingConfig {
-            task: Self::task(),
-            scale: Scale::Closed,
-            step: 0.02,
-            ball: 1.0,
-            personal_step: 0.0,
-            heeds: false,
-        };
-        (recipe != RecipeName::Paper).then_some(settings)
     }
 
     /// All robots start in one corner.
@@ -81,7 +60,7 @@ impl World for Area {
         Ok(self.cells(0, &places))
     }
 
-    fn place(cell: &Cell) -> [f32; 3] {
+    fn position(cell: &Cell) -> [f32; 3] {
         let [x, y] = cell.position;
         [x, y, 0.0]
     }
@@ -103,9 +82,14 @@ impl World for Area {
         let places: Vec<[f32; 2]> = cells.iter().map(|cell| cell.position).collect();
         self.field.look(tick).cost(&places)
     }
+}
 
-    fn expert(&self, task: &Coverage) -> Option<SwarmOf<'static, Self>> {
-        Some(Box::new(Lloyd { field: self.field.clone(), task: *task }))
+impl Presentation for Area {
+    const TITLE: &'static str = "coverage of an area by its density";
+    const SCORE: &'static str = "mean squared distance to the nearest robot in m²";
+
+    fn model(_: Profile) -> Result<ModelFile> {
+        models::named("coverage")
     }
 
     fn baselines() -> Vec<Baseline<Self>> {
@@ -128,6 +112,26 @@ impl World for Area {
 
     fn scene_discs(&self, tick: u32) -> Vec<SceneDisc> {
         self.field.spots(tick)
+    }
+}
+
+impl Training for Area {
+    /// The loss of a robot's own cell leads to Lloyd's algorithm, and the network does better with
+    /// its neighbors' data. Online learning therefore uses a small step.
+    fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {
+        let settings = TrainingConfig {
+            task: Self::default_task(),
+            scale: Scale::Closed,
+            step: 0.02,
+            ball: 1.0,
+            personal_step: 0.0,
+            heeds: false,
+        };
+        (recipe != RecipeName::Paper).then_some(settings)
+    }
+
+    fn expert(&self, task: &Coverage) -> Option<SwarmOf<'static, Self>> {
+        Some(Box::new(Lloyd { field: self.field.clone(), task: *task }))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
     recipe::RecipeName,
     scene::{CentralRule, StateLayout},
     shapes::Shapes,
-    world::{Adjoint, Baseline, Scenario, SwarmOf, TrainingConfig, World},
+    world::{Adjoint, Baseline, Presentation, Scenario, SwarmOf, Training, TrainingConfig, World},
 };
 
 /// Repulsion of networks trained through the simulator, in meters and m/s².
@@ -143,10 +143,7 @@ where
 {
     type Task = Flocking<D>;
     type Shapes = <Self as Space<D>>::Shapes;
-
     const NAME: &'static str = <Self as Space<D>>::NAME;
-    const TITLE: &'static str = <Self as Space<D>>::TITLE;
-    const SCORE: &'static str = "velocity variation in m²/s²";
 
     fn layout() -> StateLayout {
         StateLayout { position: 0..D, velocity: D..2 * D }
@@ -156,6 +153,82 @@ where
         Scenario::PAPER
     }
 
+    fn default_task() -> Flocking<D> {
+        Flocking::<D>::MEANS
+    }
+
+    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Motion<D>>> {
+        let mut motions = start::start(Self::rings, scenario, random)?;
+        (self.dynamics, self.undrawn) = (None, None);
+        if self.mismatch == ModelMismatch::default() {
+            self.undrawn = Some((motions.len(), random.clone()));
+            return Ok(motions);
+        }
+        let dynamics = SwarmDynamics::new(self.mismatch, motions.len(), random.clone());
+        dynamics.begin(&mut motions);
+        self.dynamics = Some(dynamics);
+        Ok(motions)
+    }
+
+    fn position(motion: &Motion<D>) -> [f32; 3] {
+        place(motion)
+    }
+
+    fn links(&mut self, tick: u32, places: &[[f32; 3]], scenario: &Scenario, links: &mut Links) {
+        match &mut self.dynamics {
+            Some(dynamics) => dynamics.links(tick, places, scenario.radius, links),
+            None => links.find(places, scenario.radius),
+        }
+    }
+
+    fn sense(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
+        match &mut self.dynamics {
+            Some(dynamics) => dynamics.sensed(tick, motions, sensed),
+            None => motions.clone_into(sensed),
+        }
+    }
+
+    fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
+        let Some(dynamics) = &mut self.dynamics else {
+            // Without mismatch, commands are the accelerations, to the last bit.
+            step(motions, commands, task.period);
+            return;
+        };
+        let accelerations = dynamics.act(tick, motions, commands, task.period);
+        step(motions, &accelerations, task.period);
+    }
+
+    fn score(&self, _: u32, motions: &[Motion<D>]) -> f64 {
+        variation(motions.iter().map(|motion| motion.velocity))
+    }
+}
+
+impl<const D: usize> Presentation for Flock<D>
+where
+    Self: Space<D>,
+    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+{
+    const TITLE: &'static str = <Self as Space<D>>::TITLE;
+    const SCORE: &'static str = "velocity variation in m²/s²";
+
+    fn model(profile: Profile) -> Result<ModelFile> {
+        <Self as Space<D>>::model(profile)
+    }
+
+    fn other_model(profile: Profile) -> Result<ModelFile> {
+        <Self as Space<D>>::other_model(profile)
+    }
+
+    fn baselines() -> Vec<Baseline<Self>> {
+        baselines::baselines()
+    }
+}
+
+impl<const D: usize> Training for Flock<D>
+where
+    Self: Space<D>,
+    Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
+{
     /// Through: features are means, about a ninth of the paper's sums, so steps and ball are
     /// larger, and robots adapt their gain to observed effects. Ours: with the step in units of
     /// `α_W·C`, 5 was best for every network tried, with each readout metric. A ball of
@@ -189,63 +262,6 @@ where
         })
     }
 
-    fn model(profile: Profile) -> Result<ModelFile> {
-        <Self as Space<D>>::model(profile)
-    }
-
-    fn other_model(profile: Profile) -> Result<ModelFile> {
-        <Self as Space<D>>::other_model(profile)
-    }
-
-    fn task() -> Flocking<D> {
-        Flocking::<D>::MEANS
-    }
-
-    fn begin(&mut self, scenario: &Scenario, random: &mut ChaCha8Rng) -> Result<Vec<Motion<D>>> {
-        let mut motions = start::start(Self::rings, scenario, random)?;
-        (self.dynamics, self.undrawn) = (None, None);
-        if self.mismatch == ModelMismatch::default() {
-            self.undrawn = Some((motions.len(), random.clone()));
-            return Ok(motions);
-        }
-        let dynamics = SwarmDynamics::new(self.mismatch, motions.len(), random.clone());
-        dynamics.begin(&mut motions);
-        self.dynamics = Some(dynamics);
-        Ok(motions)
-    }
-
-    fn place(motion: &Motion<D>) -> [f32; 3] {
-        place(motion)
-    }
-
-    fn links(&mut self, tick: u32, places: &[[f32; 3]], scenario: &Scenario, links: &mut Links) {
-        match &mut self.dynamics {
-            Some(dynamics) => dynamics.links(tick, places, scenario.radius, links),
-            None => links.find(places, scenario.radius),
-        }
-    }
-
-    fn sense(&mut self, tick: u32, motions: &[Motion<D>], sensed: &mut Vec<Motion<D>>) {
-        match &mut self.dynamics {
-            Some(dynamics) => dynamics.sensed(tick, motions, sensed),
-            None => motions.clone_into(sensed),
-        }
-    }
-
-    fn step(&mut self, task: &Flocking<D>, tick: u32, motions: &mut [Motion<D>], commands: &[[f32; D]]) {
-        let Some(dynamics) = &mut self.dynamics else {
-            // Without mismatch, commands are the accelerations, to the last bit.
-            step(motions, commands, task.period);
-            return;
-        };
-        let accelerations = dynamics.act(tick, motions, commands, task.period);
-        step(motions, &accelerations, task.period);
-    }
-
-    fn score(&self, _: u32, motions: &[Motion<D>]) -> f64 {
-        variation(motions.iter().map(|motion| motion.velocity))
-    }
-
     fn expert(&self, task: &Flocking<D>) -> Option<SwarmOf<'static, Self>> {
         Some(Box::new(Expert { limit: task.limit, potential: !self.no_potential }))
     }
@@ -253,10 +269,6 @@ where
     fn drop_potential(&mut self) -> bool {
         self.no_potential = true;
         true
-    }
-
-    fn baselines() -> Vec<Baseline<Self>> {
-        baselines::baselines()
     }
 
     fn central_rule() -> Option<CentralRule<Flocking<D>>> {
