@@ -1,4 +1,4 @@
-//! Companion messages: decoding never panics, and decoding an encoded message is the identity.
+//! Companion messages: no panic, and exact round trips.
 #![no_main]
 
 use wdgnn_protocol::companion::{MAX_MESSAGE, PoseMessage, decode, encode};

@@ -1,4 +1,4 @@
-//! Plain frames of each profile: decoding never panics, and re-encoding preserves the content.
+//! Plain frames of each profile: no panic, and exact round trips of content.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

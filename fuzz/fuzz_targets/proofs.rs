@@ -31,7 +31,7 @@ fn fly<P: Codec, I: Codec>(codec: P, insider: &I, tag: usize, words: &[u8]) {
     }
 }
 
-/// Returns a frame of the robot's own content in another name, with other bytes after the state.
+/// Returns the robot's own content under another name, with other bytes after the state.
 fn sealed<P: Codec, I: Codec>(
     insider: &I,
     tag: usize,

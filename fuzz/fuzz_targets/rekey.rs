@@ -14,7 +14,9 @@ const KEY: Key = *b"a swarm's secret";
 /// Address of the robot.
 const NAME: u16 = 1;
 
-/// Receives frames of eight input bytes each: receiver, epoch, tick, and the change to the frame.
+/// Receives frames made of eight input bytes each.
+///
+/// The bytes are the receiver, the epoch, the tick and the change to the frame.
 fn fly<P: Codec>(codec: P, tag: usize, words: &[u8]) {
     let numbers = flight::numbers();
     let mut robot = flight::robot(&numbers, codec);

@@ -1,7 +1,7 @@
-//! Sealed robot that receives frames made from the input with the right key, in every profile.
+//! Sealed robot that receives frames made from the input with the right key.
 //!
-//! This reaches all code after decryption. Commands are bounded, parameters stay inside the ball,
-//! and no frame is accepted twice.
+//! This reaches all code after decryption, in every profile. Commands are bounded, parameters stay
+//! inside the ball, and no frame is accepted twice.
 //!
 //! The first byte selects the profile. Frames follow: a byte for the sender, one added to the
 //! sequence number (zero ends the tick), one for a bit of the header to flip, half of the content's

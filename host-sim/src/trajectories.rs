@@ -77,7 +77,7 @@ fn names<W: Environment>(numbers: usize) -> Vec<String> {
 }
 
 impl<W: Environment> Observer<W> for Trajectories {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let TickView { world, scene, commands, swarm } = moment;
         let (tick, score) = (scene.tick, world.score(scene.tick, scene.states));
         // Rounded to microseconds: a period of 0.01 has no exact representation.

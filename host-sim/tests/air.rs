@@ -28,7 +28,7 @@ const ROBOTS: usize = 15;
 struct Last(Vec<Motion>);
 
 impl Observer<Flock> for Last {
-    fn see(&mut self, moment: &episode::TickView<'_, Flock>) -> Result {
+    fn observe(&mut self, moment: &episode::TickView<'_, Flock>) -> Result {
         self.0 = moment.scene.states.to_vec();
         Ok(())
     }

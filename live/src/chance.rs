@@ -33,8 +33,9 @@ impl Chance {
         (self.bits(about, tick, one, other) >> 40) as f32 / (1 << 24) as f32
     }
 
-    /// Returns a nearly normal number of standard deviation 1: a sum of four uniform ones, at most
-    /// 3.5.
+    /// Returns a nearly normal number of standard deviation 1.
+    ///
+    /// It is a scaled sum of four uniform numbers, at most 3.5.
     pub fn normal(self, about: About, tick: u32, one: u32, other: u32) -> f32 {
         let bits = self.bits(about, tick, one, other);
         let sum: f32 = (0..4).map(|part| (bits >> (16 * part) & 0xffff) as f32 / 65_536.0).sum();

@@ -37,7 +37,9 @@ fn with<T>(act: impl FnOnce(&mut Live) -> T) -> T {
     LIVE.with_borrow_mut(act)
 }
 
-/// Calls a function of the pair. Returns whether it succeeded; otherwise the text holds the error.
+/// Calls a function of the pair and returns whether it succeeded.
+///
+/// On failure, the text holds the error.
 fn attempt(act: impl FnOnce(&mut Pair) -> Result) -> bool {
     with(|live| match act(&mut live.pair) {
         Ok(()) => true,

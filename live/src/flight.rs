@@ -11,7 +11,7 @@ use wdgnn_sim::{
     scene::{Scene, Swarm},
     seeds::{Purpose, generator},
     swarm::networks,
-    world::{Environment, OutputOf, Scenario, SceneDisc, StateOf, SwarmOf, World},
+    world::{Environment, OutputOf, Scenario, SceneDisc, StateOf, SwarmOf},
 };
 
 use crate::{
@@ -131,8 +131,9 @@ impl<W: Environment> Flight<W> {
         Ok(())
     }
 
-    /// Creates the expert or the simplest baseline: averaging over one hop, or the first
-    /// non-expert.
+    /// Creates the expert or the simplest baseline.
+    ///
+    /// The simplest baseline is averaging over one hop, or else the first non-expert.
     fn somebody(&self) -> SwarmOf<'static, W> {
         let baselines = W::baselines();
         let expert = |rival: &&wdgnn_sim::world::Baseline<W>| rival.name == "expert";

@@ -7,8 +7,9 @@ pub struct Knobs {
     pub range: f32,
     /// Share of frames that are lost.
     pub loss: f32,
-    /// Standard deviation of velocity noise in m/s, or of position noise in meters without
-    /// velocity.
+    /// Standard deviation of sensor noise.
+    ///
+    /// Applies to velocities in m/s, or to positions in meters in states without velocity.
     pub noise: f32,
     /// Largest deviation of a robot's motor gain.
     pub spread: f32,

@@ -1,4 +1,4 @@
-//! Swarms in a browser: the simulator's worlds and the robots' core behind exported functions.
+//! Swarms in a browser: worlds and the robots' core behind exported functions.
 //!
 //! A [`pair`] runs two swarms side by side, each in an endless episode ([`flight`]). [`knobs`]
 //! holds the user's controls. Functions take numbers, and the page reads results from memory.

@@ -39,7 +39,7 @@ impl<T: SimTask> Motors<T> {
         self.told.push_front(latest);
         match self.told.get(knobs.delay as usize) {
             Some(told) => commands.copy_from_slice(told),
-            None => commands.fill(T::nothing()),
+            None => commands.fill(T::zero_command()),
         }
         if knobs.spread > 0.0 || knobs.strength != 1.0 {
             for (command, id) in commands.iter_mut().zip(ids) {

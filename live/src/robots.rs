@@ -97,7 +97,7 @@ impl<T: SimTask> Robots<T> {
             self.said.push(beacon);
         }
         commands.clear();
-        commands.resize(self.nodes.len(), T::nothing());
+        commands.resize(self.nodes.len(), T::zero_command());
         for (robot, (node, command)) in self.nodes.iter_mut().zip(commands).enumerate() {
             let mut hearing = Hearing::default();
             for beacon in links.of(robot).iter().filter_map(|&other| self.said.get(other as usize)?.as_ref())

@@ -55,7 +55,7 @@ pub struct Airtime {
 }
 
 impl Airtime {
-    /// Computes the airtime. Returns `None` when the profile's frames do not fit into the radio's.
+    /// Computes the airtime; `None` when the frames do not fit into the radio's.
     pub fn new(profile: Profile, radio: Radio) -> Option<Self> {
         let (frames, bytes) = profile.frames();
         (bytes <= radio.max_bytes()).then(|| Self {

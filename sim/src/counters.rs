@@ -43,8 +43,10 @@ pub struct Counters {
     pub forged: u64,
     /// Forged frames that a robot accepted. Must be zero.
     pub fooled: u64,
-    /// Commands beyond the limit or not finite, and parameters not finite or outside the ball. Must
-    /// be zero.
+    /// Invariant violations. Must be zero.
+    ///
+    /// Counts commands beyond the limit or not finite, and parameters not finite or outside the
+    /// ball.
     pub violations: u64,
     /// Checks of states from honest robots.
     pub truths: MessageCounts,
@@ -54,7 +56,9 @@ pub struct Counters {
     pub longest_deceived: u32,
     /// Most ticks that a removed robot stayed in a table.
     pub longest_stale: u32,
-    /// Most ticks until a restarted robot trusted a neighbor and half of those in range trusted it.
+    /// Most ticks until a restarted robot was back.
+    ///
+    /// It is back when it trusts a neighbor and half of those in range trust it.
     pub longest_return: u32,
     /// Most ticks until an impersonated robot was heard again by a robot in range.
     pub longest_muted: u32,

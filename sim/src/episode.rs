@@ -41,10 +41,10 @@ pub struct TickView<'a, W: World> {
 /// Observer of an episode, such as a recorder, a capture or a digest.
 pub trait Observer<W: World> {
     /// Observes a tick.
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result;
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result;
 
     /// Reports a robot that was lost unintentionally.
-    fn lost(&mut self, _tick: u32, _story: &str) {}
+    fn robot_lost(&mut self, _tick: u32, _story: &str) {}
 }
 
 /// Metrics of an episode.
@@ -52,7 +52,7 @@ pub trait Observer<W: World> {
 pub struct EpisodeMetrics {
     /// Score at every tick.
     pub score: Vec<f64>,
-    /// Smallest distance between two robots at any tick, in metres.
+    /// Smallest distance between two robots at any tick, in meters.
     pub min_distance: f32,
     /// Pairs closer than each of [`CLOSE_METRES`], summed over the ticks.
     pub close_pairs: [u32; 3],
@@ -135,11 +135,11 @@ impl<W: World> Episode<W> {
             running.decide(swarm)?;
             for story in swarm.lost() {
                 for observer in &mut *observers {
-                    observer.lost(tick, &story);
+                    observer.robot_lost(tick, &story);
                 }
             }
             let moment = running.moment(swarm);
-            observers.iter_mut().try_for_each(|observer| observer.see(&moment))?;
+            observers.iter_mut().try_for_each(|observer| observer.observe(&moment))?;
             running.advance(task);
         }
         Ok(running.finish(swarm))
@@ -151,8 +151,9 @@ impl<W: World> Episode<W> {
     }
 }
 
-/// Episode between two ticks, for callers that step it: [`RunningEpisode::decide`], then
-/// [`RunningEpisode::advance`].
+/// Episode between two ticks, for callers that step it.
+///
+/// Each tick calls [`RunningEpisode::decide`], then [`RunningEpisode::advance`].
 #[derive(Clone, Debug)]
 pub struct RunningEpisode<W: World> {
     /// World of the episode.

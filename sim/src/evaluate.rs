@@ -44,7 +44,7 @@ pub struct Summary {
     /// Score at the end.
     #[serde(rename = "final")]
     pub last: MeanStd,
-    /// Smallest distance between two robots in any swarm, in metres.
+    /// Smallest distance between two robots in any swarm, in meters.
     pub min_distance: f64,
     /// Pairs closer than 0.1 m, in pair-ticks per swarm.
     pub close_pairs: f64,
@@ -279,7 +279,7 @@ pub fn progress_steps<W: Environment>(eval: &EvalConfig<W>, scenario: &Scenario,
 pub struct Ticks<'a>(pub &'a (dyn Fn() + Sync));
 
 impl<W: World> Observer<W> for Ticks<'_> {
-    fn see(&mut self, _: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         (self.0)();
         Ok(())
     }

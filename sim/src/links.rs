@@ -108,7 +108,9 @@ impl Links {
     }
 }
 
-/// Returns whether links of up to `radius` connect all robots at distances of at least `closest`.
+/// Returns whether links of up to `radius` connect all robots.
+///
+/// Returns `false` if two robots are closer than `closest`.
 pub fn connected(places: &[[f32; 3]], radius: f32, closest: f32) -> bool {
     let mut grid = Grid::default();
     grid.sort(places, radius);

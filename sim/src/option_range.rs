@@ -1,4 +1,4 @@
-//! Ranges of numeric options, with one form of error for the command line and for library users.
+//! Ranges of numeric options, with one form of error for all callers.
 
 use std::{
     fmt::{self, Display, LowerExp},
@@ -46,7 +46,7 @@ impl OptionRange {
     pub const SEED: Self = Self::whole(0, u64::MAX);
     /// A share of robots, frames or time.
     pub const SHARE: Self = Self::real(0.0, 1.0);
-    /// Repetitions of a flight or of a seed.
+    /// Number of episodes or seeds.
     pub const COUNT: Self = Self::whole(1, 100_000);
 
     /// Whole numbers between two limits, both included.

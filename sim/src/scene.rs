@@ -10,7 +10,7 @@ use crate::{counters::Counters, error::Result, links::Links};
 /// Task that can be simulated on several threads.
 pub trait SimTask: Onboard<State: Send + Sync, Output: Send + Sync> + Copy + Debug + Send + Sync {
     /// Returns the zero command.
-    fn nothing() -> Self::Output {
+    fn zero_command() -> Self::Output {
         Self::Output::ZERO
     }
 }
@@ -139,7 +139,7 @@ pub struct RobotInternals<'a, T: Task> {
     /// Taps of the first delay line.
     pub taps: &'a [f32],
     /// Trusted neighbors: robot number, tick of the last frame, and state.
-    pub counted: Vec<(u32, u32, &'a T::State)>,
+    pub neighbors: Vec<(u32, u32, &'a T::State)>,
     /// Whether taps shifted in this tick.
-    pub exchanged: bool,
+    pub has_exchanged: bool,
 }

@@ -54,11 +54,11 @@ struct Flown {
 struct Stories(Vec<String>);
 
 impl<W: Environment> Observer<W> for Stories {
-    fn see(&mut self, _: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 
-    fn lost(&mut self, _: u32, story: &str) {
+    fn robot_lost(&mut self, _: u32, story: &str) {
         self.0.push(story.to_owned());
     }
 }

@@ -44,12 +44,15 @@ fn stack(image: &Path, link: Link) -> u64 {
     // Past the first save of the parameters, so that it is in the account.
     for tick in 0..120 {
         let wake = |robot| Some(TickInput::new(tick, motion(robot, tick)));
-        let said = swarm.speak(&(0..robots as u16).map(wake).collect::<Vec<_>>());
+        let said = swarm.begin_tick(&(0..robots as u16).map(wake).collect::<Vec<_>>());
         let heard = |robot| said.iter().enumerate().filter(move |(other, _)| *other != robot);
         let heard = |robot| Some(heard(robot).flat_map(|(_, frames)| frames.clone()).collect());
         let heard: Vec<Option<Vec<Frame>>> = (0..robots).map(heard).collect();
         let known = |outcome: &TickOutcome| outcome.counts.neighbors == 8 || tick < profile.exchange_ticks();
-        assert!(swarm.hear(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)), "tick {tick}");
+        assert!(
+            swarm.end_tick(&heard).iter().all(|outcome| outcome.as_ref().is_some_and(known)),
+            "tick {tick}"
+        );
     }
     emulated.leave();
     let words = |robot| emulated.log(robot).pop().unwrap_or_default();

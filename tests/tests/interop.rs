@@ -249,11 +249,11 @@ mod emulated {
         for tick in 0..5 * every {
             let motions: Vec<_> = (0..robots as u16).map(|robot| motion(robot, tick)).collect();
             let inputs: Vec<_> = motions.iter().map(|motion| Some(TickInput::new(tick, *motion))).collect();
-            let said = swarm.speak(&inputs);
+            let said = swarm.begin_tick(&inputs);
             let turns = (0..robots as u32).map(|robot| tick % every == robot % every);
             assert!(said.iter().map(|frames| !frames.is_empty()).eq(turns), "robots take turns");
             if !tick.is_multiple_of(every) {
-                swarm.hear(&vec![Some(vec![]); robots]);
+                swarm.end_tick(&vec![Some(vec![]); robots]);
                 continue;
             }
             let pair = [0, listeners - 1];
@@ -271,7 +271,7 @@ mod emulated {
             stranger[model_at] ^= 1;
             stranger[sequence_at] += 1;
             let heard: Vec<Frame> = written.into_iter().chain([stranger]).map(Frame::from).collect();
-            for outcome in swarm.hear(&vec![Some(heard); robots]).into_iter().take(listeners) {
+            for outcome in swarm.end_tick(&vec![Some(heard); robots]).into_iter().take(listeners) {
                 let outcome = outcome.expect("an emulated robot does something");
                 assert_eq!(
                     (outcome.counts.heard, outcome.counts.neighbors),

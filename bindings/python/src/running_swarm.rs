@@ -133,7 +133,7 @@ impl<W: Environment> TypedSwarm<W> {
         for (robot, (own, given)) in
             self.aloft.commands.iter_mut().zip(commands.chunks_exact(count)).enumerate()
         {
-            let mut output = <W::Task as SimTask>::nothing();
+            let mut output = <W::Task as SimTask>::zero_command();
             output.as_mut().copy_from_slice(given);
             if !guarded {
                 *own = output;
@@ -141,8 +141,8 @@ impl<W: Environment> TypedSwarm<W> {
             }
             let Some(inside) = swarm.internals(robot) else { continue };
             // A robot without neighbors keeps the command of its failsafe.
-            if !inside.counted.is_empty() {
-                let others = inside.counted.iter().map(|(_, _, state)| *state);
+            if !inside.neighbors.is_empty() {
+                let others = inside.neighbors.iter().map(|(_, _, state)| *state);
                 *own = gate::guard(&self.task, inside.state, others, &output).0;
             }
         }
@@ -163,7 +163,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     }
 
     fn limits(&self) -> Vec<f32> {
-        let mut most = <W::Task as SimTask>::nothing();
+        let mut most = <W::Task as SimTask>::zero_command();
         most.as_mut().fill(f32::MAX);
         self.task.command(&most).as_ref().to_vec()
     }
@@ -191,7 +191,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
             self.set_commands(commands, guarded);
         }
         // The digest never fails.
-        let _never_fails = self.digest.see(&self.aloft.moment(self.swarm.swarm()));
+        let _never_fails = self.digest.observe(&self.aloft.moment(self.swarm.swarm()));
         self.aloft.advance(&self.task);
         self.decided = false;
     }
@@ -243,7 +243,7 @@ impl<W: Environment> RunningSwarm for TypedSwarm<W> {
     fn used_neighbors(&self) -> Vec<Vec<u32>> {
         let inside = |robot| self.swarm.swarm().internals(robot);
         let of =
-            |robot| inside(robot).iter().flat_map(|i| &i.counted).map(|(sender, _, _)| *sender).collect();
+            |robot| inside(robot).iter().flat_map(|i| &i.neighbors).map(|(sender, _, _)| *sender).collect();
         (0..self.sizes.robots).map(of).collect()
     }
 

@@ -68,7 +68,7 @@ impl Presentation for Plane {
         ModelFile::from_bytes("examples/rendezvous/model.wdgnn".as_ref(), include_bytes!("../model.wdgnn"))
     }
 
-    /// Optional: baselines that networks are compared with, simplest first.
+    /// Returns the baselines, simplest first.
     fn baselines() -> Vec<Baseline<Self>> {
         let baseline = |name, title, make| Baseline { name, title, shown: true, make };
         vec![
@@ -82,7 +82,7 @@ impl Presentation for Plane {
 
 /// Optional: training through the simulator.
 impl Training for Plane {
-    /// Optional: training through the simulator.
+    /// Returns the adjoint of an episode.
     fn adjoint(&self) -> Option<Box<dyn Adjoint<Self>>> {
         Some(Box::new(Backwards))
     }

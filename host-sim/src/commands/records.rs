@@ -90,12 +90,12 @@ impl Records {
 }
 
 impl<W: Environment> Observer<W> for Records {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         if let Some(listener) = &mut self.listener {
-            listener.see(moment)?;
+            listener.observe(moment)?;
         }
         if let Some(trajectories) = &mut self.trajectories {
-            trajectories.see(moment)?;
+            trajectories.observe(moment)?;
         }
         Ok(())
     }

@@ -213,7 +213,7 @@ struct Recorder {
 }
 
 impl Observer<Flock> for Recorder {
-    fn see(&mut self, moment: &TickView<'_, Flock>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, Flock>) -> Result {
         let mut labels = Vec::new();
         self.expert.commands(moment.scene.states, &mut labels);
         let (mut taps, mut misses) = (Vec::new(), Vec::new());

@@ -224,7 +224,7 @@ impl<W: Environment> Bench<W> {
 struct Recorder<S>(Vec<Vec<S>>);
 
 impl<W: Environment> Observer<W> for Recorder<StateOf<W>> {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.push(moment.scene.states.to_vec());
         Ok(())
     }

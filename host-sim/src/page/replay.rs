@@ -147,7 +147,7 @@ impl Recorder {
 }
 
 impl<W: Environment> Observer<W> for Recorder {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let scene = &moment.scene;
         self.troubles.see(moment, self.robots);
         if self.ticks.binary_search(&scene.tick).is_err() {
@@ -253,7 +253,7 @@ mod tests {
         let places: Vec<[f32; 3]> = states.iter().map(W::position).collect();
         let scene = Scene { tick, states, places: &places, links: &Links::within(&places, 1.0) };
         let moment = TickView { world: &W::default(), scene, commands: &[], swarm: &Nobody };
-        recorder.see(&moment).unwrap();
+        recorder.observe(&moment).unwrap();
     }
 
     fn recorder() -> Recorder {

@@ -34,7 +34,7 @@ impl Listener {
 }
 
 impl<W: Environment> Observer<W> for Listener {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let said = moment.swarm.frames();
         let longest = said.iter().flatten().map(|frame| frame.len()).max();
         let Some(longest) = longest else { return Ok(()) };

@@ -174,7 +174,7 @@ impl Emulated {
 }
 
 impl<T: SimTask> Robots<T> for Emulated {
-    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
         self.each(inputs, |emulator, TickInput { tick, sensed }| {
             let situation = SensorInput { tick: *tick, sensed: sensed.is_some().into() };
             emulator.sense(&situation, sensed.unwrap_or_else(T::State::zero).numbers().as_ref())
@@ -183,7 +183,7 @@ impl<T: SimTask> Robots<T> for Emulated {
         said.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
         self.each(heard, |emulator, frames| emulator.hear(frames));
         self.each(heard, |emulator, _| emulator.outcome())
     }

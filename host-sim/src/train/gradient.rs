@@ -309,7 +309,7 @@ mod tests {
     struct Listener(Trajectory);
 
     impl Observer<Flock> for Listener {
-        fn see(&mut self, moment: &TickView<'_, Flock>) -> Result {
+        fn observe(&mut self, moment: &TickView<'_, Flock>) -> Result {
             self.0.links.push(moment.scene.links.clone());
             for robot in 0..self.0.robots {
                 let inside = moment.swarm.internals(robot).unwrap();

@@ -184,7 +184,7 @@ impl<W: Environment> Recipe<W> {
 
 /// The largest command: what is left of one that is larger than any.
 fn limit<W: Environment>(task: &W::Task) -> f32 {
-    let mut huge = <W::Task as SimTask>::nothing();
+    let mut huge = <W::Task as SimTask>::zero_command();
     huge.as_mut().fill(1.0e18);
     task.command(&huge).as_ref().first().copied().unwrap_or(1.0)
 }

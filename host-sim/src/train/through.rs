@@ -49,7 +49,7 @@ struct Flown<W: Environment> {
 }
 
 impl<W: Environment> Observer<W> for Flown<W> {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         let blind = || Error::Failed("nothing is to be seen of these robots".into());
         let mut taps = Vec::new();
         let mut memories = Vec::new();
@@ -58,11 +58,11 @@ impl<W: Environment> Observer<W> for Flown<W> {
             taps.extend_from_slice(inside.taps);
             memories.push(Memory {
                 state: *inside.state,
-                heard: inside.counted.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
-                others: inside.counted.iter().map(|(_, _, state)| **state).collect(),
+                heard: inside.neighbors.iter().map(|(id, tick, _)| (*id, *tick)).collect(),
+                others: inside.neighbors.iter().map(|(_, _, state)| **state).collect(),
                 output: *inside.output,
                 command: *command,
-                exchanged: inside.exchanged,
+                exchanged: inside.has_exchanged,
             });
         }
         self.scores.push(moment.world.score(moment.scene.tick, moment.scene.states) as f32);

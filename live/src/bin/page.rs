@@ -1,9 +1,7 @@
-//! Builds the web page `docs/live.html`, or the file named by the only argument: `cargo run -p
-//! live`.
+//! Builds the web page: `cargo run -p live [FILE]`, by default `docs/live.html`.
 //!
-//! The page contains the core as WebAssembly. Builds are reproducible on every
-//! machine: the toolchain is pinned (`rust-toolchain.toml`), and no local path gets into the
-//! module.
+//! The page contains the core as WebAssembly. Builds are reproducible on every machine: the
+//! toolchain is pinned (`rust-toolchain.toml`), and no local path gets into the module.
 
 use std::{
     env,

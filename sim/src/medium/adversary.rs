@@ -36,7 +36,9 @@ const FORGED_POSITION_METRES: f32 = 50_000.0;
 
 /// Source of hostile frames in a swarm's format.
 pub trait Adversary: Send {
-    /// Returns the function that reads a frame's sender: [`wdgnn_link::encoding::Codec::identity`].
+    /// Returns the function that reads a frame's sender.
+    ///
+    /// See [`wdgnn_link::encoding::Codec::identity`].
     fn identity(&self) -> fn(&[u8]) -> Option<Identity>;
 
     /// Returns the sender that a frame claims at tick `now`, with its tick as the sequence.

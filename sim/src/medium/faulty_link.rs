@@ -53,8 +53,9 @@ pub struct FaultyLink<E> {
 }
 
 impl<E: FrameSource> FaultyLink<E> {
-    /// Wraps a source. `sender` reads the sender of a frame, since each link has its own loss
-    /// bursts.
+    /// Wraps a frame source.
+    ///
+    /// `sender` reads the sender of a frame, since each link has its own loss bursts.
     pub fn new(
         inner: E,
         faults: RadioFaults,
@@ -153,8 +154,9 @@ mod tests {
         seeds::{Purpose, generator},
     };
 
-    /// Frames received in `windows` receive windows. One frame is sent in each: its window's
-    /// number, eight times.
+    /// Frames received in `windows` receive windows.
+    ///
+    /// One frame is sent in each: its window's number, eight times.
     fn heard(faults: RadioFaults, windows: u8) -> Vec<Vec<Vec<u8>>> {
         let random = generator(4, Purpose::Air, 0);
         let mut radio = FaultyLink::new(RxQueue::default(), faults, |_| None, random);

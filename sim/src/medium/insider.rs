@@ -12,12 +12,13 @@ use wdgnn_link::{
 /// False data in a liar's frames.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lie {
-    /// Offsets these components of the state, the velocity, by ± the given value; the position is
-    /// true.
-    Velocity(Range<usize>, f32),
-    /// Moves these components of the state, the position, by a random offset up to the given value.
+    /// Offsets the velocity by ± the given value.
     ///
-    /// The offset changes at every exchange.
+    /// The range holds the velocity's components in the state. The position is true.
+    Velocity(Range<usize>, f32),
+    /// Moves the position by a random offset up to the given value, at every exchange.
+    ///
+    /// The range holds the position's components in the state.
     Jumps(Range<usize>, f32),
     /// Sets all taps to this value.
     Taps(f32),

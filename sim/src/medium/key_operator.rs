@@ -57,8 +57,9 @@ pub struct KeyOperator {
 }
 
 impl KeyOperator {
-    /// Creates the operator of a swarm with authentication tags of `tag` bytes, if its key is to
-    /// change.
+    /// Creates the operator of a swarm, if its key is to change.
+    ///
+    /// Authentication tags have `tag` bytes.
     pub fn new(faults: &Faults, tag: usize, robots: usize) -> Option<Self> {
         let active = faults.rekey.clone()?;
         let remaining = || (0..robots).filter(|robot| !faults.expelled.contains(robot));

@@ -1,4 +1,4 @@
-//! Limits of faults: the range of each number, robots and ticks that exist, and options that need another one.
+//! Limits of faults: ranges, existing robots and ticks, and required options.
 
 use wdgnn_link::security::group_key::ROSTER;
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// Mean length of a burst of lost frames.
 pub const BURST_FRAMES: OptionRange = OptionRange::real(1.0, 1.0e6);
-/// Noise and bias of a sensor, in metres and m/s.
+/// Noise and bias of a sensor, in meters and m/s.
 pub const NOISE: OptionRange = OptionRange::real(0.0, 100.0);
 /// Rate error of a clock in parts per million: at most a tenth.
 pub const DRIFT_PPM: OptionRange = OptionRange::real(0.0, 100_000.0);

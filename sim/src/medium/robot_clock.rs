@@ -138,7 +138,9 @@ impl RobotClock {
         self.tick
     }
 
-    /// Records a member's frame that arrived `early` microseconds before the world's tick `world`.
+    /// Records a member's frame.
+    ///
+    /// It arrived `lead_us` microseconds before the world's tick `world`.
     pub fn receive(&mut self, sender: &Identity, world: u32, lead_us: u32) {
         let time = u64::from(world) * u64::from(self.period);
         let arrived = self.timer_at(time.saturating_sub(lead_us.into()));

@@ -17,7 +17,7 @@ const MAX_AGE_TICKS: u32 = 50;
 #[derive(Clone, Debug)]
 pub struct ContactLog {
     robots: usize,
-    /// For receiver and sender: tick of the last frame, and of the first frame since a long pause.
+    /// Ticks of the last frame and of the first frame since a long pause, per pair.
     heard: Vec<Option<(u32, u32)>>,
 }
 

@@ -57,7 +57,7 @@ impl EpisodeDigest {
 
 impl<W: World> Observer<W> for EpisodeDigest {
     /// Adds a tick without its absent robots.
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         for (robot, command) in moment.commands.iter().enumerate() {
             if let Some(view) = moment.swarm.robot(robot) {
                 self.add(command.as_ref(), view.wide);

@@ -52,12 +52,12 @@ impl<'a, T: SimTask> HybridSwarm<'a, T> {
 }
 
 impl<T: SimTask> Robots<T> for HybridSwarm<'_, T> {
-    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
-        self.both(inputs, Robots::speak)
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+        self.both(inputs, Robots::begin_tick)
     }
 
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
-        self.both(heard, Robots::hear)
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
+        self.both(heard, Robots::end_tick)
     }
 
     fn kill(&mut self, robot: usize) {
@@ -108,8 +108,9 @@ mod tests {
 
     const ROBOTS: usize = 6;
 
-    /// Results of ten ticks with all-to-all links. In the fifth tick the last robot restarts and
-    /// the first is removed.
+    /// Results of ten ticks with all-to-all links.
+    ///
+    /// In the fifth tick the last robot restarts and the first is removed.
     fn flown(mut robots: Box<dyn Robots<Flocking> + '_>) -> Vec<Vec<Option<TickOutcome>>> {
         let state = |robot: usize, tick: u32| {
             let mut numbers = [0.3 * robot as f32, 0.01 * tick as f32, 1.0, 0.1 * robot as f32];
@@ -124,13 +125,13 @@ mod tests {
             }
             let inputs: Vec<_> =
                 (0..ROBOTS).map(|robot| Some(TickInput::new(tick, state(robot, tick)))).collect();
-            let said = robots.speak(&inputs);
+            let said = robots.begin_tick(&inputs);
             let others = |robot: usize| {
                 let others = said.iter().enumerate().filter(move |(other, _)| *other != robot);
                 others.flat_map(|(_, frames)| frames.clone()).collect()
             };
             let heard: Vec<Option<Vec<Frame>>> = (0..ROBOTS).map(|robot| Some(others(robot))).collect();
-            all.push(robots.hear(&heard));
+            all.push(robots.end_tick(&heard));
         }
         all
     }

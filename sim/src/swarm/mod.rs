@@ -35,12 +35,12 @@ pub trait Robots<T: Task>: Send {
     /// Starts a tick: the robots with an input sense and send.
     ///
     /// Returns each robot's frames; empty for robots that are absent or do not send in this tick.
-    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>>;
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>>;
 
     /// Ends a tick: the robots with an entry receive, act and learn.
     ///
     /// `heard` holds the frames that reach each robot, in order.
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>>;
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>>;
 
     /// Removes a robot.
     fn kill(&mut self, robot: usize);

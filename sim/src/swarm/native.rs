@@ -50,7 +50,7 @@ where
 {
     /// Creates robots with one configuration each.
     ///
-    /// `faults` tells whether the group key can change and whether peers must prove their identity.
+    /// `faults` selects whether the group key can change and whether peers must prove their identity.
     pub fn new(configs: Vec<RobotConfig<M, T>>, key: &Key, faults: &Faults) -> Self {
         let (rekeyed, proofs) = (faults.rekey.is_some(), faults.proofs);
         let mut all = Self { key: *key, rekeyed, proofs, robots: Vec::with_capacity(configs.len()), configs };
@@ -88,13 +88,13 @@ where
     M: Model<Features = T::Features, Output = T::Output> + Copy + Send,
     C: SimCodec,
 {
-    fn speak(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
+    fn begin_tick(&mut self, inputs: &[Option<TickInput<T::State>>]) -> Vec<Vec<Frame>> {
         let robots = self.robots.iter_mut().zip(inputs);
         let sent = robots.map(|(robot, inputs)| Some(robot.as_mut()?.begin_tick((*inputs)?)));
         sent.map(Option::unwrap_or_default).collect()
     }
 
-    fn hear(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
+    fn end_tick(&mut self, heard: &[Option<Vec<Frame>>]) -> Vec<Option<TickOutcome>> {
         let robots = self.robots.iter_mut().zip(heard);
         robots.map(|(robot, frames)| Some(robot.as_mut()?.hear(frames.as_ref()?))).collect()
     }

@@ -91,8 +91,9 @@ impl<'a, T: SimTask> Network<'a, T> {
         Ok(visit_sealed(self.profile, make))
     }
 
-    /// Creates a swarm on the fast path with more robots than addresses, on `exact`, without
-    /// faults.
+    /// Creates a swarm on the fast path with more robots than addresses.
+    ///
+    /// It runs on `exact`, without encryption and faults.
     pub fn packed(&self, start: &[T::State]) -> Result<AnySwarm<'a, T>> {
         self.check_robots()?;
         let config = self.config::<T::Shape>(None)?;

@@ -88,7 +88,7 @@ where
         let chunk = chunk_len(self.robots.len(), MIN_PARALLEL_TICKS);
         let Self { config, robots, said, .. } = self;
         commands.clear();
-        commands.resize(robots.len(), T::nothing());
+        commands.resize(robots.len(), T::zero_command());
         let (kind, said) = (kind(config), &said[..]);
         let think = |(first, (robots, commands)): Thinking<'_, M, T>| {
             let mut room = Vec::with_capacity(NEIGHBOURS);
@@ -134,10 +134,9 @@ where
         }
     }
 
-    /// Runs the second half of a tick: the robot receives the beacons in `said` of the robots in
-    /// `linked`.
+    /// Runs the second half of a tick: the robot receives its neighbors' beacons.
     ///
-    /// `room` is a buffer.
+    /// `said` holds all beacons, `linked` the robots in range. `room` is a buffer.
     fn think<'a>(
         &mut self,
         kind: Kind<'_, M, T>,
@@ -207,8 +206,8 @@ where
             state: robot.memory.state(),
             output: robot.memory.output(),
             taps: M::first_taps(robot.memory.chains()),
-            counted: robot.neighbours().iter().filter_map(said).collect(),
-            exchanged: true,
+            neighbors: robot.neighbours().iter().filter_map(said).collect(),
+            has_exchanged: true,
         })
     }
 
@@ -251,10 +250,11 @@ mod tests {
         let mut seen: Vec<u32> = running.commands.as_flattened().iter().map(|x| x.to_bits()).collect();
         for robot in 0..running.states.len() {
             let ParamView { wide, .. } = swarm.robot(robot).unwrap();
-            let RobotInternals { output, taps, counted, exchanged, .. } = swarm.internals(robot).unwrap();
+            let RobotInternals { output, taps, neighbors, has_exchanged, .. } =
+                swarm.internals(robot).unwrap();
             let numbers = wide.iter().chain(output).chain(taps).map(|x| x.to_bits());
-            seen.extend(numbers.chain([exchanged.into()]));
-            for (number, heard, state) in counted {
+            seen.extend(numbers.chain([has_exchanged.into()]));
+            for (number, heard, state) in neighbors {
                 seen.extend([number, heard, state.position[0].to_bits(), state.velocity[1].to_bits()]);
             }
         }

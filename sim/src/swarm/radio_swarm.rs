@@ -80,7 +80,7 @@ pub struct RadioConfig<'a> {
 impl<'a, T: SimTask> RadioSwarm<'a, T> {
     /// Connects `count` robots to a medium.
     ///
-    /// `adversary` makes the frames of attackers and liars. `learns` tells whether the robots'
+    /// `adversary` makes the frames of attackers and liars. `learns` states whether the robots'
     /// parameters can differ.
     pub fn new(
         robots: Box<dyn Robots<T> + 'a>,
@@ -195,7 +195,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
     fn speak(&mut self, scene: &Scene<'_, T::State>) -> Result {
         self.apply_events(scene)?;
         let inputs = self.wake(scene)?;
-        self.said = self.robots.speak(&inputs);
+        self.said = self.robots.begin_tick(&inputs);
         for (robot, (inputs, frames)) in inputs.iter().zip(&mut self.said).enumerate() {
             if let Some(TickInput { tick, .. }) = inputs {
                 self.medium.falsify(robot, *tick, frames)?;
@@ -223,7 +223,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
         }
         self.synchronize_clocks(scene.tick, &heard);
         self.record_contacts(scene.tick, &heard);
-        let outcomes = self.robots.hear(&heard);
+        let outcomes = self.robots.end_tick(&heard);
         let trust_snapshot: Vec<Option<TrustSnapshot>> =
             (0..outcomes.len()).map(|robot| self.robots.trust_snapshot(robot)).collect();
         for (robot, now) in outcomes.into_iter().enumerate().filter(|(robot, _)| heard[*robot].is_some()) {
@@ -249,7 +249,7 @@ impl<'a, T: SimTask> RadioSwarm<'a, T> {
     /// A robot that has lost its own state is braked by its drive.
     fn command(&mut self, robot: usize, scene: &Scene<'_, T::State>) -> T::Output {
         let Some(outcome) = self.outcomes[robot].as_ref().filter(|_| self.on[robot]) else {
-            return T::nothing();
+            return T::zero_command();
         };
         let mut command = match outcome.counts.stopped {
             0 => outcome.output::<T>(),

@@ -116,7 +116,7 @@ where
             }
         }
         commands.clear();
-        commands.resize(self.nodes.len(), T::nothing());
+        commands.resize(self.nodes.len(), T::zero_command());
         let said = &self.said;
         let frames = P::FRAMES as usize;
         let hear_and_act = |(first, (nodes, commands)): Acting<'_, M, T, P>| {
@@ -174,7 +174,7 @@ where
         state: node.state(),
         output: node.output(),
         taps: M::first_taps(node.chains()),
-        counted: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
-        exchanged: node.has_turn(),
+        neighbors: node.trusted().map(|n| (n.beacon.sender.into(), n.heard, &n.beacon.state)).collect(),
+        has_exchanged: node.has_turn(),
     }
 }

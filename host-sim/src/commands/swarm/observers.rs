@@ -11,7 +11,7 @@ use crate::{
 pub(super) struct Ticks(pub Progress);
 
 impl<W: Environment> Observer<W> for Ticks {
-    fn see(&mut self, moment: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, moment: &TickView<'_, W>) -> Result {
         self.0.set_position(moment.scene.tick.into());
         Ok(())
     }
@@ -29,11 +29,11 @@ impl Losses {
 }
 
 impl<W: Environment> Observer<W> for Losses {
-    fn see(&mut self, _: &TickView<'_, W>) -> Result {
+    fn observe(&mut self, _: &TickView<'_, W>) -> Result {
         Ok(())
     }
 
-    fn lost(&mut self, tick: u32, story: &str) {
+    fn robot_lost(&mut self, tick: u32, story: &str) {
         self.0.push(format!("tick {tick}: {story}"));
     }
 }

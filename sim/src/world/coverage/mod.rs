@@ -116,6 +116,8 @@ impl Presentation for Area {
 }
 
 impl Training for Area {
+    /// Returns the training configuration.
+    ///
     /// The loss of a robot's own cell leads to Lloyd's algorithm, and the network does better with
     /// its neighbors' data. Online learning therefore uses a small step.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Coverage>> {

@@ -97,8 +97,10 @@ where
         steered.iter().zip(command).map(free).collect()
     }
 
-    /// Positions. No gradient passes through them. Robots that learned weights for them gathered
-    /// where repulsion and network balance. Repulsion and guard keep robots apart.
+    /// Returns the features of positions.
+    ///
+    /// No gradient passes through positions. Robots that learned weights for them gathered where
+    /// repulsion and network balance. Repulsion and guard keep robots apart.
     fn blocked_features(&self) -> std::ops::Range<usize> {
         D..3 * D
     }

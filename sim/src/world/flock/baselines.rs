@@ -183,8 +183,9 @@ mod tests {
     use super::{super::motion::place, *};
     use crate::links::Links;
 
-    /// Four robots in a row, each in range of the next; the last one's state takes three hops to
-    /// the first.
+    /// Four robots in a row, each in range of the next.
+    ///
+    /// The last one's state takes three hops to the first.
     fn row() -> Vec<Motion> {
         [0.0, 1.0, 2.0, 3.0].map(|x| Motion { position: [x, 0.0], velocity: [x, 0.0] }).into()
     }

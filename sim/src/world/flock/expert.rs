@@ -31,7 +31,9 @@ const AVOIDANCE_METRES: f32 = 1.0;
 /// Gain of the expert without a potential: that of the expert among fifty robots.
 const VELOCITY_GAIN: f64 = 50.0;
 
-/// The expert (eq. `optimalController`): `u* = −Σ_j (v_i − v_j) + 2 Σ_{d<ρ} (p_i − p_j)(1/d⁴ + 1/d²)`, over all robots, clamped.
+/// Expert of the paper (eq. `optimalController`).
+///
+/// `u* = −Σ_j (v_i − v_j) + 2 Σ_{d<ρ} (p_i − p_j)(1/d⁴ + 1/d²)`, over all robots, clamped.
 #[derive(Clone, Copy, Debug)]
 pub struct Expert {
     /// Largest acceleration per axis in m/s².

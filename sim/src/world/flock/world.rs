@@ -229,10 +229,13 @@ where
     Self: Space<D>,
     Flocking<D>: Onboard + Task<State = Motion<D>, Output = [f32; D]>,
 {
+    /// Returns the training configuration of a recipe.
+    ///
     /// Through: features are means, about a ninth of the paper's sums, so steps and ball are
-    /// larger, and robots adapt their gain to observed effects. Ours: with the step in units of
-    /// `α_W·C`, 5 was best for every network tried, with each readout metric. A ball of
-    /// radius 1 keeps the swarm together outside the training scenarios.
+    /// larger, and robots adapt their gain to observed effects.
+    ///
+    /// Ours: with the step in units of `α_W·C`, 5 was best for every network tried, with each
+    /// readout metric. A ball of radius 1 keeps the swarm together outside the training scenarios.
     fn training_config(recipe: RecipeName) -> Option<TrainingConfig<Flocking<D>>> {
         let through = TrainingConfig {
             task: Flocking { repulsion: REPULSION, strength: STRENGTH, ..Flocking::<D>::MEANS },
