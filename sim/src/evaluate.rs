@@ -199,7 +199,7 @@ type SharedEpisode<W> = Mutex<Option<Arc<Episode<W>>>>;
 /// Runs the swarms of every case under each of its controllers, as [jobs] named `work`.
 ///
 /// Calls `done` from any thread after every episode, or after every tick of large swarms
-/// ([`calls`]).
+/// ([`progress_steps`]).
 pub fn evaluate_all<W: Environment>(
     work: &str,
     cases: &[Case<'_, W>],
