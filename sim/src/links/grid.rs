@@ -115,7 +115,7 @@ impl Grid {
     }
 }
 
-/// Appends the robots of `some` that are near, without branches.
+/// Appends the robots of `chunk` that are near, without branches.
 ///
 /// Every robot is written and kept only if it is near. About one in four is, which branch
 /// predictors cannot guess.

@@ -78,12 +78,12 @@ impl Clocks {
             .map(|robot| generator(seed, Purpose::Clocks, swarm << 32 | robot))
             .collect();
         let drift = faults.drift * 1.0e-6;
-        let mut keep = |(robot, (random, first)): (usize, (&mut ChaCha8Rng, &u32))| {
+        let mut clock_of = |(robot, (random, first)): (usize, (&mut ChaCha8Rng, &u32))| {
             let rate = if drift > 0.0 { random.random_range(-drift..=drift) } else { 0.0 };
             RobotClock::new(RobotClockConfig { timing, robot, first: *first, rate, seed: random.random() })
         };
         let synchronized = if faults.need_synchronization() {
-            random.iter_mut().zip(&ahead).enumerate().map(&mut keep).collect()
+            random.iter_mut().zip(&ahead).enumerate().map(&mut clock_of).collect()
         } else {
             Vec::new()
         };
@@ -96,17 +96,17 @@ impl Clocks {
     pub fn read(&mut self, tick: u32, robot: usize) -> Option<ClockReading> {
         let ClockFaults { skip, jumps, .. } = &self.faults;
         let busy = *skip > 0.0 && self.random[robot].random_bool(*skip);
-        let shown = match self.synchronized.get_mut(robot) {
+        let reading = match self.synchronized.get_mut(robot) {
             None => Some(ClockReading { tick: tick.saturating_add(self.ahead[robot]), went_back: false }),
-            Some(synchronized) => {
+            Some(clock) => {
                 let now = jumps.iter().filter(|jump| jump.moment == RobotTick { robot, tick });
-                now.for_each(|jump| synchronized.jump(jump.ticks));
-                synchronized
+                now.for_each(|jump| clock.jump(jump.ticks));
+                clock
                     .begin_tick(tick)
                     .map(|Beat { tick, back: went_back, .. }| ClockReading { tick, went_back })
             }
         };
-        shown.filter(|_| !busy)
+        reading.filter(|_| !busy)
     }
 
     /// Returns whether robots synchronize their clocks by received frames.
@@ -118,14 +118,14 @@ impl Clocks {
     ///
     /// Frames that `adversary` cannot authenticate with the group key are ignored.
     pub fn synchronize(&mut self, robot: usize, world: u32, frame: &[u8], adversary: &mut dyn Adversary) {
-        let Some(synchronized) = self.synchronized.get_mut(robot) else { return };
-        let now = synchronized.tick();
+        let Some(clock) = self.synchronized.get_mut(robot) else { return };
+        let now = clock.tick();
         let Some(sender) =
             adversary.claimed_identity(now, frame).filter(|sender| usize::from(sender.sender) != robot)
         else {
             return;
         };
-        if synchronized.admits(sender.sequence) && adversary.is_authentic(now, frame) {
+        if clock.admits(sender.sequence) && adversary.is_authentic(now, frame) {
             let lead_us = self.synchronized.get(usize::from(sender.sender)).map_or(0, RobotClock::lead_us);
             self.synchronized[robot].receive(&sender, world, lead_us);
         }
